@@ -1,0 +1,61 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { describeFieldError } from '../src/domain/field-errors.ts';
+import { chargeFor } from '../src/domain/models.ts';
+import { isFinal, type Task } from '../src/domain/task.ts';
+import { acceptTask } from '../src/stores/accept-task.ts';
+import { confirmCharge } from '../src/stores/tasks.ts';
+import type { ActivityDeps } from './deps.ts';
+
+/** The order of a task that an operator starts from the Temporal UI or CLI: the body of createTask, and who pays. */
+export type TaskOrder = { readonly accountId: string; readonly request: unknown };
+
+export type ChargedTask = {
+  readonly accountId: string;
+  readonly model: string;
+  readonly creditsCharged: number;
+  /** How long generation may take from its first start. */
+  readonly deadlineMs: number;
+  readonly isFinal: boolean;
+};
+
+/**
+ * The first step: confirms the charge that createTask made in its own transaction, or makes it for a task that came
+ * with an `order`. Idempotent. Fails for good when there is neither a task nor an order that can be charged.
+ */
+export function createChargeCredits(deps: ActivityDeps) {
+  return async ({ taskId, order }: { taskId: string; order?: TaskOrder | undefined }): Promise<ChargedTask> => {
+    const task = (await confirmCharge(deps.db, taskId)) ?? (await chargeOrder(deps, taskId, order));
+    return {
+      accountId: task.accountId,
+      model: task.param.model,
+      creditsCharged: task.creditsCharged,
+      deadlineMs: deps.models.get(task.param.model)?.deadlineMs ?? defaultDeadlineMs,
+      isFinal: isFinal(task.state),
+    };
+  };
+}
+
+/** For a task whose model has since left the catalogue: it was paid for, so it is still tried. */
+const defaultDeadlineMs = 30 * 60_000;
+
+async function chargeOrder(deps: ActivityDeps, taskId: string, order: TaskOrder | undefined): Promise<Task> {
+  if (order === undefined) throw refused(`there is no task ${taskId}, and the workflow was started without an order`);
+  const parsed = deps.parseTaskRequest(order.request);
+  if (!parsed.ok) throw refused(parsed.errors.map(describeFieldError).join('; '));
+  const model = deps.models.get(parsed.param.model);
+  if (model === undefined) throw refused(`unknown model ${parsed.param.model}`);
+  const creditsCharged = chargeFor(model, parsed.param.input.duration, Date.now());
+  const acceptance = await acceptTask(deps.db, {
+    taskId,
+    accountId: order.accountId,
+    param: parsed.param,
+    creditsCharged,
+  });
+  const task = await confirmCharge(deps.db, taskId);
+  if (task === undefined) throw refused(`the order was refused: ${acceptance.kind}`);
+  return task;
+}
+
+function refused(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'order_refused');
+}

@@ -1,0 +1,28 @@
+import type { Context } from '@temporalio/activity';
+
+/** What a heartbeat of `generateVideo` carries: progress from 0 to 100, as `describe` shows it to recordInfo. */
+export type GenerationHeartbeat = { readonly progress: number };
+
+/** Well inside the heartbeat timeout of 30 s, so that a provider that reports nothing is not taken for a dead worker. */
+const keepAliveMs = 5_000;
+
+/** Sends progress by heartbeat, never backwards, also over attempts: a new attempt goes on from the figure of the last. */
+export function heartbeatProgress(context: Context): { report: (progress: number) => void; stop: () => void } {
+  let progress = lastProgress(context.info.heartbeatDetails);
+  const beat = () => context.heartbeat({ progress } satisfies GenerationHeartbeat);
+  beat();
+  const timer = setInterval(beat, keepAliveMs);
+  return {
+    report: (next) => {
+      if (!(next > progress)) return;
+      progress = next;
+      beat();
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+function lastProgress(details: unknown): number {
+  if (typeof details !== 'object' || details === null || !('progress' in details)) return 0;
+  return typeof details.progress === 'number' ? details.progress : 0;
+}

@@ -1,0 +1,33 @@
+import { createChargeCredits } from './charge-credits.ts';
+import { createCompleteTask } from './complete-task.ts';
+import type { ActivityDeps } from './deps.ts';
+import { createGenerateVideo } from './generate-video.ts';
+import { createReconcileActivities } from './reconcile.ts';
+import { createRefundCredits } from './refund-credits.ts';
+import { createSendCallback } from './send-callback.ts';
+import { createStoreResult } from './store-result.ts';
+
+/** The activities of the main task queue. */
+export function createMainActivities(deps: ActivityDeps) {
+  return {
+    chargeCredits: createChargeCredits(deps),
+    storeResult: createStoreResult(deps),
+    completeTask: createCompleteTask(deps),
+    refundCredits: createRefundCredits(deps),
+    ...createReconcileActivities(deps),
+  };
+}
+
+/** The activity of the generation queue. */
+export function createGenerationActivities(deps: ActivityDeps) {
+  return { generateVideo: createGenerateVideo(deps) };
+}
+
+/** The activity of the callbacks queue. */
+export function createCallbackActivities(deps: ActivityDeps) {
+  return { sendCallback: createSendCallback(deps) };
+}
+
+export type MainActivities = ReturnType<typeof createMainActivities>;
+export type GenerationActivities = ReturnType<typeof createGenerationActivities>;
+export type CallbackActivities = ReturnType<typeof createCallbackActivities>;

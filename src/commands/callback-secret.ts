@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import type { Config } from '../config.ts';
+import { keptSecret } from '../embedded/embedded-stack.ts';
+import { createSecretBox, type SecretBox } from '../outbound/secret-box.ts';
+import { callbackSecretsOf, rotateSecret } from '../roles/account-secrets.ts';
+import { findAccount } from '../stores/accounts.ts';
+import type { Database } from '../stores/database.ts';
+import { id, wholeNumber } from './arguments.ts';
+import type { RunOnDatabase } from './command-runner.ts';
+import { CommandError } from './output.ts';
+
+/** Both signatures are sent for a day after a rotation, unless the operator chooses otherwise. */
+const defaultOverlapSeconds = 24 * 60 * 60;
+
+export function addCallbackSecretCommands(program: Command, run: RunOnDatabase): void {
+  const secret = program.command('callback-secret').description("the secret that signs an account's callbacks");
+  secret
+    .command('show')
+    .argument('<account>', 'account id', id)
+    .action(
+      run(async ({ db, config }, accountId: string) => {
+        await requireAccount(db, accountId);
+        const [current = ''] = await callbackSecretsOf(db, await secretBox(config), accountId);
+        return { json: { secret: current }, lines: [current] };
+      }),
+    );
+  secret
+    .command('rotate')
+    .description('make a new secret; the old one signs beside it during the overlap')
+    .argument('<account>', 'account id', id)
+    .option('--overlap <seconds>', 'how long both sign', wholeNumber(0), defaultOverlapSeconds)
+    .action(
+      run(async ({ db, config }, accountId: string, { overlap }: { overlap: number }) => {
+        await requireAccount(db, accountId);
+        const box = await secretBox(config);
+        const rotated = await rotateSecret(db, box, { accountId, overlapSeconds: overlap });
+        return { json: { secret: rotated, overlapSeconds: overlap }, lines: [rotated] };
+      }),
+    );
+}
+
+async function secretBox(config: Config): Promise<SecretBox> {
+  return createSecretBox(config.secret ?? (await keptSecret(config.dataFolder)));
+}
+
+async function requireAccount(db: Database, accountId: string): Promise<void> {
+  if ((await findAccount(db, accountId)) === undefined) throw new CommandError(`There is no account ${accountId}.`);
+}

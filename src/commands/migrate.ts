@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import { type Config, readConfig } from '../config.ts';
+import { migrateToLatest } from '../stores/migrator.ts';
+import { connectTemporal, type TemporalTarget } from '../temporal/connect.ts';
+import { registerSearchAttributes } from '../temporal/register-search-attributes.ts';
+import { withDatabaseUrl } from './open-database.ts';
+import { type Answer, printAnswer } from './output.ts';
+
+export function addMigrateCommand(program: Command): void {
+  program
+    .command('migrate')
+    .description('bring the database schema and the Temporal namespace up to date; safe to repeat')
+    .action(async () => {
+      const answer = await migrate(readConfig());
+      printAnswer(answer, program.opts<{ json?: boolean }>().json === true);
+    });
+}
+
+/** Runs the migrations that are missing, and registers search attributes unless Temporal is embedded, which does it itself. */
+export async function migrate(config: Config): Promise<Answer> {
+  const migrations = await withDatabaseUrl(config, migrateToLatest);
+  const searchAttributes = config.temporal === undefined ? [] : await register(config.temporal);
+  const lines = [
+    migrations.length === 0 ? 'The schema was up to date.' : `Migrated: ${migrations.join(', ')}.`,
+    ...(searchAttributes.length === 0 ? [] : [`Registered search attributes: ${searchAttributes.join(', ')}.`]),
+  ];
+  return { json: { migrations, searchAttributes }, lines };
+}
+
+async function register(target: TemporalTarget): Promise<readonly string[]> {
+  const { client, close } = connectTemporal(target);
+  try {
+    return await registerSearchAttributes(client);
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import { readConfig } from '../config.ts';
+import { firstCredits, makeFirstKey } from '../embedded/first-key.ts';
+import { type Service, startService } from '../embedded/service.ts';
+import { runUntilSignal } from '../roles/run-until-signal.ts';
+import { createDatabase } from '../stores/database.ts';
+
+export function addStartCommand(program: Command): void {
+  program
+    .command('start')
+    .description(
+      'run the whole service, with a PostgreSQL and a Temporal of its own unless the environment names others',
+    )
+    .action(async () => {
+      const say = (message: string) => process.stdout.write(`${message}\n`);
+      const service = await startService(readConfig(), say);
+      const firstKey = await firstKeyOf(service);
+      say(banner(service, firstKey).join('\n'));
+      await runUntilSignal(service, service.fatal, service.log);
+    });
+}
+
+async function firstKeyOf({ settings }: Service) {
+  const db = createDatabase({ url: settings.databaseUrl, poolSize: 1 });
+  try {
+    return await makeFirstKey(db);
+  } finally {
+    await db.close();
+  }
+}
+
+function banner(
+  { settings, temporalUiUrl, logPath }: Service,
+  firstKey: { accountId: string; key: string } | undefined,
+) {
+  return [
+    '',
+    'Videogen is running. Ctrl-C stops it; tasks under way go on at the next start.',
+    '',
+    `  API           ${settings.publicUrl}`,
+    `  Documentation ${settings.publicUrl}/docs`,
+    ...(temporalUiUrl === undefined ? [] : [`  Temporal UI   ${temporalUiUrl}`]),
+    `  Data          ${settings.dataFolder}`,
+    `  Log           ${logPath}`,
+    '',
+    ...(firstKey === undefined
+      ? []
+      : [
+          `  The first account ${firstKey.accountId} has ${firstCredits} credits. Its key, shown only this once:`,
+          `  ${firstKey.key}`,
+          '',
+        ]),
+  ];
+}

@@ -1,0 +1,193 @@
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { defaultModels, type Model } from './domain/models.ts';
+import { parseModelsFile } from './models-file.ts';
+import { type AllowList, loopbackAllowance, parseAllowList } from './outbound/allow-list.ts';
+import type { TemporalTarget } from './temporal/connect.ts';
+
+/** What the environment says (design, section 10). Undefined `databaseUrl` or `temporal` means that part is embedded. */
+export type Config = {
+  readonly host: string;
+  readonly port: number;
+  /** Base address in links; undefined means http://HOST:PORT. */
+  readonly publicUrl: string | undefined;
+  readonly dataFolder: string;
+  readonly cacheFolder: string;
+  readonly databaseUrl: string | undefined;
+  readonly databasePoolSize: number;
+  readonly temporal: TemporalTarget | undefined;
+  readonly temporalNamespace: string;
+  readonly temporalCliPath: string | undefined;
+  readonly taskQueue: string;
+  /** A folder, or undefined for the one in the data folder. */
+  readonly resultStore: string | undefined;
+  /** Signs links and seals callback secrets; undefined only in embedded mode, which makes and keeps one. */
+  readonly secret: string | undefined;
+  readonly callbackAllow: AllowList;
+  readonly imageAllow: AllowList;
+  readonly models: readonly Model[];
+  readonly generationConcurrency: number;
+  readonly retentionMs: number;
+  readonly ffmpegPath: string | undefined;
+  readonly previewFaults: boolean;
+  readonly logLevel: LogLevel;
+  /** For the command line as a client of the API. */
+  readonly apiKey: string | undefined;
+  /** For the programs we start or look for ourselves. */
+  readonly path: string;
+};
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Every fault of the environment at once, a line each, naming the variable. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+
+  constructor(faults: readonly string[]) {
+    super(`The configuration is not usable:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+  }
+}
+
+/** Reads the configuration; the only reader of the environment in the program. Throws `ConfigError`. */
+export function readConfig(environment: Environment = process.env): Config {
+  const faults: string[] = [];
+  const env = withSecretsFromFiles(withoutEmpty(environment), faults);
+  const parsed = schema.safeParse(env);
+  if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+  if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
+  return config(parsed.data, env);
+}
+
+/** Variables that may hold a secret and so may also be given as the path of a file, `NAME_FILE`. */
+const secretNames = ['DATABASE_URL', 'VIDEOGEN_SECRET', 'TEMPORAL_API_KEY', 'VIDEOGEN_API_KEY'] as const;
+
+const day = 24 * 60 * 60_000;
+const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
+
+function wholeNumber(min: number, max: number) {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, { error })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error });
+}
+
+/** Runs a parser that throws, and makes its message this variable's fault. */
+function parsedBy<T>(parse: (text: string) => T) {
+  return z.string().transform((text, context): T => {
+    try {
+      return parse(text);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+      return z.NEVER;
+    }
+  });
+}
+
+const schema = z
+  .object({
+    HOST: z.string().default('127.0.0.1'),
+    PORT: wholeNumber(0, 65_535).default(3000),
+    PUBLIC_URL: z
+      .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+      .transform((url) => url.replace(/\/+$/, ''))
+      .optional(),
+    VIDEOGEN_DATA: z.string().default('./data'),
+    XDG_CACHE_HOME: z.string().optional(),
+    DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
+    DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
+    TEMPORAL_ADDRESS: z.string().optional(),
+    TEMPORAL_CLI_PATH: z.string().optional(),
+    VIDEOGEN_TASK_QUEUE: z
+      .string()
+      .regex(/^[\w.-]{1,100}$/, { error: 'must be 1 to 100 letters, digits, dots, dashes or underscores' })
+      .default('videogen'),
+    RESULT_STORE: z.string().optional(),
+    VIDEOGEN_SECRET: z.string().min(32, { error: 'must be at least 32 characters of randomness' }).optional(),
+    CALLBACK_ALLOW: parsedBy(parseAllowList).optional(),
+    IMAGE_ALLOW: parsedBy(parseAllowList).optional(),
+    VIDEOGEN_MODELS: parsedBy((file) => parseModelsFile(readFileSync(file, 'utf8'))).optional(),
+    GENERATION_CONCURRENCY: wholeNumber(1, 10_000).default(2),
+    MEDIA_RETENTION_DAYS: wholeNumber(1, 36_500).default(14),
+    VIDEOGEN_API_KEY: z.string().optional(),
+    FFMPEG_PATH: z.string().optional(),
+    PREVIEW_FAULTS: flag.default(false),
+    LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
+    PATH: z.string().default(''),
+  })
+  .superRefine((env, context) => {
+    if (env.DATABASE_URL === undefined || env.VIDEOGEN_SECRET !== undefined) return;
+    const message = 'must be set (32 characters or more) when DATABASE_URL is; every process needs the same one';
+    context.addIssue({ code: 'custom', path: ['VIDEOGEN_SECRET'], message });
+  });
+
+function config(env: z.output<typeof schema>, environment: Environment): Config {
+  const dataFolder = resolve(env.VIDEOGEN_DATA);
+  // Embedded mode is for one person's machine, so its own addresses are let through; a shared service names what it wants.
+  const defaultAllow = parseAllowList(env.DATABASE_URL === undefined ? loopbackAllowance : '');
+  return {
+    host: env.HOST,
+    port: env.PORT,
+    publicUrl: env.PUBLIC_URL,
+    dataFolder,
+    cacheFolder: join(env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'videogen'),
+    databaseUrl: env.DATABASE_URL,
+    databasePoolSize: env.DATABASE_POOL_SIZE,
+    ...temporalSettings(environment),
+    temporalCliPath: env.TEMPORAL_CLI_PATH,
+    taskQueue: env.VIDEOGEN_TASK_QUEUE,
+    resultStore: env.RESULT_STORE,
+    secret: env.VIDEOGEN_SECRET,
+    callbackAllow: env.CALLBACK_ALLOW ?? defaultAllow,
+    imageAllow: env.IMAGE_ALLOW ?? defaultAllow,
+    models: env.VIDEOGEN_MODELS ?? defaultModels,
+    generationConcurrency: env.GENERATION_CONCURRENCY,
+    retentionMs: env.MEDIA_RETENTION_DAYS * day,
+    ffmpegPath: env.FFMPEG_PATH,
+    previewFaults: env.PREVIEW_FAULTS,
+    logLevel: env.LOG_LEVEL,
+    apiKey: env.VIDEOGEN_API_KEY,
+    path: env.PATH,
+  };
+}
+
+/** Temporal's own variables, read by Temporal's own library (addresses, namespace, API key, TLS files). */
+function temporalSettings(environment: Environment): Pick<Config, 'temporal' | 'temporalNamespace'> {
+  const overrideEnvVars = Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  const loaded = loadClientConnectConfig({ overrideEnvVars, disableFile: true });
+  const namespace = loaded.namespace ?? 'default';
+  if (overrideEnvVars['TEMPORAL_ADDRESS'] === undefined) return { temporal: undefined, temporalNamespace: namespace };
+  return { temporal: { connection: loaded.connectionOptions, namespace }, temporalNamespace: namespace };
+}
+
+function withoutEmpty(environment: Environment): Environment {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
+}
+
+function withSecretsFromFiles(environment: Environment, faults: string[]): Environment {
+  const read = secretNames.map((name): [string, string | undefined] => {
+    const file = environment[`${name}_FILE`];
+    if (file === undefined) return [name, environment[name]];
+    if (environment[name] !== undefined) faults.push(`${name}: is set, and ${name}_FILE too; set only one`);
+    return [name, readSecretFile(name, file, faults)];
+  });
+  return { ...environment, ...Object.fromEntries(read) };
+}
+
+function readSecretFile(name: string, file: string, faults: string[]): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    faults.push(`${name}_FILE: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
+}

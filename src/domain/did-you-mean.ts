@@ -1,0 +1,28 @@
+import { distance } from 'fastest-levenshtein';
+
+/**
+ * The known name nearest to an unknown one, or undefined when none is near: `aspect_ratio` → `ratio`, `image_urls` →
+ * `imageUrls`, `promt` → `prompt`. Case and separators do not count; a name that contains a known one, or is
+ * contained in it, is near; otherwise at most a third of the letters may differ.
+ */
+export function didYouMean(unknown: string, known: readonly string[]): string | undefined {
+  const plain = plainName(unknown);
+  if (plain.length < 2 || plain.length > 64) return undefined;
+  const ranked = known
+    .map((name) => ({ name, score: nearness(plain, plainName(name)) }))
+    .filter(({ score }) => score <= 1 / 3)
+    .toSorted((a, b) => a.score - b.score);
+  return ranked[0]?.name;
+}
+
+/** 0 is the same name, 1 has nothing in common. */
+function nearness(a: string, b: string): number {
+  if (a === b) return 0;
+  const letters = distance(a, b) / Math.max(a.length, b.length);
+  const contained = Math.min(a.length, b.length) >= 4 && (a.includes(b) || b.includes(a));
+  return contained ? Math.min(letters, 0.3) : letters;
+}
+
+function plainName(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+}

@@ -1,0 +1,16 @@
+import type { FailCode } from './task.ts';
+
+/** What went wrong with one task: the only error whose words reach its client. Anything else is our own fault and is retried. */
+export class TaskFault extends Error {
+  override readonly name = 'TaskFault';
+  readonly failCode: FailCode;
+  /** True for a passing fault: nothing was decided, the same step may be tried again. */
+  readonly retryable: boolean;
+
+  /** `failMsg` is one sentence a client may read; put upstream detail into `options.cause`, for the log. */
+  constructor(failCode: FailCode, failMsg: string, options: { retryable?: boolean; cause?: unknown } = {}) {
+    super(failMsg, { cause: options.cause });
+    this.failCode = failCode;
+    this.retryable = options.retryable ?? false;
+  }
+}

@@ -1,0 +1,79 @@
+/** What a task is, in the words of the specification. No I/O, no clock. */
+
+/** The life of a task; the last two are final and never change. */
+export type TaskState = 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+
+/** Why a task ended in `fail`; stable, part of the contract (design, section 3). */
+export const failCodes = [
+  'content_rejected',
+  'image_unreachable',
+  'image_invalid',
+  'provider_rejected',
+  'provider_unavailable',
+  'timeout',
+  'result_invalid',
+  'cancelled',
+  'terminated',
+  'internal',
+] as const;
+export type FailCode = (typeof failCodes)[number];
+
+export const ratios = ['adaptive', '16:9', '9:16', '1:1', '4:3', '3:4', '21:9'] as const;
+export type Ratio = (typeof ratios)[number];
+
+/** `input` of a create request after validation, every default filled in. `duration` is in whole seconds. */
+export type TaskInput = {
+  readonly prompt: string;
+  readonly resolution: '720p';
+  readonly duration: number;
+  readonly ratio: Ratio;
+  readonly generateAudio: boolean;
+  readonly imageUrls: readonly string[];
+};
+
+/** A create request after validation; what recordInfo returns as `param`. */
+export type TaskParam = {
+  readonly model: string;
+  readonly input: TaskInput;
+  readonly callBackUrl?: string;
+};
+
+/** Why a task failed: the code, and one sentence a client may read. Upstream detail belongs in the log, not here. */
+export type TaskFailure = { readonly failCode: FailCode; readonly failMsg: string };
+
+/** What is known of a stored video; measured from the file itself, never taken from the request. */
+export type TaskResult = {
+  /** Key of the video in the result store, for example `results/<taskId>/video.mp4`. */
+  readonly videoKey: string;
+  readonly posterKey: string;
+  readonly widthPx: number;
+  readonly heightPx: number;
+  readonly durationSeconds: number;
+  readonly framesPerSecond: number;
+  readonly hasAudio: boolean;
+  readonly bytes: number;
+  readonly sha256: string;
+};
+
+/** A task as its row holds it. Times are Unix milliseconds. */
+export type Task = {
+  readonly taskId: string;
+  readonly accountId: string;
+  readonly param: TaskParam;
+  readonly state: TaskState;
+  readonly creditsCharged: number;
+  readonly creditsRefunded: number;
+  readonly failure: TaskFailure | undefined;
+  readonly result: TaskResult | undefined;
+  /** Set once the media has passed its retention and was deleted; the record stays. */
+  readonly mediaDeletedAt: number | undefined;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly generationStartedAt: number | undefined;
+  readonly completedAt: number | undefined;
+};
+
+/** True once nothing about the task can change any more. */
+export function isFinal(state: TaskState): state is 'success' | 'fail' {
+  return state === 'success' || state === 'fail';
+}

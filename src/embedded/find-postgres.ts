@@ -1,0 +1,18 @@
+import { resolve } from 'node:path';
+import { postgresAnswer, postgresUrl } from './postgres-answer.ts';
+import { clusterFolderOf, readPassword } from './postgres-cluster.ts';
+import { databaseName } from './postgres.ts';
+import { findPostmaster } from './postmaster.ts';
+
+/**
+ * The address of the embedded PostgreSQL that runs on this folder (the one given to `startPostgres`), password included;
+ * undefined when none answers there. For commands that run beside the service: it starts nothing and needs no lock.
+ * Throws a sentence when the folder belongs to another account.
+ */
+export async function findPostgres(folder: string): Promise<string | undefined> {
+  const password = await readPassword(folder);
+  const found = await findPostmaster(clusterFolderOf(resolve(folder)));
+  if (password === undefined || found === undefined) return undefined;
+  const answer = await postgresAnswer(found.port, password);
+  return answer === 'ready' ? postgresUrl(found.port, password, databaseName) : undefined;
+}

@@ -1,0 +1,50 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { Config } from '../config.ts';
+import { createLog, type Log } from '../log.ts';
+import { startApiRole } from '../roles/api-role.ts';
+import { fatalErrors } from '../roles/run-until-signal.ts';
+import type { Role, Settings } from '../roles/settings.ts';
+import { startWorkerRole } from '../roles/worker-role.ts';
+import { startEmbeddedStack } from './embedded-stack.ts';
+import { boundServerLog } from './server-log.ts';
+
+export type Service = Role & {
+  readonly settings: Settings;
+  readonly temporalUiUrl: string | undefined;
+  readonly log: Log;
+  readonly logPath: string;
+  /** Rejects when a worker cannot go on. */
+  readonly fatal: Promise<never>;
+};
+
+/**
+ * The whole service in this process: servers of its own where the configuration leaves them to us, API and workers. The
+ * program's log goes to a file in the data folder; `say` takes sentences for the person who started it.
+ */
+export async function startService(config: Config, say: (message: string) => void): Promise<Service> {
+  const stack = await startEmbeddedStack(config, say);
+  const started: Role[] = [{ close: () => stack.stop() }];
+  const close = async () => {
+    for (const role of started.toReversed()) await role.close();
+  };
+  try {
+    const { log, path: logPath } = await openLog(config);
+    const fatal = fatalErrors();
+    started.push(await startWorkerRole(stack.settings, log, fatal.reject));
+    started.push(await startApiRole(stack.settings, log));
+    const { settings, temporalUiUrl } = stack;
+    return { settings, temporalUiUrl, log, logPath, fatal: fatal.promise, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function openLog({ dataFolder, logLevel }: Config): Promise<{ log: Log; path: string }> {
+  await mkdir(dataFolder, { recursive: true });
+  const path = join(dataFolder, 'videogen.log');
+  await boundServerLog(path);
+  return { log: createLog({ level: logLevel, to: pino.destination({ dest: path, sync: false }) }), path };
+}

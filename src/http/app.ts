@@ -1,0 +1,47 @@
+import Router from '@koa/router';
+import Koa from 'koa';
+import { describeError } from './describe-error.ts';
+import type { HttpDeps } from './http-deps.ts';
+import { answerFailures } from './middleware/answer-failures.ts';
+import { identifyRequest } from './middleware/identify-request.ts';
+import { logRequests } from './middleware/log-requests.ts';
+import { refuseOddRequests } from './middleware/refuse-odd-requests.ts';
+import { refuseUnknownRoutes } from './middleware/refuse-unknown-routes.ts';
+import type { Extras, RequestState } from './request-state.ts';
+import { createTaskRoute } from './routes/create-task.ts';
+import { healthzRoute } from './routes/healthz.ts';
+import { mediaRoute } from './routes/media.ts';
+import { readyzRoute } from './routes/readyz.ts';
+import { recordInfoRoute } from './routes/record-info.ts';
+
+export type HttpApp = Koa<RequestState, Extras>;
+
+/** The whole HTTP contract: what every request passes, then one route per endpoint. */
+export function createApp(deps: HttpDeps): HttpApp {
+  const app: HttpApp = new Koa();
+  const router = createRouter(deps);
+  app.use(identifyRequest);
+  app.use(logRequests(deps.log));
+  app.use(answerFailures(deps.log));
+  app.use(refuseOddRequests);
+  app.use(router.routes());
+  app.use(refuseUnknownRoutes((path) => methodsOf(router, path)));
+  // Koa reports broken connections here and would print them; every other failure has been answered above.
+  app.on('error', (error: unknown) => deps.log.debug({ error: describeError(error) }, 'a connection broke'));
+  return app;
+}
+
+function createRouter(deps: HttpDeps): Router<RequestState, Extras> {
+  // One spelling of each path, so that a limit or a log line counts an endpoint once.
+  const router = new Router<RequestState, Extras>({ sensitive: true, strict: true });
+  createTaskRoute(router, deps);
+  recordInfoRoute(router, deps);
+  healthzRoute(router);
+  readyzRoute(router, deps);
+  mediaRoute(router, deps);
+  return router;
+}
+
+function methodsOf(router: Router<RequestState, Extras>, path: string): readonly string[] {
+  return router.stack.filter((layer) => layer.match(path)).flatMap((layer) => layer.methods);
+}

@@ -1,0 +1,23 @@
+import { DatabaseAway } from '../stores/database.ts';
+import { failures } from './failures.ts';
+import { HttpFailure } from './http-failure.ts';
+import type { Envelope } from './envelope.ts';
+
+/** Whatever was thrown, as the failure that a client is told of; what nobody expected is our own fault. */
+export function failureOf(error: unknown): HttpFailure {
+  if (error instanceof HttpFailure) return error;
+  if (error instanceof DatabaseAway) return new HttpFailure('database_away', { cause: error.cause });
+  return new HttpFailure('internal', { cause: error });
+}
+
+/** The answer to a failure: envelope and headers. */
+export function failureAnswer({ failure, details }: HttpFailure): {
+  readonly envelope: Envelope;
+  readonly headers: Readonly<Record<string, string>>;
+} {
+  const { status, msg, headers } = failures[failure];
+  return {
+    envelope: { code: status, msg: details.msg ?? msg, data: details.data ?? {} },
+    headers: { ...headers, ...details.headers },
+  };
+}

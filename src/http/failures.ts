@@ -1,0 +1,93 @@
+/** Every way in which a request is refused. A new one does not compile without its status and sentence below. */
+export type Failure =
+  | 'malformed_request'
+  | 'body_unreadable'
+  | 'invalid_json'
+  | 'body_not_object'
+  | 'unauthorized'
+  | 'insufficient_credits'
+  | 'scope_missing'
+  | 'account_suspended'
+  | 'link_refused'
+  | 'no_such_route'
+  | 'no_such_task'
+  | 'media_gone'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'idempotency_key_reused'
+  | 'precondition_failed'
+  | 'body_too_large'
+  | 'url_too_long'
+  | 'unsupported_media_type'
+  | 'unsupported_encoding'
+  | 'range_not_satisfiable'
+  | 'invalid_request'
+  | 'too_many_unfinished'
+  | 'headers_too_large'
+  | 'internal'
+  | 'database_away'
+  | 'acceptance_unknown'
+  | 'not_ready';
+
+/** HTTP status (which is also `code`), the sentence a client reads unless the place of the fault knows a better one, fixed headers. */
+export type FailureAnswer = {
+  readonly status: number;
+  readonly msg: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+const retrySoon = { 'Retry-After': '5' };
+
+/** The catalogue of expected failures (design, section 3: the code table). */
+export const failures: Readonly<Record<Failure, FailureAnswer>> = {
+  malformed_request: { status: 400, msg: 'the request is not well-formed HTTP' },
+  body_unreadable: { status: 400, msg: 'the body could not be read to its end' },
+  invalid_json: { status: 400, msg: 'the body is not JSON in UTF-8' },
+  body_not_object: { status: 400, msg: 'the body must be a JSON object' },
+  unauthorized: {
+    status: 401,
+    msg: 'a valid API key is required: Authorization: Bearer <API_KEY>',
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  },
+  insufficient_credits: { status: 402, msg: 'the balance is too low for this task' },
+  scope_missing: { status: 403, msg: 'the API key lacks the scope for this' },
+  account_suspended: { status: 403, msg: 'the account is suspended' },
+  link_refused: { status: 403, msg: 'the link is not valid, or has expired; query the task for a fresh one' },
+  no_such_route: { status: 404, msg: 'no such endpoint' },
+  no_such_task: { status: 404, msg: 'no such task' },
+  media_gone: { status: 404, msg: 'the file is no longer kept' },
+  method_not_allowed: { status: 405, msg: 'this endpoint does not take this method' },
+  request_timeout: { status: 408, msg: 'the request took too long to arrive' },
+  idempotency_key_reused: { status: 409, msg: 'this Idempotency-Key was used before with another request' },
+  precondition_failed: { status: 412, msg: 'the file is not the one the request is about' },
+  body_too_large: { status: 413, msg: 'the body is larger than 256 KiB' },
+  url_too_long: { status: 414, msg: 'the address is too long' },
+  unsupported_media_type: {
+    status: 415,
+    msg: 'the body must be sent as Content-Type: application/json',
+    headers: { 'Accept-Post': 'application/json' },
+  },
+  unsupported_encoding: {
+    status: 415,
+    msg: 'the body must be sent without Content-Encoding',
+    headers: { 'Accept-Encoding': 'identity' },
+  },
+  range_not_satisfiable: { status: 416, msg: 'the file does not have this range' },
+  invalid_request: { status: 422, msg: 'the request breaks a rule' },
+  too_many_unfinished: {
+    status: 429,
+    msg: 'the account has too many unfinished tasks',
+    headers: { 'Retry-After': '10' },
+  },
+  headers_too_large: { status: 431, msg: 'the headers are too large' },
+  internal: { status: 500, msg: 'something went wrong on our side' },
+  database_away: { status: 503, msg: 'the service is not available for a moment; nothing was charged', headers: retrySoon },
+  acceptance_unknown: {
+    status: 503,
+    msg:
+      'the service lost its database at the moment of accepting, so it is not known whether the task was accepted; ' +
+      'repeating the request with the same Idempotency-Key is safe and never charges twice',
+    headers: retrySoon,
+  },
+  not_ready: { status: 503, msg: 'the service is not ready', headers: retrySoon },
+};

@@ -1,0 +1,11 @@
+import { describeFieldError, type FieldError } from '../domain/field-errors.ts';
+import { HttpFailure } from './http-failure.ts';
+
+/** 422 with every fault at once; the first one is the message. */
+export function invalidRequest(errors: readonly FieldError[]): HttpFailure {
+  const [first] = errors;
+  return new HttpFailure('invalid_request', {
+    ...(first !== undefined && { msg: describeFieldError(first) }),
+    data: { errors },
+  });
+}

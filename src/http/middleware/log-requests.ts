@@ -1,0 +1,39 @@
+import type { Logger } from 'pino';
+import type { Context, Step } from '../request-state.ts';
+
+const probes: readonly string[] = ['/healthz', '/readyz', '/metrics'];
+
+/**
+ * Writes one line per request once it is over, also when the client went away. Never the query (a link's signature is
+ * in it), never headers but the client's own request id, never bodies.
+ */
+export function logRequests(log: Logger): Step {
+  return async (ctx, next) => {
+    const startedAt = performance.now();
+    ctx.res.once('close', () => {
+      const level = levelOf(ctx);
+      log[level]({ ...line(ctx), durationMs: Math.round(performance.now() - startedAt) }, 'request');
+    });
+    await next();
+  };
+}
+
+function levelOf(ctx: Context): 'debug' | 'info' | 'warn' {
+  if (ctx.res.statusCode >= 500) return 'warn';
+  return probes.includes(ctx.path) ? 'debug' : 'info';
+}
+
+function line(ctx: Context) {
+  const clientRequestId = ctx.get('X-Request-Id');
+  return {
+    requestId: ctx.state.requestId,
+    method: ctx.method,
+    path: ctx.path,
+    status: ctx.res.statusCode,
+    ...(ctx.state.failure !== undefined && { failure: ctx.state.failure }),
+    ...(ctx.state.accountId !== undefined && { accountId: ctx.state.accountId }),
+    ...(/^[\x21-\x7e]{1,128}$/.test(clientRequestId) && { clientRequestId }),
+    // The connection broke before the whole answer was handed over.
+    ...(!ctx.res.writableFinished && { aborted: true }),
+  };
+}

@@ -1,0 +1,58 @@
+import type Router from '@koa/router';
+import type { LinkedFile, ResultStore } from '../../media/result-store.ts';
+import { succeed } from '../envelope.ts';
+import type { HttpDeps } from '../http-deps.ts';
+import { HttpFailure } from '../http-failure.ts';
+import type { Context, Extras, RequestState } from '../request-state.ts';
+import { sendFile } from '../send-file.ts';
+
+/** Whatever stands behind it: only a good signature, and so only a key that we made, leads to a file. */
+const mediaPath = /^\/media\/.*$/s;
+
+/** `GET /media/<key>?expires=&signature=`: the files of a store whose links lead back to this service. Needs no API key. */
+export function mediaRoute(router: Router<RequestState, Extras>, { resultStore, now = Date.now }: HttpDeps): void {
+  const { open } = resultStore;
+  if (open === undefined) return;
+  router.get(mediaPath, async (ctx) => {
+    const file = linkedFile(ctx, open);
+    ctx.set(mediaHeaders(file, now()));
+    await sendFile(ctx, file);
+  });
+  router.options(mediaPath, (ctx) => {
+    ctx.set({ ...openToAllSites, Allow: methods, 'Access-Control-Allow-Methods': methods });
+    ctx.set({ 'Access-Control-Allow-Headers': 'Range, If-Range, If-None-Match', 'Access-Control-Max-Age': '86400' });
+    succeed(ctx);
+  });
+}
+
+const methods = 'GET, HEAD, OPTIONS';
+
+/** A page on any site may play or fetch the video: the signature in the link is the permission. */
+const openToAllSites = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'Accept-Ranges, Content-Length, Content-Range, ETag, X-Request-Id',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+};
+
+/** Every link that is not good is refused alike, whatever is wrong with it and whether or not the file exists. */
+function linkedFile(ctx: Context, open: NonNullable<ResultStore['open']>): LinkedFile {
+  const query = new URLSearchParams(ctx.querystring);
+  const [expires, signature] = [query.getAll('expires'), query.getAll('signature')];
+  const file = open({
+    // Taken as it came, not decoded: a key needs no escapes, so a path with one is not a key.
+    key: ctx.path.slice('/media/'.length),
+    expires: expires.length === 1 ? (expires[0] ?? '') : '',
+    signature: signature.length === 1 ? (signature[0] ?? '') : '',
+  });
+  if (file === undefined) throw new HttpFailure('link_refused');
+  return file;
+}
+
+function mediaHeaders({ contentType, downloadName, linkExpiresAt }: LinkedFile, nowMs: number) {
+  return {
+    ...openToAllSites,
+    'Content-Type': contentType,
+    'Content-Disposition': `inline; filename="${downloadName}"`,
+    'Cache-Control': `private, max-age=${Math.max(0, Math.floor((linkExpiresAt - nowMs) / 1000))}`,
+  };
+}

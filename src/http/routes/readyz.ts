@@ -1,0 +1,34 @@
+import type Router from '@koa/router';
+import { setTimeout as delay } from 'node:timers/promises';
+import { succeed } from '../envelope.ts';
+import type { HttpDeps } from '../http-deps.ts';
+import { HttpFailure } from '../http-failure.ts';
+import type { Extras, RequestState } from '../request-state.ts';
+
+/** Those who ask give up after a few seconds themselves. */
+const patienceMs = 3_000;
+
+/** `GET /readyz`: whether requests should be sent here; 503 names the parts that are away. */
+export function readyzRoute(router: Router<RequestState, Extras>, deps: HttpDeps): void {
+  router.get('/readyz', async (ctx) => {
+    const away = await withinPatience((deps.ready ?? (() => databaseOnly(deps)))());
+    if (away.length > 0) throw new HttpFailure('not_ready', { data: { away } });
+    succeed(ctx);
+  });
+}
+
+const selectOne = { name: 'ready', text: 'select 1 as one' };
+
+async function databaseOnly({ db }: HttpDeps): Promise<readonly string[]> {
+  await db.run(selectOne);
+  return [];
+}
+
+async function withinPatience(check: Promise<readonly string[]>): Promise<readonly string[]> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([check, delay(patienceMs, ['no answer in time'], { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
+}

@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+/** A binary that takes longer than this to print its version is not one to render with. */
+const versionTimeoutMs = 10_000;
+
+/**
+ * The ffmpeg to use: the explicit path when one is given (and only that one), else `ffmpeg` on PATH, else the
+ * binary that npm shipped. Each candidate is run once with `-version`. Throws with a sentence that says what to do.
+ */
+export function ffmpegBinary(path?: string): string {
+  if (path !== undefined) {
+    if (!runs(path)) throw new Error(`ffmpeg at ${path} cannot be run: check the path and its execute permission.`);
+    return path;
+  }
+  if (runs('ffmpeg')) return 'ffmpeg';
+  const shipped = shippedFfmpeg();
+  if (shipped !== undefined && runs(shipped)) return shipped;
+  throw new Error('No ffmpeg found: install ffmpeg 4.1 or newer on PATH, or give the path of one.');
+}
+
+/**
+ * The binary inside the npm package, made executable because the package's install script may have been blocked;
+ * undefined where the package has none for this platform.
+ */
+export function shippedFfmpeg(): string | undefined {
+  try {
+    // The package is plain JavaScript that throws on platforms it does not know, hence the late require;
+    // its own type declaration promises this shape.
+    const installer = createRequire(import.meta.url)('@ffmpeg-installer/ffmpeg') as { readonly path: string };
+    if (!runs(installer.path)) chmodSync(installer.path, 0o755);
+    return installer.path;
+  } catch {
+    return undefined;
+  }
+}
+
+function runs(binary: string): boolean {
+  try {
+    execFileSync(binary, ['-version'], { stdio: 'ignore', timeout: versionTimeoutMs });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,59 @@
+import type { FrameSize } from '../domain/frame-size.ts';
+import { sharp } from './image-library.ts';
+
+/** Pixels a side, both bounds included (design, section 7). */
+const minSidePx = 300;
+const maxSidePx = 6000;
+
+/** The largest image takes about three seconds on one core. */
+const maxDecodeSeconds = 30;
+
+/** An image that is refused; `message` goes on after the name of the image: `is animated`. */
+export class ImageRefusal extends Error {
+  override readonly name = 'ImageRefusal';
+}
+
+export type DecodedImage = FrameSize & { readonly jpeg: Buffer };
+
+/**
+ * Decodes the bytes of a stranger into a plain picture: upright (EXIF orientation applied), sRGB with 8 bits,
+ * transparency on white, no metadata, a JPEG of high quality, for every provider takes one. An animation is refused
+ * instead of cut down to its first frame: nobody sends one in order to get a still. Throws `ImageRefusal`.
+ */
+export async function decodeImage(bytes: Buffer): Promise<DecodedImage> {
+  await checkHeader(bytes);
+  const { data, info } = await sharp(bytes, { limitInputPixels: maxSidePx * maxSidePx, failOn: 'error' })
+    .timeout({ seconds: maxDecodeSeconds })
+    .autoOrient()
+    .flatten({ background: '#ffffff' })
+    .toColourspace('srgb')
+    .jpeg({ quality: 95, chromaSubsampling: '4:4:4' })
+    .toBuffer({ resolveWithObject: true })
+    .catch((error: unknown) => {
+      throw new ImageRefusal('is damaged or cut off', { cause: error });
+    });
+  return { jpeg: data, widthPx: info.width, heightPx: info.height };
+}
+
+/** Reads the header alone: a bomb is refused by the size it claims, before a pixel of it is unpacked. */
+async function checkHeader(bytes: Buffer): Promise<void> {
+  const { width, height, pages = 1 } = await header(bytes);
+  if (pages > 1 || isAnimatedPng(bytes)) throw new ImageRefusal('is animated; send a still image');
+  if (Math.min(width, height) < minSidePx || Math.max(width, height) > maxSidePx) {
+    throw new ImageRefusal(`is ${width}×${height} px; each side must have ${minSidePx} to ${maxSidePx} px`);
+  }
+}
+
+async function header(bytes: Buffer) {
+  try {
+    return await sharp(bytes, { limitInputPixels: false }).metadata();
+  } catch (error) {
+    throw new ImageRefusal('is not a readable JPEG, PNG or WebP image', { cause: error });
+  }
+}
+
+/** An animated PNG says so in a chunk of eight bytes before its pixels; libvips sees its first frame only. */
+function isAnimatedPng(bytes: Buffer): boolean {
+  const animationControl = bytes.indexOf('\0\0\0\x08acTL', 0, 'latin1');
+  return animationControl !== -1 && animationControl < bytes.indexOf('IDAT', 0, 'latin1');
+}

@@ -1,0 +1,25 @@
+import { TaskFault } from '../domain/task-fault.ts';
+import type { TaskResult } from '../domain/task.ts';
+import { FfmpegError } from './ffmpeg-error.ts';
+import type { Ffmpeg } from './ffmpeg.ts';
+import { makePoster } from './poster.ts';
+import { probeVideo } from './probe-video.ts';
+import { VideoFileError } from './video-file-error.ts';
+
+/** Checks that a generated video plays, measures it and writes its poster. A bad one is a `TaskFault`, `result_invalid`. */
+export function createVideoInspector(ffmpeg: Ffmpeg) {
+  return async (
+    videoPath: string,
+    posterPath: string,
+    signal: AbortSignal,
+  ): Promise<Omit<TaskResult, 'videoKey' | 'posterKey'>> => {
+    try {
+      const { frames: _, ...measured } = await probeVideo(videoPath);
+      await makePoster(ffmpeg, videoPath, posterPath, { durationSeconds: measured.durationSeconds, signal });
+      return measured;
+    } catch (cause) {
+      if (!(cause instanceof VideoFileError || cause instanceof FfmpegError)) throw cause;
+      throw new TaskFault('result_invalid', 'The provider delivered a file that is not a playable video.', { cause });
+    }
+  };
+}

@@ -1,0 +1,37 @@
+import { dirname } from 'node:path';
+import type { Ffmpeg } from './ffmpeg.ts';
+import { probeVideo } from './probe-video.ts';
+
+/** Past the opening fade and before the end, where a film most often shows what it is about. */
+const goodMoment = 0.4;
+
+const posterTimeoutMs = 60_000;
+
+export type PosterOptions = {
+  /** Length of the video, where the caller has probed it already; measured from the file otherwise. */
+  readonly durationSeconds?: number;
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * Writes the picture at 40 % of the video as a JPEG of the video's own size. Rejects with `FfmpegError` when the
+ * video cannot be decoded there, and with `VideoFileError` when its length cannot be measured.
+ */
+export async function makePoster(
+  ffmpeg: Ffmpeg,
+  videoPath: string,
+  posterPath: string,
+  options: PosterOptions = {},
+): Promise<void> {
+  const durationSeconds = options.durationSeconds ?? (await probeVideo(videoPath)).durationSeconds;
+  const atSeconds = (durationSeconds * goodMoment).toFixed(3);
+  await ffmpeg({
+    // Seeking before the input decodes from the nearest key frame only; `-update 1` says that one picture is meant.
+    args: ['-ss', atSeconds, '-i', videoPath, '-frames:v', '1', '-an']
+      .concat(['-pix_fmt', 'yuvj420p', '-q:v', '3', '-f', 'image2', '-update', '1'])
+      .concat(posterPath),
+    cwd: dirname(posterPath),
+    signal: options.signal ?? new AbortController().signal,
+    timeoutMs: posterTimeoutMs,
+  });
+}

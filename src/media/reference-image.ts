@@ -1,0 +1,98 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FrameSize } from '../domain/frame-size.ts';
+import type { GuardedClient } from '../outbound/guarded-client.ts';
+import { OutboundError } from '../outbound/outbound-error.ts';
+import { decodeImage, ImageRefusal } from './image-decode.ts';
+import { imageFault } from './image-fault.ts';
+import { inTurn } from './image-turn.ts';
+
+/** A reference image re-encoded by us: a JPEG at `path`, upright, with its size in pixels. */
+export type ReferenceImage = FrameSize & { readonly path: string };
+
+export type FetchReferenceImages = {
+  readonly client: Pick<GuardedClient, 'download'>;
+  readonly urls: readonly string[];
+  /** An existing folder of this attempt; the images become `image-0.jpg`, `image-1.jpg`, … in it. */
+  readonly folder: string;
+  readonly signal: AbortSignal;
+};
+
+/** 30 MB (design, section 7), read as the larger of its two meanings. */
+const maxMegabytes = 30;
+const limits = { maxBytes: maxMegabytes * 1024 * 1024, timeoutMs: 30_000, maxRedirects: 3 } as const;
+const headers = { accept: 'image/jpeg, image/png, image/webp' } as const;
+
+/** At most so many images of one task are fetched at once. */
+const maxParallel = 3;
+
+/**
+ * Fetches, checks and re-encodes the reference images, in the order of `urls`. Throws `TaskFault` for the first bad
+ * one and stops the others. Whatever is no fault of an image is thrown as it came and may be tried again: the abort of
+ * `signal`, a closing client or a busy host (`OutboundError`), a full disk.
+ */
+export async function fetchReferenceImages(request: FetchReferenceImages): Promise<readonly ReferenceImage[]> {
+  const stop = new AbortController();
+  const onAbort = () => stop.abort(request.signal.reason);
+  request.signal.addEventListener('abort', onAbort, { once: true });
+  if (request.signal.aborted) onAbort();
+  try {
+    return await fetchAll({ ...request, signal: stop.signal }, () => stop.abort());
+  } finally {
+    request.signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Ends when nothing is under way any more, for the folder is deleted after that. */
+async function fetchAll(request: FetchReferenceImages, stop: () => void): Promise<readonly ReferenceImage[]> {
+  const images = new Map<number, ReferenceImage>();
+  const failures: unknown[] = [];
+  const todo = request.urls.entries();
+  const fetchSome = async () => {
+    for (const [index, url] of todo) images.set(index, await fetchOne(request, index, url));
+  };
+  const fetchers = Array.from({ length: maxParallel }, () =>
+    fetchSome().catch((error: unknown) => {
+      failures.push(error);
+      stop();
+    }),
+  );
+  await Promise.all(fetchers);
+  if (failures.length > 0) throw failures[0];
+  return [...images].toSorted(([a], [b]) => a - b).map(([, image]) => image);
+}
+
+async function fetchOne(request: FetchReferenceImages, index: number, url: string): Promise<ReferenceImage> {
+  const fetchedPath = join(request.folder, `image-${index}.fetched`);
+  await download(request, index, url, fetchedPath);
+  const path = join(request.folder, `image-${index}.jpg`);
+  const size = await inTurn(request.signal, () => reencode(index, fetchedPath, path));
+  await rm(fetchedPath);
+  return { path, ...size };
+}
+
+async function download(request: FetchReferenceImages, index: number, url: string, path: string): Promise<void> {
+  const { client, signal } = request;
+  const answer = await client.download(url, path, { ...limits, headers, signal }).catch((error: unknown) => {
+    throw asImageFault(error, index);
+  });
+  if (answer.status < 200 || answer.status > 299) {
+    throw imageFault('image_unreachable', index, `could not be fetched: its server answered ${answer.status}`);
+  }
+}
+
+/** One sentence for everything that may go wrong on the way, so that it tells nothing about our network. */
+function asImageFault(error: unknown, index: number): unknown {
+  if (!(error instanceof OutboundError) || error.kind === 'aborted' || error.kind === 'busy') return error;
+  if (error.kind === 'too_large') return imageFault('image_invalid', index, `is larger than ${maxMegabytes} MB`, error);
+  return imageFault('image_unreachable', index, 'could not be fetched', error);
+}
+
+async function reencode(index: number, fetchedPath: string, path: string): Promise<FrameSize> {
+  const bytes = await readFile(fetchedPath);
+  const { jpeg, widthPx, heightPx } = await decodeImage(bytes).catch((error: unknown) => {
+    throw error instanceof ImageRefusal ? imageFault('image_invalid', index, error.message, error) : error;
+  });
+  await writeFile(path, jpeg);
+  return { widthPx, heightPx };
+}

@@ -1,0 +1,92 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** A host that passes whatever it resolves to; any port when `port` is undefined. */
+export type AllowedHost = { readonly hostname: string; readonly port: number | undefined };
+
+/** A network whose addresses pass; a single address is a network of full length. */
+export type AllowedNetwork = {
+  readonly address: ipaddr.IPv4 | ipaddr.IPv6;
+  readonly prefixBits: number;
+  readonly port: number | undefined;
+};
+
+/** What the outbound guard lets through beside public addresses. */
+export type AllowList = { readonly hosts: readonly AllowedHost[]; readonly networks: readonly AllowedNetwork[] };
+
+/** The default in embedded mode (design, section 7); setting CALLBACK_ALLOW or IMAGE_ALLOW replaces it. */
+export const loopbackAllowance = '127.0.0.0/8,::1,localhost';
+
+/** An entry of an allow-list that cannot be understood; `message` is meant for the operator who wrote it. */
+export class AllowListError extends Error {
+  override readonly name = 'AllowListError';
+  readonly entry: string;
+
+  constructor(entry: string, why: string) {
+    super(`"${entry}" ${why}`);
+    this.entry = entry;
+  }
+}
+
+/**
+ * Reads the value of CALLBACK_ALLOW or IMAGE_ALLOW: entries between commas or white space, each a host, an address
+ * (both with an optional `:port`) or a CIDR. Throws `AllowListError` for the first bad one: a typing error in a
+ * security setting must stop the start, not open or close something else. An empty text allows nothing extra.
+ */
+export function parseAllowList(text: string): AllowList {
+  const entries = text.split(/[\s,]+/).filter((entry) => entry !== '');
+  const parsed = entries.map((entry) => (entry.includes('/') ? parseNetwork(entry) : parseHost(entry)));
+  return {
+    hosts: parsed.filter((entry) => 'hostname' in entry),
+    networks: parsed.filter((entry) => 'prefixBits' in entry),
+  };
+}
+
+function parseNetwork(entry: string): AllowedNetwork {
+  if (!ipaddr.isValidCIDR(entry) || isIP(entry.slice(0, entry.indexOf('/'))) === 0) {
+    throw new AllowListError(entry, 'is not a network such as 10.0.0.0/8 or fd00::/8');
+  }
+  const [address, prefixBits] = ipaddr.parseCIDR(entry);
+  refuseMapped(entry, address);
+  const first = networkStart(entry, address);
+  if (first !== address.toString())
+    throw new AllowListError(entry, `has bits behind its prefix: ${first}/${prefixBits}?`);
+  return { address, prefixBits, port: undefined };
+}
+
+function networkStart(entry: string, address: ipaddr.IPv4 | ipaddr.IPv6): string {
+  const kind = address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
+  return kind.networkAddressFromCIDR(entry).toString();
+}
+
+/** The guard refuses IPv4-mapped addresses always, so such an entry could never do what its writer wanted. */
+function refuseMapped(entry: string, address: ipaddr.IPv4 | ipaddr.IPv6): void {
+  if (address.range() === 'ipv4Mapped') throw new AllowListError(entry, 'is IPv4-mapped: write the IPv4 form');
+}
+
+const hostAndPort = /^(?<host>\[[0-9a-fA-F:.]+\]|[^\s:[\]@?#*\\]+)(?::(?<port>[0-9]{1,5}))?$/;
+
+function parseHost(entry: string): AllowedHost | AllowedNetwork {
+  const parts = hostAndPort.exec(isIP(entry) === 6 ? `[${entry}]` : entry)?.groups;
+  const hostname = hostnameOf(parts?.['host']);
+  if (hostname === undefined) throw new AllowListError(entry, 'is not a host, an address or a network');
+  const port = portOf(entry, parts?.['port']);
+  if (isIP(hostname) === 0) return { hostname, port };
+  const address = ipaddr.parse(hostname);
+  refuseMapped(entry, address);
+  return { address, prefixBits: address.toByteArray().length * 8, port };
+}
+
+/** The form in which `URL` shows the same host, because that is what it is compared with. */
+function hostnameOf(host: string | undefined): string | undefined {
+  if (host === undefined || !URL.canParse(`http://${host}`)) return undefined;
+  const hostname = new URL(`http://${host}`).hostname.replace(/^\[|\]$|\.+$/g, '');
+  return hostname === '' ? undefined : hostname;
+}
+
+function portOf(entry: string, digits: string | undefined): number | undefined {
+  if (digits === undefined) return undefined;
+  const port = Number(digits);
+  if (port < 1 || port > 65_535) throw new AllowListError(entry, 'has a port outside 1 to 65535');
+  return port;
+}

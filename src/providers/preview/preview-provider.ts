@@ -1,0 +1,109 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { TaskFault } from '../../domain/task-fault.ts';
+import type { GeneratedVideo, GenerationRequest, Provider } from '../provider.ts';
+import { readFaults, type Faults } from './faults.ts';
+import { writeInstantClip } from './instant-clip.ts';
+import { renderFilm } from './render-film.ts';
+import type { RunFfmpeg } from './run-ffmpeg.ts';
+
+export type PreviewDeps = {
+  readonly ffmpeg: RunFfmpeg;
+  /** Whether words in double square brackets in the prompt cause failures (`PREVIEW_FAULTS=1`). */
+  readonly faults: boolean;
+};
+
+type Report = (progress: number) => void;
+
+/**
+ * Renders a film on this machine from the prompt's words, the reference images and a hash of the request. No AI model
+ * is involved. The same request gives the same film, so a job needs no memory and can always be followed again.
+ */
+export function createPreviewProvider(deps: PreviewDeps): Provider {
+  return {
+    name: 'preview',
+    submit: async (request, signal) => {
+      signal.throwIfAborted();
+      return jobIdOf(request);
+    },
+    recover: async (request) => ({ kind: 'found', jobId: jobIdOf(request) }),
+    follow: (_jobId, request, report, signal) => follow(deps, request, rising(report), signal),
+    result: async () => undefined,
+    cancel: async () => undefined,
+  };
+}
+
+/** The id is known from the task alone: whether a lost `submit` was ever made does not matter. */
+function jobIdOf(request: GenerationRequest): string {
+  return `preview-${request.taskId}`;
+}
+
+async function follow(
+  deps: PreviewDeps,
+  request: GenerationRequest,
+  report: Report,
+  signal: AbortSignal,
+): Promise<GeneratedVideo> {
+  signal.throwIfAborted();
+  const { faults, title } = readFaults(request.input.prompt, deps.faults);
+  report(0);
+  await beSlow(faults.slowSeconds, report, signal);
+  if (faults.reject) throw new TaskFault('content_rejected', 'The prompt was rejected by the content policy.');
+  if (faults.hang) await untilAborted(signal);
+  const images = await request.images();
+  const path = faults.instant
+    ? await writeInstantClip(request.workFolder)
+    : await render(deps, { ...request, title, images }, faults, report, signal);
+  report(100);
+  return { path };
+}
+
+type Film = Parameters<typeof renderFilm>[1];
+
+async function render(
+  deps: PreviewDeps,
+  film: Film,
+  faults: Faults,
+  report: Report,
+  signal: AbortSignal,
+): Promise<string> {
+  const renderer = new AbortController();
+  const onProgress = (share: number) => {
+    if (faults.crash && share > 0) renderer.abort(new Error('the renderer was killed because the prompt asked for it'));
+    report(100 * share);
+  };
+  const either = AbortSignal.any([signal, renderer.signal]);
+  try {
+    return await renderFilm(deps.ffmpeg, film, onProgress, either);
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (cause instanceof TaskFault) throw cause;
+    const failMsg = 'The renderer stopped before the video was finished.';
+    throw new TaskFault('internal', failMsg, { retryable: !faults.crash, cause });
+  }
+}
+
+/** Most of the bar belongs to the delay that was asked for; the film takes the rest in a moment. */
+async function beSlow(seconds: number, report: Report, signal: AbortSignal): Promise<void> {
+  const stepMs = 250;
+  for (let passedMs = 0; passedMs < seconds * 1000; passedMs += stepMs) {
+    await delay(stepMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+    report((90 * (passedMs + stepMs)) / (seconds * 1000));
+  }
+}
+
+/** Bounded by the deadline of the task alone, which is what `[[hang]]` is there to show. */
+async function untilAborted(signal: AbortSignal): Promise<never> {
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  throw signal.reason;
+}
+
+/** Reports whole per cent, each once, never a smaller one after a larger. */
+function rising(report: Report): Report {
+  let last = -1;
+  return (progress) => {
+    const whole = Math.floor(Math.min(100, progress));
+    if (whole <= last) return;
+    last = whole;
+    report(whole);
+  };
+}

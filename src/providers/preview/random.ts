@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import type { TaskInput } from '../../domain/task.ts';
+
+/** A number from 0 to below 1, the next of a fixed sequence. */
+export type Random = () => number;
+
+/** One digest per request: model and input decide the film, the task does not. */
+export function filmSeed(model: string, input: TaskInput): string {
+  const { prompt, resolution, duration, ratio, generateAudio, imageUrls } = input;
+  const words = [model, prompt, resolution, duration, ratio, generateAudio, imageUrls];
+  return createHash('sha256').update(JSON.stringify(words)).digest('hex');
+}
+
+/** The sequence of a seed and a purpose; each purpose has its own, so that one part may change without the others. */
+export function createRandom(seed: string, purpose: string): Random {
+  let state = createHash('sha256').update(`${seed}/${purpose}`).digest().readUInt32LE(0);
+  // Mulberry32: 32 bits of state are plenty for choosing colours and notes.
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function between(random: Random, from: number, to: number): number {
+  return from + (to - from) * random();
+}
+
+/** One of the given choices, of which there is at least one. */
+export function choose<T>(random: Random, choices: readonly [T, ...T[]]): T {
+  return choices[Math.floor(random() * choices.length)] ?? choices[0];
+}

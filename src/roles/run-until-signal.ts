@@ -1,0 +1,47 @@
+import type { Log } from '../log.ts';
+import type { Role } from './settings.ts';
+
+/** Everything is drained within this time; then the process ends all the same, for an orchestrator would kill it anyway. */
+const drainLimitMs = 45_000;
+
+/**
+ * Keeps a role running until SIGTERM or SIGINT (or until `fatal` rejects), then drains it and ends the process: 0 after a
+ * signal, 1 after a fatal error or when draining took too long. A second signal ends it at once.
+ */
+export async function runUntilSignal(role: Role, fatal: Promise<never>, log: Log): Promise<never> {
+  const failed = await Promise.race([signalled(), fatal]).then(
+    () => false,
+    (error: unknown) => {
+      log.fatal({ err: error }, 'stopping because of a fatal error');
+      return true;
+    },
+  );
+  log.info('draining');
+  for (const name of signals) process.once(name, () => process.exit(1));
+  const timer = setTimeout(() => {
+    log.error('draining took too long');
+    process.exit(1);
+  }, drainLimitMs);
+  await role.close();
+  clearTimeout(timer);
+  log.info('stopped');
+  process.exit(failed ? 1 : 0);
+}
+
+const signals = ['SIGTERM', 'SIGINT'] as const;
+
+async function signalled(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    for (const name of signals) process.once(name, () => resolve());
+  });
+}
+
+/** A promise that a role rejects when it cannot go on. */
+export function fatalErrors(): { readonly promise: Promise<never>; readonly reject: (error: unknown) => void } {
+  let reject: (error: unknown) => void = () => {};
+  const promise = new Promise<never>((_resolve, rejectPromise) => {
+    reject = rejectPromise;
+  });
+  promise.catch(() => {});
+  return { promise, reject: (error) => reject(error) };
+}

@@ -1,0 +1,17 @@
+import type { Config } from '../config.ts';
+import type { TemporalTarget } from '../temporal/connect.ts';
+
+/** A configuration in which everything that may be embedded has been found or started. */
+export type Settings = Config & {
+  readonly databaseUrl: string;
+  readonly temporal: TemporalTarget;
+  readonly secret: string;
+  readonly publicUrl: string;
+  /** The folder of the result store. */
+  readonly resultStore: string;
+  /** A folder on a local disk for files that live as long as one attempt. */
+  readonly workFolder: string;
+};
+
+/** A part of the service that is running. `close` drains it within a bound and then returns, whatever happens. */
+export type Role = { close(): Promise<void> };

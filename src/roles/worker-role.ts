@@ -1,0 +1,68 @@
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { fileURLToPath } from 'node:url';
+import { createCallbackActivities, createGenerationActivities, createMainActivities } from '../../activities/index.ts';
+import { sweepWorkFolder } from '../../activities/work-folder.ts';
+import { taskQueuesOf } from '../domain/task-queues.ts';
+import type { Log } from '../log.ts';
+import { registerSearchAttributes } from '../temporal/register-search-attributes.ts';
+import { ensureReconcileSchedule } from '../temporal/reconcile-schedule.ts';
+import type { Role, Settings } from './settings.ts';
+import { openWorkerRooms } from './worker-rooms.ts';
+
+/** A running activity gets this long to end by itself before it is told to stop, and then this long to obey. */
+const graceMs = 5_000;
+const forceMs = 20_000;
+/** Attempts that live longer than the longest deadline allows are not alive. */
+const staleWorkMs = 26 * 60 * 60_000;
+
+/** Starts the workers of all three task queues in this process. Rejects when Temporal or the database cannot be reached. */
+export async function startWorkerRole(settings: Settings, log: Log, onFatal: (error: unknown) => void): Promise<Role> {
+  await sweepWorkFolder(settings.workFolder, staleWorkMs);
+  const rooms = openWorkerRooms(settings, log);
+  const connection = await NativeConnection.connect(settings.temporal.connection);
+  await registerSearchAttributes(rooms.client);
+  const queues = taskQueuesOf(settings.taskQueue);
+  const common = {
+    connection,
+    namespace: settings.temporal.namespace,
+    shutdownGraceTime: graceMs,
+    shutdownForceTime: forceMs,
+  };
+  const workers = await Promise.all([
+    Worker.create({ ...common, ...mainQueue, taskQueue: queues.main, activities: createMainActivities(rooms.deps) }),
+    Worker.create({
+      ...common,
+      taskQueue: queues.generation,
+      activities: createGenerationActivities(rooms.deps),
+      maxConcurrentActivityTaskExecutions: settings.generationConcurrency,
+      // Otherwise a heartbeat is held back for most of its timeout, and progress would stand still (docs/decisions.md).
+      maxHeartbeatThrottleInterval: '1s',
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: queues.callbacks,
+      activities: createCallbackActivities(rooms.deps),
+      maxConcurrentActivityTaskExecutions: 100,
+    }),
+  ]);
+  await ensureReconcileSchedule(rooms.client, queues);
+  const runs = workers.map((worker) => worker.run());
+  for (const run of runs) run.catch(onFatal);
+  log.info({ queues, concurrency: settings.generationConcurrency }, 'worker is running');
+  return {
+    close: async () => {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await Promise.allSettled(runs);
+      await connection.close();
+      await rooms.close();
+    },
+  };
+}
+
+/** Measured: every new workflow starts on the non-sticky queue, which gets two pollers by default (docs/decisions.md). */
+const mainQueue = {
+  workflowBundle: { codePath: fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url)) },
+  maxConcurrentWorkflowTaskExecutions: 100,
+  maxConcurrentWorkflowTaskPolls: 40,
+  nonStickyToStickyPollRatio: 0.5,
+} satisfies Partial<WorkerOptions>;

@@ -1,0 +1,61 @@
+import type { Client } from '@temporalio/client';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { modelCatalogue } from '../domain/models.ts';
+import { taskQueuesOf } from '../domain/task-queues.ts';
+import type { Log } from '../log.ts';
+import { createFfmpeg } from '../media/ffmpeg.ts';
+import { createFolderResultStore } from '../media/folder-result-store.ts';
+import { createVideoInspector } from '../media/inspect-video.ts';
+import { fetchReferenceImages } from '../media/reference-image.ts';
+import { createGuardedClient } from '../outbound/guarded-client.ts';
+import { createCallbackPoster } from '../outbound/post-callback.ts';
+import { createSecretBox } from '../outbound/secret-box.ts';
+import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
+import type { Provider } from '../providers/provider.ts';
+import { createDatabase } from '../stores/database.ts';
+import { connectTemporal } from '../temporal/connect.ts';
+import { createEngine } from '../temporal/engine.ts';
+import { callbackSecretsOf } from './account-secrets.ts';
+import type { Settings } from './settings.ts';
+import { createRecordReader } from './record-reader.ts';
+import { createRequestParser } from './request-parser.ts';
+
+export type WorkerRooms = { readonly deps: ActivityDeps; readonly client: Client; close(): Promise<void> };
+
+/** Everything the activities need, wired together from the settings. Connects lazily. */
+export function openWorkerRooms(settings: Settings, log: Log): WorkerRooms {
+  const db = createDatabase({
+    url: settings.databaseUrl,
+    poolSize: settings.databasePoolSize,
+    onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
+  });
+  const temporal = connectTemporal(settings.temporal);
+  const imageClient = createGuardedClient({ allow: settings.imageAllow });
+  const callbackClient = createGuardedClient({ allow: settings.callbackAllow });
+  const box = createSecretBox(settings.secret);
+  const ffmpeg = createFfmpeg(settings.ffmpegPath === undefined ? {} : { path: settings.ffmpegPath });
+  const media = createFolderResultStore(settings);
+  const preview = createPreviewProvider({ ffmpeg, faults: settings.previewFaults });
+  const deps: ActivityDeps = {
+    db,
+    log,
+    models: modelCatalogue(settings.models),
+    parseTaskRequest: createRequestParser(settings),
+    providers: new Map<string, Provider>([[preview.name, preview]]),
+    fetchImages: (job) => fetchReferenceImages({ client: imageClient, ...job }),
+    media,
+    inspectVideo: createVideoInspector(ffmpeg),
+    postCallback: createCallbackPoster({
+      client: callbackClient,
+      secretsOf: (accountId) => callbackSecretsOf(db, box, accountId),
+    }),
+    recordOf: createRecordReader(db, media),
+    engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
+    workFolder: settings.workFolder,
+    retentionMs: settings.retentionMs,
+  };
+  const close = async () => {
+    await Promise.allSettled([imageClient.close(), callbackClient.close(), temporal.close(), db.close()]);
+  };
+  return { deps, client: temporal.client, close };
+}

@@ -1,0 +1,113 @@
+import pg from 'pg';
+
+/** A prepared statement: its name is unique in the program, its text never varies. */
+export type Statement = { readonly name: string; readonly text: string };
+
+/** Runs one statement and answers its rows. Throws `DatabaseAway` when no answer can be had. */
+type Run = <Row extends pg.QueryResultRow>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>;
+
+export type Database = {
+  readonly run: Run;
+  /** Runs the statements that `work` issues in one transaction: all or none. `work` must not touch the network. */
+  transaction(work: (run: Run) => Promise<void>): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** The database cannot be reached, is starting, or is shutting down: try again later. The statement may have been committed. */
+export class DatabaseAway extends Error {
+  override readonly name = 'DatabaseAway';
+}
+
+export type DatabaseOptions = {
+  readonly url: string;
+  /** Connections at most; 10 by default. */
+  readonly poolSize?: number;
+  /** Called for an idle connection that broke; the pool replaces it by itself. */
+  readonly onIdleError?: (error: Error) => void;
+};
+
+/** How long a caller waits for a connection, and how long one statement may run. */
+const connectTimeoutMs = 3_000;
+const statementTimeoutMs = 15_000;
+
+/** A pool of connections to PostgreSQL. Nothing is connected until the first statement. */
+export function createDatabase({ url, poolSize = 10, onIdleError }: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + 1_000,
+    application_name: 'videogen',
+    types: { getTypeParser },
+  });
+  pool.on('error', (error) => onIdleError?.(error));
+  return {
+    run: (statement, values) => runOn(pool, statement, values),
+    transaction: (work) => inTransaction(pool, work),
+    close: () => pool.end(),
+  };
+}
+
+async function runOn<Row extends pg.QueryResultRow>(
+  connection: pg.Pool | pg.PoolClient,
+  statement: Statement,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  try {
+    const { rows } = await connection.query<Row>({ ...statement, values: [...values] });
+    return rows;
+  } catch (error) {
+    throw isAway(error) ? new DatabaseAway('the database is away', { cause: error }) : error;
+  }
+}
+
+async function inTransaction(pool: pg.Pool, work: (run: Run) => Promise<void>): Promise<void> {
+  const connection = await pool.connect();
+  try {
+    await connection.query('begin');
+    await work((statement, values) => runOn(connection, statement, values));
+    await connection.query('commit');
+    connection.release();
+  } catch (error) {
+    // Dropping the connection rolls back whatever state it is in.
+    connection.release(true);
+    throw isAway(error) ? new DatabaseAway('the database is away', { cause: error }) : error;
+  }
+}
+
+const int8Oid = 20;
+const timestamptzOid = 1184;
+
+/** Timestamps become Unix milliseconds; a bigint beyond 2^53 throws rather than lose a credit. */
+function getTypeParser(oid: number, format?: 'text' | 'binary') {
+  if (format === 'binary') return pg.types.getTypeParser(oid, 'binary');
+  if (oid === int8Oid) return parseInt8;
+  if (oid === timestamptzOid) return parseTimestamp;
+  return pg.types.getTypeParser(oid, 'text');
+}
+
+function parseInt8(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} is beyond 2^53`);
+  return value;
+}
+
+function parseTimestamp(text: string): number {
+  // PostgreSQL writes "2026-11-21 10:00:00.123456+00"; ECMAScript wants a T and minutes in the offset.
+  return Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'));
+}
+
+/** Classes 08 (connection), 53 (resources), 57 (operator intervention) and errors below SQL; a unique violation is none of these. */
+function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  if (code === undefined) return /timeout|terminated|connection|not queryable/i.test(error.message);
+  return /^(08|53|57)/.test(code) || /^E[A-Z]+$/.test(code);
+}
+
+/** The name of the broken constraint when the error is a unique violation, else undefined. */
+export function violatedUniqueConstraint(error: unknown): string | undefined {
+  if (!(error instanceof pg.DatabaseError) || error.code !== '23505') return undefined;
+  return error.constraint;
+}

@@ -1,0 +1,63 @@
+import type { Task, TaskFailure, TaskResult } from '../domain/task.ts';
+import type { Database } from './database.ts';
+import { findTask } from './tasks.ts';
+
+/** A final task, whoever ended it, and whether a callback is owed for it. */
+export type EndedTask = { readonly task: Task; readonly hasCallback: boolean };
+
+// What both endings share: the account gets a free place, and the callback's delivery is born with the final state.
+const freePlace = `account_freed as (
+  update accounts set unfinished_tasks = unfinished_tasks - 1 from ended where accounts.id = ended.account_id
+)`;
+const owedDelivery = `delivery as (
+  insert into callback_deliveries (task_id, account_id, url)
+  select id, account_id, callback_url from ended where callback_url is not null
+)`;
+
+const succeed = {
+  name: 'end-task-in-success',
+  text: `
+with ended as (
+  update tasks set state = 'success', result = $2, completed_at = now(), updated_at = now()
+  where id = $1 and state not in ('success', 'fail')
+  returning id, account_id, callback_url
+), ${freePlace}, ${owedDelivery}
+select id from ended`,
+};
+
+/** Ends the task in `success`. A task that is final already keeps its state, which is then the answer. Throws for an unknown task. */
+export async function completeTask(db: Database, taskId: string, result: TaskResult): Promise<EndedTask> {
+  await db.run(succeed, [taskId, JSON.stringify(result)]);
+  return endedTask(db, taskId);
+}
+
+const fail = {
+  name: 'end-task-in-fail',
+  text: `
+with ended as (
+  update tasks set state = 'fail', fail_code = $2, fail_msg = $3, credits_refunded = credits_charged,
+    completed_at = now(), updated_at = now()
+  where id = $1 and state not in ('success', 'fail')
+  returning id, account_id, credits_charged, callback_url
+), account as (
+  update accounts set balance = balance + ended.credits_charged, unfinished_tasks = unfinished_tasks - 1
+  from ended where accounts.id = ended.account_id
+  returning accounts.id, accounts.balance
+), entry as (
+  insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
+  select account.id, ended.id, 'refund', ended.credits_charged, account.balance from ended, account
+), ${owedDelivery}
+select id from ended`,
+};
+
+/** Ends the task in `fail` and refunds it in full, in one transaction. A final task keeps its state. Throws for an unknown task. */
+export async function refundTask(db: Database, taskId: string, failure: TaskFailure): Promise<EndedTask> {
+  await db.run(fail, [taskId, failure.failCode, failure.failMsg]);
+  return endedTask(db, taskId);
+}
+
+async function endedTask(db: Database, taskId: string): Promise<EndedTask> {
+  const task = await findTask(db, taskId);
+  if (task === undefined) throw new Error(`task ${taskId} does not exist`);
+  return { task, hasCallback: task.param.callBackUrl !== undefined };
+}

@@ -1,0 +1,84 @@
+import type { Database } from './database.ts';
+
+export type LedgerKind = 'grant' | 'charge' | 'refund' | 'adjustment';
+
+/** One line of an account's books. `amount` is signed: charges are negative. Times are Unix milliseconds. */
+export type LedgerEntry = {
+  readonly entryId: number;
+  readonly taskId: string | undefined;
+  readonly kind: LedgerKind;
+  readonly amount: number;
+  readonly balanceAfter: number;
+  readonly reason: string | undefined;
+  readonly createdAt: number;
+};
+
+const grant = {
+  name: 'grant-credits',
+  text: `
+with account as (
+  update accounts set balance = balance + $2 where id = $1 returning id, balance
+)
+insert into ledger_entries (account_id, kind, amount, balance_after, reason)
+select id, 'grant', $2, balance, $3 from account
+returning balance_after`,
+};
+
+/** Adds credits (a positive whole number) and answers the new balance, or undefined when there is no such account. */
+export async function grantCredits(
+  db: Database,
+  { accountId, credits, reason }: { accountId: string; credits: number; reason: string },
+): Promise<number | undefined> {
+  const [entry] = await db.run<{ balance_after: number }>(grant, [accountId, credits, reason]);
+  return entry?.balance_after;
+}
+
+const selectEntries = {
+  name: 'list-ledger-entries',
+  text: `
+select id, task_id, kind, amount, balance_after, reason, created_at from ledger_entries
+where account_id = $1 and id < $2 order by id desc limit $3`,
+};
+
+type EntryRow = {
+  id: number;
+  task_id: string | null;
+  kind: LedgerKind;
+  amount: number;
+  balance_after: number;
+  reason: string | null;
+  created_at: number;
+};
+
+/** An account's entries, newest first, a page of at most `limit` before the given entry. */
+export async function listLedger(
+  db: Database,
+  { accountId, before = Number.MAX_SAFE_INTEGER, limit }: { accountId: string; before?: number; limit: number },
+): Promise<readonly LedgerEntry[]> {
+  const rows = await db.run<EntryRow>(selectEntries, [accountId, before, limit]);
+  return rows.map(entryFromRow);
+}
+
+const selectTaskEntries = {
+  name: 'list-task-ledger-entries',
+  text: `
+select id, task_id, kind, amount, balance_after, reason, created_at from ledger_entries where task_id = $1 order by id`,
+};
+
+/** A task's entries, oldest first: its charge, and its refund when it failed. */
+export async function listTaskEntries(db: Database, taskId: string): Promise<readonly LedgerEntry[]> {
+  const rows = await db.run<EntryRow>(selectTaskEntries, [taskId]);
+  return rows.map(entryFromRow);
+}
+
+function entryFromRow(row: EntryRow): LedgerEntry {
+  return {
+    entryId: row.id,
+    taskId: row.task_id ?? undefined,
+    kind: row.kind,
+    amount: row.amount,
+    balanceAfter: row.balance_after,
+    reason: row.reason ?? undefined,
+    createdAt: row.created_at,
+  };
+}

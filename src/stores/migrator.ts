@@ -1,0 +1,23 @@
+import { Kysely, Migrator, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import * as initial from './migrations/0001-initial.ts';
+
+/** Every migration in order; a landed one is never edited. */
+const migrations = { '0001-initial': initial };
+
+/**
+ * Brings the schema up to date and answers the names of the migrations that ran. Safe to run from several processes
+ * at once: Kysely's Migrator holds a lock. Throws the first migration's error; what ran before it stays.
+ */
+export async function migrateToLatest(databaseUrl: string): Promise<readonly string[]> {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
+    const { error, results = [] } = await migrator.migrateToLatest();
+    if (error !== undefined) throw error;
+    return results.map((result) => result.migrationName);
+  } finally {
+    await db.destroy();
+  }
+}

@@ -1,0 +1,25 @@
+import { Client, Connection } from '@temporalio/client';
+import type { NativeConnectionOptions } from '@temporalio/worker';
+
+/** Where Temporal is: what Temporal's own environment variables say (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TLS, API key). */
+export type TemporalTarget = {
+  readonly connection: Pick<NativeConnectionOptions, 'address' | 'tls' | 'apiKey' | 'metadata'>;
+  readonly namespace: string;
+};
+
+export type TemporalConnection = { readonly client: Client; close(): Promise<void> };
+
+/**
+ * A client that connects on its first call, so that the API starts, and accepts tasks, while Temporal is away. Every
+ * caller sets a deadline of its own: the SDK's retries would otherwise hide an outage for up to 40 s.
+ */
+export function connectTemporal({ connection: options, namespace }: TemporalTarget): TemporalConnection {
+  const connection = Connection.lazy(options);
+  const client = new Client({ connection, namespace });
+  return { client, close: () => connection.close() };
+}
+
+/** Runs Temporal calls that must answer within `limitMs`. */
+export function within<T>(client: Client, limitMs: number, calls: () => Promise<T>): Promise<T> {
+  return client.connection.withDeadline(Date.now() + limitMs, calls);
+}

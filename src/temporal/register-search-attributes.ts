@@ -1,0 +1,24 @@
+import type { Client } from '@temporalio/client';
+import { within } from './connect.ts';
+import { searchAttributes } from './engine.ts';
+
+const limitMs = 30_000;
+/** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API. */
+const keyword = 2;
+
+/** Registers the search attributes that are missing in the namespace: a workflow that sets an unknown one is stuck for ever. */
+export async function registerSearchAttributes(client: Client): Promise<readonly string[]> {
+  return within(client, limitMs, async () => {
+    const { operatorService } = client.connection;
+    const namespace = client.options.namespace;
+    const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+    const missing = Object.values(searchAttributes)
+      .map((key) => key.name)
+      .filter((name) => !(name in customAttributes));
+    if (missing.length > 0) {
+      const wanted = Object.fromEntries(missing.map((name) => [name, keyword]));
+      await operatorService.addSearchAttributes({ namespace, searchAttributes: wanted });
+    }
+    return missing;
+  });
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { test } from 'node:test';
+
+// Who may import whom. A room is a folder; a file directly in src/ is a front door unless it is named here.
+const sharedFiles = ['src/config.ts', 'src/log.ts', 'src/models-file.ts'];
+const anything = [
+  'src/domain',
+  'src/stores',
+  'src/media',
+  'src/providers',
+  'src/outbound',
+  'src/temporal',
+  'src/http',
+].concat(['src/roles', 'src/embedded', 'activities', 'shared']);
+const mayImport: Record<string, readonly string[]> = {
+  'src/domain': [],
+  'src/stores': ['src/domain'],
+  'src/outbound': ['src/domain'],
+  'src/media': ['src/domain', 'src/outbound'],
+  'src/providers': ['src/domain', 'src/outbound'],
+  activities: ['src/domain', 'src/stores', 'src/media', 'src/providers', 'src/outbound'],
+  workflows: ['src/domain', 'types:activities'],
+  'src/temporal': ['src/domain', 'types:workflows'],
+  'src/http': ['src/domain', 'src/stores', 'src/media', 'src/temporal'],
+  'src/roles': anything.filter((room) => room !== 'src/embedded'),
+  'src/embedded': anything,
+  shared: ['src/domain', 'src/outbound', 'types:src/temporal'],
+  'front door': anything,
+};
+
+// One door to each outside thing: only these rooms may import these packages.
+const doors: Record<string, readonly string[]> = {
+  pg: ['src/stores', 'src/embedded'],
+  kysely: ['src/stores'],
+  koa: ['src/http'],
+  '@koa/router': ['src/http'],
+  '@temporalio/client': ['src/temporal', 'src/roles', 'src/embedded'],
+  '@temporalio/worker': ['src/temporal', 'src/roles'],
+  '@temporalio/workflow': ['workflows'],
+  '@temporalio/activity': ['activities'],
+  '@temporalio/envconfig': ['shared'],
+  sharp: ['src/media', 'src/providers'],
+};
+
+type Import = { readonly file: string; readonly to: string; readonly typeOnly: boolean };
+
+test('a room imports only the rooms that the table of the house allows', () => {
+  const wrong = imports().filter(({ file, to, typeOnly }) => {
+    const [from, target] = [roomOf(file), roomOf(to)];
+    if (from === target || !isOurs(to)) return false;
+    const allowed = mayImport[from] ?? [];
+    return !(allowed.includes(target) || (typeOnly && allowed.includes(`types:${target}`)));
+  });
+  assert.deepEqual(
+    wrong.filter(({ to }) => isOurs(to)),
+    [],
+  );
+});
+
+test('each outside thing has one door', () => {
+  const wrong = imports().filter(({ file, to, typeOnly }) => {
+    const rooms = doors[to];
+    return rooms !== undefined && !typeOnly && !rooms.includes(roomOf(file));
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('only src/config.ts reads the environment', () => {
+  const readers = sourceFiles().filter((file) => readFileSync(file, 'utf8').includes('process.env'));
+  assert.deepEqual(readers, ['src/config.ts']);
+});
+
+test('zod and node modules are out of reach of workflow code, whose every error must be a known one', () => {
+  const reached = new Set<string>();
+  const visit = (file: string) => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    for (const { to, typeOnly } of importsOf(file)) if (!typeOnly) isOurs(to) ? visit(to) : reached.add(to);
+  };
+  visit('workflows/index.ts');
+  const packages = [...reached].filter((name) => !isOurs(name)).toSorted();
+  assert.deepEqual(packages, ['@temporalio/common', '@temporalio/workflow']);
+});
+
+test('there is no barrel but the two tables of contents', () => {
+  const barrels = sourceFiles().filter((file) => file.endsWith('/index.ts'));
+  assert.deepEqual(barrels, ['activities/index.ts', 'workflows/index.ts']);
+});
+
+function sourceFiles(): readonly string[] {
+  return ['src', 'activities', 'workflows'].flatMap(filesUnder).filter((file) => !file.startsWith('src/console/'));
+}
+
+function filesUnder(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .toSorted()
+    .flatMap((name) => {
+      const path = join(folder, name);
+      if (statSync(path).isDirectory()) return filesUnder(path);
+      return path.endsWith('.ts') ? [path] : [];
+    });
+}
+
+function imports(): readonly Import[] {
+  return sourceFiles().flatMap(importsOf);
+}
+
+const importLine =
+  /(?:^|\n)(?:import|export)\s+(type\s)?(?:([^;'"]*?)\bfrom\s*)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]/g;
+
+function importsOf(file: string): readonly Import[] {
+  return [...readFileSync(file, 'utf8').matchAll(importLine)].map(([, type, names, from, dynamic]) => {
+    const name = from ?? dynamic ?? '';
+    const to = name.startsWith('.') ? relative('.', join(dirname(file), name)) : packageOf(name);
+    const inlineTypes = /^\{\s*(type\s+[^,]+,?\s*)+\}\s*$/.test((names ?? '').trim());
+    return { file, to, typeOnly: type !== undefined || inlineTypes };
+  });
+}
+
+/** `@koa/router` and `koa/lib` are packages; `node:fs` stays as it is. */
+function packageOf(name: string): string {
+  return name
+    .split('/')
+    .slice(0, name.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function isOurs(path: string): boolean {
+  return path.endsWith('.ts');
+}
+
+function roomOf(path: string): string {
+  if (sharedFiles.includes(path)) return 'shared';
+  const [first = '', second = ''] = path.split('/');
+  if (first !== 'src') return first;
+  return second.endsWith('.ts') ? 'front door' : `src/${second}`;
+}

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { readConfig } from '../src/config.ts';
+
+// Read like a compose file by compose: these tests hold where there is no Docker at all.
+const serviceSchema = z.object({
+  image: z.string().optional(),
+  build: z.object({ context: z.string(), dockerfile: z.string() }).optional(),
+  command: z.array(z.string()).default([]),
+  environment: z.record(z.string(), z.string()).default({}),
+  ports: z.array(z.string()).default([]),
+  networks: z.array(z.string()),
+  configs: z.array(z.object({ source: z.string(), target: z.string() })).default([]),
+  volumes: z.array(z.string()).default([]),
+  depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
+  restart: z.string(),
+  stop_grace_period: z.string().optional(),
+  security_opt: z.array(z.string()),
+  cap_drop: z.array(z.string()),
+  healthcheck: z.unknown().optional(),
+});
+const fileSchema = z.object({
+  services: z.record(z.string(), serviceSchema),
+  configs: z.record(z.string(), z.object({ content: z.string() })),
+  networks: z.record(z.string(), z.object({ internal: z.boolean().optional() }).nullable()),
+});
+
+const secrets = ['POSTGRES_PASSWORD', 'VIDEOGEN_DB_PASSWORD', 'TEMPORAL_DB_PASSWORD', 'VIDEOGEN_SECRET'];
+const sampleSecrets = Object.fromEntries(secrets.map((name) => [name, `sample${name.replaceAll('_', '')}`.repeat(2)]));
+const composeText = readFileSync('docker-compose.yml', 'utf8');
+const compose = fileSchema.parse(parse(interpolate(composeText), { merge: true }));
+const ours = ['migrate', 'api', 'worker'];
+const dockerfile = readFileSync('Dockerfile', 'utf8');
+
+test('every image is pinned to a version, and none is the deprecated auto-setup', () => {
+  const images = Object.values(compose.services).flatMap(({ image }) => image ?? []);
+  assert.ok(images.length >= 5);
+  for (const image of images) assert.match(image, /^[a-z/-]+:\d+\.\d+(\.\d+)?(-bookworm)?$/);
+  assert.doesNotMatch(composeText, /auto-setup/);
+});
+
+test('the tools that make the schema are of the same version as the server, one that knows fairness', () => {
+  const version = versionOf('temporal');
+  assert.equal(versionOf('temporal-schema'), version);
+  assert.equal(versionOf('temporal-namespace'), version);
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
+  assert.ok(major * 1e6 + minor * 1e3 + patch >= 1_031_002, `${version} is older than 1.31.2`);
+});
+
+test('the server has 512 history shards, and shares generation fairly between accounts', () => {
+  const { environment, configs } = service('temporal');
+  assert.equal(environment['NUM_HISTORY_SHARDS'], '512');
+  const mounted = configs.find(({ target }) => target === environment['DYNAMIC_CONFIG_FILE_PATH']);
+  const dynamicConfig: unknown = parse(compose.configs[mounted?.source ?? '']?.content ?? '');
+  assert.deepEqual(dynamicConfig, { 'matching.enableFairness': [{ value: true }] });
+});
+
+test('only the API and the Temporal UI are published, to this machine alone', () => {
+  const published = Object.entries(compose.services).flatMap(([name, { ports }]) => ports.map((port) => [name, port]));
+  assert.deepEqual(published, [
+    ['temporal-ui', '127.0.0.1:8080:8080'],
+    ['api', '127.0.0.1:3000:3000'],
+  ]);
+});
+
+test('database and engine are on a network without a way out, and on no other', () => {
+  assert.equal(compose.networks['backend']?.internal, true);
+  for (const name of ['postgres', 'temporal', 'temporal-schema', 'temporal-namespace']) {
+    assert.deepEqual(service(name).networks, ['backend'], name);
+  }
+});
+
+test('schema, namespace and migration are done, in this order, before api and worker start', () => {
+  const done = 'service_completed_successfully';
+  assert.equal(conditionOf('temporal-schema', 'postgres'), 'service_healthy');
+  assert.equal(conditionOf('temporal', 'temporal-schema'), done);
+  assert.equal(conditionOf('temporal-namespace', 'temporal'), 'service_healthy');
+  assert.equal(conditionOf('migrate', 'temporal-namespace'), done);
+  for (const name of ['api', 'worker']) assert.equal(conditionOf(name, 'migrate'), done, name);
+});
+
+test('what others wait for to be healthy or done can become so', () => {
+  const waits = Object.values(compose.services).flatMap(({ depends_on: needs }) => Object.entries(needs));
+  for (const [name, { condition }] of waits) {
+    if (condition === 'service_healthy') assert.ok(service(name).healthcheck !== undefined, `${name} has no healthcheck`);
+    else assert.equal(service(name).restart, 'no', `${name} never ends`);
+  }
+});
+
+test('migrate, api and worker are front doors of one image', () => {
+  for (const name of ours) {
+    const { build, image, command } = service(name);
+    assert.deepEqual(build, { context: '.', dockerfile: 'Dockerfile' });
+    assert.equal(image, undefined, 'an image by name would be looked up in the public registry');
+    assert.deepEqual(command, ['node', `dist/src/${name}.js`]);
+    assert.ok(existsSync(`src/${name}.ts`));
+  }
+});
+
+test('our containers get settings that the configuration accepts, and none that it does not know', () => {
+  const source = readFileSync('src/config.ts', 'utf8');
+  // Read by Temporal's own library, so its name is not in the source; that it works is asserted below.
+  const temporalsOwn = ['TEMPORAL_NAMESPACE'];
+  for (const name of ours) {
+    const { environment } = service(name);
+    const unknown = Object.keys(environment).filter((variable) => !new RegExp(`\\b${variable}\\b`).test(source));
+    assert.deepEqual(unknown, temporalsOwn, name);
+    const config = readConfig(environment);
+    assert.equal(config.temporal?.namespace, service('temporal-namespace').environment['NAMESPACE']);
+    assert.equal(config.temporal.connection.address, 'temporal:7233');
+    assert.equal(config.databaseUrl, environment['DATABASE_URL']);
+  }
+  assert.equal(readConfig(service('api').environment).host, '0.0.0.0');
+});
+
+test('api and worker share the folder of results', () => {
+  for (const name of ['api', 'worker']) {
+    const { environment, volumes } = service(name);
+    assert.equal(environment['RESULT_STORE'], '/results');
+    assert.ok(volumes.includes('results:/results'), name);
+  }
+});
+
+test('api and worker are given more time to stop than the 45 s that draining may take', () => {
+  for (const name of ['api', 'worker']) {
+    const seconds = Number(/^(\d+)s$/.exec(service(name).stop_grace_period ?? '')?.[1]);
+    assert.ok(seconds > 45, name);
+  }
+});
+
+test('no container keeps more rights than it needs, and none may gain any', () => {
+  for (const [name, { cap_drop: dropped, security_opt: options }] of Object.entries(compose.services)) {
+    assert.deepEqual(dropped, ['ALL'], name);
+    assert.deepEqual(options, ['no-new-privileges:true'], name);
+  }
+});
+
+test('no secret has a default, and the example names every setting without giving one away', () => {
+  const used = new Set([...composeText.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name));
+  const required = new Set([...composeText.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => name));
+  const optional = new Set([...composeText.matchAll(/\$\{(\w+):-/g)].map(([, name = '']) => name));
+  assert.deepEqual([...required].toSorted(), secrets.toSorted());
+  assert.deepEqual([...used].toSorted(), [...required, ...optional].toSorted());
+  const example = readFileSync('.env.example', 'utf8');
+  for (const name of required) assert.match(example, new RegExp(`^${name}=$`, 'm'));
+  for (const name of optional) assert.match(example, new RegExp(`^#${name}=`, 'm'));
+});
+
+test('the image is Debian with ffmpeg and does not run as root', () => {
+  const [, service = ''] = dockerfile.split(/^FROM base AS service$/m);
+  assert.match(dockerfile, /^FROM node:22\.\d+\.\d+-bookworm-slim AS base$/m);
+  assert.deepEqual([...dockerfile.matchAll(/^FROM (?!base )/gm)].length, 1);
+  assert.match(service, /apt-get install .*\bffmpeg\b/);
+  assert.equal([...service.matchAll(/^USER (\S+)$/gm)].at(-1)?.[1], 'node');
+  assert.match(service, /^CMD \["node", "dist\/src\/api\.js"\]$/m);
+});
+
+test('neither secrets nor this checkout’s own packages get into the image', () => {
+  const ignored = readFileSync('.dockerignore', 'utf8').split('\n');
+  for (const name of ['.env*', '.git', 'node_modules', 'dist*', 'data']) assert.ok(ignored.includes(name), name);
+});
+
+test('the file keeps to the shape that compose expects', async (t) => {
+  assert.deepEqual(parse(composeText, { merge: true, strict: true, uniqueKeys: true }) instanceof Object, true);
+  if (!composeIsInstalled()) {
+    t.diagnostic('docker compose is not installed here, so its own check of the file was not run');
+    return;
+  }
+  await t.test('docker compose config accepts it, and refuses it without a secret', () => {
+    composeConfig(sampleSecrets);
+    for (const name of secrets) {
+      assert.throws(() => composeConfig({ ...sampleSecrets, [name]: '' }), new RegExp(`${name} is missing a value`));
+    }
+  });
+});
+
+/** Compose's `${NAME:?message}` becomes a sample, `${NAME:-default}` the default, and `$$` a dollar; innermost first. */
+function interpolate(text: string): string {
+  const next = text.replaceAll(/\$\{(\w+)(?::\?[^${}]*|:-([^${}]*))\}/g, (_, name: string, fallback?: string) => {
+    return fallback ?? sampleSecrets[name] ?? assert.fail(`${name} has neither a default nor a sample`);
+  });
+  return next === text ? text.replaceAll('$$', '$') : interpolate(next);
+}
+
+function service(name: string): z.output<typeof serviceSchema> {
+  return compose.services[name] ?? assert.fail(`there is no service ${name}`);
+}
+
+function versionOf(name: string): string {
+  return service(name).image?.split(':')[1] ?? assert.fail(`${name} has no image`);
+}
+
+function conditionOf(name: string, dependency: string): string | undefined {
+  return service(name).depends_on[dependency]?.condition;
+}
+
+const limitMs = 20_000;
+
+function composeIsInstalled(): boolean {
+  try {
+    execFileSync('docker', ['compose', 'version'], { stdio: 'ignore', timeout: limitMs });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** An empty file instead of `.env`, so that a developer's own settings do not decide. */
+function composeConfig(environment: Readonly<Record<string, string>>): void {
+  const options = { env: { ...process.env, ...environment }, stdio: 'pipe', timeout: limitMs } as const;
+  execFileSync('docker', ['compose', '--env-file', '/dev/null', 'config', '--quiet'], options);
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { Client } from 'pg';
+import { findPostgres } from '../../src/embedded/find-postgres.ts';
+import { startPostgres, type Postgres } from '../../src/embedded/postgres.ts';
+import { runningProcess } from '../../src/embedded/running-process.ts';
+import { awkwardFolder, runStarter, until } from '../support/embedded-processes.ts';
+
+async function sql(url: string, text: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<unknown[]>({ text, rowMode: 'array' });
+    return rows.flat();
+  } finally {
+    await client.end();
+  }
+}
+
+async function start(t: TestContext, folder: string): Promise<Postgres & { log: string[] }> {
+  const log: string[] = [];
+  const postgres = await startPostgres({ folder, log: (message) => log.push(message) });
+  t.after(postgres.stop);
+  return Object.assign(postgres, { log });
+}
+
+test('a fresh folder becomes a database that keeps its data and its address over a stop', async (t) => {
+  const folder = await awkwardFolder();
+  const first = await start(t, folder);
+  const settings = ['server_encoding', 'fsync', 'synchronous_commit', 'listen_addresses', 'unix_socket_directories'];
+  const shown = await sql(first.url, `select ${settings.map((name) => `current_setting('${name}')`).join(', ')}`);
+  assert.deepEqual(shown, ['UTF8', 'on', 'on', '127.0.0.1', '']);
+  await sql(first.url, "create table kept as select 'grüße' as word");
+  assert.equal(await findPostgres(folder), first.url);
+  await first.stop();
+  assert.equal(await runningProcess(first.pid), undefined);
+  assert.equal(await findPostgres(folder), undefined);
+
+  const second = await start(t, folder);
+  assert.equal(second.url, first.url);
+  assert.deepEqual(await sql(second.url, 'select word from kept'), ['grüße']);
+});
+
+test('the password is needed and lies where only its owner reads it', async (t) => {
+  const folder = await awkwardFolder();
+  const { url } = await start(t, folder);
+  assert.equal((await stat(join(folder, 'password'))).mode & 0o777, 0o600);
+  const wrong = new URL(url);
+  wrong.password = 'guess';
+  await assert.rejects(sql(wrong.href, 'select 1'), { code: '28P01' });
+});
+
+test('a server that is killed comes back at the same address with every commit', async (t) => {
+  const folder = await awkwardFolder();
+  const postgres = await start(t, folder);
+  const killed = postgres.pid;
+  await sql(postgres.url, 'create table kept as select 41 as n');
+  process.kill(killed, 'SIGKILL');
+  await until(() => postgres.pid !== killed, 'a new server');
+  assert.deepEqual(await sql(postgres.url, 'select n from kept'), [41]);
+  assert.ok(postgres.log.some((message) => message.includes(`process ${killed}) has died`)));
+});
+
+test('a server left behind by a killed process is adopted, not doubled', async (t) => {
+  const folder = await awkwardFolder();
+  const starter = await runStarter('postgres', folder);
+  await starter.kill();
+  const url = await findPostgres(folder);
+  assert.equal(url, starter.said['url']);
+  const adopted = await start(t, folder);
+  assert.equal(adopted.pid, starter.said['pid']);
+  assert.equal(adopted.url, starter.said['url']);
+  await adopted.stop();
+  assert.equal(await runningProcess(adopted.pid), undefined);
+});
+
+test('an adopted server that is killed is started again', async (t) => {
+  const folder = await awkwardFolder();
+  await (await runStarter('postgres', folder)).kill();
+  const adopted = await start(t, folder);
+  const killed = adopted.pid;
+  process.kill(killed, 'SIGKILL');
+  await until(() => adopted.pid !== killed, 'a new server');
+  assert.deepEqual(await sql(adopted.url, 'select 1'), [1]);
+});
+
+test('the pid file of a crashed machine, whose pid is another program today, does not block', async (t) => {
+  const folder = await awkwardFolder();
+  const first = await start(t, folder);
+  const pidFile = await readFile(join(folder, 'cluster', 'postmaster.pid'), 'utf8');
+  await first.stop();
+  await writeFile(join(folder, 'cluster', 'postmaster.pid'), pidFile.replace(/^\d+/, String(process.pid)));
+  const second = await start(t, folder);
+  assert.deepEqual(await sql(second.url, 'select 1'), [1]);
+});
+
+test('the pid file of a dead server that nobody ever reaps does not block', async (t) => {
+  const folder = await awkwardFolder();
+  const first = await start(t, folder);
+  const pidFile = await readFile(join(folder, 'cluster', 'postmaster.pid'), 'utf8');
+  await first.stop();
+  // The shell becomes a program that does not know of its child, so the child stays a zombie.
+  const parent = spawn('/bin/sh', ['-c', '(exit 0) & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  t.after(() => parent.kill('SIGKILL'));
+  const [zombie]: unknown[] = await once(parent.stdout, 'data');
+  await writeFile(join(folder, 'cluster', 'postmaster.pid'), pidFile.replace(/^\d+/, String(zombie).trim()));
+  const second = await start(t, folder);
+  assert.deepEqual(await sql(second.url, 'select 1'), [1]);
+});
+
+test('a creation that was cut short leaves nothing behind and does not block', async (t) => {
+  const folder = await awkwardFolder();
+  await mkdir(join(folder, 'cluster.0123456789ab.new', 'base'), { recursive: true });
+  await writeFile(join(folder, 'cluster.0123456789ab.new-password'), 'secret');
+  await start(t, folder);
+  assert.deepEqual((await readdir(folder)).toSorted(), ['cluster', 'password', 'port', 'server.log']);
+});
+
+test('stopping ends it although a client is connected, and may be repeated', async (t) => {
+  const folder = await awkwardFolder();
+  const postgres = await start(t, folder);
+  const client = new Client({ connectionString: postgres.url });
+  client.on('error', () => undefined);
+  await client.connect();
+  await Promise.all([postgres.stop(), postgres.stop()]);
+  assert.equal(await runningProcess(postgres.pid), undefined);
+});

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import sharp from 'sharp';
+import { FfmpegError } from '../../src/media/ffmpeg-error.ts';
+import { makePoster } from '../../src/media/poster.ts';
+import { oldFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
+
+const ffmpeg = oldFfmpeg();
+
+test('the poster is a JPEG of the size of the video, taken at 40 % of it', async (t) => {
+  const cwd = await temporaryFolder(t);
+  // Black for the first second and the last two, white in between: the poster can only be white at 40 % of 5 s.
+  const light = "geq=lum='255*between(t,1,3)':cb=128:cr=128";
+  const args = ['-f', 'lavfi', '-i', `color=size=320x180:rate=24:duration=5,format=yuv420p,${light}`, 'film.mp4'];
+  await ffmpeg({
+    args: args.map((arg) => arg.replace(/\bt,/, 'T,')),
+    cwd,
+    signal: new AbortController().signal,
+    timeoutMs: 20_000,
+  });
+  const poster = join(cwd, 'poster.jpg');
+  await makePoster(ffmpeg, join(cwd, 'film.mp4'), poster);
+  const image = sharp(await readFile(poster));
+  const { format, width, height } = await image.metadata();
+  assert.deepEqual([format, width, height], ['jpeg', 320, 180]);
+  assert.ok(((await image.stats()).channels[0]?.mean ?? 0) > 240);
+});
+
+test('a file that cannot be decoded gives no poster', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await writeFile(join(cwd, 'film.mp4'), 'nothing of the kind');
+  const made = makePoster(ffmpeg, join(cwd, 'film.mp4'), join(cwd, 'poster.jpg'), { durationSeconds: 5 });
+  await assert.rejects(made, FfmpegError);
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { probeVideo } from '../../src/media/probe-video.ts';
+import { VideoFileError } from '../../src/media/video-file-error.ts';
+import { oldFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
+
+const picture = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=30:duration=2'];
+const sound = ['-f', 'lavfi', '-i', 'sine=duration=2'];
+
+async function encode(cwd: string, ...args: string[]): Promise<string> {
+  await oldFfmpeg()({ args: [...args, 'made.mp4'], cwd, signal: new AbortController().signal, timeoutMs: 20_000 });
+  return join(cwd, 'made.mp4');
+}
+
+test('a video is measured from its packets and bytes', async (t) => {
+  const path = await encode(await temporaryFolder(t), ...picture, ...sound, '-pix_fmt', 'yuv420p');
+  const file = await readFile(path);
+  const sha256 = createHash('sha256').update(file).digest('hex');
+  const size = { widthPx: 320, heightPx: 180, durationSeconds: 2, framesPerSecond: 30, frames: 60 };
+  assert.deepEqual(await probeVideo(path), { ...size, hasAudio: true, bytes: file.length, sha256 });
+});
+
+test('a video without sound says so', async (t) => {
+  assert.equal((await probeVideo(await encode(await temporaryFolder(t), ...picture))).hasAudio, false);
+});
+
+test('a file that was cut short anywhere is refused', async (t) => {
+  for (const flags of [[], ['-movflags', '+faststart']]) {
+    const path = await encode(await temporaryFolder(t), ...picture, ...sound, ...flags);
+    const file = await readFile(path);
+    for (const share of [0.001, 0.1, 0.5, 0.9, 0.999]) {
+      await writeFile(path, file.subarray(0, Math.floor(file.length * share)));
+      await assert.rejects(probeVideo(path), VideoFileError, `${share} of the file was taken for a video`);
+    }
+  }
+});
+
+test('what is no H.264 video is refused with the reason', async (t) => {
+  const folder = await temporaryFolder(t);
+  await assert.rejects(probeVideo(await encode(folder, ...picture, '-c:v', 'mpeg4')), VideoFileError);
+  await assert.rejects(probeVideo(await encode(folder, ...sound)), /no picture/);
+  const text = join(folder, 'text.mp4');
+  for (const content of ['', 'not a video', 'x'.repeat(100_000)]) {
+    await writeFile(text, content);
+    await assert.rejects(probeVideo(text), VideoFileError);
+  }
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TaskFault } from '../../../src/domain/task-fault.ts';
+import { probeVideo } from '../../../src/media/probe-video.ts';
+import { createPreviewProvider } from '../../../src/providers/preview/preview-provider.ts';
+import type { RunFfmpeg } from '../../../src/providers/preview/run-ffmpeg.ts';
+import { generationRequest, oldFfmpeg, temporaryFolder } from './render-support.ts';
+
+const ffmpeg = oldFfmpeg();
+const never: RunFfmpeg = async () => assert.fail('nothing was to be rendered');
+const open = () => new AbortController().signal;
+
+test('submit renders nothing and gives each task an id of its own that recover finds again', async (t) => {
+  const provider = createPreviewProvider({ ffmpeg: never, faults: false });
+  const request = generationRequest(await temporaryFolder(t));
+  const jobId = await provider.submit(request, open());
+  assert.deepEqual(await provider.recover(request, open()), { kind: 'found', jobId });
+  assert.notEqual(await provider.submit({ ...request, taskId: 'task-2' }, open()), jobId);
+  assert.equal(await provider.result(jobId), undefined);
+  await provider.cancel(jobId);
+});
+
+test('follow reports progress that only rises and ends at 100', async (t) => {
+  const provider = createPreviewProvider({ ffmpeg, faults: false });
+  const seen: number[] = [];
+  const request = generationRequest(await temporaryFolder(t));
+  const video = await provider.follow('job', request, (progress) => seen.push(progress), open());
+  assert.equal((await probeVideo(video.path)).frames, 96);
+  assert.deepEqual(
+    seen,
+    [...new Set(seen)].sort((a, b) => a - b),
+  );
+  assert.deepEqual([seen.at(0), seen.at(-1)], [0, 100]);
+});
+
+test('an abort kills the renderer and comes back with its reason', async (t) => {
+  const provider = createPreviewProvider({ ffmpeg, faults: false });
+  const request = generationRequest(await temporaryFolder(t), { duration: 15 });
+  const controller = new AbortController();
+  const reason = new Error('cancelled by the test');
+  let abortedAt = 0;
+  const abort = (progress: number) => {
+    if (progress === 0) return;
+    abortedAt = performance.now();
+    controller.abort(reason);
+  };
+  await assert.rejects(provider.follow('job', request, abort, controller.signal), (error) => error === reason);
+  assert.ok(abortedAt > 0 && performance.now() - abortedAt < 1000);
+});
+
+test('a renderer that dies is an internal fault that may be tried again', async (t) => {
+  const dies: RunFfmpeg = async () => Promise.reject(new Error('killed by SIGSEGV'));
+  const provider = createPreviewProvider({ ffmpeg: dies, faults: false });
+  const request = generationRequest(await temporaryFolder(t));
+  await assert.rejects(
+    provider.follow('job', request, () => undefined, open()),
+    fault('internal', true),
+  );
+});
+
+test('[[reject]] is refused without rendering', async (t) => {
+  await assert.rejects(followed(t, 'A boat [[reject]]', never), fault('content_rejected', false));
+});
+
+test('[[crash]] kills the running renderer, and trying again would not help', async (t) => {
+  let started = 0;
+  const counted: RunFfmpeg = (run) => {
+    started += 1;
+    return ffmpeg(run);
+  };
+  await assert.rejects(followed(t, '[[crash]] A boat', counted, { duration: 15 }), fault('internal', false));
+  assert.equal(started, 1);
+});
+
+test('[[hang]] lasts until it is aborted', async (t) => {
+  const controller = new AbortController();
+  const hanging = followed(t, '[[hang]]', never, {}, controller.signal);
+  const first = await Promise.race([hanging, new Promise((resolve) => setImmediate(resolve, 'still hanging'))]);
+  assert.equal(first, 'still hanging');
+  controller.abort(new Error('deadline'));
+  await assert.rejects(hanging, /deadline/);
+});
+
+test('[[instant]] gives a video that plays without any rendering', async (t) => {
+  const { path } = await followed(t, '[[instant]]', never, { ratio: '9:16', duration: 15 });
+  const { bytes: _, sha256: __, ...facts } = await probeVideo(path);
+  const expected = {
+    widthPx: 1280,
+    heightPx: 720,
+    durationSeconds: 4,
+    framesPerSecond: 24,
+    frames: 96,
+    hasAudio: true,
+  };
+  assert.deepEqual(facts, expected);
+});
+
+test('[[slow 1s]] takes a second longer and shows progress meanwhile', async (t) => {
+  const from = performance.now();
+  const seen: number[] = [];
+  await followed(t, '[[slow 1s]] [[instant]]', never, {}, open(), (progress) => seen.push(progress));
+  assert.ok(performance.now() - from >= 990);
+  assert.ok(seen.length >= 4 && seen.some((progress) => progress > 0 && progress < 60), seen.join());
+});
+
+test('without the setting the brackets are ordinary words', async (t) => {
+  const provider = createPreviewProvider({ ffmpeg: async () => undefined, faults: false });
+  const request = generationRequest(await temporaryFolder(t), { prompt: '[[reject]] [[hang]]' });
+  assert.ok((await provider.follow('job', request, () => undefined, open())).path);
+});
+
+async function followed(
+  t: Parameters<typeof temporaryFolder>[0],
+  prompt: string,
+  renderer: RunFfmpeg,
+  changes: Parameters<typeof generationRequest>[1] = {},
+  signal = open(),
+  report: (progress: number) => void = () => undefined,
+) {
+  const provider = createPreviewProvider({ ffmpeg: renderer, faults: true });
+  return provider.follow('job', generationRequest(await temporaryFolder(t), { ...changes, prompt }), report, signal);
+}
+
+function fault(failCode: string, retryable: boolean) {
+  return (error: unknown) => {
+    assert.ok(error instanceof TaskFault, String(error));
+    assert.deepEqual([error.failCode, error.retryable], [failCode, retryable]);
+    assert.match(error.message, /^[A-Z].*\.$/);
+    return true;
+  };
+}

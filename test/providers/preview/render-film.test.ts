@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import sharp from 'sharp';
+import { frameSize } from '../../../src/domain/frame-size.ts';
+import { ratios, type TaskInput } from '../../../src/domain/task.ts';
+import type { Ffmpeg } from '../../../src/media/ffmpeg.ts';
+import { probeVideo } from '../../../src/media/probe-video.ts';
+import { renderFilm } from '../../../src/providers/preview/render-film.ts';
+import type { ReferenceImage } from '../../../src/providers/provider.ts';
+import { discImage, ffmpegOnPath, oldFfmpeg, taskInput, temporaryFolder } from './render-support.ts';
+
+const old = oldFfmpeg();
+const current = ffmpegOnPath();
+const renderers: [string, Ffmpeg][] = [
+  ['shipped', old],
+  ...(current ? [['on PATH', current] as [string, Ffmpeg]] : []),
+];
+
+type Wish = Partial<TaskInput> & { readonly images?: readonly ReferenceImage[]; readonly model?: string };
+
+async function render(folder: string, ffmpeg: Ffmpeg, { images = [], model = 'videogen-2.0', ...changes }: Wish) {
+  const input = taskInput(changes);
+  const workFolder = await mkdtemp(join(folder, 'film-'));
+  const film = { model, input, title: input.prompt, images, workFolder };
+  return renderFilm(ffmpeg, film, () => undefined, new AbortController().signal);
+}
+
+for (const [name, ffmpeg] of renderers) {
+  for (const [i, ratio] of ratios.entries()) {
+    test(`${ratio} with the ffmpeg ${name}: size, length, rate and sound are as asked, with and without images`, async (t) => {
+      const folder = await temporaryFolder(t);
+      const images = [await discImage(folder, 900, 1600), await discImage(folder, 1200, 1200)];
+      // Sound and pictures change places from ratio to ratio, so that both kinds of film are seen with and without.
+      const kinds = ffmpeg === old ? [[], images] : [i % 2 === 0 ? images : []];
+      for (const [kind, shown] of kinds.entries()) {
+        const generateAudio = (i + kind) % 2 === 0;
+        const path = await render(folder, ffmpeg, { ratio, generateAudio, images: shown });
+        const size = frameSize(ratio, shown[0]);
+        const { bytes: _, sha256: __, ...facts } = await probeVideo(path);
+        const expected = { ...size, durationSeconds: 4, framesPerSecond: 24, frames: 96, hasAudio: generateAudio };
+        assert.deepEqual(facts, expected);
+      }
+    });
+  }
+
+  test(`the ffmpeg ${name} renders every hostile prompt`, async (t) => {
+    const folder = await temporaryFolder(t);
+    const prompts = [
+      `it's "50%" %{pts} \\ : ; , [in] =x' '' \n\t $(touch x) \u202Eabc\u202C 'a':b`,
+      'word '.repeat(1000),
+      'w'.repeat(5000),
+      '\u{1F98A}\u{1F469}\u200D\u{1F680}\u{1F1E9}\u{1F1EA}',
+    ];
+    for (const prompt of ffmpeg === old ? prompts : prompts.slice(0, 1)) {
+      assert.equal((await probeVideo(await render(folder, ffmpeg, { prompt }))).frames, 96);
+    }
+  });
+}
+
+test('the longest film has every one of its frames', async (t) => {
+  const folder = await temporaryFolder(t);
+  const images = [await discImage(folder, 1600, 900)];
+  const nine = Array.from({ length: 9 }, () => images).flat();
+  assert.equal((await probeVideo(await render(folder, old, { duration: 15, generateAudio: false }))).frames, 360);
+  assert.equal((await probeVideo(await render(folder, old, { images: nine }))).frames, 96);
+});
+
+test('the same request gives the same bytes, another prompt or model another film', async (t) => {
+  const folder = await temporaryFolder(t);
+  const digest = async (wish: Wish) => {
+    return createHash('sha256')
+      .update(await readFile(await render(folder, old, wish)))
+      .digest('hex');
+  };
+  const first = await digest({});
+  assert.equal(await digest({}), first);
+  assert.notEqual(await digest({ prompt: 'A paper boat.' }), first);
+  assert.notEqual(await digest({ model: 'videogen-2.0-fast' }), first);
+});
+
+test('a reference image is not stretched: a disc stays a disc, cut or whole', async (t) => {
+  const folder = await temporaryFolder(t);
+  for (const image of [await discImage(folder, 1600, 1000), await discImage(folder, 800, 1600)]) {
+    const path = await render(folder, old, { prompt: '\u{1F98A}', images: [image], generateAudio: false });
+    const frame = join(folder, 'frame.png');
+    const args = ['-i', path, '-vf', 'select=eq(n\\,48)', '-frames:v', '1', frame];
+    await old({ args, cwd: folder, signal: new AbortController().signal, timeoutMs: 10_000 });
+    const { data, info } = await sharp(await readFile(frame))
+      .greyscale()
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    const [wide, tall] = extent(data, info.width);
+    assert.ok(wide > 100 && Math.abs(wide / tall - 1) < 0.03, `the disc is ${wide} by ${tall} pixels`);
+  }
+});
+
+/** Width and height of what is nearly white in the upper half or shaded below it; the mark in the corner is left out. */
+function extent(grey: Buffer, width: number): [number, number] {
+  const columns = new Set<number>();
+  const rows = new Set<number>();
+  for (const [i, light] of grey.entries()) {
+    const [x, y] = [i % width, Math.floor(i / width)];
+    if (light < 115 || (x > 1000 && y < 100)) continue;
+    columns.add(x);
+    rows.add(y);
+  }
+  return [columns.size, rows.size];
+}

@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import sharp from 'sharp';
+import type { TaskInput } from '../../../src/domain/task.ts';
+import { shippedFfmpeg } from '../../../src/media/ffmpeg-binary.ts';
+import { createFfmpeg, type Ffmpeg } from '../../../src/media/ffmpeg.ts';
+import type { GenerationRequest, ReferenceImage } from '../../../src/providers/provider.ts';
+
+/** The oldest ffmpeg that must do, which npm always brings along. */
+export function oldFfmpeg(): Ffmpeg {
+  const path = shippedFfmpeg();
+  if (path === undefined) throw new Error('npm ships no ffmpeg for this platform');
+  return createFfmpeg({ path });
+}
+
+/** The one on PATH, which most installations have; undefined where there is none. */
+export function ffmpegOnPath(): Ffmpeg | undefined {
+  try {
+    execFileSync('ffmpeg', ['-version'], { stdio: 'ignore' });
+    return createFfmpeg({ path: 'ffmpeg' });
+  } catch {
+    return undefined;
+  }
+}
+
+export async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'preview-test-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export function taskInput(changes: Partial<TaskInput> = {}): TaskInput {
+  const audio = { generateAudio: true, imageUrls: [] };
+  return { prompt: 'A paper boat', resolution: '720p', duration: 4, ratio: '16:9', ...audio, ...changes };
+}
+
+export function generationRequest(workFolder: string, changes: Partial<TaskInput> = {}): GenerationRequest {
+  return { taskId: 'task-1', model: 'videogen-2.0', input: taskInput(changes), images: async () => [], workFolder };
+}
+
+/** A white disc on grey, as JPEG. */
+export async function discImage(folder: string, widthPx: number, heightPx: number): Promise<ReferenceImage> {
+  const path = join(folder, `disc-${widthPx}x${heightPx}.jpg`);
+  const pixels = Buffer.alloc(widthPx * heightPx, 60);
+  const radius = Math.min(widthPx, heightPx) / 4;
+  for (let i = 0; i < pixels.length; i++) {
+    const [x, y] = [(i % widthPx) - widthPx / 2, Math.floor(i / widthPx) - heightPx / 2];
+    if (x * x + y * y < radius * radius) pixels[i] = 255;
+  }
+  await sharp(pixels, { raw: { width: widthPx, height: heightPx, channels: 1 } })
+    .jpeg()
+    .toFile(path);
+  return { path, widthPx, heightPx };
+}

@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { createDatabase, type Database } from '../../src/stores/database.ts';
+import { migrateToLatest } from '../../src/stores/migrator.ts';
+import { postgresUrl } from './servers.ts';
+
+/** A database of this test file's own, copied from a migrated template in some 50 ms, dropped by `close`. */
+export type TestDatabase = { readonly url: string; readonly db: Database; close(): Promise<void> };
+
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const server = await postgresUrl();
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await ensureTemplate(server);
+  await administer(server, `create database ${name} template ${template}`);
+  const url = withDatabaseName(server, name);
+  const db = createDatabase({ url, poolSize: 8 });
+  return {
+    url,
+    db,
+    close: async () => {
+      await db.close();
+      await administer(server, `drop database ${name} with (force)`);
+    },
+  };
+}
+
+const template = 'videogen_template';
+// Test files run in processes of their own, so the template is made under a lock of the server's.
+const templateLock = 4_202_611;
+
+async function ensureTemplate(server: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server });
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [templateLock]);
+    const { rows } = await client.query('select 1 from pg_database where datname = $1 and datistemplate', [template]);
+    if (rows.length > 0) return;
+    await client.query(`drop database if exists ${template} with (force)`);
+    await client.query(`create database ${template}`);
+    await migrateToLatest(withDatabaseName(server, template));
+    await client.query(`alter database ${template} with is_template true allow_connections false`);
+  } finally {
+    await client.end();
+  }
+}
+
+async function administer(server: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function withDatabaseName(server: string, name: string): string {
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}

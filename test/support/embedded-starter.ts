@@ -1,0 +1,23 @@
+import { lockDataFolder } from '../../src/embedded/data-folder-lock.ts';
+import { startPostgres } from '../../src/embedded/postgres.ts';
+import { startTemporal } from '../../src/embedded/temporal-server.ts';
+
+/** A process of its own for tests to kill: does one thing, prints what came of it as one line of JSON, and stays alive. */
+const [, , what, folder = '', cliPath = '', ...attributes] = process.argv;
+const log = () => undefined;
+
+async function start(): Promise<unknown> {
+  if (what === 'lock')
+    return {
+      locked: await lockDataFolder(folder).then(
+        () => true,
+        () => false,
+      ),
+    };
+  if (what === 'postgres') return { ...(await startPostgres({ folder, log })) };
+  const searchAttributes = Object.fromEntries(attributes.map((name) => [name, 'Keyword']));
+  return { ...(await startTemporal({ folder, cliPath, log, namespace: 'videogen', searchAttributes })) };
+}
+
+process.stdout.write(`${JSON.stringify({ self: process.pid, ...Object(await start()) })}\n`);
+setInterval(() => undefined, 60_000);

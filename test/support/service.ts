@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Environment, readConfig } from '../../src/config.ts';
+import { scopes } from '../../src/domain/api-key.ts';
+import { keptPort } from '../../src/embedded/kept-port.ts';
+import { createLog, type Log } from '../../src/log.ts';
+import { startApiRole } from '../../src/roles/api-role.ts';
+import { externalSettings } from '../../src/roles/external-settings.ts';
+import type { Role, Settings } from '../../src/roles/settings.ts';
+import { startWorkerRole } from '../../src/roles/worker-role.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { createApiKey } from '../../src/stores/api-keys.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { temporalAddress } from './servers.ts';
+
+/** What a test says in addition to the defaults; the same variables as in production. */
+export type TestEnvironment = {
+  readonly environment: Environment & { readonly DATABASE_URL: string };
+  readonly settings: Settings;
+  readonly database: TestDatabase;
+  close(): Promise<void>;
+};
+
+/** A database, a folder and task queues of the test's own on the shared servers; no role is running yet. */
+export async function createTestEnvironment(extra: Environment = {}): Promise<TestEnvironment> {
+  const database = await createTestDatabase();
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-test-'));
+  const port = await keptPort(undefined, undefined);
+  const environment = {
+    ...process.env,
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: temporalAddress(),
+    VIDEOGEN_TASK_QUEUE: `test-${randomBytes(6).toString('hex')}`,
+    VIDEOGEN_SECRET: 'the secret of the tests, long enough',
+    RESULT_STORE: join(folder, 'results'),
+    PORT: String(port),
+    CALLBACK_ALLOW: '127.0.0.0/8,::1,localhost',
+    IMAGE_ALLOW: '127.0.0.0/8,::1,localhost',
+    PREVIEW_FAULTS: '1',
+    LOG_LEVEL: 'silent',
+    ...extra,
+  };
+  const settings = { ...externalSettings(readConfig(environment)), workFolder: join(folder, 'work') };
+  return {
+    environment,
+    settings,
+    database,
+    close: async () => {
+      await database.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export type TestService = TestEnvironment & { readonly baseUrl: string };
+
+/** The workers alone, in this process. */
+export function startTestWorker(extra: Environment = {}): Promise<TestEnvironment> {
+  return startRoles(extra, [startWorkers]);
+}
+
+/** API and workers in this process, over the real servers. */
+export async function startTestService(extra: Environment = {}): Promise<TestService> {
+  const service = await startRoles(extra, [startWorkers, startApiRole]);
+  return { ...service, baseUrl: service.settings.publicUrl };
+}
+
+type StartRole = (settings: Settings, log: Log) => Promise<Role>;
+
+const startWorkers: StartRole = (settings, log) =>
+  startWorkerRole(settings, log, (error) => {
+    throw error;
+  });
+
+async function startRoles(extra: Environment, starts: readonly StartRole[]): Promise<TestEnvironment> {
+  const environment = await createTestEnvironment(extra);
+  const log = createLog({ level: environment.settings.logLevel });
+  const roles: Role[] = [];
+  for (const start of starts) roles.push(await start(environment.settings, log));
+  return {
+    ...environment,
+    close: async () => {
+      for (const role of roles.toReversed()) await role.close();
+      await environment.close();
+    },
+  };
+}
+
+export type TestAccount = { readonly accountId: string; readonly key: string };
+
+/** An account with credits and a key with every scope. */
+export async function createTestAccount({ db }: TestDatabase, credits = 10_000): Promise<TestAccount> {
+  const accountId = await createAccount(db, { name: 'test', credits });
+  const created = await createApiKey(db, { accountId, name: 'test', scopes });
+  if (created === undefined) throw new Error('the account is gone');
+  return { accountId, key: created.key };
+}

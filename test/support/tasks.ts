@@ -1,0 +1,35 @@
+import type { Task, TaskParam } from '../../src/domain/task.ts';
+import { isFinal } from '../../src/domain/task.ts';
+import { acceptTask } from '../../src/stores/accept-task.ts';
+import type { Database } from '../../src/stores/database.ts';
+import { findTask } from '../../src/stores/tasks.ts';
+import { v7 as uuidv7 } from 'uuid';
+import { waitFor } from './wait-for.ts';
+
+/** A validated request; `[[…]]` in the prompt steers the preview provider. */
+export function taskParam(prompt: string, input: Partial<TaskParam['input']> = {}, callBackUrl?: string): TaskParam {
+  return {
+    model: 'videogen-2.0-fast',
+    input: { prompt, resolution: '720p', duration: 4, ratio: '16:9', generateAudio: true, imageUrls: [], ...input },
+    ...(callBackUrl !== undefined && { callBackUrl }),
+  };
+}
+
+/** Accepts a task as createTask does, for 132 credits, without starting its workflow. */
+export async function acceptTestTask(db: Database, accountId: string, param: TaskParam): Promise<string> {
+  const taskId = uuidv7();
+  const acceptance = await acceptTask(db, { taskId, accountId, param, creditsCharged: 132 });
+  if (acceptance.kind !== 'accepted') throw new Error(`not accepted: ${acceptance.kind}`);
+  return taskId;
+}
+
+export function waitForEnd(db: Database, taskId: string, limitMs?: number): Promise<Task> {
+  return waitFor(
+    `the end of task ${taskId}`,
+    async () => {
+      const task = await findTask(db, taskId);
+      return task !== undefined && isFinal(task.state) ? task : undefined;
+    },
+    limitMs,
+  );
+}

@@ -1,0 +1,16 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+const pauseMs = 25;
+
+/** Waits until `look` answers something and answers it; throws, naming `what`, when that takes longer than `limitMs`. */
+export async function waitFor<T>(
+  what: string,
+  look: () => Promise<T | undefined> | T | undefined,
+  limitMs = 30_000,
+): Promise<T> {
+  for (const giveUpAt = Date.now() + limitMs; ; await delay(pauseMs)) {
+    const seen = await look();
+    if (seen !== undefined) return seen;
+    if (Date.now() > giveUpAt) throw new Error(`waited ${limitMs} ms in vain for ${what}`);
+  }
+}

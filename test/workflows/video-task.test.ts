@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { v7 as uuidv7 } from 'uuid';
+import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { findAccount } from '../../src/stores/accounts.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { listTaskEntries } from '../../src/stores/ledger.ts';
+import { findTask } from '../../src/stores/tasks.ts';
+import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
+import { createEngine, type Engine } from '../../src/temporal/engine.ts';
+import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
+import { createTestAccount, startTestWorker, type TestAccount, type TestEnvironment } from '../support/service.ts';
+import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+describe('videoTask', () => {
+  let worker: TestEnvironment;
+  let account: TestAccount;
+  let temporal: TemporalConnection;
+  let engine: Engine;
+  before(async () => {
+    worker = await startTestWorker();
+    account = await createTestAccount(worker.database);
+    temporal = connectTemporal(worker.settings.temporal);
+    engine = createEngine(temporal.client, taskQueuesOf(worker.settings.taskQueue));
+  });
+  after(async () => {
+    assert.deepEqual(await auditLedger(worker.database.db), []);
+    await temporal.close();
+    await worker.close();
+  });
+
+  const accepted = (prompt: string) => acceptTestTask(worker.database.db, account.accountId, taskParam(prompt));
+  const started = async (prompt: string) => {
+    const taskId = await accepted(prompt);
+    await engine.startTask({ taskId, accountId: account.accountId, model: 'videogen-2.0-fast' });
+    return taskId;
+  };
+  const balance = async () => (await findAccount(worker.database.db, account.accountId))?.balance;
+  const kinds = async (taskId: string) => (await listTaskEntries(worker.database.db, taskId)).map(({ kind }) => kind);
+  const generating = (taskId: string) =>
+    waitFor('generation', async () =>
+      (await findTask(worker.database.db, taskId))?.state === 'generating' ? true : undefined,
+    );
+
+  test('a task that succeeds is charged once and holds one measured result', async () => {
+    const taskId = await started('[[instant]] a lighthouse');
+    const task = await waitForEnd(worker.database.db, taskId);
+    assert.equal(task.state, 'success');
+    assert.equal(task.creditsRefunded, 0);
+    assert.match(task.result?.sha256 ?? '', /^[0-9a-f]{64}$/);
+    assert.equal(task.result?.videoKey, `results/${taskId}/video.mp4`);
+    assert.deepEqual(await kinds(taskId), ['charge']);
+  });
+
+  test('a task whose content is rejected fails with the provider’s sentence and is refunded in full', async () => {
+    const before = await balance();
+    const taskId = await started('[[reject]]');
+    const task = await waitForEnd(worker.database.db, taskId);
+    assert.equal(task.failure?.failCode, 'content_rejected');
+    assert.equal(task.creditsRefunded, 132);
+    assert.deepEqual(await kinds(taskId), ['charge', 'refund']);
+    assert.equal(await balance(), before);
+  });
+
+  test('a renderer that dies fails the task, refunded', async () => {
+    const task = await waitForEnd(worker.database.db, await started('[[crash]]'));
+    assert.deepEqual([task.failure?.failCode, task.creditsRefunded], ['internal', 132]);
+  });
+
+  test('a cancelled workflow stops the generation and is refunded as cancelled', async () => {
+    const taskId = await started('[[hang]]');
+    await generating(taskId);
+    await temporal.client.workflow.getHandle(taskId).cancel();
+    const task = await waitForEnd(worker.database.db, taskId);
+    assert.deepEqual([task.failure?.failCode, task.creditsRefunded], ['cancelled', 132]);
+    assert.equal(await engine.taskStatus(taskId), 'completed');
+  });
+
+  test('a terminated workflow runs no code, so reconcile refunds it', async () => {
+    const taskId = await started('[[hang]]');
+    await generating(taskId);
+    await temporal.client.workflow.getHandle(taskId).terminate('by a test');
+    await reconcileUntilEnd(taskId);
+    const task = await findTask(worker.database.db, taskId);
+    assert.deepEqual([task?.failure?.failCode, task?.creditsRefunded], ['terminated', 132]);
+  });
+
+  test('an accepted task without a workflow is started by reconcile', async () => {
+    const taskId = await accepted('[[instant]] never started');
+    await reconcileUntilEnd(taskId);
+    assert.equal((await findTask(worker.database.db, taskId))?.state, 'success');
+  });
+
+  test('a second start of the same task changes nothing', async () => {
+    const taskId = await started('[[instant]] twice');
+    await engine.startTask({ taskId, accountId: account.accountId, model: 'videogen-2.0-fast' });
+    await waitForEnd(worker.database.db, taskId);
+    await engine.startTask({ taskId, accountId: account.accountId, model: 'videogen-2.0-fast' });
+    assert.deepEqual(await kinds(taskId), ['charge']);
+  });
+
+  test('a finished task that an operator resets keeps its state, its charge and its result', async () => {
+    const taskId = await started('[[instant]] reset');
+    const ended = await waitForEnd(worker.database.db, taskId);
+    const handle = temporal.client.workflow.getHandle(taskId);
+    await handle.result();
+    const { runId } = await handle.describe();
+    const { events = [] } = await handle.fetchHistory();
+    const firstStep = events?.find((event) => event.workflowTaskCompletedEventAttributes)?.eventId;
+    assert.ok(firstStep);
+    await temporal.client.workflowService.resetWorkflowExecution({
+      namespace: worker.settings.temporal.namespace,
+      workflowExecution: { workflowId: taskId, runId },
+      workflowTaskFinishEventId: firstStep,
+      requestId: uuidv7(),
+      reason: 'by a test',
+    });
+    assert.deepEqual(await handle.result(), { state: 'success', hasCallback: false });
+    assert.deepEqual(await findTask(worker.database.db, taskId), ended);
+    assert.deepEqual(await kinds(taskId), ['charge']);
+  });
+
+  test('a task that an operator starts with an order is charged by its first step', async () => {
+    const taskId = uuidv7();
+    const request = { model: 'videogen-2.0-fast', input: { prompt: '[[instant]] ordered', duration: 6 } };
+    await temporal.client.workflow.start('videoTask', {
+      workflowId: taskId,
+      taskQueue: taskQueuesOf(worker.settings.taskQueue).main,
+      args: [{ taskId, order: { accountId: account.accountId, request } }],
+    });
+    const task = await waitForEnd(worker.database.db, taskId);
+    assert.deepEqual([task.state, task.creditsCharged], ['success', 6 * 33]);
+  });
+
+  test('an order that breaks a rule fails the workflow and charges nothing', async () => {
+    const taskId = uuidv7();
+    const before = await balance();
+    const order = { accountId: account.accountId, request: { model: 'videogen-2.0-fast', input: { promt: 'typo' } } };
+    const handle = await temporal.client.workflow.start('videoTask', {
+      workflowId: taskId,
+      taskQueue: taskQueuesOf(worker.settings.taskQueue).main,
+      args: [{ taskId, order }],
+    });
+    await assert.rejects(handle.result());
+    assert.equal(await findTask(worker.database.db, taskId), undefined);
+    assert.equal(await balance(), before);
+  });
+
+  test('the history of a successful task without callback is at most 30 events', async () => {
+    const taskId = await started('[[instant]] short history');
+    await waitForEnd(worker.database.db, taskId);
+    const handle = temporal.client.workflow.getHandle(taskId);
+    await handle.result();
+    const { events } = await handle.fetchHistory();
+    assert.ok((events?.length ?? 0) <= 30, `${events?.length} events`);
+  });
+
+  test('operators can query the status', async () => {
+    const taskId = await started('[[hang]] status');
+    await generating(taskId);
+    const handle = temporal.client.workflow.getHandle(taskId);
+    assert.equal(await handle.query('status'), 'generating');
+    await handle.cancel();
+    await waitForEnd(worker.database.db, taskId);
+  });
+
+  /** `reconcile` leaves tasks alone that are younger than ten seconds, so it is asked until it acts. */
+  async function reconcileUntilEnd(taskId: string): Promise<void> {
+    const queues = taskQueuesOf(worker.settings.taskQueue);
+    const giveUpAt = Date.now() + 30_000;
+    while (Date.now() < giveUpAt) {
+      await triggerReconcile(temporal.client, queues);
+      const ended = await waitForEnd(worker.database.db, taskId, 1_000).catch(() => undefined);
+      if (ended !== undefined) return;
+    }
+    throw new Error(`reconcile did not settle task ${taskId}`);
+  }
+});

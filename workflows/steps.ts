@@ -1,0 +1,52 @@
+import { ActivityCancellationType, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
+import type { ChargedTask } from '../activities/charge-credits.ts';
+import type { GenerationActivities, MainActivities } from '../activities/index.ts';
+import { taskQueuesOf } from '../src/domain/task-queues.ts';
+
+// One proxy per retry policy. None has a maximum of attempts: a deploy must not use them up. What cannot succeed is
+// refused by the activity itself, as a failure that is not retried.
+
+const steadily = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' } as const;
+
+/** One statement on our own database: as a local activity it costs one event instead of six. */
+export const charging = proxyLocalActivities<Pick<MainActivities, 'chargeCredits'>>({
+  startToCloseTimeout: '20s',
+  retry: steadily,
+  summary: 'confirm or make the charge',
+});
+
+/** The end of the task; repeated for as long as the database is away, for there is no other way out. */
+export const bookkeeping = proxyActivities<Pick<MainActivities, 'completeTask' | 'refundCredits'>>({
+  startToCloseTimeout: '20s',
+  retry: steadily,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  summary: 'end the task, in one transaction',
+});
+
+/** Copying and checking the video; half an hour of a store that is away, and the task is refunded. */
+export const storing = proxyActivities<Pick<MainActivities, 'storeResult'>>({
+  startToCloseTimeout: '5m',
+  scheduleToCloseTimeout: '30m',
+  retry: steadily,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  summary: 'copy, check and measure the video',
+});
+
+/** How long a task may wait for a free worker before it is refunded; the deadline counts from the start of generation. */
+const maxQueueMs = 24 * 60 * 60_000;
+/** The activity watches its own deadline; Temporal's limit lies behind it, for an activity that hangs. */
+const graceMs = 60_000;
+
+/** Generation on its own queue, fair between accounts, limited by the model's deadline. */
+export function generationOf({ accountId, model, deadlineMs }: ChargedTask) {
+  return proxyActivities<GenerationActivities>({
+    taskQueue: taskQueuesOf(workflowInfo().taskQueue).generation,
+    startToCloseTimeout: deadlineMs + graceMs,
+    scheduleToCloseTimeout: maxQueueMs + deadlineMs + graceMs,
+    heartbeatTimeout: '30s',
+    retry: steadily,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    priority: { fairnessKey: accountId },
+    summary: `generate with ${model}`,
+  });
+}
