@@ -3,8 +3,8 @@ import type { Context } from '@temporalio/activity';
 /** What a heartbeat of `generateVideo` carries: progress from 0 to 100, as `describe` shows it to recordInfo. */
 export type GenerationHeartbeat = { readonly progress: number };
 
-/** Well inside the heartbeat timeout of 30 s, so that a provider that reports nothing is not taken for a dead worker. */
-const keepAliveMs = 5_000;
+/** A cancellation reaches the activity with its next heartbeat; and a provider that reports nothing is not taken for a dead worker. */
+const keepAliveMs = 2_000;
 
 /** Sends progress by heartbeat, never backwards, also over attempts: a new attempt goes on from the figure of the last. */
 export function heartbeatProgress(context: Context): { report: (progress: number) => void; stop: () => void } {

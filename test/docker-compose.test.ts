@@ -32,7 +32,7 @@ const fileSchema = z.object({
 const secrets = ['POSTGRES_PASSWORD', 'VIDEOGEN_DB_PASSWORD', 'TEMPORAL_DB_PASSWORD', 'VIDEOGEN_SECRET'];
 const sampleSecrets = Object.fromEntries(secrets.map((name) => [name, `sample${name.replaceAll('_', '')}`.repeat(2)]));
 const composeText = readFileSync('docker-compose.yml', 'utf8');
-const compose = fileSchema.parse(parse(interpolate(composeText), { merge: true }));
+const compose = fileSchema.parse(parse(composeText, interpolateStrings, { merge: true }));
 const ours = ['migrate', 'api', 'worker'];
 const dockerfile = readFileSync('Dockerfile', 'utf8');
 
@@ -86,7 +86,8 @@ test('schema, namespace and migration are done, in this order, before api and wo
 test('what others wait for to be healthy or done can become so', () => {
   const waits = Object.values(compose.services).flatMap(({ depends_on: needs }) => Object.entries(needs));
   for (const [name, { condition }] of waits) {
-    if (condition === 'service_healthy') assert.ok(service(name).healthcheck !== undefined, `${name} has no healthcheck`);
+    if (condition === 'service_healthy')
+      assert.ok(service(name).healthcheck !== undefined, `${name} has no healthcheck`);
     else assert.equal(service(name).restart, 'no', `${name} never ends`);
   }
 });
@@ -111,7 +112,7 @@ test('our containers get settings that the configuration accepts, and none that 
     assert.deepEqual(unknown, temporalsOwn, name);
     const config = readConfig(environment);
     assert.equal(config.temporal?.namespace, service('temporal-namespace').environment['NAMESPACE']);
-    assert.equal(config.temporal.connection.address, 'temporal:7233');
+    assert.equal(config.temporal?.connection.address, 'temporal:7233');
     assert.equal(config.databaseUrl, environment['DATABASE_URL']);
   }
   assert.equal(readConfig(service('api').environment).host, '0.0.0.0');
@@ -164,8 +165,7 @@ test('neither secrets nor this checkout’s own packages get into the image', ()
   for (const name of ['.env*', '.git', 'node_modules', 'dist*', 'data']) assert.ok(ignored.includes(name), name);
 });
 
-test('the file keeps to the shape that compose expects', async (t) => {
-  assert.deepEqual(parse(composeText, { merge: true, strict: true, uniqueKeys: true }) instanceof Object, true);
+test('compose itself accepts the file, where it is installed', async (t) => {
   if (!composeIsInstalled()) {
     t.diagnostic('docker compose is not installed here, so its own check of the file was not run');
     return;
@@ -177,6 +177,11 @@ test('the file keeps to the shape that compose expects', async (t) => {
     }
   });
 });
+
+/** Compose interpolates values, not the text of the file: an empty variable is an empty string, and `2` stays text. */
+function interpolateStrings(_key: unknown, value: unknown): unknown {
+  return typeof value === 'string' ? interpolate(value) : value;
+}
 
 /** Compose's `${NAME:?message}` becomes a sample, `${NAME:-default}` the default, and `$$` a dollar; innermost first. */
 function interpolate(text: string): string {

@@ -4,12 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { keptPort, readPort } from './kept-port.ts';
 import { isStillRunning, runningProcess, type RunningProcess } from './running-process.ts';
 import { serverLogTail } from './server-log.ts';
-import { spawnTemporal } from './spawn-temporal.ts';
+import { spawnTemporal, type TemporalLaunch } from './spawn-temporal.ts';
 import { temporalAnswers, type TemporalWanted } from './temporal-answer.ts';
 
-export type TemporalPlan = TemporalWanted & {
-  readonly cliPath: string;
-  readonly folder?: string;
+export type TemporalPlan = TemporalLaunch & {
   readonly log: (message: string) => void;
   readonly port?: number;
   readonly uiPort?: number;
@@ -33,16 +31,15 @@ export async function bringUpTemporal(plan: TemporalPlan): Promise<TemporalUp> {
     const started = await startNew(plan);
     if (started !== undefined) return started;
   }
-  const tail =
-    plan.folder === undefined ? '' : ` The end of its log:\n${await serverLogTail(join(plan.folder, 'server.log'))}`;
-  throw new Error(`Temporal's development server (${plan.cliPath}) does not start.${tail}`);
+  const tail = await serverLogTail(join(plan.folder, 'server.log'));
+  throw new Error(`Temporal's development server (${plan.cliPath}) does not start. The end of its log:\n${tail}`);
 }
 
 /**
  * One that runs but does not serve is ended: its database survives that, and would not survive two servers.
  */
 async function adopt(plan: TemporalPlan): Promise<TemporalUp | undefined> {
-  const left = plan.folder === undefined ? undefined : await leftRunning(plan.folder);
+  const left = await leftRunning(plan.folder);
   if (left === undefined) return undefined;
   if (await servesWithin(adoptWithinMs, left, plan)) {
     plan.log(`Temporal was still running (process ${left.running.pid}); using it.`);
@@ -65,9 +62,8 @@ async function leftRunning(folder: string): Promise<TemporalUp | undefined> {
 
 /** Undefined when it ended before it served. */
 async function startNew(plan: TemporalPlan): Promise<TemporalUp | undefined> {
-  const inFolder = (name: string) => (plan.folder === undefined ? undefined : join(plan.folder, name));
-  const port = await keptPort(inFolder('port'), plan.port);
-  const uiPort = await keptPort(inFolder('ui-port'), plan.uiPort);
+  const port = await keptPort(join(plan.folder, 'port'), plan.port);
+  const uiPort = await keptPort(join(plan.folder, 'ui-port'), plan.uiPort);
   const running = await spawnTemporal(plan, port, uiPort);
   if (running === undefined) return undefined;
   const up = { running, port, uiPort };

@@ -53,7 +53,11 @@ export async function startPostgres({ folder: given, log, port }: PostgresOption
   const password = await ensureCluster(folder, binaries, account, log);
   const plan: PostgresPlan = { folder, cluster, program: binaries.postgres, account, password, log };
   const up = await bringUpPostgres(plan, port);
-  await ensureDatabase(up.port, password, databaseName);
+  await ensureDatabase(up.port, password, databaseName).catch(async (error: unknown) => {
+    // Nobody would be left to stop it.
+    await endPostgres(up.running);
+    throw error;
+  });
   const supervisor = supervise({
     name: 'PostgreSQL',
     first: up.running,

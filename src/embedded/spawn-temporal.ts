@@ -6,7 +6,9 @@ import { openServerLog } from './server-log.ts';
 
 export type TemporalLaunch = {
   readonly cliPath: string;
-  readonly folder?: string;
+  readonly folder: string;
+  /** Without a database file, so that nothing outlives the server. */
+  readonly inMemory: boolean;
   readonly namespace: string;
   readonly searchAttributes: Readonly<Record<string, string>>;
 };
@@ -24,12 +26,11 @@ export async function spawnTemporal(
   uiPort: number,
 ): Promise<RunningProcess | undefined> {
   const { cliPath, folder } = launch;
-  const pidFile = folder === undefined ? '/dev/null' : join(folder, 'pid');
-  const log = await openServerLog(folder === undefined ? '/dev/null' : join(folder, 'server.log'));
-  // Below its home it notes which version it last was; one in memory leaves nothing behind.
-  const env = { HOME: folder ?? '/dev/null', PATH: '/usr/bin:/bin' };
+  const log = await openServerLog(join(folder, 'server.log'));
+  // It wants a home, and notes there which version it last was.
+  const env = { HOME: folder, PATH: '/usr/bin:/bin' };
   try {
-    const args = ['-c', notePidThenRun, 'sh', pidFile, cliPath, ...serverArguments(launch, port, uiPort)];
+    const args = ['-c', notePidThenRun, 'sh', join(folder, 'pid'), cliPath, ...serverArguments(launch, port, uiPort)];
     const child = spawn('/bin/sh', args, { env, cwd: '/', stdio: ['ignore', log.fd, log.fd], detached: true });
     await once(child, 'spawn');
     child.unref();
@@ -44,7 +45,7 @@ export async function spawnTemporal(
  * The UI is on, without the news it would fetch from the internet.
  */
 function serverArguments(
-  { folder, namespace, searchAttributes }: TemporalLaunch,
+  { folder, inMemory, namespace, searchAttributes }: TemporalLaunch,
   port: number,
   uiPort: number,
 ): string[] {
@@ -60,6 +61,6 @@ function serverArguments(
     '--search-attribute',
     `${name}=${type}`,
   ]);
-  const database = folder === undefined ? [] : ['--db-filename', join(folder, 'temporal.db')];
+  const database = inMemory ? [] : ['--db-filename', join(folder, 'temporal.db')];
   return ['server', 'start-dev', ...address, '--namespace', namespace, ...settings, ...attributes, ...database];
 }

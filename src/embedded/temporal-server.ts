@@ -1,4 +1,5 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { bringUpTemporal, type TemporalPlan } from './bring-up-temporal.ts';
 import type { RunningProcess } from './running-process.ts';
@@ -20,7 +21,7 @@ export type TemporalServer = {
 export type TemporalOptions = TemporalWanted & {
   /** The `temporal` program, see `findTemporalCli`. */
   readonly cliPath: string;
-  /** Holds the server's database, ports and log; created when missing. Without it everything is in memory, for tests. */
+  /** Holds the server's database, ports and log; created when missing. Without it nothing is kept, for tests. */
   readonly folder?: string;
   /** Takes whole sentences for the operator. */
   readonly log: (message: string) => void;
@@ -42,10 +43,11 @@ const stopSteps = [
  */
 export async function startTemporal(options: TemporalOptions): Promise<TemporalServer> {
   const { log } = options;
+  const inMemory = options.folder === undefined;
   // The server is started elsewhere, so a relative name would mean another folder there.
-  const folder = options.folder === undefined ? undefined : resolve(options.folder);
-  if (folder !== undefined) await mkdir(folder, { recursive: true, mode: 0o700 });
-  const plan: TemporalPlan = { ...options, ...(folder === undefined ? {} : { folder }), end: endTemporal };
+  const folder = inMemory ? await mkdtemp(join(tmpdir(), 'videogen-temporal-')) : resolve(options.folder);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const plan: TemporalPlan = { ...options, folder, inMemory, end: endTemporal };
   const up = await bringUpTemporal(plan);
   const supervisor = supervise({
     name: 'Temporal',
@@ -54,9 +56,9 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalS
     restart: async () => (await bringUpTemporal({ ...plan, port: up.port, uiPort: up.uiPort })).running,
     end: async (running) => {
       await endTemporal(running);
-      if (folder !== undefined) await rm(join(folder, 'pid'), { force: true });
+      await rm(inMemory ? folder : join(folder, 'pid'), { recursive: true, force: true });
     },
-    housekeeping: async () => (folder === undefined ? undefined : boundServerLog(join(folder, 'server.log'))),
+    housekeeping: () => boundServerLog(join(folder, 'server.log')),
     log,
   });
   return {

@@ -92,6 +92,10 @@ async function readPackets(track: InputTrack): Promise<Packets> {
     seen.fromSeconds = Math.min(seen.fromSeconds, packet.timestamp);
     seen.toSeconds = Math.max(seen.toSeconds, packet.timestamp + packet.duration);
   }
+  // The reader simply stops where the file does, so what it gave is compared with what the index promises.
+  const { packetCount } = await track.computePacketStats();
+  if (seen.packets !== packetCount)
+    throw new VideoFileError(`${seen.packets} of ${packetCount} packets are in the file`);
   const durationSeconds = seen.toSeconds - seen.fromSeconds;
   if (durationSeconds <= 0) throw new VideoFileError(`the ${track.type} track has no length`);
   return { packets: seen.packets, durationSeconds };

@@ -107,8 +107,8 @@ test('the pid file of a dead server that nobody ever reaps does not block', asyn
   // The shell becomes a program that does not know of its child, so the child stays a zombie.
   const parent = spawn('/bin/sh', ['-c', '(exit 0) & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
   t.after(() => parent.kill('SIGKILL'));
-  const [zombie]: unknown[] = await once(parent.stdout, 'data');
-  await writeFile(join(folder, 'cluster', 'postmaster.pid'), pidFile.replace(/^\d+/, String(zombie).trim()));
+  const heard: unknown[] = await once(parent.stdout, 'data');
+  await writeFile(join(folder, 'cluster', 'postmaster.pid'), pidFile.replace(/^\d+/, String(heard[0]).trim()));
   const second = await start(t, folder);
   assert.deepEqual(await sql(second.url, 'select 1'), [1]);
 });

@@ -56,8 +56,13 @@ test('a failure carries the exit code and the end of what ffmpeg wrote', async (
 
 test('a file cannot make ffmpeg fetch an address', async (t) => {
   const cwd = await temporaryFolder(t);
-  await writeFile(join(cwd, 'list.m3u8'), '#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:9/a.ts\n#EXT-X-ENDLIST\n');
-  const run = { args: ['-i', 'list.m3u8', '-f', 'null', '-'], cwd, signal, timeoutMs: 20_000 };
+  await writeFile(join(cwd, 'list.txt'), "file 'http://127.0.0.1:9/a.mp4'\n");
+  const run = {
+    args: ['-f', 'concat', '-safe', '0', '-i', 'list.txt', '-f', 'null', '-'],
+    cwd,
+    signal,
+    timeoutMs: 20_000,
+  };
   await assert.rejects(ffmpeg(run), /not on whitelist/);
 });
 

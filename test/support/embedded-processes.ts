@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -37,7 +38,8 @@ export async function runStarter(...args: string[]): Promise<Starter> {
   };
   for await (const line of createInterface({ input: child.stdout })) {
     const said: unknown = JSON.parse(line);
-    return { said: Object.fromEntries(Object.entries(Object(said))), kill, child };
+    assert.ok(typeof said === 'object' && said !== null);
+    return { said: Object.fromEntries(Object.entries(said)), kill, child };
   }
   throw new Error('the starter ended without a word');
 }

@@ -16,7 +16,7 @@ import { shotGraph } from './shot-graph.ts';
 import { shotPlan } from './shot-plan.ts';
 import { shotStill } from './shot-still.ts';
 import { soundtrack } from './soundtrack.ts';
-import { titleCards } from './title-cards.ts';
+import { titleCards, type TitleCard } from './title-cards.ts';
 import { titleFont } from './title-font.ts';
 import { titleLayer } from './title-layer.ts';
 import { wavFile } from './wav.ts';
@@ -45,7 +45,12 @@ type Picture = {
   readonly piped?: AsyncIterable<Uint8Array>;
 };
 
-type Shape = { readonly frame: FrameSize; readonly filmFrames: number; readonly seed: string };
+type Shape = {
+  readonly frame: FrameSize;
+  readonly filmFrames: number;
+  readonly seed: string;
+  readonly cards: readonly TitleCard[];
+};
 
 /**
  * Renders the film into the work folder and answers its path: exactly 24 frames for each second, H.264, with AAC sound
@@ -59,7 +64,7 @@ export async function renderFilm(
 ): Promise<string> {
   const filmFrames = film.input.duration * framesPerSecond;
   const frame = frameSize(film.input.ratio, film.images[0]);
-  const shape = { frame, filmFrames, seed: filmSeed(film.model, film.input) };
+  const shape = { frame, filmFrames, seed: filmSeed(film.model, film.input), cards: cardsOf(film, filmFrames) };
   // Images are decoded by threads of their own, so titles and sound are made meanwhile.
   const [picture, layers, sound] = await Promise.all([
     film.images.length > 0 ? shots(film, shape) : movingLight(shape),
@@ -90,11 +95,12 @@ function movingLight({ frame, filmFrames, seed }: Shape): Picture {
   return { inputs: [rawInput('yuv444p10le', { widthPx, heightPx }, 'pipe:0')], graph, piped: frames };
 }
 
-async function shots(film: Film, { frame, filmFrames, seed }: Shape): Promise<Picture> {
+async function shots(film: Film, { frame, filmFrames, seed, cards }: Shape): Promise<Picture> {
   const even = (px: number) => 2 * Math.round((px * stillScale) / 2);
   const size = { widthPx: even(frame.widthPx), heightPx: even(frame.heightPx) };
   const write = async (image: ReferenceImage, name: string) => {
-    await writeFile(join(film.workFolder, name), darkenFoot(await shotStill(image, size), size));
+    const still = await shotStill(image, size);
+    await writeFile(join(film.workFolder, name), cards.length > 0 ? darkenFoot(still, size) : still);
     return rawInput('rgb24', size, name);
   };
   const inputs: string[][] = [];
@@ -107,10 +113,13 @@ async function shots(film: Film, { frame, filmFrames, seed }: Shape): Promise<Pi
   return { inputs, graph: shotGraph({ plan, frame, framesPerSecond, seed }) };
 }
 
-async function writeLayers(film: Film, { frame, filmFrames }: Shape) {
-  const onPictures = film.images.length > 0;
+function cardsOf(film: Film, filmFrames: number): TitleCard[] {
   const text = drawableText(titleFont('700Bold'), film.title);
-  const cards = titleCards(text, { filmFrames, framesPerSecond, longestStretch: onPictures ? 1.8 : 6 });
+  return titleCards(text, { filmFrames, framesPerSecond, longestStretch: film.images.length > 0 ? 1.8 : 6 });
+}
+
+async function writeLayers(film: Film, { frame, cards }: Shape) {
+  const onPictures = film.images.length > 0;
   const titles = cards.map(({ text: words, ...time }): TimedLayer => ({
     ...titleLayer(words, frame, onPictures),
     time,

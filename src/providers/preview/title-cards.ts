@@ -15,6 +15,9 @@ const noticeSeconds = 0.7;
 /** More than this is a paragraph, not a title. */
 const mostCharacters = 72;
 
+/** Room for the word that is cut at the border. */
+const longestWordLeftOver = 8;
+
 /** Pictures alone, before the first title and after the last one. */
 const leadSeconds = 0.3;
 const tailSeconds = 0.35;
@@ -45,12 +48,17 @@ function readingSeconds(text: string): number {
   return noticeSeconds + [...text].length / charactersPerSecond;
 }
 
-/** The longest beginning that fits and ends well: after a sentence, else after a clause, else after a word. */
+/** A beginning that fits and ends well: after a sentence, else after a clause, else after a word. */
 function takeCard(text: string, capacity: number): [card: string, rest: string] {
   const characters = [...text];
   if (characters.length <= capacity) return [text, ''];
   const room = characters.slice(0, capacity + 1).join('');
-  const end = lastEnd(room, /[.!?…]["”’)\]]* /gu, 0.35) ?? lastEnd(room, /[,;:—–] /gu, 0.45) ?? lastEnd(room, / /gu, 0);
+  // Between words, so much is taken that the last title will not be one word left over.
+  const even = Math.ceil(characters.length / Math.ceil(characters.length / capacity)) + longestWordLeftOver;
+  const end =
+    lastEnd(room, /[.!?…]["”’)\]]* /gu, 0.35) ??
+    lastEnd(room, /[,;:—–] /gu, 0.35) ??
+    lastEnd(room.slice(0, even), / /gu, 0);
   const taken = end === undefined ? characters.slice(0, capacity).join('') : room.slice(0, end);
   return [taken.replace(/[\s,;:—–]+$/u, ''), text.slice(taken.length).trimStart()];
 }

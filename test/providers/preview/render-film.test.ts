@@ -29,7 +29,9 @@ async function render(folder: string, ffmpeg: Ffmpeg, { images = [], model = 'vi
 }
 
 for (const [name, ffmpeg] of renderers) {
+  // Films cost seconds: the second renderer shows what may differ, not everything again.
   for (const [i, ratio] of ratios.entries()) {
+    if (ffmpeg !== old && i % 3 !== 0) continue;
     test(`${ratio} with the ffmpeg ${name}: size, length, rate and sound are as asked, with and without images`, async (t) => {
       const folder = await temporaryFolder(t);
       const images = [await discImage(folder, 900, 1600), await discImage(folder, 1200, 1200)];
@@ -97,13 +99,13 @@ test('a reference image is not stretched: a disc stays a disc, cut or whole', as
   }
 });
 
-/** Width and height of what is nearly white in the upper half or shaded below it; the mark in the corner is left out. */
+/** Width and height of what is nearly white; the mark in the corner is left out. */
 function extent(grey: Buffer, width: number): [number, number] {
   const columns = new Set<number>();
   const rows = new Set<number>();
   for (const [i, light] of grey.entries()) {
     const [x, y] = [i % width, Math.floor(i / width)];
-    if (light < 115 || (x > 1000 && y < 100)) continue;
+    if (light < 200 || (x > 1000 && y < 100)) continue;
     columns.add(x);
     rows.add(y);
   }

@@ -33,7 +33,8 @@ test('a title ends with a sentence or clause where one is near', () => {
     'Rain falls on the quiet harbour. Gulls circle over the boats, while a fisherman mends his nets in silence.';
   const texts = titleCards(prompt, times(15)).map(({ text }) => text);
   assert.deepEqual(texts, [
-    'Rain falls on the quiet harbour. Gulls circle over the boats',
+    'Rain falls on the quiet harbour.',
+    'Gulls circle over the boats',
     'while a fisherman mends his nets in silence.',
   ]);
 });

@@ -1,0 +1,80 @@
+import { STATUS_CODES } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import { type Envelope, jsonHeaders } from './envelope.ts';
+import type { Exchange } from './exchanges.ts';
+import { failureAnswer } from './failure-of.ts';
+import type { Failure } from './failures.ts';
+import { HttpFailure } from './http-failure.ts';
+
+/** How long a refused client may go on sending until the connection is cut; cutting at once could lose the answer. */
+const lingerMs = 1_000;
+
+/**
+ * Answers what never became a request (malformed HTTP, too large headers, too slow), in the envelope, and closes the
+ * connection. `last` is what the connection was busy with before. Returns the failure it told the client of, if any.
+ */
+export function answerClientError(error: Error, socket: Duplex, last: Exchange | undefined): Failure | undefined {
+  const failure = failureFor('code' in error ? error.code : undefined);
+  if (failure === undefined || !socket.writable) {
+    socket.destroy();
+    return undefined;
+  }
+  if (last === undefined || isOver(last)) return refuse(socket, failure);
+  return last.req.complete ? closeAfter(last, socket) : refuseUnfinished(last, socket, failure);
+}
+
+/** Answers on a bare socket, with an id of its own. */
+export function refuse(socket: Duplex, failure: Failure, headers: Readonly<Record<string, string>> = {}): Failure {
+  const answer = failureAnswer(new HttpFailure(failure, { headers }));
+  socket.on('error', () => socket.destroy());
+  socket.end(responseText(answer.envelope, answer.headers));
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
+  return failure;
+}
+
+function failureFor(code: unknown): Failure | undefined {
+  if (code === 'ECONNRESET' || code === 'EPIPE') return undefined;
+  if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 'body_too_large';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
+  return 'malformed_request';
+}
+
+function isOver({ req, res }: Exchange): boolean {
+  return req.complete && res.writableFinished;
+}
+
+/** The fault is in what follows a good request, whose answer comes first; then nothing more can be understood. */
+function closeAfter({ res }: Exchange, socket: Duplex): undefined {
+  res.once('close', () => socket.destroy());
+}
+
+/** The fault is in the body of a request that has begun: its own response is the place for the answer, if it is still free. */
+function refuseUnfinished({ res }: Exchange, socket: Duplex, failure: Failure): Failure | undefined {
+  if (res.headersSent) {
+    socket.destroy();
+    return undefined;
+  }
+  const { envelope, headers } = failureAnswer(new HttpFailure(failure));
+  const text = JSON.stringify(envelope);
+  res.once('close', () => socket.destroy());
+  res.writeHead(envelope.code, { ...jsonHeaders, ...headers, 'Content-Length': Buffer.byteLength(text), Connection: 'close' });
+  res.end(text);
+  return failure;
+}
+
+function responseText(envelope: Envelope, headers: Readonly<Record<string, string>>): string {
+  const text = JSON.stringify(envelope);
+  const all = {
+    ...jsonHeaders,
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': randomUUID(),
+    ...headers,
+    'Content-Length': String(Buffer.byteLength(text)),
+    Connection: 'close',
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${envelope.code} ${STATUS_CODES[envelope.code] ?? ''}\r\n${lines.join('')}\r\n${text}`;
+}

@@ -1,0 +1,104 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { Scope } from '../../src/domain/api-key.ts';
+import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
+import { createTaskRequestParser } from '../../src/domain/task-request.ts';
+import { createApp } from '../../src/http/app.ts';
+import type { HttpDeps } from '../../src/http/http-deps.ts';
+import type { ServerLimits } from '../../src/http/server-limits.ts';
+import { type HttpServer, startHttpServer } from '../../src/http/server.ts';
+import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { createApiKey } from '../../src/stores/api-keys.ts';
+import type { Database } from '../../src/stores/database.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { type Answer, createHttpClient, type Send } from './http-client.ts';
+
+export type StartedTask = Parameters<HttpDeps['startTask']>[0];
+export type LogLine = Readonly<Record<string, unknown>>;
+
+/** The whole HTTP layer on a real socket and a real database; only the engine is played. */
+export type HttpService = {
+  readonly database: TestDatabase;
+  readonly deps: HttpDeps;
+  readonly server: HttpServer;
+  readonly url: string;
+  readonly started: readonly StartedTask[];
+  readonly log: readonly LogLine[];
+  readonly send: Send;
+  newAccount(credits: number, scopes?: readonly Scope[]): Promise<{ accountId: string; key: string }>;
+  /** Posts a create request; `body` may be any text. */
+  create(key: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  recordInfo(key: string, taskId: string): Promise<Answer>;
+  close(): Promise<void>;
+};
+
+export type HttpServiceOptions = Partial<HttpDeps> & { limits?: Partial<ServerLimits>; database?: TestDatabase };
+
+export async function startHttpService({ limits, database, ...overrides }: HttpServiceOptions = {}): Promise<HttpService> {
+  const ownDatabase = database ?? (await createTestDatabase());
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-http-'));
+  const started: StartedTask[] = [];
+  const log: LogLine[] = [];
+  const models = modelCatalogue(defaultModels);
+  const deps: HttpDeps = {
+    db: ownDatabase.db,
+    models,
+    parseTaskRequest: createTaskRequestParser({ models, refuseImageUrl: allow, refuseCallbackUrl: allow }),
+    resultStore: createFolderResultStore({ resultStore: folder, secret: 's'.repeat(32), publicUrl: 'http://media.test' }),
+    startTask: (task) => started.push(task),
+    progressOf: () => Promise.resolve(0),
+    // The lines are ours, so each is a JSON object.
+    log: pino({ level: 'debug' }, { write: (line: string) => log.push(JSON.parse(line) as LogLine) }),
+    ...overrides,
+  };
+  const server = await startHttpServer({
+    app: createApp(deps),
+    host: '127.0.0.1',
+    port: 0,
+    log: deps.log,
+    ...(limits !== undefined && { limits }),
+  });
+  const url = `http://127.0.0.1:${server.port}`;
+  const send = createHttpClient(url);
+  return {
+    database: ownDatabase,
+    deps,
+    server,
+    url,
+    started,
+    log,
+    send,
+    newAccount: (credits, scopes) => newAccount(ownDatabase.db, credits, scopes),
+    create: (key, body, headers) =>
+      send('POST', '/api/v1/jobs/createTask', {
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+      }),
+    recordInfo: (key, taskId) =>
+      send('GET', `/api/v1/jobs/recordInfo?taskId=${taskId}`, { headers: { authorization: `Bearer ${key}` } }),
+    close: async () => {
+      await server.close(1_000);
+      if (database === undefined) await ownDatabase.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+function allow(): undefined {
+  return undefined;
+}
+
+const allScopes: readonly Scope[] = ['tasks:write', 'tasks:read', 'credits:read'];
+
+async function newAccount(db: Database, credits: number, scopes = allScopes) {
+  const accountId = await createAccount(db, { name: 'test', credits });
+  const created = await createApiKey(db, { accountId, name: 'test', scopes });
+  if (created === undefined) throw new Error('the account is there');
+  return { accountId, key: created.key };
+}
+
+/** The smallest request that is accepted; 165 credits. */
+export const plainRequest = { model: 'videogen-2.0-fast', input: { prompt: 'A lighthouse in the fog' } } as const;
