@@ -3,7 +3,7 @@ import type { MainActivities } from '../activities/index.ts';
 
 const { settleTasks, startOwedCallbacks, deleteExpiredMedia, auditBooks } = proxyActivities<MainActivities>({
   startToCloseTimeout: '10m',
-  heartbeatTimeout: '1m',
+  heartbeatTimeout: '20s',
   // The schedule comes round every minute, so a failing step gives way to the next round instead of blocking it.
   scheduleToCloseTimeout: '15m',
   retry: { initialInterval: '1s', maximumInterval: '10s', maximumAttempts: 5 },

@@ -20,7 +20,7 @@ import { CommandError } from './output.ts';
 import { taskProgressBar } from './task-progress-bar.ts';
 
 const openingCredits = 1_000;
-const defaultPrompt = 'A paper boat sails down a rainy street, past lanterns and open umbrellas';
+const defaultPrompt = 'A paper boat on a rainy street';
 
 export function addDemoCommand(program: Command): void {
   addGenerationOptions(program.command('demo'))

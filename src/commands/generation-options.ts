@@ -12,7 +12,7 @@ export type GenerationOptions = {
 
 export function addGenerationOptions(command: Command): Command {
   return command
-    .option('--image <file-or-url...>', 'reference images, in order', [])
+    .option('--image <file-or-url>', 'a reference image; repeat it for more', collect, [])
     .option('--ratio <ratio>', 'adaptive, 16:9, 9:16, 1:1, 4:3, 3:4 or 21:9')
     .option('--duration <seconds>', '4 to 15', Number)
     .option('--no-audio', 'a silent video')
@@ -36,4 +36,8 @@ export async function withRequestBody<T>(
   } finally {
     for (const server of servers) await server.close();
   }
+}
+
+function collect(image: string, earlier: readonly string[]): readonly string[] {
+  return [...earlier, image];
 }

@@ -32,8 +32,13 @@ export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown
   return (body) => {
     const parsed = schema.safeParse(body);
     if (parsed.success) return { ok: true, param: taskParam(parsed.data) };
-    return { ok: false, errors: parsed.error.issues.flatMap(fieldErrors).slice(0, maxFieldErrors) };
+    return { ok: false, errors: firstOfEachPath(parsed.error.issues.flatMap(fieldErrors)).slice(0, maxFieldErrors) };
   };
+}
+
+/** A string in place of an array also breaks the array's rule of length; the first fault of a field says it all. */
+function firstOfEachPath(errors: readonly FieldError[]): readonly FieldError[] {
+  return [...new Map(errors.toReversed().map((error) => [error.path, error])).values()].toReversed();
 }
 
 type TaskRequestBody = z.output<ReturnType<typeof taskRequestSchema>>;

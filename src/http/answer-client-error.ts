@@ -12,7 +12,7 @@ const lingerMs = 1_000;
 
 /**
  * Answers what never became a request (malformed HTTP, too large headers, too slow), in the envelope, and closes the
- * connection. `last` is what the connection was busy with before. Returns the failure it told the client of, if any.
+ * connection. `last` is what the connection was busy with before. Returns the failure for the log, undefined when the client has gone.
  */
 export function answerClientError(error: Error, socket: Duplex, last: Exchange | undefined): Failure | undefined {
   const failure = failureFor('code' in error ? error.code : undefined);
@@ -21,7 +21,7 @@ export function answerClientError(error: Error, socket: Duplex, last: Exchange |
     return undefined;
   }
   if (last === undefined || isOver(last)) return refuse(socket, failure);
-  return last.req.complete ? closeAfter(last, socket) : refuseUnfinished(last, socket, failure);
+  return last.req.complete ? closeAfter(last, socket, failure) : refuseUnfinished(last, socket, failure);
 }
 
 /** Answers on a bare socket, with an id of its own. */
@@ -47,20 +47,26 @@ function isOver({ req, res }: Exchange): boolean {
 }
 
 /** The fault is in what follows a good request, whose answer comes first; then nothing more can be understood. */
-function closeAfter({ res }: Exchange, socket: Duplex): undefined {
+function closeAfter({ res }: Exchange, socket: Duplex, failure: Failure): Failure {
   res.once('close', () => socket.destroy());
+  return failure;
 }
 
 /** The fault is in the body of a request that has begun: its own response is the place for the answer, if it is still free. */
-function refuseUnfinished({ res }: Exchange, socket: Duplex, failure: Failure): Failure | undefined {
+function refuseUnfinished({ res }: Exchange, socket: Duplex, failure: Failure): Failure {
   if (res.headersSent) {
     socket.destroy();
-    return undefined;
+    return failure;
   }
   const { envelope, headers } = failureAnswer(new HttpFailure(failure));
   const text = JSON.stringify(envelope);
   res.once('close', () => socket.destroy());
-  res.writeHead(envelope.code, { ...jsonHeaders, ...headers, 'Content-Length': Buffer.byteLength(text), Connection: 'close' });
+  res.writeHead(envelope.code, {
+    ...jsonHeaders,
+    ...headers,
+    'Content-Length': Buffer.byteLength(text),
+    Connection: 'close',
+  });
   res.end(text);
   return failure;
 }

@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import { Router } from '@koa/router';
 import Koa from 'koa';
 import { describeError } from './describe-error.ts';
 import type { HttpDeps } from './http-deps.ts';

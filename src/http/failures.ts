@@ -81,7 +81,11 @@ export const failures: Readonly<Record<Failure, FailureAnswer>> = {
   },
   headers_too_large: { status: 431, msg: 'the headers are too large' },
   internal: { status: 500, msg: 'something went wrong on our side' },
-  database_away: { status: 503, msg: 'the service is not available for a moment; nothing was charged', headers: retrySoon },
+  database_away: {
+    status: 503,
+    msg: 'the service is not available for a moment; nothing was charged',
+    headers: retrySoon,
+  },
   acceptance_unknown: {
     status: 503,
     msg:

@@ -17,8 +17,8 @@ export type WithQuery<Query> = { query: Query };
 /** `body` is a JSON object, not yet validated. */
 export type WithBody = { body: Readonly<Record<string, unknown>> };
 
-/** Nothing is put on the context itself: an empty type makes a misspelt property an error. */
-export type Extras = Record<never, never>;
+/** Nothing is put on the context itself: Koa's default type would let any misspelt property pass. */
+export type Extras = object;
 
 export type Context<Added = unknown> = ParameterizedContext<RequestState & Added, Extras>;
 export type Step<Added = unknown> = Middleware<RequestState & Added, Extras>;

@@ -1,4 +1,5 @@
 import type { Stats } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import send from 'send';
 import type { LinkedFile } from '../media/result-store.ts';
 import type { Failure } from './failures.ts';
@@ -23,11 +24,18 @@ export async function sendFile(ctx: Context, { root, path }: Pick<LinkedFile, 'r
   await new Promise<void>((resolve, reject) => {
     ctx.res.once('close', resolve);
     send(ctx.req, path, { root, index: false, cacheControl: false })
+      .on('file', (_path: string, stats: Stats) => forgetWholeSuffix(ctx.req, stats.size))
       .on('headers', (_res: unknown, _path: string, stats: Stats) => ctx.set('ETag', strongTag(stats)))
       .on('error', (error: unknown) => reject(sendFailure(error)))
       .on('directory', () => reject(new HttpFailure('media_gone')))
       .pipe(ctx.res);
   });
+}
+
+/** "The last 5000 bytes" of a shorter file are all of it (RFC 9110, section 14.1.2); `send` would answer 416. */
+function forgetWholeSuffix({ headers }: IncomingMessage, sizeBytes: number): void {
+  const suffix = /^bytes=-(\d+)$/.exec(headers.range ?? '')?.[1];
+  if (suffix !== undefined && Number(suffix) >= sizeBytes && Number(suffix) > 0) delete headers.range;
 }
 
 /** Files are only ever replaced whole, by rename, so these three name one content. A strong tag lets a player resume. */

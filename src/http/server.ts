@@ -59,7 +59,7 @@ function serve(server: Server, app: HttpApp, exchanges: Exchanges, log: Logger):
     exchanges.begun({ req, res });
     void callback(req, res);
   };
-  server.on('connection', exchanges.connected);
+  server.on('connection', (socket) => exchanges.connected(socket));
   server.on('request', handle);
   // "Go on" only to a body that will be read; a larger one is refused before it is sent.
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
@@ -96,7 +96,7 @@ async function drain(server: Server, exchanges: Exchanges, drainMs: number): Pro
     server.close(() => resolve());
   });
   exchanges.closeWhenIdle();
-  const timer = setTimeout(exchanges.cutAll, drainMs);
+  const timer = setTimeout(() => exchanges.cutAll(), drainMs);
   await over;
   clearTimeout(timer);
 }

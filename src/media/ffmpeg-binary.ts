@@ -25,12 +25,22 @@ export function ffmpegBinary(path?: string): string {
  * undefined where the package has none for this platform.
  */
 export function shippedFfmpeg(): string | undefined {
+  const path = pathInPackage();
+  if (path === undefined || runs(path)) return path;
   try {
-    // The package is plain JavaScript that throws on platforms it does not know, hence the late require;
-    // its own type declaration promises this shape.
-    const installer = createRequire(import.meta.url)('@ffmpeg-installer/ffmpeg') as { readonly path: string };
-    if (!runs(installer.path)) chmodSync(installer.path, 0o755);
-    return installer.path;
+    chmodSync(path, 0o755);
+    return path;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Required late, because the package throws on platforms it does not know. */
+function pathInPackage(): string | undefined {
+  try {
+    const installer: unknown = createRequire(import.meta.url)('@ffmpeg-installer/ffmpeg');
+    if (typeof installer !== 'object' || installer === null || !('path' in installer)) return undefined;
+    return typeof installer.path === 'string' ? installer.path : undefined;
   } catch {
     return undefined;
   }

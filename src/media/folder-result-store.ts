@@ -11,7 +11,8 @@ export type FolderResultStoreOptions = LinkSignerOptions & {
   readonly resultStore: string;
 };
 
-export type FolderResultStore = ResultStore & Required<Pick<ResultStore, 'open'>> & { link(key: string): string };
+export type FolderResultStore = Omit<ResultStore, 'link'> &
+  Required<Pick<ResultStore, 'open'>> & { link(key: string): string };
 
 const sweepEveryMs = 60 * 60_000;
 

@@ -18,8 +18,14 @@ export function createVideoInspector(ffmpeg: Ffmpeg) {
       await makePoster(ffmpeg, videoPath, posterPath, { durationSeconds: measured.durationSeconds, signal });
       return measured;
     } catch (cause) {
-      if (!(cause instanceof VideoFileError || cause instanceof FfmpegError)) throw cause;
+      if (!isFaultOfFile(cause)) throw cause;
       throw new TaskFault('result_invalid', 'The provider delivered a file that is not a playable video.', { cause });
     }
   };
+}
+
+/** An ffmpeg that was killed or ran out of time says something about this machine, nothing about the file. */
+function isFaultOfFile(error: unknown): boolean {
+  if (error instanceof VideoFileError) return true;
+  return error instanceof FfmpegError && error.failure.killedBy === null && !error.failure.timedOut;
 }

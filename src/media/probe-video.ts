@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
 import { EncodedPacketSink, FilePathSource, Input, MP4, QTFF, type InputTrack, type InputVideoTrack } from 'mediabunny';
 import { VideoFileError } from './video-file-error.ts';
 
@@ -35,7 +36,7 @@ export async function probeVideo(path: string): Promise<VideoFacts> {
 
 async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk);
+  await pipeline(createReadStream(path), hash);
   return hash.digest('hex');
 }
 

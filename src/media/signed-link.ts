@@ -22,7 +22,12 @@ const dayMs = 24 * 60 * 60_000;
 const purpose = 'videogen media links, version 1';
 
 /** Signs links to the media route: HMAC-SHA256 over key and expiry, in base64url. */
-export function createLinkSigner({ secret, publicUrl, linkLifeMs = dayMs, now = Date.now }: LinkSignerOptions): LinkSigner {
+export function createLinkSigner({
+  secret,
+  publicUrl,
+  linkLifeMs = dayMs,
+  now = Date.now,
+}: LinkSignerOptions): LinkSigner {
   const signingKey = Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
   // No key holds a line feed, so the two parts cannot run into each other.
   const signatureOf = (key: string, expires: string) =>

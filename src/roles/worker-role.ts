@@ -7,6 +7,7 @@ import type { Log } from '../log.ts';
 import { registerSearchAttributes } from '../temporal/register-search-attributes.ts';
 import { ensureReconcileSchedule } from '../temporal/reconcile-schedule.ts';
 import type { Role, Settings } from './settings.ts';
+import { installTemporalRuntime } from './temporal-runtime.ts';
 import { openWorkerRooms } from './worker-rooms.ts';
 
 /** A running activity gets this long to end by itself before it is told to stop, and then this long to obey. */
@@ -17,6 +18,7 @@ const staleWorkMs = 26 * 60 * 60_000;
 
 /** Starts the workers of all three task queues in this process. Rejects when Temporal or the database cannot be reached. */
 export async function startWorkerRole(settings: Settings, log: Log, onFatal: (error: unknown) => void): Promise<Role> {
+  installTemporalRuntime(log);
   await sweepWorkFolder(settings.workFolder, staleWorkMs);
   const rooms = openWorkerRooms(settings, log);
   const connection = await NativeConnection.connect(settings.temporal.connection);

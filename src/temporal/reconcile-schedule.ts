@@ -4,13 +4,17 @@ import { within } from './connect.ts';
 
 const limitMs = 10_000;
 
-/** Makes sure that `reconcile` runs every minute, never two at once; an existing schedule is left as operators have set it. */
+/**
+ * Makes sure that `reconcile` runs every minute, never two at once, and now: whoever calls this has just come up, perhaps
+ * after a crash. An existing schedule is left as operators have set it.
+ */
 export async function ensureReconcileSchedule(client: Client, queues: TaskQueues): Promise<void> {
   try {
     await within(client, limitMs, () =>
       client.schedule.create({
         scheduleId: reconcileScheduleId(queues),
         spec: { intervals: [{ every: '1m' }] },
+        state: { triggerImmediately: true },
         policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1m' },
         action: {
           type: 'startWorkflow',
@@ -24,6 +28,7 @@ export async function ensureReconcileSchedule(client: Client, queues: TaskQueues
     );
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    await triggerReconcile(client, queues);
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import { maxFieldErrors } from '../../src/domain/field-errors.ts';
 import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
 import { createTaskRequestParser } from '../../src/domain/task-request.ts';
@@ -117,7 +118,7 @@ for (const duration of [3.49, 15.5, 16, 0, -5, 1e308, -0]) {
 }
 
 for (const duration of ['5', '5s', true, [5], {}, Infinity, NaN]) {
-  test(`a duration given as ${typeof duration} ${String(duration)} is no number of seconds`, () => {
+  test(`a duration given as ${inspect(duration)} is no number of seconds`, () => {
     assert.deepEqual(faults(withInput({ duration })), ['input.duration: must be a number of seconds']);
   });
 }
@@ -143,25 +144,47 @@ test('a model that is not in the catalogue is refused with those that are', () =
   }
 });
 
+function images(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, i) => `https://example.com/${i}.png`);
+}
+
 test('nine images are accepted and ten are not', () => {
-  const images = (count: number) => Array.from({ length: count }, (_, i) => `https://example.com/${i}.png`);
   assert.equal(accepted(withInput({ imageUrls: images(9) })).input.imageUrls.length, 9);
   assert.deepEqual(faults(withInput({ imageUrls: images(10) })), ['input.imageUrls: must hold at most 9 URLs']);
 });
 
+function urlOf(length: number): string {
+  return 'https://example.com/'.padEnd(length, 'a');
+}
+
 test('a URL of 2048 characters is accepted and one of 2049 is not', () => {
-  const url = (length: number) => 'https://example.com/'.padEnd(length, 'a');
-  assert.ok(withInput({ imageUrls: [url(2048)] }).ok);
-  assert.deepEqual(faults(withInput({ imageUrls: [url(2049)] })), ['input.imageUrls[0]: must be at most 2048 characters']);
+  assert.ok(withInput({ imageUrls: [urlOf(2048)] }).ok);
+  assert.deepEqual(faults(withInput({ imageUrls: [urlOf(2049)] })), [
+    'input.imageUrls[0]: must be at most 2048 characters',
+  ]);
 });
 
-for (const url of ['ftp://example.com/a', 'file:///etc/passwd', 'data:image/png;base64,AAAA', '//example.com/a', 'http://', 'x', '']) {
+for (const url of [
+  'ftp://example.com/a',
+  'file:///etc/passwd',
+  'data:image/png;base64,AAAA',
+  '//example.com/a',
+  'http://',
+  'x',
+  '',
+]) {
   test(`"${url}" is no http or https URL`, () => {
     assert.deepEqual(faults(withInput({ imageUrls: [url] })), ['input.imageUrls[0]: must be an http or https URL']);
   });
 }
 
-for (const url of ['http://example.com/a b', 'http://exa\tmple.com/', ' http://example.com', 'http://example.com/\n', 'http://example.com/\0']) {
+for (const url of [
+  'http://example.com/a b',
+  'http://exa\tmple.com/',
+  ' http://example.com',
+  'http://example.com/\n',
+  'http://example.com/\0',
+]) {
   test(`a URL with white space or control characters is refused: ${JSON.stringify(url)}`, () => {
     assert.deepEqual(faults(withInput({ imageUrls: [url] })), [
       'input.imageUrls[0]: must not contain white space or control characters',
@@ -232,7 +255,16 @@ test('fields cannot be smuggled in through __proto__', () => {
 test('every fault is told at once', () => {
   const parsed = parse({
     model: 'gpt',
-    input: { prompt: '', resolution: '4k', duration: 99, ratio: '2:1', generateAudio: 1, imageUrls: ['x'], videoUrls: [], seed: 1 },
+    input: {
+      prompt: '',
+      resolution: '4k',
+      duration: 99,
+      ratio: '2:1',
+      generateAudio: 1,
+      imageUrls: ['x'],
+      videoUrls: [],
+      seed: 1,
+    },
     callBackUrl: 'x',
     extra: 1,
   });
@@ -270,7 +302,10 @@ test('deeply nested values anywhere are refused without trouble', () => {
   for (const body of [
     deep,
     { model: deep, input: deep, callBackUrl: deep },
-    { model, input: { prompt: deep, imageUrls: deep, duration: deep, ratio: deep, generateAudio: deep, resolution: deep } },
+    {
+      model,
+      input: { prompt: deep, imageUrls: deep, duration: deep, ratio: deep, generateAudio: deep, resolution: deep },
+    },
     { model, input: { prompt: 'x', imageUrls: [deep], deep } },
   ]) {
     assert.ok(faults(parse(body)).length > 0);

@@ -89,26 +89,33 @@ test('an adopted server that is killed is started again', async (t) => {
   assert.deepEqual(await sql(adopted.url, 'select 1'), [1]);
 });
 
+/**
+ * Leaves a pid file behind that names another program. It runs as the owner of the cluster, since PostgreSQL itself sees
+ * through a pid that belongs to any other account.
+ */
+async function stalePidFile(t: TestContext, folder: string, script: string): Promise<void> {
+  const first = await start(t, folder);
+  const path = join(folder, 'cluster', 'postmaster.pid');
+  const text = await readFile(path, 'utf8');
+  await first.stop();
+  const { uid, gid } = await stat(join(folder, 'cluster'));
+  const program = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'], cwd: '/', uid, gid });
+  t.after(() => program.kill('SIGKILL'));
+  const heard: unknown[] = await once(program.stdout, 'data');
+  await writeFile(path, text.replace(/^\d+/, String(heard[0]).trim()));
+}
+
 test('the pid file of a crashed machine, whose pid is another program today, does not block', async (t) => {
   const folder = await awkwardFolder();
-  const first = await start(t, folder);
-  const pidFile = await readFile(join(folder, 'cluster', 'postmaster.pid'), 'utf8');
-  await first.stop();
-  await writeFile(join(folder, 'cluster', 'postmaster.pid'), pidFile.replace(/^\d+/, String(process.pid)));
+  await stalePidFile(t, folder, 'echo $$; exec sleep 60');
   const second = await start(t, folder);
   assert.deepEqual(await sql(second.url, 'select 1'), [1]);
 });
 
 test('the pid file of a dead server that nobody ever reaps does not block', async (t) => {
   const folder = await awkwardFolder();
-  const first = await start(t, folder);
-  const pidFile = await readFile(join(folder, 'cluster', 'postmaster.pid'), 'utf8');
-  await first.stop();
-  // The shell becomes a program that does not know of its child, so the child stays a zombie.
-  const parent = spawn('/bin/sh', ['-c', '(exit 0) & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
-  t.after(() => parent.kill('SIGKILL'));
-  const heard: unknown[] = await once(parent.stdout, 'data');
-  await writeFile(join(folder, 'cluster', 'postmaster.pid'), pidFile.replace(/^\d+/, String(heard[0]).trim()));
+  // The shell becomes a program that does not know of its child, so the child is a zombie once it has ended.
+  await stalePidFile(t, folder, 'sleep 0.1 & echo $!; exec sleep 60');
   const second = await start(t, folder);
   assert.deepEqual(await sql(second.url, 'select 1'), [1]);
 });

@@ -69,15 +69,11 @@ test('a file cannot make ffmpeg fetch an address', async (t) => {
 test('piped input is read to its end, and one that fails is the failure of the run', async (t) => {
   const cwd = await temporaryFolder(t);
   const raw = ['-f', 'rawvideo', '-pixel_format', 'gray', '-video_size', '64x64', '-framerate', '24', '-i', 'pipe:0'];
-  const frames = async function* (failing: boolean) {
-    for (let i = 0; i < 10; i++) yield new Uint8Array(64 * 64);
-    if (failing) throw new Error('no more pictures');
-  };
   let count = 0;
   const run = { args: [...raw, 'out.mp4'], cwd, signal, timeoutMs: 20_000, onFrame: (n: number) => (count = n) };
-  await ffmpeg({ ...run, input: frames(false) });
+  await ffmpeg({ ...run, input: pictures(false) });
   assert.equal(count, 10);
-  const failed = ffmpeg({ ...run, input: frames(true) });
+  const failed = ffmpeg({ ...run, input: pictures(true) });
   await assert.rejects(failed, (error) => error instanceof FfmpegError && /no more pictures/.test(String(error.cause)));
 });
 
@@ -92,3 +88,8 @@ test('frames are counted from progress lines that arrive in pieces', () => {
   for (const chunk of ['fps=1\nfra', 'me=', '12\nframe= 3', '4\nprogress=end\n']) read(chunk);
   assert.deepEqual(counts, [12, 34]);
 });
+
+async function* pictures(failing: boolean) {
+  for (let i = 0; i < 10; i++) yield new Uint8Array(64 * 64);
+  if (failing) throw new Error('no more pictures');
+}

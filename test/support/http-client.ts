@@ -11,7 +11,11 @@ export type Answer = {
 
 export type Envelope = { code: number; msg: string; data: Record<string, unknown> };
 
-export type SendOptions = { headers?: Readonly<Record<string, string | string[]>>; body?: string | Buffer; chunked?: boolean };
+export type SendOptions = {
+  headers?: Readonly<Record<string, string | string[]>>;
+  body?: string | Buffer;
+  chunked?: boolean;
+};
 export type Send = (method: string, path: string, options?: SendOptions) => Promise<Answer>;
 
 /** A client that sends paths as they are given: fetch would tidy up `..` and escapes. A connection per request. */
@@ -38,15 +42,21 @@ export function answerOf(status: number, headers: IncomingHttpHeaders, bytes: Bu
     bytes,
     get json() {
       assert.equal(headers['content-type'], 'application/json');
-      // Checked right below, member by member.
-      const envelope = JSON.parse(bytes.toString()) as Envelope;
-      assert.deepEqual(Object.keys(envelope), ['code', 'msg', 'data']);
+      const envelope: unknown = JSON.parse(bytes.toString());
+      assert.ok(isEnvelope(envelope), bytes.toString());
       assert.equal(envelope.code, status, 'code equals the HTTP status');
-      assert.equal(typeof envelope.msg, 'string');
-      assert.equal(typeof envelope.data, 'object');
       return envelope;
     },
   };
+}
+
+function isEnvelope(value: unknown): value is Envelope {
+  if (typeof value !== 'object' || value === null || Object.keys(value).join() !== 'code,msg,data') return false;
+  return 'msg' in value && typeof value.msg === 'string' && 'data' in value && isObject(value.data);
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** An answer must be the refusal that the catalogue promises, whole: envelope, id, no caching. */

@@ -48,7 +48,9 @@ export function parseAnswer(text: string): Answer {
   const [head = '', ...rest] = text.split('\r\n\r\n');
   const [statusLine = '', ...lines] = head.split('\r\n');
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
-  const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
   const bytes = Buffer.from(rest.join('\r\n\r\n'), 'latin1');
   if (headers['content-length'] !== String(bytes.length)) throw new Error(`not one whole answer: ${text}`);
   return answerOf(status, headers, bytes);

@@ -14,7 +14,7 @@ import { createAccount } from '../../src/stores/accounts.ts';
 import { createApiKey } from '../../src/stores/api-keys.ts';
 import type { Database } from '../../src/stores/database.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
-import { type Answer, createHttpClient, type Send } from './http-client.ts';
+import { type Answer, createHttpClient, isObject, type Send } from './http-client.ts';
 
 export type StartedTask = Parameters<HttpDeps['startTask']>[0];
 export type LogLine = Readonly<Record<string, unknown>>;
@@ -37,7 +37,11 @@ export type HttpService = {
 
 export type HttpServiceOptions = Partial<HttpDeps> & { limits?: Partial<ServerLimits>; database?: TestDatabase };
 
-export async function startHttpService({ limits, database, ...overrides }: HttpServiceOptions = {}): Promise<HttpService> {
+export async function startHttpService({
+  limits,
+  database,
+  ...overrides
+}: HttpServiceOptions = {}): Promise<HttpService> {
   const ownDatabase = database ?? (await createTestDatabase());
   const folder = await mkdtemp(join(tmpdir(), 'videogen-http-'));
   const started: StartedTask[] = [];
@@ -47,11 +51,14 @@ export async function startHttpService({ limits, database, ...overrides }: HttpS
     db: ownDatabase.db,
     models,
     parseTaskRequest: createTaskRequestParser({ models, refuseImageUrl: allow, refuseCallbackUrl: allow }),
-    resultStore: createFolderResultStore({ resultStore: folder, secret: 's'.repeat(32), publicUrl: 'http://media.test' }),
+    resultStore: createFolderResultStore({
+      resultStore: folder,
+      secret: 's'.repeat(32),
+      publicUrl: 'http://media.test',
+    }),
     startTask: (task) => started.push(task),
     progressOf: () => Promise.resolve(0),
-    // The lines are ours, so each is a JSON object.
-    log: pino({ level: 'debug' }, { write: (line: string) => log.push(JSON.parse(line) as LogLine) }),
+    log: pino({ level: 'debug' }, { write: (line: string) => log.push(parseLine(line)) }),
     ...overrides,
   };
   const server = await startHttpServer({
@@ -85,6 +92,12 @@ export async function startHttpService({ limits, database, ...overrides }: HttpS
       await rm(folder, { recursive: true });
     },
   };
+}
+
+function parseLine(line: string): LogLine {
+  const value: unknown = JSON.parse(line);
+  if (!isObject(value)) throw new Error(`not a line of a log: ${line}`);
+  return value;
 }
 
 function allow(): undefined {

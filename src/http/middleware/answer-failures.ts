@@ -36,7 +36,8 @@ async function answerFailure(ctx: Context, failure: HttpFailure, log: Logger): P
 function logOurFaults(ctx: Context, { failure, details }: HttpFailure, log: Logger): void {
   const { requestId } = ctx.state;
   if (failure === 'internal') log.error({ requestId, error: describeError(details.cause) }, 'a request crashed');
-  else if (details.cause !== undefined) log.warn({ requestId, failure, error: describeError(details.cause) }, 'a request failed');
+  else if (details.cause !== undefined)
+    log.warn({ requestId, failure, error: describeError(details.cause) }, 'a request failed');
 }
 
 const kept: readonly string[] = ['x-request-id', 'x-content-type-options'];

@@ -7,9 +7,7 @@ import type { Step, WithBody } from '../request-state.ts';
 export type WithTaskRequest = { param: TaskParam; idempotencyKey: string | undefined };
 
 /** Validates a create request, header and body; 422 names every fault of both. Comes after `readJson`. */
-export function validateTaskRequest(
-  parse: (body: unknown) => ParsedTaskRequest,
-): Step<WithBody & WithTaskRequest> {
+export function validateTaskRequest(parse: (body: unknown) => ParsedTaskRequest): Step<WithBody & WithTaskRequest> {
   return async (ctx, next) => {
     const header = ctx.req.headers[idempotencyHeader.toLowerCase()];
     const idempotency = idempotencyKeyOf(Array.isArray(header) ? header.join(', ') : header);

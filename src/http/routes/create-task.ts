@@ -1,4 +1,4 @@
-import type Router from '@koa/router';
+import type { Router } from '@koa/router';
 import { v7 as uuidv7 } from 'uuid';
 import { chargeFor } from '../../domain/models.ts';
 import type { TaskParam } from '../../domain/task.ts';
@@ -65,6 +65,7 @@ function answered(acceptance: Acceptance): Extract<Acceptance, { kind: 'accepted
     case 'account_suspended':
       throw new HttpFailure('account_suspended');
     case 'no_such_account':
-      throw new Error('a key belongs to an account that does not exist');
+      break;
   }
+  throw new Error('a key belongs to an account that does not exist');
 }

@@ -1,4 +1,4 @@
-import type Router from '@koa/router';
+import type { Router } from '@koa/router';
 import { succeed } from '../envelope.ts';
 import type { Extras, RequestState } from '../request-state.ts';
 

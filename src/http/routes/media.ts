@@ -1,4 +1,4 @@
-import type Router from '@koa/router';
+import type { Router } from '@koa/router';
 import type { LinkedFile, ResultStore } from '../../media/result-store.ts';
 import { succeed } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';

@@ -1,4 +1,4 @@
-import type Router from '@koa/router';
+import type { Router } from '@koa/router';
 import { setTimeout as delay } from 'node:timers/promises';
 import { succeed } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';

@@ -1,4 +1,4 @@
-import type Router from '@koa/router';
+import type { Router } from '@koa/router';
 import { z } from 'zod';
 import { taskRecord } from '../../domain/task-record.ts';
 import { isFinal, type Task } from '../../domain/task.ts';

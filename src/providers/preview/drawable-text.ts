@@ -15,7 +15,9 @@ export function drawableText(font: Font, text: string): string {
 }
 
 function drawableWord(font: Font, word: string): string {
-  const kept = [...word].filter((character) => font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0)).join('');
+  const kept = Array.from(word)
+    .filter((character) => font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0))
+    .join('');
   if (kept === word) return word;
   return /[\p{L}\p{N}]/u.test(kept) ? kept : '';
 }

@@ -1,5 +1,5 @@
 /**
- * A finished MP4: 1280 by 720 pixels, 96 pictures in 4 seconds, H.264, with silent AAC sound. It is one picture of a film
+ * A finished MP4: 1280 by 720 pixels, 96 pictures in 4 seconds, H.264, with silent AAC sound. It is one frame of a film
  * of this provider ("A ready-made clip"), encoded once and kept as base64, because a build copies no other files.
  */
 export const instantClipBase64 = `

@@ -52,7 +52,7 @@ function addRow(area: Float32Array, row: number, stride: number, height: number,
   add(area, row + last + 1, height - done);
 }
 
-/** How much of pixel columns up to `x` lies right of an edge running from `left` to `right`, averaged over its height. */
+/** How much of the pixel that ends at `x` lies right of an edge from `left` to `right`, averaged over its height. */
 function shareLeftOf(x: number, left: number, right: number): number {
   if (right - left < 1e-6) return Math.min(1, Math.max(0, x - left));
   const integral = (to: number) => (Math.min(right, Math.max(left, to)) - left) ** 2 / (2 * (right - left));

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { TaskFault } from '../../domain/task-fault.ts';
 import type { GeneratedVideo, GenerationRequest, Provider } from '../provider.ts';
 import { readFaults, type Faults } from './faults.ts';
+import type { Film } from './film.ts';
 import { writeInstantClip } from './instant-clip.ts';
 import { renderFilm } from './render-film.ts';
 import type { RunFfmpeg } from './run-ffmpeg.ts';
@@ -56,8 +57,6 @@ async function follow(
   report(100);
   return { path };
 }
-
-type Film = Parameters<typeof renderFilm>[1];
 
 async function render(
   deps: PreviewDeps,

@@ -32,7 +32,7 @@ export function dunesScene(random: Random, palette: Palette): Painter {
 /** For each column the row at which the highest of the ridges begins: what lies behind it need not be painted. */
 function highest(crests: readonly (readonly number[])[], { widthPx, heightPx }: Canvas): number[] {
   return Array.from({ length: widthPx }, (_, x) => {
-    return Math.ceil(crests.reduce((top, ridge) => Math.min(top, (ridge[x] ?? heightPx) + 1), heightPx));
+    return Math.ceil(crests.reduce((top, rows) => Math.min(top, (rows[x] ?? heightPx) + 1), heightPx));
   });
 }
 
@@ -53,7 +53,7 @@ function ridge(random: Random, palette: Palette, index: number, direction: numbe
   };
 }
 
-/** The row of the crest in each column. Measured in heights: a wide picture shows more of a ridge, not a stretched one. */
+/** The row of the crest in each column. Measured in heights: a wide picture shows more of a ridge, none stretched. */
 function crestsPx({ widthPx, heightPx }: Canvas, one: Ridge, seconds: number): number[] {
   return Array.from({ length: widthPx }, (_, column) => {
     const x = column / heightPx + one.speed * seconds * 1.6;

@@ -73,8 +73,8 @@ async function shadowOf(widthPx: number, heightPx: number): Promise<OverlayOptio
 }
 
 /**
- * Colours as a screen shows them, three channels, no transparency. From bytes, never by path: elsewhere in the process sharp's
- * readers of files are closed.
+ * Colours as a screen shows them, three channels, no transparency. From bytes, never by path: the media room closes
+ * sharp's readers of files for the whole process.
  */
 function opaque(file: Buffer): Sharp {
   return sharp(file).flatten({ background: '#101014' }).toColourspace('srgb');

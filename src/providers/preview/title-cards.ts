@@ -45,12 +45,12 @@ export function titleCards(text: string, times: CardTimes): TitleCard[] {
 }
 
 function readingSeconds(text: string): number {
-  return noticeSeconds + [...text].length / charactersPerSecond;
+  return noticeSeconds + Array.from(text).length / charactersPerSecond;
 }
 
 /** A beginning that fits and ends well: after a sentence, else after a clause, else after a word. */
 function takeCard(text: string, capacity: number): [card: string, rest: string] {
-  const characters = [...text];
+  const characters = Array.from(text);
   if (characters.length <= capacity) return [text, ''];
   const room = characters.slice(0, capacity + 1).join('');
   // Between words, so much is taken that the last title will not be one word left over.
@@ -63,7 +63,7 @@ function takeCard(text: string, capacity: number): [card: string, rest: string] 
   return [taken.replace(/[\s,;:—–]+$/u, ''), text.slice(taken.length).trimStart()];
 }
 
-/** Where the last match ends, when that is not in the first part of the room: a title of two words would be lost time. */
+/** Where the last match ends, unless that is in the first part of the room: a title of two words would be lost time. */
 function lastEnd(room: string, pattern: RegExp, leastShare: number): number | undefined {
   const ends = [...room.matchAll(pattern)].map((match) => match.index + match[0].length);
   const last = ends.at(-1);

@@ -18,7 +18,7 @@ export function textWidthPx(font: Font, text: string, sizePx: number): number {
   return (advanceWidth / font.unitsPerEm + glyphs.length * trackingEm) * sizePx;
 }
 
-/** The title in the largest of the sizes in which it fits the box, its lines of similar length; the smallest otherwise. */
+/** The title in the largest of the sizes in which it fits the box, else in the smallest; lines of similar length. */
 export function wrapTitle(font: Font, text: string, box: TitleBox): WrappedTitle {
   const measure = createMeasure(font);
   const [smallestPx = 1, ...largerPx] = box.sizesPx.toSorted((a, b) => a - b);

@@ -8,6 +8,7 @@ import { generationRequest, oldFfmpeg, temporaryFolder } from './render-support.
 
 const ffmpeg = oldFfmpeg();
 const never: RunFfmpeg = async () => assert.fail('nothing was to be rendered');
+const dies: RunFfmpeg = async () => Promise.reject(new Error('killed by SIGSEGV'));
 const open = () => new AbortController().signal;
 
 test('submit renders nothing and gives each task an id of its own that recover finds again', async (t) => {
@@ -28,7 +29,7 @@ test('follow reports progress that only rises and ends at 100', async (t) => {
   assert.equal((await probeVideo(video.path)).frames, 96);
   assert.deepEqual(
     seen,
-    [...new Set(seen)].sort((a, b) => a - b),
+    [...new Set(seen)].toSorted((a, b) => a - b),
   );
   assert.deepEqual([seen.at(0), seen.at(-1)], [0, 100]);
 });
@@ -49,7 +50,6 @@ test('an abort kills the renderer and comes back with its reason', async (t) => 
 });
 
 test('a renderer that dies is an internal fault that may be tried again', async (t) => {
-  const dies: RunFfmpeg = async () => Promise.reject(new Error('killed by SIGSEGV'));
   const provider = createPreviewProvider({ ffmpeg: dies, faults: false });
   const request = generationRequest(await temporaryFolder(t));
   await assert.rejects(

@@ -32,7 +32,7 @@ for (const [name, ffmpeg] of renderers) {
   // Films cost seconds: the second renderer shows what may differ, not everything again.
   for (const [i, ratio] of ratios.entries()) {
     if (ffmpeg !== old && i % 3 !== 0) continue;
-    test(`${ratio} with the ffmpeg ${name}: size, length, rate and sound are as asked, with and without images`, async (t) => {
+    test(`${ratio}, ffmpeg ${name}: size, length, rate and sound are as asked, with and without images`, async (t) => {
       const folder = await temporaryFolder(t);
       const images = [await discImage(folder, 900, 1600), await discImage(folder, 1200, 1200)];
       // Sound and pictures change places from ratio to ratio, so that both kinds of film are seen with and without.

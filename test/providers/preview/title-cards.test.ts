@@ -43,6 +43,6 @@ test('what does not fit is left out and the last title says so', () => {
   for (const prompt of ['word '.repeat(1000).trim(), 'w'.repeat(5000), 'a. '.repeat(1600).trim()]) {
     const cards = titleCards(prompt, times(15));
     assert.match(cards.at(-1)?.text ?? '', /[^.\s]…$/);
-    for (const { text } of cards) assert.ok([...text].length <= 73);
+    for (const { text } of cards) assert.ok(Array.from(text).length <= 73);
   }
 });

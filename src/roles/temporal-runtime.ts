@@ -1,0 +1,24 @@
+import { DefaultLogger, type LogLevel, Runtime } from '@temporalio/worker';
+import type { Log } from '../log.ts';
+
+let installed = false;
+
+/**
+ * Sends the SDK's log lines to ours and keeps its hands off the process's signals, which the front doors handle. A
+ * process has one runtime, so only the first call counts.
+ */
+export function installTemporalRuntime(log: Log): void {
+  if (installed) return;
+  installed = true;
+  const logger = new DefaultLogger('INFO', ({ level, message, meta }) => log[levels[level]](meta, message));
+  Runtime.install({ logger, shutdownSignals: [] });
+}
+
+// The SDK warns of a worker without workflows, which is what the workers of two of our queues are meant to be.
+const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'error'> = {
+  TRACE: 'trace',
+  DEBUG: 'debug',
+  INFO: 'debug',
+  WARN: 'info',
+  ERROR: 'error',
+};

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Database, DatabaseAway } from '../../src/stores/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type Answer, assertRefused } from '../support/http-client.ts';
+import { parseAnswer, rawExchange } from '../support/http-raw.ts';
+import { type HttpService, type LogLine, plainRequest, startHttpService } from '../support/http-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+let database: TestDatabase;
+let service: HttpService;
+let account: { accountId: string; key: string };
+/** What the service's next statement throws instead of running. */
+let fault: Error | undefined;
+let away: readonly string[] | Error = [];
+before(async () => {
+  database = await createTestDatabase();
+  service = await startHttpService({
+    database,
+    db: faulty(database.db),
+    ready: () => (away instanceof Error ? Promise.reject(away) : Promise.resolve(away)),
+  });
+  account = await service.newAccount(100_000);
+});
+after(async () => {
+  await service.close();
+  await database.close();
+});
+
+function faulty(db: Database): Database {
+  return {
+    ...db,
+    run: (statement, values) => {
+      const thrown = fault;
+      fault = undefined;
+      return thrown === undefined ? db.run(statement, values) : Promise.reject(thrown);
+    },
+  };
+}
+
+function authorized(): Record<string, string> {
+  return { authorization: `Bearer ${account.key}` };
+}
+
+/** The log line of the request with this answer. */
+function lineOf(answer: Answer, msg = 'request'): Promise<LogLine> {
+  const requestId = answer.headers['x-request-id'];
+  return waitFor(`the line "${msg}"`, () =>
+    service.log.find((line) => line['requestId'] === requestId && line['msg'] === msg),
+  );
+}
+
+for (const path of [
+  '/',
+  '/nothing',
+  '/api/v1/jobs',
+  '/api/v1/jobs/createTask/',
+  '/API/V1/jobs/createTask',
+  '/api/v2/jobs/createTask',
+  '/api/v1/jobs/create%54ask',
+  '//api/v1/jobs/recordInfo',
+  '/media',
+  '/%',
+  '/%ff',
+  '/?a=b',
+  '/favicon.ico',
+  '*',
+]) {
+  test(`404 ${path} is no endpoint, whatever the method`, async () => {
+    for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
+      assertRefused(await service.send(method, path, { headers: authorized() }), 404, /^no such endpoint$/);
+    }
+  });
+}
+
+for (const [method, path, allow] of [
+  ['GET', '/api/v1/jobs/createTask', 'OPTIONS, POST'],
+  ['PUT', '/api/v1/jobs/createTask', 'OPTIONS, POST'],
+  ['POST', '/api/v1/jobs/recordInfo', 'GET, HEAD, OPTIONS'],
+  ['DELETE', '/healthz', 'GET, HEAD, OPTIONS'],
+  ['POST', '/media/results/x/video.mp4', 'GET, HEAD, OPTIONS'],
+  ['TRACE', '/healthz', 'GET, HEAD, OPTIONS'],
+  ['PROPFIND', '/readyz', 'GET, HEAD, OPTIONS'],
+] as const) {
+  test(`405 ${method} ${path} tells which methods there are`, async () => {
+    const answer = await service.send(method, path, { headers: authorized() });
+    assertRefused(answer, 405, /does not take this method/);
+    assert.equal(answer.headers.allow, allow);
+  });
+}
+
+test('405 HEAD of an endpoint that only takes POST has no body', async () => {
+  const answer = await service.send('HEAD', '/api/v1/jobs/createTask', { headers: authorized() });
+  assert.deepEqual([answer.status, answer.headers.allow, answer.bytes.length], [405, 'OPTIONS, POST', 0]);
+});
+
+test('405 CONNECT: this is no proxy', async () => {
+  const text = await rawExchange(service.server.port, 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n');
+  assertRefused(parseAnswer(text), 405, /method/);
+});
+
+test('200 OPTIONS of an endpoint tells its methods', async () => {
+  const answer = await service.send('OPTIONS', '/api/v1/jobs/createTask');
+  assert.deepEqual([answer.status, answer.headers.allow], [200, 'OPTIONS, POST']);
+  assert.deepEqual(answer.json, { code: 200, msg: 'success', data: {} });
+});
+
+test('200 healthz answers without a key and without the database', async () => {
+  fault = new DatabaseAway('away');
+  assert.deepEqual((await service.send('GET', '/healthz')).json, { code: 200, msg: 'success', data: {} });
+  assert.ok(fault !== undefined, 'the database was not asked');
+  fault = undefined;
+});
+
+test('200 readyz when everything is there, 503 with names when something is away or cannot tell', async () => {
+  away = [];
+  assert.deepEqual((await service.send('GET', '/readyz')).json.data, {});
+  away = ['temporal'];
+  const refused = await service.send('GET', '/readyz');
+  assertRefused(refused, 503, /not ready/, { away });
+  assert.match(String(refused.headers['retry-after']), /^\d+$/);
+  away = new DatabaseAway('away');
+  assertRefused(await service.send('GET', '/readyz'), 503, /not available/);
+});
+
+test('200 readyz asks the database when nobody says what else counts', async () => {
+  const own = await startHttpService({ database });
+  try {
+    assert.equal((await own.send('GET', '/readyz')).status, 200);
+  } finally {
+    await own.close();
+  }
+});
+
+test('414 an address that is too long', async () => {
+  assertRefused(await service.send('GET', `/healthz?${'a'.repeat(4096)}`), 414, /too long/);
+});
+
+test('500 a crash is answered blandly; the request id leads to its line in the log', async () => {
+  fault = new TypeError('secret detail of our own');
+  const answer = await service.send('GET', '/api/v1/jobs/recordInfo?taskId=x', { headers: authorized() });
+  assertRefused(answer, 500, /^something went wrong on our side$/);
+  const line = await lineOf(answer, 'a request crashed');
+  assert.match(JSON.stringify(line['error']), /secret detail of our own.*app\.test\./);
+});
+
+test('500 an error that carries a status of its own is a crash all the same', async () => {
+  fault = Object.assign(new Error('from a library'), {
+    status: 404,
+    statusCode: 404,
+    expose: true,
+    headers: { 'x-leak': 'y' },
+  });
+  const answer = await service.send('GET', '/api/v1/jobs/recordInfo?taskId=x', { headers: authorized() });
+  assertRefused(answer, 500, /our side/);
+  assert.equal(answer.headers['x-leak'], undefined);
+});
+
+test('500 the failing row that PostgreSQL quotes does not reach the log', async () => {
+  fault = Object.assign(new Error('violates check constraint'), {
+    code: '23514',
+    detail: 'Failing row contains (my prompt)',
+  });
+  const answer = await service.send('GET', '/api/v1/jobs/recordInfo?taskId=x', { headers: authorized() });
+  const line = await lineOf(answer, 'a request crashed');
+  assert.match(JSON.stringify(line), /23514/);
+  assert.doesNotMatch(JSON.stringify(line), /my prompt/);
+});
+
+test('503 when the database is away before anything was charged, the answer says so and when to come back', async () => {
+  fault = new DatabaseAway('away', { cause: new Error('ECONNREFUSED') });
+  const answer = await service.create(account.key, plainRequest);
+  assertRefused(answer, 503, /nothing was charged/);
+  assert.match(String(answer.headers['retry-after']), /^\d+$/);
+});
+
+test('an error after the handler has set headers answers without them', async () => {
+  const own = await startHttpService({
+    database,
+    startTask: () => {
+      throw new Error('it promised not to');
+    },
+  });
+  try {
+    const answer = await own.create(account.key, plainRequest, { 'idempotency-key': 'thrown' });
+    assertRefused(answer, 500, /our side/);
+    assert.equal(answer.headers['idempotency-replayed'], undefined);
+  } finally {
+    await own.close();
+  }
+});
+
+test('every request gets an id of our own, never the one it brought', async () => {
+  const ids = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const { headers } = await service.send('GET', '/healthz', { headers: { 'x-request-id': 'mine' } });
+      return headers['x-request-id'];
+    }),
+  );
+  assert.equal(new Set(ids).size, 20);
+  assert.ok(!ids.includes('mine'));
+});
+
+test('the log has one line per request, with id, method, path, status, duration and account', async () => {
+  const answer = await service.send('GET', '/api/v1/jobs/recordInfo?taskId=x', {
+    headers: { ...authorized(), 'x-request-id': 'client-7' },
+  });
+  const { time: _time, durationMs, pid: _pid, hostname: _hostname, level: _level, ...line } = await lineOf(answer);
+  assert.equal(typeof durationMs, 'number');
+  assert.deepEqual(line, {
+    requestId: answer.headers['x-request-id'],
+    method: 'GET',
+    path: '/api/v1/jobs/recordInfo',
+    status: 404,
+    failure: 'no_such_task',
+    accountId: account.accountId,
+    clientRequestId: 'client-7',
+    msg: 'request',
+  });
+  const lines = service.log.filter((other) => other['requestId'] === line.requestId);
+  assert.equal(lines.length, 1);
+});
+
+test("a client's request id that is long or not plain is not logged", async () => {
+  for (const id of ['x'.repeat(129), 'a b', 'ä', '{"a":\t1}']) {
+    const answer = await service.send('GET', '/healthz', {
+      headers: { 'x-request-id': Buffer.from(id).toString('latin1') },
+    });
+    assert.ok(!('clientRequestId' in (await lineOf(answer))), id);
+  }
+});
+
+test('keys, bodies, queries and signatures stay out of the log', async () => {
+  const prompt = 'a very private prompt';
+  const created = await service.create(
+    account.key,
+    { ...plainRequest, input: { prompt } },
+    { 'idempotency-key': 'private-key' },
+  );
+  await lineOf(created);
+  await lineOf(await service.create(account.key, `{"prompt": ${prompt}`));
+  await lineOf(await service.create(account.key, { [prompt]: 1 }));
+  await lineOf(await service.send('GET', '/media/results/x/video.mp4?expires=1&signature=verysecret'));
+  await lineOf(await service.send('GET', `/api/v1/jobs/recordInfo?taskId=${account.key}`, { headers: authorized() }));
+  const log = JSON.stringify(service.log);
+  for (const secret of [account.key, prompt, 'private-key', 'verysecret', 'signature', 'expires']) {
+    assert.ok(!log.includes(secret), secret);
+  }
+});

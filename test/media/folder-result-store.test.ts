@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { createFolderResultStore, type FolderResultStore } from '../../src/media/folder-result-store.ts';
+
+const secret = 'a secret of the installation that nobody knows';
+let scratch: string;
+before(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'videogen-store-'));
+});
+after(() => rm(scratch, { recursive: true }));
+
+let stores = 0;
+function newStore(now?: () => number): { root: string; store: FolderResultStore } {
+  stores += 1;
+  const root = join(scratch, `store-${stores}`, 'results');
+  return { root, store: createFolderResultStore({ resultStore: root, secret, publicUrl: 'http://x', now }) };
+}
+
+async function fileOf(text: string): Promise<string> {
+  stores += 1;
+  const path = join(scratch, `file-${stores}`);
+  await writeFile(path, text);
+  return path;
+}
+
+async function filesIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+}
+
+const key = 'results/0193/video.mp4';
+
+test('what is put can be fetched, and the source stays', async () => {
+  const { root, store } = newStore();
+  const source = await fileOf('a video');
+  await store.put(key, source, 'video/mp4');
+  const target = join(scratch, 'fetched');
+  assert.equal(await store.fetchTo(key, target), true);
+  assert.equal(await readFile(target, 'utf8'), 'a video');
+  assert.equal(await readFile(source, 'utf8'), 'a video');
+  assert.deepEqual(await filesIn(root), [join(root, key)]);
+});
+
+test('a repeated put of the same key is harmless; the last one counts', async () => {
+  const { root, store } = newStore();
+  await store.put(key, await fileOf('one'), 'video/mp4');
+  await store.put(key, await fileOf('two'), 'video/mp4');
+  assert.equal(await readFile(join(root, key), 'utf8'), 'two');
+  assert.equal((await filesIn(root)).length, 1);
+});
+
+test('a reader never sees a part of a file, however often it is replaced', async () => {
+  const { root, store } = newStore();
+  const sources = await Promise.all(['a', 'b'].map((letter) => fileOf(letter.repeat(200_000))));
+  await store.put(key, sources[0] ?? '', 'video/mp4');
+  const writes = Array.from({ length: 30 }, (_, round) => store.put(key, sources[round % 2] ?? '', 'video/mp4'));
+  const reads = Array.from({ length: 200 }, () => readFile(join(root, key), 'utf8'));
+  for (const text of await Promise.all(reads)) assert.match(text, /^(a{200000}|b{200000})$/);
+  await Promise.all(writes);
+});
+
+test('a put whose source is missing leaves the old file and no draft', async () => {
+  const { root, store } = newStore();
+  await store.put(key, await fileOf('old'), 'video/mp4');
+  await assert.rejects(store.put(key, join(scratch, 'nowhere'), 'video/mp4'), { code: 'ENOENT' });
+  assert.equal(await readFile(join(root, key), 'utf8'), 'old');
+  assert.deepEqual(await filesIn(root), [join(root, key)]);
+});
+
+test('fetching what is not there answers false and makes no file', async () => {
+  const { store } = newStore();
+  const target = join(scratch, 'absent');
+  assert.equal(await store.fetchTo(key, target), false);
+  await assert.rejects(stat(target), { code: 'ENOENT' });
+});
+
+test('a fetch into a folder that does not exist is an error, not a missing result', async () => {
+  const { store } = newStore();
+  await store.put(key, await fileOf('a video'), 'video/mp4');
+  await assert.rejects(store.fetchTo(key, join(scratch, 'no', 'folder')), { code: 'ENOENT' });
+});
+
+test('delete takes the file and then its empty folder, and is harmless twice', async () => {
+  const { root, store } = newStore();
+  const poster = 'results/0193/poster.jpg';
+  await store.put(key, await fileOf('v'), 'video/mp4');
+  await store.put(poster, await fileOf('p'), 'image/jpeg');
+  await store.delete(key);
+  assert.deepEqual(await filesIn(root), [join(root, poster)]);
+  await store.delete(poster);
+  await store.delete(poster);
+  assert.deepEqual(await readdir(join(root, 'results')), []);
+});
+
+test('puts and deletes of neighbours at the same time lose nothing', async () => {
+  const { root, store } = newStore();
+  const source = await fileOf('x');
+  const poster = 'results/0193/poster.jpg';
+  await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      await store.put(key, source, 'video/mp4');
+      await store.put(poster, source, 'image/jpeg');
+      await store.delete(poster);
+    }),
+  );
+  assert.deepEqual(await filesIn(root), [join(root, key)]);
+});
+
+test('drafts that killed writers left are swept, fresh ones are not', async () => {
+  const { root, store } = newStore();
+  const drafts = join(root, '.drafts');
+  await mkdir(drafts, { recursive: true });
+  for (const name of ['stale', 'fresh']) await writeFile(join(drafts, name), 'half a video');
+  const twoDaysAgo = Date.now() / 1000 - 2 * 24 * 60 * 60;
+  await utimes(join(drafts, 'stale'), twoDaysAgo, twoDaysAgo);
+  await store.put(key, await fileOf('x'), 'video/mp4');
+  assert.deepEqual(await readdir(drafts), ['fresh']);
+});
+
+const notKeys = [
+  '',
+  '.',
+  '..',
+  '/',
+  '/etc/passwd.mp4',
+  '../outside.mp4',
+  'results/../../outside.mp4',
+  'results/..',
+  'results/./video.mp4',
+  'results//video.mp4',
+  'results/video.mp4/',
+  'results\\..\\video.mp4',
+  '.drafts/video.mp4',
+  'results/.hidden.mp4',
+  'results/video.mp4\0.jpg',
+  'results/video.mp4\n',
+  'results/%2e%2e/video.mp4',
+  'results/vidéo.mp4',
+  'results/a b.mp4',
+  'results/video',
+  'results/video.exe',
+  'results/video.html',
+  'results/video.constructor',
+  'a/b/c/d/e/f/g/h/i.mp4',
+  `${'a'.repeat(129)}.mp4`,
+  `${`${'a'.repeat(100)}/`.repeat(6)}video.mp4`,
+];
+
+for (const bad of notKeys) {
+  test(`${JSON.stringify(bad.slice(0, 40))} is no key: nothing is written, read, deleted or signed`, async () => {
+    const { store } = newStore();
+    const source = await fileOf('x');
+    await assert.rejects(store.put(bad, source, 'video/mp4'), /not a key/);
+    await assert.rejects(async () => store.fetchTo(bad, join(scratch, 'y')), /not a key/);
+    await assert.rejects(store.delete(bad), /not a key/);
+    assert.throws(() => store.link(bad), /not a key/);
+    assert.equal(store.open({ key: bad, expires: '9999999999', signature: 'x' }), undefined);
+  });
+}
+
+test('a content type that does not fit the ending is refused: it is served by its ending', async () => {
+  const { store } = newStore();
+  const source = await fileOf('x');
+  await assert.rejects(store.put(key, source, 'image/jpeg'), /does not fit/);
+});
+
+test('a link opens the very file, by its type and with a name to save it under', async () => {
+  const now = 1_800_000_000_000;
+  const { root, store } = newStore(() => now);
+  const { searchParams } = new URL(store.link(key));
+  const link = { key, expires: searchParams.get('expires') ?? '', signature: searchParams.get('signature') ?? '' };
+  assert.deepEqual(store.open(link), {
+    root,
+    path: `/${key}`,
+    contentType: 'video/mp4',
+    downloadName: '0193-video.mp4',
+    linkExpiresAt: now + 24 * 60 * 60_000,
+  });
+  assert.equal(store.open({ ...link, key: 'results/0194/video.mp4' }), undefined);
+});

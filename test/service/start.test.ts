@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { keptPort } from '../../src/embedded/kept-port.ts';
+import { type Api, createTask, recordInfo } from '../support/api.ts';
+import { killEverything } from '../support/kill-everything.ts';
+import { type Running, spawnVideogen, videogen } from '../support/videogen.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+// `npm start` as a person lives with it, on one data folder; the tests follow each other like the days of an installation.
+describe('videogen start, with servers of its own', () => {
+  let env: NodeJS.ProcessEnv;
+  let data: string;
+  let running: Running | undefined;
+  let api: Api;
+  before(async () => {
+    data = await mkdtemp(join(tmpdir(), 'videogen-start-'));
+    const port = await keptPort(undefined, undefined);
+    const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
+    env = { ...rest, VIDEOGEN_DATA: data, PORT: String(port), PREVIEW_FAULTS: '1' };
+    api = { baseUrl: `http://127.0.0.1:${port}`, key: '' };
+  });
+  after(async () => {
+    running?.child.kill('SIGTERM');
+    if (running?.child.exitCode === null) await once(running.child, 'exit');
+    await rm(data, { recursive: true, force: true });
+  });
+
+  const started = async () => {
+    const service = spawnVideogen(env, 'start');
+    running = service;
+    await waitFor('the banner', () => {
+      assert.equal(service.child.exitCode, null, service.stderr());
+      return service.stdout().includes('Videogen is running') ? true : undefined;
+    });
+    return service;
+  };
+  const ended = (taskId: string) =>
+    waitFor(
+      'the end of the task',
+      async () => {
+        const { body } = await recordInfo(api, taskId);
+        return body.data['completeTime'] === null ? undefined : body.data;
+      },
+      90_000,
+    );
+
+  test('the first start prints the addresses and a key that works', async () => {
+    const { stdout } = await started();
+    const banner = await waitFor('the key', () => (/^\s+vg_/m.test(stdout()) ? stdout() : undefined));
+    assert.match(banner, /Temporal UI\s+http:\/\/127\.0\.0\.1:\d+/);
+    api = { ...api, key: /vg_\w+/.exec(banner)?.[0] ?? '' };
+    const { status, body } = await createTask(api, {
+      model: 'videogen-2.0-fast',
+      input: { prompt: '[[instant]] day one' },
+    });
+    assert.equal(status, 200, body.msg);
+    assert.equal((await ended(String(body.data['taskId'])))['state'], 'success');
+  });
+
+  test('a second start on the same folder refuses, says who has it, and leaves the first alone', async () => {
+    const { code, stderr } = await videogen(env, 'start');
+    assert.notEqual(code, 0);
+    assert.match(stderr, new RegExp(`in use by process ${running?.child.pid}`));
+    assert.equal((await recordInfo(api, 'none')).status, 404);
+  });
+
+  test('the commands work beside the running service, and --json prints one object and nothing else', async () => {
+    const json = async (...args: string[]) => {
+      const { code, stdout, stderr } = await videogen(env, ...args, '--json');
+      assert.equal(code, 0, stderr);
+      return JSON.parse(stdout) as Record<string, unknown>;
+    };
+    const accountId = String((await json('account', 'create', 'second', '--credits', '200'))['accountId']);
+    assert.equal((await json('credits', 'grant', accountId, '300', '--reason', 'test'))['balance'], 500);
+    const { key, keyId } = await json('key', 'create', '--account', accountId, '--scopes', 'tasks:write,tasks:read');
+    const film = join(data, 'film.mp4');
+    const options = ['--key', String(key), '--base-url', api.baseUrl, '--duration', '4', '--no-audio', '--out', film];
+    const made = await json('generate', '[[instant]] by command', ...options);
+    assert.equal(made['state'], 'success');
+    assert.equal((await readFile(film)).subarray(4, 8).toString(), 'ftyp');
+    const shown = await json('task', 'show', String(made['taskId']));
+    assert.equal((shown['task'] as { creditsCharged: number }).creditsCharged, 132);
+    assert.deepEqual(await json('audit'), { violations: [] });
+    assert.match(String((await json('callback-secret', 'show', accountId))['secret']), /^whsec_/);
+    await json('key', 'revoke', String(keyId));
+    assert.equal((await recordInfo({ ...api, key: String(key) }, String(made['taskId']))).status, 401);
+  });
+
+  test('a command that cannot do what was asked says why and exits with 1', async () => {
+    const nobody = '01900000-0000-7000-8000-000000000000';
+    const { code, stdout, stderr } = await videogen(env, 'credits', 'grant', nobody, '5', '--reason', 'x', '--json');
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /There is no account/);
+  });
+
+  test('after kill -9 of all its processes the next start goes on with every task, and shows no key again', async () => {
+    const request = { model: 'videogen-2.0-fast', input: { prompt: '[[instant]] [[slow 5s]] survives', duration: 4 } };
+    const taskIds: string[] = [];
+    for (let i = 0; i < 3; i += 1) taskIds.push(String((await createTask(api, request)).body.data['taskId']));
+    await waitFor('generation', async () => {
+      const { body } = await recordInfo(api, String(taskIds[0]));
+      return body.data['state'] === 'generating' ? true : undefined;
+    });
+    await killEverything(running?.child, data);
+    const { stdout } = await started();
+    for (const taskId of taskIds) assert.equal((await ended(taskId))['state'], 'success');
+    assert.doesNotMatch(stdout(), /vg_/);
+    const { stdout: audit } = await videogen(env, 'audit', '--json');
+    assert.deepEqual(JSON.parse(audit), { violations: [] });
+  });
+
+  test('SIGINT drains and ends with 0, and nothing is left running', async () => {
+    const child = running?.child;
+    assert.ok(child);
+    child.kill('SIGINT');
+    const [code] = (await once(child, 'exit')) as [number | null]; // what 'exit' carries
+    assert.equal(code, 0);
+    await assert.rejects(recordInfo(api, 'none'));
+    await assert.rejects(readFile(join(data, 'postgres', 'cluster', 'postmaster.pid')));
+  });
+});
