@@ -109,7 +109,11 @@ const schema = z
       .string()
       .regex(/^[\w.-]{1,100}$/, { error: 'must be 1 to 100 letters, digits, dots, dashes or underscores' })
       .default('videogen'),
-    RESULT_STORE: z.string().optional(),
+    RESULT_STORE: z
+      .string()
+      .refine((store) => !store.includes('://'), { error: 'must be a folder' })
+      .transform((folder) => resolve(folder))
+      .optional(),
     VIDEOGEN_SECRET: z.string().min(32, { error: 'must be at least 32 characters of randomness' }).optional(),
     CALLBACK_ALLOW: parsedBy(parseAllowList).optional(),
     IMAGE_ALLOW: parsedBy(parseAllowList).optional(),

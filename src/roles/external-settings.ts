@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
 import type { Settings } from './settings.ts';
@@ -22,6 +21,6 @@ export function externalSettings(config: Config): Settings {
     secret,
     resultStore,
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
-    workFolder: join(tmpdir(), 'videogen-work'),
+    workFolder: join(config.dataFolder, 'work'),
   };
 }

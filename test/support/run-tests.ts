@@ -8,7 +8,8 @@ import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
 import { startTemporal } from '../../src/embedded/temporal-server.ts';
 
 // `npm test`: one PostgreSQL and one Temporal server for all test files, each of which makes itself a database and task
-// queues of its own. Arguments are parts of file names to run; without any, everything runs.
+// queues of its own. Arguments are parts of file names to run; without any, everything runs. `--script FILE …` runs a
+// script beside the same servers instead.
 
 /** Test files at a time: more would measure waiting, not the code, on the two cores this is made for. */
 const concurrency = 2;
@@ -27,7 +28,8 @@ const [postgres, temporal] = await Promise.all([
     log: say,
   }),
 ]);
-const code = await runNodeTests(await testFiles(process.argv.slice(2)));
+const [first, ...rest] = process.argv.slice(2);
+const code = first === '--script' ? await runNode(rest) : await runTests(await testFiles(process.argv.slice(2)));
 await Promise.all([postgres.stop(), temporal.stop()]);
 await rm(folder, { recursive: true, force: true });
 process.exit(code);
@@ -40,9 +42,12 @@ async function testFiles(wanted: readonly string[]): Promise<readonly string[]> 
   return chosen.map((name) => join('dist/test', name));
 }
 
-function runNodeTests(files: readonly string[]): Promise<number> {
-  const options = ['--enable-source-maps', '--test', `--test-concurrency=${concurrency}`];
-  const child = spawn(process.execPath, [...options, ...files], {
+function runTests(files: readonly string[]): Promise<number> {
+  return runNode(['--enable-source-maps', '--test', `--test-concurrency=${concurrency}`, ...files]);
+}
+
+function runNode(args: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, args, {
     stdio: 'inherit',
     env: { ...process.env, VIDEOGEN_TEST_POSTGRES: postgres.url, VIDEOGEN_TEST_TEMPORAL: temporal.address },
   });

@@ -34,6 +34,7 @@ export async function createTestEnvironment(extra: Environment = {}): Promise<Te
     TEMPORAL_ADDRESS: temporalAddress(),
     VIDEOGEN_TASK_QUEUE: `test-${randomBytes(6).toString('hex')}`,
     VIDEOGEN_SECRET: 'the secret of the tests, long enough',
+    VIDEOGEN_DATA: folder,
     RESULT_STORE: join(folder, 'results'),
     PORT: String(port),
     CALLBACK_ALLOW: '127.0.0.0/8,::1,localhost',
@@ -42,7 +43,7 @@ export async function createTestEnvironment(extra: Environment = {}): Promise<Te
     LOG_LEVEL: 'silent',
     ...extra,
   };
-  const settings = { ...externalSettings(readConfig(environment)), workFolder: join(folder, 'work') };
+  const settings = externalSettings(readConfig(environment));
   return {
     environment,
     settings,

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { ConfigError, readConfig } from '../src/config.ts';
+
+describe('readConfig', () => {
+  test('an empty environment is the embedded service on loopback', () => {
+    const config = readConfig({});
+    assert.deepEqual(
+      [config.host, config.port, config.databaseUrl, config.temporal],
+      ['127.0.0.1', 3000, undefined, undefined],
+    );
+    assert.ok(config.imageAllow.networks.length > 0, 'loopback is let through');
+  });
+
+  test('every fault is reported at once, by the name of its variable', () => {
+    const environment = {
+      PORT: 'http',
+      LOG_LEVEL: 'loud',
+      PUBLIC_URL: 'ftp://x',
+      IMAGE_ALLOW: '10.0.0.0/99',
+      RESULT_STORE: 's3://b',
+    };
+    assert.throws(
+      () => readConfig(environment),
+      (error) => {
+        assert.ok(error instanceof ConfigError);
+        for (const name of Object.keys(environment)) assert.match(error.message, new RegExp(`${name}: `));
+        return true;
+      },
+    );
+  });
+
+  test('a variable that is set but empty counts as unset', () => {
+    assert.equal(readConfig({ PORT: '', DATABASE_URL: '' }).port, 3000);
+  });
+
+  test('a database of its own needs a secret of its own, and opens nothing on this machine', () => {
+    const DATABASE_URL = 'postgres://db/videogen';
+    assert.throws(() => readConfig({ DATABASE_URL }), /VIDEOGEN_SECRET/);
+    const config = readConfig({ DATABASE_URL, VIDEOGEN_SECRET: 'x'.repeat(32) });
+    assert.deepEqual(config.callbackAllow, { hosts: [], networks: [] });
+  });
+
+  test('an allow-list replaces the default', () => {
+    assert.deepEqual(readConfig({ IMAGE_ALLOW: 'images.internal' }).imageAllow.networks, []);
+  });
+
+  test('a secret may be given as a file, but not twice', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'videogen-config-'));
+    const file = join(folder, 'secret');
+    writeFileSync(file, `${'s'.repeat(40)}\n`);
+    assert.equal(readConfig({ VIDEOGEN_SECRET_FILE: file }).secret, 's'.repeat(40));
+    assert.throws(() => readConfig({ VIDEOGEN_SECRET_FILE: file, VIDEOGEN_SECRET: 't'.repeat(40) }), /set only one/);
+    assert.throws(() => readConfig({ VIDEOGEN_SECRET_FILE: join(folder, 'none') }), /VIDEOGEN_SECRET_FILE: /);
+    rmSync(folder, { recursive: true });
+  });
+
+  test('Temporal is found by its own variables, namespace and API key included', () => {
+    const { temporal } = readConfig({
+      TEMPORAL_ADDRESS: 'temporal:7233',
+      TEMPORAL_NAMESPACE: 'films',
+      TEMPORAL_API_KEY: 'k',
+    });
+    assert.deepEqual(
+      [temporal?.connection.address, temporal?.namespace, temporal?.connection.apiKey],
+      ['temporal:7233', 'films', 'k'],
+    );
+  });
+
+  test('a catalogue file replaces the models, and one that names a model twice is refused', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'videogen-config-'));
+    const file = join(folder, 'models.json');
+    const model = { model: 'm', title: 'M', rates: [{ creditsPerSecond: 7 }] };
+    writeFileSync(file, JSON.stringify({ models: [model] }));
+    assert.deepEqual(
+      readConfig({ VIDEOGEN_MODELS: file }).models.map(({ model: name, rates }) => [name, rates[0]?.creditsPerSecond]),
+      [['m', 7]],
+    );
+    writeFileSync(file, JSON.stringify({ models: [model, model] }));
+    assert.throws(() => readConfig({ VIDEOGEN_MODELS: file }), /VIDEOGEN_MODELS: .*twice/s);
+    rmSync(folder, { recursive: true });
+  });
+});
