@@ -71,8 +71,10 @@ export async function download(url: string, path: string): Promise<void> {
 
 async function call({ baseUrl, key }: ApiTarget, path: string, init: RequestInit): Promise<unknown> {
   const url = baseUrl.replace(/\/+$/, '') + path;
+  const headers = new Headers(init.headers);
+  headers.set('authorization', `Bearer ${key}`);
   for (let tries = 1; ; tries += 1) {
-    const response = await tryFetch(url, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } });
+    const response = await tryFetch(url, { ...init, headers });
     const isLast = tries >= maxTries;
     if (response instanceof Error) {
       if (isLast) throw new CommandError(`${url} cannot be reached: ${reasonOf(response)}`);

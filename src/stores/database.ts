@@ -80,11 +80,11 @@ const int8Oid = 20;
 const timestamptzOid = 1184;
 
 /** Timestamps become Unix milliseconds; a bigint beyond 2^53 throws rather than lose a credit. */
-function getTypeParser(oid: number, format?: 'text' | 'binary') {
-  if (format === 'binary') return pg.types.getTypeParser(oid, 'binary');
+function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
   if (oid === int8Oid) return parseInt8;
   if (oid === timestamptzOid) return parseTimestamp;
-  return pg.types.getTypeParser(oid, 'text');
+  // pg declares its parsers as `any`; we never ask for the binary format.
+  return pg.types.getTypeParser(oid, format) as (text: string) => unknown;
 }
 
 function parseInt8(text: string): number {

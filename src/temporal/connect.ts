@@ -7,7 +7,7 @@ export type TemporalTarget = {
   readonly namespace: string;
 };
 
-export type TemporalConnection = { readonly client: Client; close(): Promise<void> };
+export type TemporalConnection = { readonly client: Client; readonly close: () => Promise<void> };
 
 /**
  * A client that connects on its first call, so that the API starts, and accepts tasks, while Temporal is away. Every

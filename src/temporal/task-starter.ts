@@ -3,9 +3,9 @@ export type AcceptedTask = { readonly taskId: string; readonly accountId: string
 
 export type TaskStarter = {
   /** Takes a task and returns at once; never throws. */
-  start(task: AcceptedTask): void;
+  readonly start: (task: AcceptedTask) => void;
   /** Waits until everything taken was tried, for `limitMs` at most. */
-  drain(limitMs: number): Promise<void>;
+  readonly drain: (limitMs: number) => Promise<void>;
 };
 
 /** Starts that run at the same time. */

@@ -32,7 +32,8 @@ export type HttpService = {
   /** Posts a create request; `body` may be any text. */
   create(key: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   recordInfo(key: string, taskId: string): Promise<Answer>;
-  close(): Promise<void>;
+  /** Waits for running requests for `drainMs` at most, one second by default. */
+  close(drainMs?: number): Promise<void>;
 };
 
 export type HttpServiceOptions = Partial<HttpDeps> & { limits?: Partial<ServerLimits>; database?: TestDatabase };
@@ -86,8 +87,8 @@ export async function startHttpService({
       }),
     recordInfo: (key, taskId) =>
       send('GET', `/api/v1/jobs/recordInfo?taskId=${taskId}`, { headers: { authorization: `Bearer ${key}` } }),
-    close: async () => {
-      await server.close(1_000);
+    close: async (drainMs = 1_000) => {
+      await server.close(drainMs);
       if (database === undefined) await ownDatabase.close();
       await rm(folder, { recursive: true });
     },

@@ -10,7 +10,7 @@ export async function videogen(env: NodeJS.ProcessEnv, ...args: readonly string[
   return { code, stdout: running.stdout(), stderr: running.stderr() };
 }
 
-export type Running = { readonly child: ChildProcess; stdout(): string; stderr(): string };
+export type Running = { readonly child: ChildProcess; readonly stdout: () => string; readonly stderr: () => string };
 
 /** Starts `videogen …`; its output so far can be read at any time. */
 export function spawnVideogen(env: NodeJS.ProcessEnv, ...args: readonly string[]): Running {

@@ -1,0 +1,81 @@
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { callbackWorkflowId } from '../../src/domain/workflow-ids.ts';
+import { findTask } from '../../src/stores/tasks.ts';
+import { connectTemporal } from '../../src/temporal/connect.ts';
+import { createEngine } from '../../src/temporal/engine.ts';
+import { startCallbackReceiver } from './callback-receiver.ts';
+import { createTestAccount, startTestWorker } from './service.ts';
+import { acceptTestTask, taskParam, waitForEnd } from './tasks.ts';
+import { waitFor } from './wait-for.ts';
+
+// `npm run record-histories -- NAME`: records one history of each shape that today's workflows have, as
+// test/workflows/histories/NAME-<shape>.json. Recorded files stay for as long as such a workflow may be running somewhere:
+// the replay test runs today's code against every one of them. Give each landed change of workflow code a new NAME.
+
+const folder = 'test/workflows/histories';
+
+const [name] = process.argv.slice(2).filter((argument) => !argument.endsWith('.js'));
+if (name === undefined || !/^[\w-]+$/.test(name))
+  throw new Error('say under which name: npm run record-histories -- NAME');
+if ((await readdir(folder)).some((file) => file.startsWith(`${name}-`)))
+  throw new Error(`${name} has been recorded already`);
+
+const worker = await startTestWorker();
+const { db } = worker.database;
+const { accountId } = await createTestAccount(worker.database);
+const temporal = connectTemporal(worker.settings.temporal);
+const engine = createEngine(temporal.client, taskQueuesOf(worker.settings.taskQueue));
+const receiver = await startCallbackReceiver();
+
+async function start(prompt: string, callBackUrl?: string): Promise<string> {
+  const taskId = await acceptTestTask(db, accountId, taskParam(prompt, {}, callBackUrl));
+  await engine.startTask({ taskId, accountId, model: 'videogen-2.0-fast' });
+  return taskId;
+}
+
+async function save(shape: string, workflowId: string): Promise<void> {
+  const handle = temporal.client.workflow.getHandle(workflowId);
+  await handle.result();
+  const file = join(folder, `${name}-${shape}.json`);
+  await writeFile(file, `${historyToJSON(await handle.fetchHistory())}\n`);
+  process.stdout.write(`${file}\n`);
+}
+
+async function generating(taskId: string): Promise<void> {
+  await waitFor('generation', async () => ((await findTask(db, taskId))?.state === 'generating' ? true : undefined));
+}
+
+const succeeded = await start('[[instant]] recorded', `${receiver.url}/success`);
+await waitForEnd(db, succeeded);
+await save('success-with-callback', succeeded);
+await save('callback', callbackWorkflowId(succeeded));
+
+const quiet = await start('[[instant]] recorded without callback');
+await waitForEnd(db, quiet);
+await save('success', quiet);
+
+const rejected = await start('[[reject]]', `${receiver.url}/failure`);
+await waitForEnd(db, rejected);
+await save('fail-with-callback', rejected);
+
+const cancelled = await start('[[hang]]');
+await generating(cancelled);
+await temporal.client.workflow.getHandle(cancelled).cancel();
+await waitForEnd(db, cancelled);
+await save('cancelled', cancelled);
+
+const rounds = temporal.client.workflow.list({
+  query: `WorkflowType = 'reconcile' and TaskQueue = '${worker.settings.taskQueue}' and ExecutionStatus = 'Completed'`,
+});
+for await (const round of rounds) {
+  await save('reconcile', round.workflowId);
+  break;
+}
+
+await receiver.close();
+await temporal.close();
+await worker.close();
+process.exit(0);
