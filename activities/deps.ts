@@ -57,4 +57,6 @@ export type ActivityDeps = {
   readonly workFolder: string;
   /** How long media is kept after success; the record stays. */
   readonly retentionMs: number;
+  /** Counts what `reconcile` did about a task without a workflow. */
+  readonly onSettled: (outcome: 'started' | 'refunded') => void;
 };

@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { TaskFailure } from '../src/domain/task.ts';
 import { listPendingDeliveries } from '../src/stores/deliveries.ts';
 import { refundTask } from '../src/stores/end-task.ts';
-import { auditLedger } from '../src/stores/ledger-audit.ts';
+import { auditNextPart } from '../src/stores/ledger-audit-round.ts';
 import { listExpiredMedia, markMediaDeleted } from '../src/stores/media-retention.ts';
 import { listUnfinishedTasks, type UnfinishedTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps, WorkflowStatus } from './deps.ts';
@@ -32,7 +32,10 @@ async function settleTasks(deps: ActivityDeps): Promise<{ started: number; refun
     const page = await listUnfinishedTasks(deps.db, { minAgeMs: startGraceMs, after, limit: pageSize });
     for (const task of page) {
       const outcome = await settleTask(deps, task);
-      if (outcome !== 'left') settled[outcome] += 1;
+      if (outcome !== 'left') {
+        settled[outcome] += 1;
+        deps.onSettled(outcome);
+      }
       Context.current().heartbeat(settled);
     }
     after = page.at(-1)?.taskId;
@@ -48,7 +51,8 @@ async function settleTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'st
     return 'started';
   }
   // Between the listing and this moment the workflow may have ended the task itself; then this changes nothing.
-  await refundTask(deps.db, task.taskId, failureAfter[status]);
+  const { hasCallback } = await refundTask(deps.db, task.taskId, failureAfter[status]);
+  if (hasCallback) await deps.engine.startDelivery(task);
   deps.log.warn({ taskId: task.taskId, status }, 'task settled: its workflow is gone');
   return 'refunded';
 }
@@ -93,9 +97,9 @@ async function deleteExpiredMedia(deps: ActivityDeps): Promise<{ deleted: number
   }
 }
 
-/** Proves the invariants of the books; a violation is logged as an error and answered by its count. */
+/** One round of the audit that never ends; violations that are not put right are logged as errors and answered by their count. */
 async function auditBooks(deps: ActivityDeps): Promise<{ violations: number }> {
-  const violations = await auditLedger(deps.db);
+  const violations = await auditNextPart(deps.db, () => Context.current().heartbeat());
   for (const violation of violations) deps.log.error(violation, 'the books do not add up');
   return { violations: violations.length };
 }

@@ -1,34 +1,70 @@
-import { Context } from '@temporalio/activity';
-import { finishDelivery, findDelivery, recordDeliveryAttempt } from '../src/stores/deliveries.ts';
-import type { CallbackAnswer } from '../src/outbound/post-callback.ts';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
+import { callbackBusyPauseMs, callbackPauseMs } from '../src/domain/callback-schedule.ts';
+import { OutboundError } from '../src/outbound/outbound-error.ts';
+import { type CallbackAnswer, callbackTimeoutMs } from '../src/outbound/post-callback.ts';
+import { type AttemptVerdict, findDelivery, recordDeliveryAttempt } from '../src/stores/deliveries.ts';
 import type { ActivityDeps } from './deps.ts';
 
 export type CallbackAttempt =
   | { readonly kind: 'delivered' | 'gone' }
   | { readonly kind: 'failed'; readonly retryAfterMs: number | undefined };
 
+export type CallbackOrder = {
+  readonly taskId: string;
+  /** After the last attempt the delivery has failed. */
+  readonly isLast: boolean;
+  /** What the schedule says about the pause after this attempt; undefined after the last one. */
+  readonly nextPauseMs?: number | undefined;
+};
+
 /**
  * One signed attempt at a task's callback, recorded with its status and time. The body is what recordInfo would answer
- * now. 2xx is success, 410 ends the delivery, everything else is a failure; `isLast` ends it as failed.
+ * now. 2xx is success, 410 ends the delivery, everything else is a failure; `isLast` ends it as failed. A delivery that has
+ * ended is not sent again, so a repeated or reset workflow sends nothing twice.
  */
 export function createSendCallback(deps: ActivityDeps) {
-  return async ({ taskId, isLast }: { taskId: string; isLast: boolean }): Promise<CallbackAttempt> => {
+  return async ({ taskId, isLast, nextPauseMs }: CallbackOrder): Promise<CallbackAttempt> => {
     const delivery = await findDelivery(deps.db, taskId);
     if (delivery === undefined) return { kind: 'gone' };
-    const body = JSON.stringify({ code: 200, msg: 'success', data: await deps.recordOf(taskId) });
-    const startedAt = Date.now();
+    if (delivery.state === 'failed') return { kind: 'failed', retryAfterMs: undefined };
+    if (delivery.state !== 'pending') return { kind: delivery.state };
+    const body = async () => JSON.stringify({ code: 200, msg: 'success', data: await deps.recordOf(taskId) });
     const signal = Context.current().cancellationSignal;
-    const answer = await deps.postCallback({ ...delivery, body, signal });
-    await recordDeliveryAttempt(deps.db, taskId, { startedAt, durationMs: Date.now() - startedAt, ...answer });
+    const answer = await deps.postCallback({ ...delivery, body, signal }).catch(steppingBack);
     const attempt = judge(answer);
-    if (attempt.kind !== 'failed') await finishDelivery(deps.db, taskId, attempt.kind);
-    else if (isLast) await finishDelivery(deps.db, taskId, 'failed');
+    await recordDeliveryAttempt(deps.db, delivery, answer, verdict(answer, attempt, isLast ? undefined : nextPauseMs));
     return attempt;
   };
+}
+
+/** All slots are taken: the attempt is not counted, frees its place in the worker at once, and is scheduled again by Temporal. */
+function steppingBack(error: unknown): never {
+  if (!(error instanceof OutboundError) || error.kind !== 'busy') throw error;
+  throw ApplicationFailure.create({
+    type: 'busy',
+    message: error.detail,
+    nextRetryDelay: callbackBusyPauseMs(Context.current().info.attempt, Math.random()),
+    category: ApplicationFailureCategory.BENIGN,
+  });
 }
 
 function judge({ status, retryAfterMs }: CallbackAnswer): CallbackAttempt {
   if (status !== undefined && status >= 200 && status < 300) return { kind: 'delivered' };
   if (status === 410) return { kind: 'gone' };
   return { kind: 'failed', retryAfterMs };
+}
+
+/**
+ * The due time counts from the latest moment at which this attempt could have ended: clients see it, and a network error
+ * tells itself by how long it took.
+ */
+function verdict(
+  { startedAt, retryAfterMs }: CallbackAnswer,
+  { kind }: CallbackAttempt,
+  nextPauseMs: number | undefined,
+): AttemptVerdict {
+  const latestEnd = startedAt + callbackTimeoutMs;
+  if (kind !== 'failed' || nextPauseMs === undefined) return { state: kind, dueAt: latestEnd };
+  return { state: 'pending', dueAt: latestEnd + callbackPauseMs(nextPauseMs, retryAfterMs) };
 }

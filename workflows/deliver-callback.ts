@@ -1,25 +1,45 @@
-import { ActivityCancellationType, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityCancellationType,
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { CallbackActivities } from '../activities/index.ts';
 import { callbackPauseMs, callbackPausesMs } from '../src/domain/callback-schedule.ts';
 import { taskQueuesOf } from '../src/domain/task-queues.ts';
 
 export type DeliverCallbackInput = { readonly taskId: string; readonly accountId: string };
 
+/** Sends at once and begins the schedule anew, whatever the delivery is waiting for. */
+export const redeliverSignal = defineSignal<[], 'redeliver'>('redeliver');
+
 /** Tells the client's receiver how its task ended: signed attempts over three days, until one is answered with 2xx or 410. */
-export async function deliverCallback({
-  taskId,
-  accountId,
-}: DeliverCallbackInput): Promise<'delivered' | 'gone' | 'failed'> {
-  const { sendCallback } = callbacksOf(accountId);
-  let retryAfterMs: number | undefined;
-  for (const [index, scheduledMs] of callbackPausesMs.entries()) {
-    const pauseMs = callbackPauseMs(scheduledMs, retryAfterMs);
-    if (pauseMs > 0) await sleep(pauseMs, { summary: `pause before attempt ${index + 1}` });
-    const attempt = await sendCallback({ taskId, isLast: index === callbackPausesMs.length - 1 });
-    if (attempt.kind !== 'failed') return attempt.kind;
-    retryAfterMs = attempt.retryAfterMs;
+export async function deliverCallback(delivery: DeliverCallbackInput): Promise<'delivered' | 'gone' | 'failed'> {
+  const { sendCallback } = callbacksOf(delivery.accountId);
+  const redeliveries = countRedeliveries();
+  for (let index = 0; ; index += 1) {
+    const seen = redeliveries();
+    const nextPauseMs = callbackPausesMs[index + 1];
+    const isLast = nextPauseMs === undefined;
+    const attempt = await sendCallback({ taskId: delivery.taskId, isLast, nextPauseMs });
+    if (redeliveries() === seen) {
+      if (attempt.kind !== 'failed') return attempt.kind;
+      if (isLast) return 'failed';
+      const summary = `pause before attempt ${index + 2}`;
+      await condition(() => redeliveries() > seen, callbackPauseMs(nextPauseMs, attempt.retryAfterMs), { summary });
+    }
+    if (redeliveries() > seen) index = -1;
+    if (index === -1 && workflowInfo().continueAsNewSuggested) await continueAsNew<typeof deliverCallback>(delivery);
   }
-  return 'failed';
+}
+
+function countRedeliveries(): () => number {
+  let count = 0;
+  setHandler(redeliverSignal, () => void (count += 1));
+  return () => count;
 }
 
 /** An attempt that fails is an answer, not an error: these retries are for our own faults, such as a worker that died. */

@@ -1,3 +1,3 @@
 export { videoTask } from './video-task.ts';
-export { deliverCallback } from './deliver-callback.ts';
+export { deliverCallback, redeliverSignal } from './deliver-callback.ts';
 export { reconcile } from './reconcile.ts';

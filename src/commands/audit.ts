@@ -10,9 +10,11 @@ export function addAuditCommand(program: Command, run: RunOnDatabase): void {
       run(async ({ db }) => {
         const violations = await auditLedger(db);
         if (violations.length > 0) process.exitCode = 1;
-        const lines = violations.map(({ rule, accountId, taskId, detail }) =>
-          [rule, `account ${accountId}`, taskId === undefined ? '' : `task ${taskId}`, detail].join('  '),
-        );
+        const lines = violations.map(({ rule, accountId, entryId, taskId, detail }) => {
+          const where = Object.entries({ account: accountId, entry: entryId, task: taskId });
+          const named = where.flatMap(([kind, id]) => (id === undefined ? [] : [`${kind} ${id}`]));
+          return [rule, ...named, detail].join('  ');
+        });
         return { json: { violations }, lines: violations.length === 0 ? ['The books add up.'] : lines };
       }),
     );

@@ -23,3 +23,14 @@ const maxRetryAfterMs = 24 * hourMs;
 export function callbackPauseMs(scheduledMs: number, retryAfterMs: number | undefined): number {
   return Math.max(scheduledMs, Math.min(retryAfterMs ?? 0, maxRetryAfterMs));
 }
+
+const maxBusyPauseMs = 5 * minuteMs;
+
+/**
+ * How long an attempt for which we have no free slot steps back: a second, then twice as long each time up to five
+ * minutes, give or take half by `random` (0 to 1), so that a crowd does not come back as a crowd. `turn` counts from 1.
+ */
+export function callbackBusyPauseMs(turn: number, random: number): number {
+  const doubledMs = Math.min(maxBusyPauseMs, secondMs * 2 ** Math.min(turn - 1, 30));
+  return Math.round(doubledMs * (0.5 + random));
+}

@@ -7,11 +7,11 @@ import { ratios, type TaskParam } from './task.ts';
 // This file imports zod and so must never be reached from workflow code; the architecture test holds that.
 
 /** Limits of spec 2.3 and 8.1. Prompt length counts Unicode code points. */
-const maxPromptCodePoints = 5000;
-const maxImages = 9;
+export const maxPromptCodePoints = 5000;
+export const maxImages = 9;
 const maxUrlLength = 2048;
-const minSeconds = 4;
-const maxSeconds = 15;
+export const minSeconds = 4;
+export const maxSeconds = 15;
 
 /** Says why an address may not be used, or undefined when it may; the outbound guard's verdict on the literal. */
 export type RefuseUrl = (url: string) => string | undefined;
@@ -43,13 +43,21 @@ function firstOfEachPath(errors: readonly FieldError[]): readonly FieldError[] {
 
 type TaskRequestBody = z.output<ReturnType<typeof taskRequestSchema>>;
 
-/** The schema of the create request; also what the OpenAPI document is made from. */
-export function taskRequestSchema(rules: TaskRequestRules) {
+/** The schema of the create request as it is documented: without the field whose only rule is that it must not be there. */
+export function documentedTaskRequest(models: ModelCatalogue) {
+  const schema = taskRequestSchema({ models, refuseImageUrl: () => undefined, refuseCallbackUrl: () => undefined });
+  return schema.extend({ input: schema.shape.input.omit({ videoUrls: true }) }).meta({ id: 'TaskRequest' });
+}
+
+/** The schema of the create request. What a rule below cannot say in JSON Schema's words, `meta` says for the OpenAPI document. */
+function taskRequestSchema(rules: TaskRequestRules) {
   return z.strictObject(
     {
       model: modelSchema([...rules.models.keys()]),
       input: inputSchema(rules.refuseImageUrl),
-      callBackUrl: urlSchema(rules.refuseCallbackUrl).nullish(),
+      callBackUrl: urlSchema(rules.refuseCallbackUrl)
+        .meta({ description: 'Notified when the task ends, in success and in failure.' })
+        .nullish(),
     },
     { error: 'must be a JSON object' },
   );
@@ -60,20 +68,28 @@ function modelSchema(models: readonly string[]) {
     .string({ error: required(`must be one of ${models.join(', ')}`) })
     .refine((model) => models.includes(model), {
       error: `must be one of ${models.join(', ')}`,
-    });
+    })
+    .meta({ enum: [...models] });
 }
 
 function inputSchema(refuseImageUrl: RefuseUrl) {
   return z.strictObject(
     {
       prompt: promptSchema(),
-      resolution: z.literal('720p', { error: 'must be 720p' }).nullish(),
+      resolution: z.literal('720p', { error: 'must be 720p' }).meta({ description: 'Default 720p.' }).nullish(),
       duration: durationSchema().nullish(),
-      ratio: z.enum(ratios, { error: `must be one of ${ratios.join(', ')}` }).nullish(),
-      generateAudio: z.boolean({ error: 'must be true or false' }).nullish(),
+      ratio: z
+        .enum(ratios, { error: `must be one of ${ratios.join(', ')}` })
+        .meta({ description: 'Default 16:9; `adaptive` takes the ratio nearest to the first image.' })
+        .nullish(),
+      generateAudio: z
+        .boolean({ error: 'must be true or false' })
+        .meta({ description: 'Default true; does not affect the price.' })
+        .nullish(),
       imageUrls: z
         .array(urlSchema(refuseImageUrl), { error: `must be an array of at most ${maxImages} URLs` })
         .max(maxImages, { error: `must hold at most ${maxImages} URLs` })
+        .meta({ description: 'Reference images; none for text-to-video.' })
         .nullish(),
       videoUrls: z.undefined({ error: 'reference video is not supported; leave this field out' }).optional(),
     },
@@ -86,7 +102,8 @@ function promptSchema() {
     .string({ error: required('must be a string') })
     .refine((prompt) => prompt.trim() !== '', { error: 'must not be empty or only white space' })
     .refine(fitsPrompt, { error: `must be at most ${maxPromptCodePoints} characters` })
-    .refine(isPlainText, { error: 'must not contain NUL characters or unpaired surrogates' });
+    .refine(isPlainText, { error: 'must not contain NUL characters or unpaired surrogates' })
+    .meta({ minLength: 1, maxLength: maxPromptCodePoints, pattern: String.raw`\S` });
 }
 
 /** Counts code points, but only of a string short enough to matter: a code point is at most two UTF-16 units. */
@@ -106,14 +123,22 @@ function durationSchema() {
     .transform((seconds) => Math.round(seconds))
     .refine((seconds) => seconds >= minSeconds && seconds <= maxSeconds, {
       error: `must be ${minSeconds} to ${maxSeconds} seconds (a fraction is rounded to a whole number)`,
+    })
+    .meta({
+      description: 'Seconds, rounded half up to a whole number; default 5.',
+      minimum: minSeconds - 0.5,
+      exclusiveMaximum: maxSeconds + 0.5,
     });
 }
 
 function urlSchema(refuse: RefuseUrl) {
-  return z.string({ error: 'must be an http or https URL' }).superRefine((url, context) => {
-    const message = urlFault(url) ?? refuse(url);
-    if (message !== undefined) context.addIssue({ code: 'custom', message });
-  });
+  return z
+    .string({ error: 'must be an http or https URL' })
+    .superRefine((url, context) => {
+      const message = urlFault(url) ?? refuse(url);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    })
+    .meta({ format: 'uri', maxLength: maxUrlLength, pattern: '^[hH][tT][tT][pP][sS]?://' });
 }
 
 function urlFault(url: string): string | undefined {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Config } from '../config.ts';
 import { createLog, type Log } from '../log.ts';
+import { createMetrics } from '../metrics.ts';
 import { startApiRole } from '../roles/api-role.ts';
 import { fatalErrors } from '../roles/run-until-signal.ts';
 import type { Role, Settings } from '../roles/settings.ts';
@@ -32,8 +33,9 @@ export async function startService(config: Config, say: (message: string) => voi
   try {
     const { log, path: logPath } = await openLog(config);
     const fatal = fatalErrors();
-    started.push(await startWorkerRole(stack.settings, log, fatal.reject));
-    started.push(await startApiRole(stack.settings, log));
+    const metrics = createMetrics();
+    started.push(await startWorkerRole(stack.settings, log, fatal.reject, metrics));
+    started.push(await startApiRole(stack.settings, log, metrics));
     const { settings, temporalUiUrl } = stack;
     return { settings, temporalUiUrl, log, logPath, fatal: fatal.promise, close };
   } catch (error) {

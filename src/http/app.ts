@@ -11,6 +11,7 @@ import type { Extras, RequestState } from './request-state.ts';
 import { createTaskRoute } from './routes/create-task.ts';
 import { healthzRoute } from './routes/healthz.ts';
 import { mediaRoute } from './routes/media.ts';
+import { metricsRoute } from './routes/metrics.ts';
 import { readyzRoute } from './routes/readyz.ts';
 import { recordInfoRoute } from './routes/record-info.ts';
 
@@ -39,6 +40,7 @@ function createRouter(deps: HttpDeps): Router<RequestState, Extras> {
   healthzRoute(router);
   readyzRoute(router, deps);
   mediaRoute(router, deps);
+  metricsRoute(router, deps);
   return router;
 }
 

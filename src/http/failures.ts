@@ -27,6 +27,7 @@ export type Failure =
   | 'internal'
   | 'database_away'
   | 'acceptance_unknown'
+  | 'acceptance_withdrawn'
   | 'not_ready';
 
 /** HTTP status (which is also `code`), the sentence a client reads unless the place of the fault knows a better one, fixed headers. */
@@ -91,6 +92,13 @@ export const failures: Readonly<Record<Failure, FailureAnswer>> = {
     msg:
       'the service lost its database at the moment of accepting, so it is not known whether the task was accepted; ' +
       'repeating the request with the same Idempotency-Key is safe and never charges twice',
+    headers: retrySoon,
+  },
+  acceptance_withdrawn: {
+    status: 503,
+    msg:
+      'the service lost its database at the moment of accepting; nothing is charged: should the task have been accepted ' +
+      'all the same, it is withdrawn and refunded; with an Idempotency-Key the request could be repeated safely',
     headers: retrySoon,
   },
   not_ready: { status: 503, msg: 'the service is not ready', headers: retrySoon },

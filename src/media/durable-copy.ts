@@ -8,7 +8,7 @@ import { isMissing } from './is-missing.ts';
 const draftsFolder = '.drafts';
 /** A draft untouched for so long has no writer any more. */
 const staleDraftMs = 24 * 60 * 60_000;
-const renameAttempts = 5;
+const renameAttempts = 20;
 
 /**
  * Copies a file to `path` inside `root` so that a reader, also one after a crash of the machine, finds all of it or
@@ -40,11 +40,11 @@ export async function sweepDrafts(root: string, nowMs: number): Promise<void> {
   }
 }
 
-/** A delete may take the empty folder away between its making and the rename; then it is made again. */
+/** A delete may take the empty folder away while it is being made, or before the rename; then it is made again. */
 async function moveInto(draft: string, target: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
-    await mkdir(dirname(target), { recursive: true });
     try {
+      await mkdir(dirname(target), { recursive: true });
       await rename(draft, target);
       return;
     } catch (error) {

@@ -1,3 +1,5 @@
+import { webhookId } from '../domain/webhook-id.ts';
+import type { CallbackSlots } from './callback-slots.ts';
 import type { GuardedClient } from './guarded-client.ts';
 import { OutboundError } from './outbound-error.ts';
 import { signWebhook } from './sign-webhook.ts';
@@ -6,12 +8,16 @@ export type CallbackPost = {
   readonly taskId: string;
   readonly accountId: string;
   readonly url: string;
-  readonly body: string;
+  /** Made only once there is a slot for it: what has to wait costs nothing. */
+  readonly body: () => Promise<string>;
   readonly signal: AbortSignal;
 };
 
 /** What came back: a status, or the kind of network error. */
 export type CallbackAnswer = {
+  /** When the attempt began, in Unix milliseconds, and how long it took. */
+  readonly startedAt: number;
+  readonly durationMs: number;
   readonly status: number | undefined;
   readonly error: string | undefined;
   /** From `Retry-After`, in milliseconds. */
@@ -23,36 +29,46 @@ export type CallbackPosterDeps = {
   readonly client: Pick<GuardedClient, 'post'>;
   /** The account's secrets that sign today, current one first; never empty. */
   readonly secretsOf: (accountId: string) => Promise<readonly string[]>;
+  readonly slots: CallbackSlots;
   readonly now?: () => number;
 };
 
 /** Both from the design, section 6. */
-const timeoutMs = 15_000;
+export const callbackTimeoutMs = 15_000;
 const maxResponseBytes = 1024;
 
 /**
  * Posts one signed attempt at a callback. A network fault is an answer like any other; `busy` and `aborted`, which are
  * our own doing and say nothing about the receiver, are thrown so that the attempt is repeated.
  */
-export function createCallbackPoster({ client, secretsOf, now = Date.now }: CallbackPosterDeps) {
-  return async ({ taskId, accountId, url, body, signal }: CallbackPost): Promise<CallbackAnswer> => {
-    const secrets = await secretsOf(accountId);
-    const signature = signWebhook({ id: webhookId(taskId), timestampSeconds: Math.floor(now() / 1000), body, secrets });
-    const headers = { 'content-type': 'application/json', ...signature };
+export function createCallbackPoster(deps: CallbackPosterDeps) {
+  return async (callback: CallbackPost): Promise<CallbackAnswer> => {
+    const giveBack = deps.slots.take(callback.accountId, callback.url);
     try {
-      const answer = await client.post(url, { headers, body, timeoutMs, maxResponseBytes, signal });
-      const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], now());
-      return { status: answer.status, error: undefined, retryAfterMs, responseHead: answer.body };
-    } catch (error) {
-      if (!(error instanceof OutboundError) || error.kind === 'busy' || error.kind === 'aborted') throw error;
-      return { status: undefined, error: error.kind, retryAfterMs: undefined, responseHead: undefined };
+      return await post(deps, callback);
+    } finally {
+      giveBack();
     }
   };
 }
 
-/** The same over all attempts and redeliveries, so that a receiver can drop repeats. */
-export function webhookId(taskId: string): string {
-  return `msg_${taskId.replaceAll('-', '')}`;
+async function post(
+  { client, secretsOf, now = Date.now }: CallbackPosterDeps,
+  { taskId, accountId, url, body: makeBody, signal }: CallbackPost,
+): Promise<CallbackAnswer> {
+  const [secrets, body] = await Promise.all([secretsOf(accountId), makeBody()]);
+  const signature = signWebhook({ id: webhookId(taskId), timestampSeconds: Math.floor(now() / 1000), body, secrets });
+  const headers = { 'content-type': 'application/json', ...signature };
+  const startedAt = now();
+  const since = () => ({ startedAt, durationMs: now() - startedAt });
+  try {
+    const answer = await client.post(url, { headers, body, timeoutMs: callbackTimeoutMs, maxResponseBytes, signal });
+    const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], now());
+    return { ...since(), status: answer.status, error: undefined, retryAfterMs, responseHead: answer.body };
+  } catch (error) {
+    if (!(error instanceof OutboundError) || error.kind === 'busy' || error.kind === 'aborted') throw error;
+    return { ...since(), status: undefined, error: error.kind, retryAfterMs: undefined, responseHead: undefined };
+  }
 }
 
 /** RFC 9110: seconds, or an HTTP date. Anything else counts as absent. */

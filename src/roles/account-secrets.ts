@@ -1,16 +1,27 @@
 import { newCallbackSecret } from '../outbound/callback-secret.ts';
-import type { SecretBox } from '../outbound/secret-box.ts';
-import { createFirstCallbackSecret, listCallbackSecrets, rotateCallbackSecret } from '../stores/callback-secrets.ts';
+import { type SecretBox, SecretBoxError } from '../outbound/secret-box.ts';
+import {
+  createFirstCallbackSecret,
+  listCallbackSecrets,
+  rotateCallbackSecret,
+  type SealedSecret,
+  showCallbackSecret,
+} from '../stores/callback-secrets.ts';
 import type { Database } from '../stores/database.ts';
 
 /** The secrets that sign an account's callbacks today, the current one first. The first is made on first use. */
 export async function callbackSecretsOf(db: Database, box: SecretBox, accountId: string): Promise<readonly string[]> {
   const existing = await listCallbackSecrets(db, accountId);
-  if (existing.some(({ expiresAt }) => expiresAt === undefined))
-    return existing.map(({ sealed }) => box.open(sealed, accountId));
+  if (existing.some(isCurrent)) return openAll(existing, box, accountId);
   await createFirstCallbackSecret(db, accountId, box.seal(newCallbackSecret(), accountId));
-  const created = await listCallbackSecrets(db, accountId);
-  return created.map(({ sealed }) => box.open(sealed, accountId));
+  return openAll(await listCallbackSecrets(db, accountId), box, accountId);
+}
+
+/** Shows the current secret to its owner, once; undefined when it was shown before. The first is made on first use. */
+export async function revealSecret(db: Database, box: SecretBox, accountId: string): Promise<string | undefined> {
+  await createFirstCallbackSecret(db, accountId, box.seal(newCallbackSecret(), accountId));
+  const sealed = await showCallbackSecret(db, accountId);
+  return sealed === undefined ? undefined : box.open(sealed, accountId);
 }
 
 /** Makes a new current secret and answers it; the old one signs beside it for `overlapSeconds`. */
@@ -22,4 +33,23 @@ export async function rotateSecret(
   const secret = newCallbackSecret();
   await rotateCallbackSecret(db, { accountId, sealed: box.seal(secret, accountId), overlapSeconds });
   return secret;
+}
+
+function isCurrent({ expiresAt }: SealedSecret): boolean {
+  return expiresAt === undefined;
+}
+
+/**
+ * A current secret that cannot be opened is an error. One in its overlap is left out: after VIDEOGEN_SECRET was changed, a
+ * rotation is the way out, and it must not fail on what it replaces.
+ */
+function openAll(secrets: readonly SealedSecret[], box: SecretBox, accountId: string): readonly string[] {
+  return secrets.flatMap((secret) => {
+    try {
+      return [box.open(secret.sealed, accountId)];
+    } catch (error) {
+      if (isCurrent(secret) || !(error instanceof SecretBoxError)) throw error;
+      return [];
+    }
+  });
 }

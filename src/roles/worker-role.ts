@@ -4,6 +4,7 @@ import { createCallbackActivities, createGenerationActivities, createMainActivit
 import { sweepWorkFolder } from '../../activities/work-folder.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import type { Log } from '../log.ts';
+import { createMetrics } from '../metrics.ts';
 import { registerSearchAttributes } from '../temporal/register-search-attributes.ts';
 import { ensureReconcileSchedule } from '../temporal/reconcile-schedule.ts';
 import type { Role, Settings } from './settings.ts';
@@ -17,10 +18,15 @@ const forceMs = 20_000;
 const staleWorkMs = 26 * 60 * 60_000;
 
 /** Starts the workers of all three task queues in this process. Rejects when Temporal or the database cannot be reached. */
-export async function startWorkerRole(settings: Settings, log: Log, onFatal: (error: unknown) => void): Promise<Role> {
+export async function startWorkerRole(
+  settings: Settings,
+  log: Log,
+  onFatal: (error: unknown) => void,
+  metrics = createMetrics(),
+): Promise<Role> {
   installTemporalRuntime(log);
   await sweepWorkFolder(settings.workFolder, staleWorkMs);
-  const rooms = openWorkerRooms(settings, log);
+  const rooms = openWorkerRooms(settings, log, metrics);
   const connection = await NativeConnection.connect(settings.temporal.connection);
   await registerSearchAttributes(rooms.client);
   const queues = taskQueuesOf(settings.taskQueue);
@@ -44,7 +50,8 @@ export async function startWorkerRole(settings: Settings, log: Log, onFatal: (er
       ...common,
       taskQueue: queues.callbacks,
       activities: createCallbackActivities(rooms.deps),
-      maxConcurrentActivityTaskExecutions: 100,
+      // Slow receivers hold a place for 15 seconds, and an account holds 16 of them at most (src/outbound/callback-slots.ts).
+      maxConcurrentActivityTaskExecutions: 500,
     }),
   ]);
   await ensureReconcileSchedule(rooms.client, queues);

@@ -7,6 +7,8 @@ import { createFfmpeg } from '../media/ffmpeg.ts';
 import { createFolderResultStore } from '../media/folder-result-store.ts';
 import { createVideoInspector } from '../media/inspect-video.ts';
 import { fetchReferenceImages } from '../media/reference-image.ts';
+import { createCallbackSlots } from '../outbound/callback-slots.ts';
+import type { Metrics } from '../metrics.ts';
 import { createGuardedClient } from '../outbound/guarded-client.ts';
 import { createCallbackPoster } from '../outbound/post-callback.ts';
 import { createSecretBox } from '../outbound/secret-box.ts';
@@ -23,7 +25,7 @@ import { createRequestParser } from './request-parser.ts';
 export type WorkerRooms = { readonly deps: ActivityDeps; readonly client: Client; close(): Promise<void> };
 
 /** Everything the activities need, wired together from the settings. Connects lazily. */
-export function openWorkerRooms(settings: Settings, log: Log): WorkerRooms {
+export function openWorkerRooms(settings: Settings, log: Log, metrics: Metrics): WorkerRooms {
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
@@ -31,7 +33,8 @@ export function openWorkerRooms(settings: Settings, log: Log): WorkerRooms {
   });
   const temporal = connectTemporal(settings.temporal);
   const imageClient = createGuardedClient({ allow: settings.imageAllow });
-  const callbackClient = createGuardedClient({ allow: settings.callbackAllow });
+  // A callback that finds no slot steps back at once: waiting here would hold a place that all accounts share.
+  const callbackClient = createGuardedClient({ allow: settings.callbackAllow, maxPerHost: 32, maxWaitingPerHost: 0 });
   const box = createSecretBox(settings.secret);
   const ffmpeg = createFfmpeg(settings.ffmpegPath === undefined ? {} : { path: settings.ffmpegPath });
   const media = createFolderResultStore(settings);
@@ -47,12 +50,14 @@ export function openWorkerRooms(settings: Settings, log: Log): WorkerRooms {
     inspectVideo: createVideoInspector(ffmpeg),
     postCallback: createCallbackPoster({
       client: callbackClient,
+      slots: createCallbackSlots(),
       secretsOf: (accountId) => callbackSecretsOf(db, box, accountId),
     }),
     recordOf: createRecordReader(db, media),
     engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     workFolder: settings.workFolder,
     retentionMs: settings.retentionMs,
+    onSettled: (outcome) => metrics.tasksSettled.inc({ outcome }),
   };
   const close = async () => {
     await Promise.allSettled([imageClient.close(), callbackClient.close(), temporal.close(), db.close()]);

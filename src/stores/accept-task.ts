@@ -1,4 +1,4 @@
-import type { TaskParam } from '../domain/task.ts';
+import type { TaskParam, TaskState } from '../domain/task.ts';
 import { type Database, violatedUniqueConstraint } from './database.ts';
 import { fingerprint } from './request-fingerprint.ts';
 
@@ -13,8 +13,13 @@ export type NewTask = {
 
 export type Acceptance =
   | { readonly kind: 'accepted'; readonly taskId: string; readonly creditsCharged: number }
-  /** The same idempotency key came before with the same body: the first answer again. */
-  | { readonly kind: 'replayed'; readonly taskId: string; readonly creditsCharged: number }
+  /** The same idempotency key came before with the same body: the first answer again. `state` is the task's own by now. */
+  | {
+      readonly kind: 'replayed';
+      readonly taskId: string;
+      readonly creditsCharged: number;
+      readonly state: TaskState;
+    }
   | { readonly kind: 'key_reused' }
   | { readonly kind: 'insufficient_credits'; readonly required: number; readonly balance: number }
   | { readonly kind: 'too_many_unfinished'; readonly limit: number }
@@ -26,14 +31,27 @@ export type Acceptance =
  * Nothing is charged unless the answer is `accepted`. May be repeated with the same `taskId`: it answers `replayed`.
  */
 export async function acceptTask(db: Database, task: NewTask): Promise<Acceptance> {
+  for (let tries = 1; ; tries += 1) {
+    if (await isInserted(db, task)) {
+      return { kind: 'accepted', taskId: task.taskId, creditsCharged: task.creditsCharged };
+    }
+    const answer = (await earlierAnswer(db, task)) ?? (await refusal(db, task));
+    // What stood in the way may be gone by the time it is looked for, such as a balance that has just been filled up.
+    if (answer !== undefined) return answer;
+    if (tries === maxTries) throw new Error(`account ${task.accountId} could take a task, and refused it ${maxTries} times`);
+  }
+}
+
+const maxTries = 5;
+
+async function isInserted(db: Database, task: NewTask): Promise<boolean> {
   try {
-    const [accepted] = await db.run(insertTask, insertValues(task));
-    if (accepted !== undefined) return { kind: 'accepted', taskId: task.taskId, creditsCharged: task.creditsCharged };
+    return (await db.run(insertTask, insertValues(task))).length > 0;
   } catch (error) {
     // The account's row lock puts rivals in a queue, so the loser of a race arrives here after the winner's commit.
     if (violatedUniqueConstraint(error) === undefined) throw error;
+    return false;
   }
-  return (await earlierAnswer(db, task)) ?? (await refusal(db, task));
 }
 
 const insertTask = {
@@ -70,21 +88,24 @@ function insertValues({ taskId, accountId, param, creditsCharged, idempotencyKey
 const selectEarlier = {
   name: 'find-earlier-acceptance',
   text: `
-select id, credits_charged, request_sha256 from tasks where id = $2 and account_id = $1
+select id, credits_charged, request_sha256, state from tasks where id = $2 and account_id = $1
 union all
-select id, credits_charged, request_sha256 from tasks where account_id = $1 and idempotency_key = $3
+select id, credits_charged, request_sha256, state from tasks where account_id = $1 and idempotency_key = $3
 limit 1`,
 };
 
+type EarlierRow = { id: string; credits_charged: number; request_sha256: Buffer; state: TaskState };
+
 async function earlierAnswer(db: Database, task: NewTask): Promise<Acceptance | undefined> {
-  const [earlier] = await db.run<{ id: string; credits_charged: number; request_sha256: Buffer }>(selectEarlier, [
+  const [earlier] = await db.run<EarlierRow>(selectEarlier, [
     task.accountId,
     task.taskId,
     task.idempotencyKey,
   ]);
   if (earlier === undefined) return undefined;
   if (!earlier.request_sha256.equals(fingerprint(task.param))) return { kind: 'key_reused' };
-  return { kind: 'replayed', taskId: earlier.id, creditsCharged: earlier.credits_charged };
+  const { id: taskId, credits_charged: creditsCharged, state } = earlier;
+  return { kind: 'replayed', taskId, creditsCharged, state };
 }
 
 const selectAccount = {
@@ -99,13 +120,14 @@ type AccountLimits = {
   suspended_at: number | null;
 };
 
-/** Why nothing was accepted, read after the fact: the figures may have moved on, the refusal stands. */
-async function refusal(db: Database, task: NewTask): Promise<Acceptance> {
+/** Why nothing was accepted, read after the fact; undefined when nothing stands in the way any more. */
+async function refusal(db: Database, task: NewTask): Promise<Acceptance | undefined> {
   const [account] = await db.run<AccountLimits>(selectAccount, [task.accountId]);
   if (account === undefined) return { kind: 'no_such_account' };
   if (account.suspended_at !== null) return { kind: 'account_suspended' };
   if (account.balance < task.creditsCharged) {
     return { kind: 'insufficient_credits', required: task.creditsCharged, balance: account.balance };
   }
-  return { kind: 'too_many_unfinished', limit: account.max_unfinished_tasks };
+  const isFull = account.unfinished_tasks >= account.max_unfinished_tasks;
+  return isFull ? { kind: 'too_many_unfinished', limit: account.max_unfinished_tasks } : undefined;
 }

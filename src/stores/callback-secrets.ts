@@ -10,7 +10,7 @@ select sealed, expires_at from callback_secrets
 where account_id = $1 and (expires_at is null or expires_at > now()) order by id desc limit 10`,
 };
 
-/** The account's secrets that sign today: the current one first, then those still in their overlap after a rotation. */
+/** The account's secrets that sign today: the current one first, then those still in their overlap after a rotation, the ten newest at most. */
 export async function listCallbackSecrets(db: Database, accountId: string): Promise<readonly SealedSecret[]> {
   const rows = await db.run<{ sealed: string; expires_at: number | null }>(selectActive, [accountId]);
   return rows.map((row) => ({ sealed: row.sealed, expiresAt: row.expires_at ?? undefined }));
@@ -26,6 +26,25 @@ export async function createFirstCallbackSecret(db: Database, accountId: string,
   await db.run(insertFirst, [accountId, sealed]);
 }
 
+const showCurrent = {
+  name: 'show-callback-secret',
+  text: `
+update callback_secrets set shown_at = now()
+where account_id = $1 and expires_at is null and shown_at is null returning sealed`,
+};
+
+/** Marks the current secret as shown to its owner and answers it; undefined when it was shown before, or there is none. */
+export async function showCallbackSecret(db: Database, accountId: string): Promise<string | undefined> {
+  const [row] = await db.run<{ sealed: string }>(showCurrent, [accountId]);
+  return row?.sealed;
+}
+
+// Two rotations at once would both find the same current secret, so the account's row puts them in a queue.
+const lockAccount = { name: 'lock-account', text: `select from accounts where id = $1 for no key update` };
+const deleteExpired = {
+  name: 'delete-expired-callback-secrets',
+  text: `delete from callback_secrets where account_id = $1 and expires_at <= now()`,
+};
 const expireCurrent = {
   name: 'expire-callback-secret',
   text: `
@@ -33,15 +52,17 @@ update callback_secrets set expires_at = now() + $2 * interval '1 second' where 
 };
 const insertNext = {
   name: 'create-next-callback-secret',
-  text: `insert into callback_secrets (account_id, sealed) values ($1, $2)`,
+  text: `insert into callback_secrets (account_id, sealed, shown_at) values ($1, $2, now())`,
 };
 
-/** Replaces the current secret; the old one goes on signing beside it for `overlapSeconds`. */
+/** Replaces the current secret; the old one goes on signing beside it for `overlapSeconds`. The new one counts as shown. */
 export async function rotateCallbackSecret(
   db: Database,
   { accountId, sealed, overlapSeconds }: { accountId: string; sealed: string; overlapSeconds: number },
 ): Promise<void> {
   await db.transaction(async (run) => {
+    await run(lockAccount, [accountId]);
+    await run(deleteExpired, [accountId]);
     await run(expireCurrent, [accountId, overlapSeconds]);
     await run(insertNext, [accountId, sealed]);
   });

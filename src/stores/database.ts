@@ -13,9 +13,16 @@ export type Database = {
   close(): Promise<void>;
 };
 
-/** The database cannot be reached, is starting, or is shutting down: try again later. The statement may have been committed. */
+/** The database cannot be reached, is starting, or is shutting down: try again later. */
 export class DatabaseAway extends Error {
   override readonly name = 'DatabaseAway';
+  /** True when a statement was on its way, and so may have been committed; false when there was not even a connection. */
+  readonly wasSent: boolean;
+
+  constructor(wasSent: boolean, cause: unknown) {
+    super('the database is away', { cause });
+    this.wasSent = wasSent;
+  }
 }
 
 export type DatabaseOptions = {
@@ -43,36 +50,46 @@ export function createDatabase({ url, poolSize = 10, onIdleError }: DatabaseOpti
   });
   pool.on('error', (error) => onIdleError?.(error));
   return {
-    run: (statement, values) => runOn(pool, statement, values),
-    transaction: (work) => inTransaction(pool, work),
+    run: (statement, values) => onConnection(pool, (connection) => runOn(connection, statement, values)),
+    transaction: (work) => onConnection(pool, (connection) => inTransaction(connection, work)),
     close: () => pool.end(),
   };
 }
 
-async function runOn<Row extends pg.QueryResultRow>(
-  connection: pg.Pool | pg.PoolClient,
-  statement: Statement,
-  values: readonly unknown[] = [],
-): Promise<Row[]> {
+/** A connection that broke is dropped; one on which a statement merely failed goes back to the pool. */
+async function onConnection<T>(pool: pg.Pool, work: (connection: pg.PoolClient) => Promise<T>): Promise<T> {
+  const connection = await pool.connect().catch((error: unknown) => {
+    throw isAway(error) ? new DatabaseAway(false, error) : error;
+  });
+  let isBroken = false;
   try {
-    const { rows } = await connection.query<Row>({ ...statement, values: [...values] });
-    return rows;
+    return await work(connection);
   } catch (error) {
-    throw isAway(error) ? new DatabaseAway('the database is away', { cause: error }) : error;
+    isBroken = isAway(error);
+    throw isBroken ? new DatabaseAway(true, error) : error;
+  } finally {
+    connection.release(isBroken);
   }
 }
 
-async function inTransaction(pool: pg.Pool, work: (run: Run) => Promise<void>): Promise<void> {
-  const connection = await pool.connect();
+async function runOn<Row extends pg.QueryResultRow>(
+  connection: pg.PoolClient,
+  statement: Statement,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  const { rows } = await connection.query<Row>({ ...statement, values: [...values] });
+  return rows;
+}
+
+async function inTransaction(connection: pg.PoolClient, work: (run: Run) => Promise<void>): Promise<void> {
+  await connection.query('begin');
   try {
-    await connection.query('begin');
     await work((statement, values) => runOn(connection, statement, values));
     await connection.query('commit');
-    connection.release();
   } catch (error) {
-    // Dropping the connection rolls back whatever state it is in.
-    connection.release(true);
-    throw isAway(error) ? new DatabaseAway('the database is away', { cause: error }) : error;
+    // On a broken connection the server rolls back by itself, and the first error is the one that matters.
+    await connection.query('rollback').catch(() => {});
+    throw error;
   }
 }
 

@@ -1,15 +1,20 @@
 import type { Database } from './database.ts';
 
+/** `pending` is still to be delivered; `gone` was refused for good by the receiver (410). */
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'gone';
 
-/** The callback owed for a task. Its `webhook-id` is derived from the task and so the same over all attempts. */
+/** The callback owed for a task. Its `webhook-id` is derived from the task and so the same over all attempts. Times are Unix milliseconds. */
 export type Delivery = {
   readonly taskId: string;
   readonly accountId: string;
   readonly url: string;
   readonly state: DeliveryState;
-  /** Attempts made so far. */
-  readonly attempts: number;
+  /** 1 at first, one more with each redelivery that was asked for. */
+  readonly round: number;
+  readonly createdAt: number;
+  readonly finishedAt: number | undefined;
+  /** When the next attempt begins at the latest; means nothing once the delivery has ended. */
+  readonly dueAt: number;
 };
 
 /** What came of one attempt: an HTTP status, or the kind of network error. */
@@ -19,68 +24,113 @@ export type DeliveryAttempt = {
   readonly startedAt: number;
   readonly durationMs: number;
   readonly status: number | undefined;
+  /** For operators: to a client every kind is the same. */
   readonly error: string | undefined;
   /** The first 1 KiB of the answer, for the operator's eyes only. */
   readonly responseHead: Buffer | undefined;
 };
 
-const selectDelivery = {
-  name: 'find-delivery',
-  text: `
-select task_id, account_id, url, state, (select count(*) from callback_attempts a where a.task_id = d.task_id) as attempts
-from callback_deliveries d where task_id = $1`,
+const deliveryColumns = 'task_id, account_id, url, state, round, created_at, finished_at, due_at';
+
+type DeliveryRow = {
+  task_id: string;
+  account_id: string;
+  url: string;
+  state: DeliveryState;
+  round: number;
+  created_at: number;
+  finished_at: number | null;
+  due_at: number;
 };
 
-export async function findDelivery(db: Database, taskId: string): Promise<Delivery | undefined> {
-  type Row = { task_id: string; account_id: string; url: string; state: DeliveryState; attempts: number };
-  const [row] = await db.run<Row>(selectDelivery, [taskId]);
-  if (row === undefined) return undefined;
-  return { taskId: row.task_id, accountId: row.account_id, url: row.url, state: row.state, attempts: row.attempts };
+function deliveryFromRow(row: DeliveryRow): Delivery {
+  return {
+    taskId: row.task_id,
+    accountId: row.account_id,
+    url: row.url,
+    state: row.state,
+    round: row.round,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at ?? undefined,
+    dueAt: row.due_at,
+  };
 }
+
+const selectDelivery = {
+  name: 'find-delivery',
+  text: `select ${deliveryColumns} from callback_deliveries where task_id = $1`,
+};
+
+/** The callback of a task, or undefined while the task runs or when it was created without `callBackUrl`. */
+export async function findDelivery(db: Database, taskId: string): Promise<Delivery | undefined> {
+  const [row] = await db.run<DeliveryRow>(selectDelivery, [taskId]);
+  return row === undefined ? undefined : deliveryFromRow(row);
+}
+
+/** Attempts that are kept of a delivery; older ones are dropped, for a client may ask for redelivery without end. */
+const maxAttempts = 100;
 
 const insertAttempt = {
   name: 'record-delivery-attempt',
   text: `
-insert into callback_attempts (task_id, attempt, started_at, duration_ms, status, error, response_head)
-select $1, 1 + coalesce(max(attempt), 0), to_timestamp($2::float8 / 1000), $3, $4, $5, $6
-from callback_attempts where task_id = $1`,
+with next as (
+  select 1 + coalesce(max(attempt), 0) as attempt from callback_attempts where task_id = $1
+), noted as (
+  insert into callback_attempts (task_id, attempt, started_at, duration_ms, status, error, response_head)
+  select $1, attempt, to_timestamp($2::float8 / 1000), $3, $4, $5, $6 from next
+), trimmed as (
+  delete from callback_attempts where task_id = $1 and attempt <= (select attempt from next) - ${maxAttempts}
+)
+update callback_deliveries set
+  state = $8::text,
+  finished_at = case when $8::text = 'pending' then null else now() end,
+  due_at = to_timestamp($9::float8 / 1000)
+where task_id = $1 and round = $7 and state = 'pending'`,
 };
 
-/** Adds an attempt to the delivery's log, numbered after the last one. */
+/** What an attempt means for its delivery: how it ended, or by when (Unix milliseconds) it is tried again. */
+export type AttemptVerdict = { readonly state: DeliveryState; readonly dueAt: number };
+
+/**
+ * Adds an attempt to the delivery's log, numbered after the last one, and moves the delivery on, in one statement. When a
+ * redelivery was asked for meanwhile, the attempt is logged and the delivery stays owed.
+ */
 export async function recordDeliveryAttempt(
   db: Database,
-  taskId: string,
+  { taskId, round }: Pick<Delivery, 'taskId' | 'round'>,
   { startedAt, durationMs, status, error, responseHead }: Omit<DeliveryAttempt, 'attempt'>,
+  { state, dueAt }: AttemptVerdict,
 ): Promise<void> {
-  await db.run(insertAttempt, [taskId, startedAt, durationMs, status, error, responseHead]);
+  const values = [taskId, startedAt, durationMs, status, error, responseHead, round, state, dueAt];
+  await db.run(insertAttempt, values);
 }
 
-const finish = {
-  name: 'finish-delivery',
+const redeliver = {
+  name: 'ask-for-redelivery',
   text: `
-update callback_deliveries set state = $2, finished_at = now()
-where task_id = $1 and (state = 'pending' or $2 = 'delivered')`,
+update callback_deliveries set state = 'pending', round = round + 1, finished_at = null, due_at = now()
+where task_id = $1 returning ${deliveryColumns}`,
 };
 
-/** Ends a delivery. A redelivery that succeeds turns an earlier failure into `delivered`; nothing undoes `delivered`. */
-export async function finishDelivery(
-  db: Database,
-  taskId: string,
-  state: Exclude<DeliveryState, 'pending'>,
-): Promise<void> {
-  await db.run(finish, [taskId, state]);
+/** Owes the callback anew, however it stands: from this commit on it will be sent. Undefined when there is none to send. */
+export async function askForRedelivery(db: Database, taskId: string): Promise<Delivery | undefined> {
+  const [row] = await db.run<DeliveryRow>(redeliver, [taskId]);
+  return row === undefined ? undefined : deliveryFromRow(row);
 }
 
 const selectPending = {
-  name: 'list-pending-deliveries',
+  name: 'list-overdue-deliveries',
   text: `
 select task_id, account_id from callback_deliveries
-where state = 'pending' and created_at < now() - $1 * interval '1 millisecond'
-  and ($2::uuid is null or (created_at, task_id) > (select created_at, task_id from callback_deliveries where task_id = $2))
-order by created_at, task_id limit $3`,
+where state = 'pending' and due_at < now() - $1 * interval '1 millisecond'
+  and ($2::uuid is null or (due_at, task_id) > (select due_at, task_id from callback_deliveries where task_id = $2))
+order by due_at, task_id limit $3`,
 };
 
-/** Callbacks still owed after `minAgeMs`, oldest first, a bounded page of them after the given one. */
+/**
+ * Callbacks whose next attempt is overdue by `minAgeMs`, longest first, a bounded page of them after the given one. Those
+ * that wait for their turn in the schedule are not among them.
+ */
 export async function listPendingDeliveries(
   db: Database,
   { minAgeMs, after, limit }: { minAgeMs: number; after?: string | undefined; limit: number },
@@ -93,7 +143,7 @@ const selectAttempts = {
   name: 'list-delivery-attempts',
   text: `
 select attempt, started_at, duration_ms, status, error, response_head from callback_attempts
-where task_id = $1 order by attempt desc limit 100`,
+where task_id = $1 order by attempt desc limit ${maxAttempts}`,
 };
 
 type AttemptRow = {

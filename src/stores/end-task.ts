@@ -2,8 +2,14 @@ import type { Task, TaskFailure, TaskResult } from '../domain/task.ts';
 import type { Database } from './database.ts';
 import { findTask } from './tasks.ts';
 
-/** A final task, whoever ended it, and whether a callback is owed for it. */
-export type EndedTask = { readonly task: Task; readonly hasCallback: boolean };
+/** A final task, whoever ended it. */
+export type EndedTask = {
+  readonly task: Task;
+  /** Whether a callback is owed for it. */
+  readonly hasCallback: boolean;
+  /** True when this very call ended it; false when it was final before, or an earlier call was lost after its commit. */
+  readonly changed: boolean;
+};
 
 // What both endings share: the account gets a free place, and the callback's delivery is born with the final state.
 const freePlace = `account_freed as (
@@ -27,8 +33,8 @@ select id from ended`,
 
 /** Ends the task in `success`. A task that is final already keeps its state, which is then the answer. Throws for an unknown task. */
 export async function completeTask(db: Database, taskId: string, result: TaskResult): Promise<EndedTask> {
-  await db.run(succeed, [taskId, JSON.stringify(result)]);
-  return endedTask(db, taskId);
+  const ended = await db.run(succeed, [taskId, JSON.stringify(result)]);
+  return endedTask(db, taskId, ended.length > 0);
 }
 
 const fail = {
@@ -52,12 +58,12 @@ select id from ended`,
 
 /** Ends the task in `fail` and refunds it in full, in one transaction. A final task keeps its state. Throws for an unknown task. */
 export async function refundTask(db: Database, taskId: string, failure: TaskFailure): Promise<EndedTask> {
-  await db.run(fail, [taskId, failure.failCode, failure.failMsg]);
-  return endedTask(db, taskId);
+  const ended = await db.run(fail, [taskId, failure.failCode, failure.failMsg]);
+  return endedTask(db, taskId, ended.length > 0);
 }
 
-async function endedTask(db: Database, taskId: string): Promise<EndedTask> {
+async function endedTask(db: Database, taskId: string, changed: boolean): Promise<EndedTask> {
   const task = await findTask(db, taskId);
   if (task === undefined) throw new Error(`task ${taskId} does not exist`);
-  return { task, hasCallback: task.param.callBackUrl !== undefined };
+  return { task, hasCallback: task.param.callBackUrl !== undefined, changed };
 }

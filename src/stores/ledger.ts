@@ -1,6 +1,7 @@
 import type { Database } from './database.ts';
 
-export type LedgerKind = 'grant' | 'charge' | 'refund' | 'adjustment';
+export const ledgerKinds = ['grant', 'charge', 'refund', 'adjustment'] as const;
+export type LedgerKind = (typeof ledgerKinds)[number];
 
 /** One line of an account's books. `amount` is signed: charges are negative. Times are Unix milliseconds. */
 export type LedgerEntry = {
@@ -57,6 +58,27 @@ export async function listLedger(
 ): Promise<readonly LedgerEntry[]> {
   const rows = await db.run<EntryRow>(selectEntries, [accountId, before, limit]);
   return rows.map(entryFromRow);
+}
+
+const selectBooks = {
+  name: 'read-books',
+  text: `
+select balance, entry.* from accounts left join lateral (
+  select id, task_id, kind, amount, balance_after, reason, created_at from ledger_entries
+  where account_id = accounts.id and id < $2 order by id desc limit $3
+) entry on true where accounts.id = $1 order by entry.id desc`,
+};
+
+/** The balance and a page of the ledger as `listLedger` answers it, of one and the same moment. Throws for an unknown account. */
+export async function readBooks(
+  db: Database,
+  { accountId, before, limit }: { accountId: string; before: number | undefined; limit: number },
+): Promise<{ readonly balance: number; readonly entries: readonly LedgerEntry[] }> {
+  type Row = { balance: number } & (EntryRow | { id: null });
+  const rows = await db.run<Row>(selectBooks, [accountId, before ?? Number.MAX_SAFE_INTEGER, limit]);
+  const [first] = rows;
+  if (first === undefined) throw new Error(`account ${accountId} does not exist`);
+  return { balance: first.balance, entries: rows.flatMap((row) => (row.id === null ? [] : [entryFromRow(row)])) };
 }
 
 const selectTaskEntries = {

@@ -1,21 +1,28 @@
-import type { TaskResult } from '../domain/task.ts';
 import type { Database } from './database.ts';
 
 const selectExpired = {
   name: 'list-expired-media',
   text: `
-select id, result from tasks
+(select id from tasks
 where state = 'success' and media_deleted_at is null and completed_at < now() - $1 * interval '1 millisecond'
-order by completed_at limit $2`,
+order by completed_at limit $3)
+union all
+(select id from tasks
+where state = 'fail' and media_deleted_at is null and completed_at < now() - $2 * interval '1 millisecond'
+order by completed_at limit $3)
+limit $3`,
 };
 
-/** Successful tasks whose media is older than its retention and still there, oldest first, a bounded page. */
+/**
+ * Tasks whose media is to go, oldest first, a bounded page: successful ones past their retention, and failed ones after
+ * `leftoverMs`, for an attempt that was killed or came too late may have left a file behind.
+ */
 export async function listExpiredMedia(
   db: Database,
-  { retentionMs, limit }: { retentionMs: number; limit: number },
-): Promise<readonly { readonly taskId: string; readonly result: TaskResult }[]> {
-  const rows = await db.run<{ id: string; result: TaskResult }>(selectExpired, [retentionMs, limit]);
-  return rows.map((row) => ({ taskId: row.id, result: row.result }));
+  { retentionMs, leftoverMs, limit }: { retentionMs: number; leftoverMs: number; limit: number },
+): Promise<readonly string[]> {
+  const rows = await db.run<{ id: string }>(selectExpired, [retentionMs, leftoverMs, limit]);
+  return rows.map((row) => row.id);
 }
 
 const markDeleted = {

@@ -1,9 +1,14 @@
 import { Kysely, Migrator, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import * as initial from './migrations/0001-initial.ts';
+import * as providerJobEnds from './migrations/0002-provider-job-ends.ts';
+import * as ledgerAudit from './migrations/0003-ledger-audit.ts';
+import * as callbacks from './migrations/0004-callbacks.ts';
 
 /** Every migration in order; a landed one is never edited. */
-const migrations = { '0001-initial': initial };
+const migrations = { '0001-initial': initial, '0002-provider-job-ends': providerJobEnds, '0003-ledger-audit': ledgerAudit, '0004-callbacks': callbacks };
+
+export const migrationNames: readonly string[] = Object.keys(migrations);
 
 /**
  * Brings the schema up to date and answers the names of the migrations that ran. Safe to run from several processes

@@ -1,3 +1,4 @@
+import type { FailCode, TaskFailure } from '../domain/task.ts';
 import type { Database } from './database.ts';
 
 export type ProviderJobOutcome = 'success' | 'fail' | 'not_created' | 'abandoned' | 'late_success';
@@ -8,22 +9,41 @@ export type ProviderJob = {
   readonly provider: string;
   readonly jobId: string | undefined;
   readonly outcome: ProviderJobOutcome | undefined;
+  /** Why the task failed with this job; set for the job that decided the task's end. */
+  readonly failure: TaskFailure | undefined;
+  /** Milliseconds since the intent was committed, by the database's clock. */
+  readonly ageMs: number;
 };
 
 const selectJobs = {
   name: 'list-provider-jobs',
-  text: `select ordinal, provider, job_id, outcome from provider_jobs where task_id = $1 order by ordinal`,
+  text: `
+select ordinal, provider, job_id, outcome, fail_code, fail_msg,
+  (extract(epoch from now() - intended_at) * 1000)::bigint as age_ms
+from provider_jobs where task_id = $1 order by ordinal`,
+};
+
+type JobRow = {
+  ordinal: number;
+  provider: string;
+  job_id: string | null;
+  outcome: ProviderJobOutcome | null;
+  fail_code: FailCode | null;
+  fail_msg: string | null;
+  age_ms: number;
 };
 
 /** Every job of a task, oldest first; a task has no more than a handful. */
 export async function listProviderJobs(db: Database, taskId: string): Promise<readonly ProviderJob[]> {
-  type Row = { ordinal: number; provider: string; job_id: string | null; outcome: ProviderJobOutcome | null };
-  const rows = await db.run<Row>(selectJobs, [taskId]);
+  const rows = await db.run<JobRow>(selectJobs, [taskId]);
   return rows.map((row) => ({
     ordinal: row.ordinal,
     provider: row.provider,
     jobId: row.job_id ?? undefined,
     outcome: row.outcome ?? undefined,
+    failure:
+      row.fail_code === null || row.fail_msg === null ? undefined : { failCode: row.fail_code, failMsg: row.fail_msg },
+    ageMs: row.age_ms,
   }));
 }
 
@@ -59,14 +79,83 @@ export async function recordProviderJob(
 const recordEnded = {
   name: 'end-provider-job',
   text: `
-update provider_jobs set outcome = $3, ended_at = now()
-where task_id = $1 and ordinal = $2 and (outcome is null or $3 = 'late_success')`,
+update provider_jobs set outcome = $3, fail_code = $4, fail_msg = $5, ended_at = now()
+where task_id = $1 and ordinal = $2 and outcome is null`,
 };
 
-/** Commits how a job ended; the first outcome stays, but a success that came late is always recorded. */
+export type ProviderJobEnd = {
+  readonly taskId: string;
+  readonly ordinal: number;
+  readonly outcome: ProviderJobOutcome;
+  /** Given when this job decides that the task fails: a repeated attempt then comes to the same end. */
+  readonly failure?: TaskFailure;
+};
+
+/** Commits how a job ended; the first outcome stays. */
 export async function endProviderJob(
   db: Database,
-  { taskId, ordinal, outcome }: { taskId: string; ordinal: number; outcome: ProviderJobOutcome },
+  { taskId, ordinal, outcome, failure }: ProviderJobEnd,
 ): Promise<void> {
-  await db.run(recordEnded, [taskId, ordinal, outcome]);
+  await db.run(recordEnded, [taskId, ordinal, outcome, failure?.failCode, failure?.failMsg]);
+}
+
+const recordLate = {
+  name: 'record-late-success',
+  text: `update provider_jobs set outcome = 'late_success', settled_at = now() where task_id = $1 and outcome = 'success'`,
+};
+
+/** A video came after its task had been refunded: it was paid for upstream and is never delivered. */
+export async function recordLateSuccess(db: Database, taskId: string): Promise<void> {
+  await db.run(recordLate, [taskId]);
+}
+
+/** A job that may still run, and cost, upstream although its task has failed. */
+export type UnsettledJob = {
+  readonly taskId: string;
+  readonly ordinal: number;
+  readonly provider: string;
+  readonly jobId: string | undefined;
+};
+
+// A success whose delivery is still under way is none of these; nor is the job of a task that ended a moment ago.
+const selectUnsettled = {
+  name: 'list-unsettled-provider-jobs',
+  text: `
+select j.task_id, j.ordinal, j.provider, j.job_id from provider_jobs j join tasks t on t.id = j.task_id
+where j.settled_at is null and (j.outcome is null or j.outcome = 'abandoned')
+  and t.completed_at < now() - $1 * interval '1 millisecond'
+  and ($2::uuid is null or (j.intended_at, j.task_id, j.ordinal) >
+    (select intended_at, task_id, ordinal from provider_jobs where task_id = $2 and ordinal = $3))
+order by j.intended_at, j.task_id, j.ordinal limit $4`,
+};
+
+/** Jobs without a known end whose task ended `minAgeMs` ago or earlier, oldest first, a bounded page after the given one. */
+export async function listUnsettledJobs(
+  db: Database,
+  { minAgeMs, after, limit }: { minAgeMs: number; after?: UnsettledJob | undefined; limit: number },
+): Promise<readonly UnsettledJob[]> {
+  type Row = { task_id: string; ordinal: number; provider: string; job_id: string | null };
+  const rows = await db.run<Row>(selectUnsettled, [minAgeMs, after?.taskId, after?.ordinal, limit]);
+  return rows.map((row) => ({
+    taskId: row.task_id,
+    ordinal: row.ordinal,
+    provider: row.provider,
+    jobId: row.job_id ?? undefined,
+  }));
+}
+
+const settleUnsettled = {
+  name: 'settle-provider-job',
+  text: `
+update provider_jobs set settled_at = now(), outcome = $3, ended_at = coalesce(ended_at, now())
+where task_id = $1 and ordinal = $2 and settled_at is null and (outcome is null or outcome = 'abandoned')`,
+};
+
+/** Commits that a failed task's job was looked at for the last time: stopped, or finished too late. */
+export async function settleProviderJob(
+  db: Database,
+  { taskId, ordinal }: Pick<UnsettledJob, 'taskId' | 'ordinal'>,
+  outcome: 'abandoned' | 'late_success',
+): Promise<void> {
+  await db.run(settleUnsettled, [taskId, ordinal, outcome]);
 }

@@ -10,6 +10,17 @@ export async function findTask(db: Database, taskId: string): Promise<Task | und
   return row === undefined ? undefined : taskFromRow(row);
 }
 
+const selectEnded = {
+  name: 'list-ended-among',
+  text: `select id from tasks where id = any($1::uuid[]) and state in ('success', 'fail')`,
+};
+
+/** Which of these tasks are final; the caller bounds how many it asks about. */
+export async function listEndedAmong(db: Database, taskIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await db.run<{ id: string }>(selectEnded, [taskIds]);
+  return new Set(rows.map(({ id }) => id));
+}
+
 const markQueuing = {
   name: 'mark-queuing',
   text: `update tasks set state = 'queuing', updated_at = now() where id = $1 and state = 'waiting' returning ${taskColumns}`,
@@ -38,15 +49,32 @@ export async function startGeneration(db: Database, taskId: string): Promise<Tas
   return task === undefined || isFinal(task.state) ? undefined : task;
 }
 
-export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & { readonly model: string };
+export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
+  readonly model: string;
+  /** Milliseconds since it was accepted, by the database's clock. */
+  readonly ageMs: number;
+  /** Milliseconds since the first start of its generation; undefined before. */
+  readonly generatingMs: number | undefined;
+};
 
 const selectUnfinished = {
   name: 'list-unfinished-tasks',
   text: `
-select id, account_id, model, state from tasks
+select id, account_id, model, state, (extract(epoch from now() - created_at) * 1000)::bigint as age_ms,
+  (extract(epoch from now() - generation_started_at) * 1000)::bigint as generating_ms
+from tasks
 where state in ('waiting', 'queuing', 'generating') and created_at < now() - $1 * interval '1 millisecond'
   and ($2::uuid is null or (created_at, id) > (select created_at, id from tasks where id = $2))
 order by created_at, id limit $3`,
+};
+
+type UnfinishedRow = {
+  id: string;
+  account_id: string;
+  model: string;
+  state: Task['state'];
+  age_ms: number;
+  generating_ms: number | null;
 };
 
 /** Unfinished tasks older than `minAgeMs` in order of arrival, a bounded page of them after the given one. */
@@ -54,7 +82,13 @@ export async function listUnfinishedTasks(
   db: Database,
   { minAgeMs, after, limit }: { minAgeMs: number; after?: string | undefined; limit: number },
 ): Promise<readonly UnfinishedTask[]> {
-  type Row = { id: string; account_id: string; model: string; state: Task['state'] };
-  const rows = await db.run<Row>(selectUnfinished, [minAgeMs, after, limit]);
-  return rows.map((row) => ({ taskId: row.id, accountId: row.account_id, model: row.model, state: row.state }));
+  const rows = await db.run<UnfinishedRow>(selectUnfinished, [minAgeMs, after, limit]);
+  return rows.map((row) => ({
+    taskId: row.id,
+    accountId: row.account_id,
+    model: row.model,
+    state: row.state,
+    ageMs: row.age_ms,
+    generatingMs: row.generating_ms ?? undefined,
+  }));
 }

@@ -7,7 +7,7 @@ import {
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { TaskQueues } from '../domain/task-queues.ts';
 import { callbackWorkflowId, taskWorkflowId } from '../domain/workflow-ids.ts';
-import type { deliverCallback, videoTask } from '../../workflows/index.ts';
+import type { deliverCallback, redeliverSignal, videoTask } from '../../workflows/index.ts';
 import { within } from './connect.ts';
 
 const startLimitMs = 10_000;
@@ -27,6 +27,7 @@ export function createEngine(client: Client, queues: TaskQueues) {
     startTask: (task: { taskId: string; accountId: string; model: string }) => startTask(client, queues, task),
     taskStatus: (taskId: string) => taskStatus(client, taskId),
     startDelivery: (delivery: { taskId: string; accountId: string }) => startDelivery(client, queues, delivery),
+    redeliver: (delivery: { taskId: string; accountId: string }) => redeliver(client, queues, delivery),
   };
 }
 
@@ -63,19 +64,38 @@ async function startTask(
 async function startDelivery(
   client: Client,
   queues: TaskQueues,
-  { taskId, accountId }: { taskId: string; accountId: string },
+  delivery: { taskId: string; accountId: string },
 ): Promise<void> {
   await unlessStarted(() =>
     within(client, startLimitMs, () =>
-      client.workflow.start<typeof deliverCallback>('deliverCallback', {
-        workflowId: callbackWorkflowId(taskId),
-        taskQueue: queues.main,
-        args: [{ taskId, accountId }],
-        typedSearchAttributes: [{ key: searchAttributes.accountId, value: accountId }],
-        staticSummary: `callback of task ${taskId}`,
-      }),
+      client.workflow.start<typeof deliverCallback>('deliverCallback', deliveryOptions(queues, delivery)),
     ),
   );
+}
+
+/** Has the callback sent now: by its running workflow, which begins its schedule anew, or by a new one. */
+async function redeliver(
+  client: Client,
+  queues: TaskQueues,
+  delivery: { taskId: string; accountId: string },
+): Promise<void> {
+  const signal: (typeof redeliverSignal)['name'] = 'redeliver';
+  await within(client, startLimitMs, () =>
+    client.workflow.signalWithStart<typeof deliverCallback>('deliverCallback', {
+      ...deliveryOptions(queues, delivery),
+      signal,
+    }),
+  );
+}
+
+function deliveryOptions(queues: TaskQueues, { taskId, accountId }: { taskId: string; accountId: string }) {
+  return {
+    workflowId: callbackWorkflowId(taskId),
+    taskQueue: queues.main,
+    args: [{ taskId, accountId }] satisfies [unknown],
+    typedSearchAttributes: [{ key: searchAttributes.accountId, value: accountId }],
+    staticSummary: `callback of task ${taskId}`,
+  };
 }
 
 async function unlessStarted(start: () => Promise<unknown>): Promise<void> {

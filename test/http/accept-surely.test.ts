@@ -29,7 +29,7 @@ function faulty(db: Database): Database {
       if (statement.name !== 'accept-task') return db.run(statement, values);
       tries += 1;
       const fault = faults.shift();
-      if (fault === 'lost request') return Promise.reject(new DatabaseAway('away'));
+      if (fault === 'lost request') return Promise.reject(new DatabaseAway(true, new Error('away')));
       if (fault === 'crash') return Promise.reject(new TypeError('a bug'));
       return fault === 'lost answer' ? losing(db.run(statement, values)) : db.run(statement, values);
     },
@@ -38,7 +38,7 @@ function faulty(db: Database): Database {
 
 async function losing<T>(answer: Promise<T>): Promise<T> {
   await answer;
-  throw new DatabaseAway('away', { cause: new Error('the connection broke') });
+  throw new DatabaseAway(true, new Error('the connection broke'));
 }
 
 function inject(...next: readonly Fault[]): void {

@@ -58,6 +58,7 @@ export async function startHttpService({
       publicUrl: 'http://media.test',
     }),
     startTask: (task) => started.push(task),
+    withdraw: () => undefined,
     progressOf: () => Promise.resolve(0),
     log: pino({ level: 'debug' }, { write: (line: string) => log.push(parseLine(line)) }),
     ...overrides,

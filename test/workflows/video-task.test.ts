@@ -54,13 +54,13 @@ describe('videoTask', () => {
   });
 
   test('a task whose content is rejected fails with the provider’s sentence and is refunded in full', async () => {
-    const before = await balance();
+    const earlier = await balance();
     const taskId = await started('[[reject]]');
     const task = await waitForEnd(worker.database.db, taskId);
     assert.equal(task.failure?.failCode, 'content_rejected');
     assert.equal(task.creditsRefunded, 132);
     assert.deepEqual(await kinds(taskId), ['charge', 'refund']);
-    assert.equal(await balance(), before);
+    assert.equal(await balance(), earlier);
   });
 
   test('a renderer that dies fails the task, refunded', async () => {
@@ -135,7 +135,7 @@ describe('videoTask', () => {
 
   test('an order that breaks a rule fails the workflow and charges nothing', async () => {
     const taskId = uuidv7();
-    const before = await balance();
+    const earlier = await balance();
     const order = { accountId: account.accountId, request: { model: 'videogen-2.0-fast', input: { promt: 'typo' } } };
     const handle = await temporal.client.workflow.start('videoTask', {
       workflowId: taskId,
@@ -144,7 +144,7 @@ describe('videoTask', () => {
     });
     await assert.rejects(handle.result());
     assert.equal(await findTask(worker.database.db, taskId), undefined);
-    assert.equal(await balance(), before);
+    assert.equal(await balance(), earlier);
   });
 
   test('the history of a successful task without callback is at most 30 events', async () => {

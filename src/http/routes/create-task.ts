@@ -36,7 +36,7 @@ async function createTask(ctx: Context<WithCaller & WithTaskRequest>, deps: Http
     creditsCharged: chargeOf(param, deps),
     idempotencyKey,
   };
-  const { kind, taskId, creditsCharged } = answered(await acceptSurely(deps.db, task));
+  const { kind, taskId, creditsCharged } = answered(await acceptSurely(deps, task));
   if (kind === 'accepted') deps.startTask({ taskId, accountId: caller.accountId, model: param.model });
   else ctx.set('Idempotency-Replayed', 'true');
   succeed(ctx, { taskId, creditsCharged });

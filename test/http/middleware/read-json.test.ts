@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
 import { after, before, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { findAccount } from '../../../src/stores/accounts.ts';
 import { assertRefused } from '../../support/http-client.ts';
@@ -88,16 +90,25 @@ test('413 comes at once for a length that is too large, and the client may hang 
 
 test('413 a client that sends everything before it reads gets the answer, also on a connection it asked to close', async () => {
   for (const lines of [['Connection: close'], []]) {
-    const body = 'x'.repeat(1024 * 1024);
+    const piece = 'x'.repeat(64 * 1024);
+    const pieces = 48;
     const connection = rawConnection(service.server.port);
     connection.socket.pause();
-    connection.write(head(...lines, 'Content-Type: application/json', `Content-Length: ${body.length}`));
-    await new Promise((resolve) => connection.socket.write(body, resolve));
+    connection.write(head(...lines, 'Content-Type: application/json', `Content-Length: ${piece.length * pieces}`));
+    for (let sent = 0; sent < pieces; sent += 1) await written(connection.socket, piece);
     connection.socket.resume();
     assertRefused(parseAnswer(await connection.received(/\r\n\r\n.*}$/s)), 413, /larger than 256 KiB/);
     connection.socket.destroy();
   }
 });
+
+/** Resolves once the kernel has taken the bytes and the server, in this very process, has had its turn. */
+async function written(socket: Socket, bytes: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    socket.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+  await setImmediate();
+}
 
 test('413 leaves a kept connection usable for the next request', async () => {
   const body = 'x'.repeat(limit + 1);

@@ -212,6 +212,7 @@ test('403 a suspended account starts nothing, but may go on reading', async () =
   const { json } = await service.create(key, plainRequest);
   await setAccount(accountId, 'suspended_at = now()');
   assertRefused(await service.create(key, plainRequest), 403, /suspended/);
+  assertRefused(await service.create(key, '{'), 403, /suspended/);
   assert.equal(await taskCount(accountId), 1);
   assert.equal((await service.recordInfo(key, String(json.data['taskId']))).status, 200);
 });

@@ -286,6 +286,20 @@ test('200 a page on another site may ask for ranges', async () => {
   assert.match(String(answer.headers['access-control-allow-headers']), /Range/);
 });
 
+test('close lets a running download end and then closes its connection, which had been promised to stay', async () => {
+  const own = await startHttpService({ database, resultStore: store });
+  const client = rawConnection(own.server.port);
+  client.socket.pause();
+  client.write(`GET ${linkTo(bigKey)} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await waitFor('an open file', async () => ((await openBigFiles()) === 1 ? true : undefined));
+  const closed = own.close(60_000);
+  client.socket.resume();
+  const text = await client.closed;
+  assert.match(text.slice(0, 1000), /^HTTP\/1\.1 200 OK.*Connection: keep-alive/s);
+  assert.equal(text.length - text.indexOf('\r\n\r\n') - 4, bigBytes);
+  await closed;
+});
+
 /** How many files this process has open under the store's name for the big file. */
 async function openBigFiles(): Promise<number> {
   const links = await Promise.all(

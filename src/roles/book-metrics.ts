@@ -1,0 +1,28 @@
+import { Gauge } from 'prom-client';
+import type { Metrics } from '../metrics.ts';
+import { readAuditState } from '../stores/audit-state.ts';
+import type { Database } from '../stores/database.ts';
+
+/**
+ * Shows what the audit last found. It is read from the database at each look, so that every process tells the same, and a
+ * violation is shown until it is put right. While the database is away the last known figures stay.
+ */
+export function exportBookMetrics({ registry }: Metrics, db: Database): void {
+  const registers = [registry];
+  const auditedAt = new Gauge({
+    name: 'videogen_ledger_audited_timestamp_seconds',
+    help: 'When the books were last audited, in Unix seconds; 0 when never',
+    registers,
+  });
+  const violations = new Gauge({
+    name: 'videogen_ledger_violations',
+    help: 'Broken invariants of the books that are not put right yet; anything but 0 is an alarm',
+    registers,
+    collect: async () => {
+      const state = await readAuditState(db).catch(() => undefined);
+      if (state === undefined) return;
+      violations.set(state.violations);
+      auditedAt.set(state.auditedAt / 1000);
+    },
+  });
+}

@@ -1,0 +1,170 @@
+import type { Database } from './database.ts';
+
+/** The invariants of the books (design, section 4). Together the first two say: balance = sum of entries, at every entry. */
+export const ledgerRules = [
+  'balance_is_that_of_last_entry',
+  'balance_after_is_running_sum',
+  'nothing_is_below_zero',
+  'unfinished_count_is_true',
+  'entry_belongs_to_its_task',
+  'task_has_its_charge',
+  'failed_task_is_refunded_in_full',
+  'only_failed_tasks_are_refunded',
+  'books_are_guarded',
+] as const;
+export type LedgerRule = (typeof ledgerRules)[number];
+
+/** A broken invariant: which rule, where, and what was found. */
+export type LedgerViolation = {
+  readonly rule: LedgerRule;
+  readonly accountId: string | undefined;
+  readonly entryId: number | undefined;
+  readonly taskId: string | undefined;
+  readonly detail: string;
+};
+
+/** What is to be checked. Every rule looks at one thing and its neighbours, in one snapshot of its own. */
+export type AuditScope = {
+  readonly accounts: readonly string[];
+  readonly entries: readonly number[];
+  readonly tasks: readonly string[];
+};
+
+/** Every violation of a rule by one of these accounts, entries and tasks. A few thousand of each at most, please. */
+export async function checkBooks(db: Database, scope: AuditScope): Promise<readonly LedgerViolation[]> {
+  return [
+    ...(await check(db, accountRules, scope.accounts)),
+    ...(await check(db, entryRules, scope.entries)),
+    ...(await check(db, taskRules, scope.tasks)),
+  ];
+}
+
+/** The triggers and constraints that keep the books from being rewritten, as far as they are missing or switched off. */
+export function checkGuards(db: Database): Promise<readonly LedgerViolation[]> {
+  return check(db, guardRule, guards);
+}
+
+type Row = { rule: LedgerRule; account_id: string | null; entry_id: number | null; task_id: string | null; detail: string };
+
+async function check(
+  db: Database,
+  rules: { readonly name: string; readonly text: string },
+  ids: readonly (string | number)[],
+): Promise<readonly LedgerViolation[]> {
+  if (ids.length === 0) return [];
+  const rows = await db.run<Row>(rules, [ids]);
+  return rows.map((row) => ({
+    rule: row.rule,
+    accountId: row.account_id ?? undefined,
+    entryId: row.entry_id ?? undefined,
+    taskId: row.task_id ?? undefined,
+    detail: row.detail,
+  }));
+}
+
+const accountRules = {
+  name: 'check-accounts',
+  text: `
+with checked as (
+  select a.id, a.balance, a.unfinished_tasks, coalesce(last.balance_after, 0) as booked, coalesce(live.tasks, 0) as live
+  from accounts a
+  left join lateral (
+    select balance_after from ledger_entries where account_id = a.id order by id desc limit 1
+  ) last on true
+  left join (
+    select account_id, count(*) as tasks from tasks
+    where state in ('waiting', 'queuing', 'generating') and account_id = any($1::uuid[]) group by account_id
+  ) live on live.account_id = a.id
+  where a.id = any($1::uuid[])
+)
+select 'balance_is_that_of_last_entry' as rule, id as account_id, null::bigint as entry_id, null::uuid as task_id,
+  format('balance %s, last entry %s', balance, booked) as detail
+from checked where balance <> booked
+union all
+select 'nothing_is_below_zero', id, null, null, format('balance %s', balance) from checked where balance < 0
+union all
+select 'unfinished_count_is_true', id, null, null, format('account says %s, tasks say %s', unfinished_tasks, live)
+from checked where unfinished_tasks <> live`,
+};
+
+const entryRules = {
+  name: 'check-entries',
+  text: `
+with checked as (
+  select e.*, coalesce(previous.balance_after, 0) as before, t.account_id as owner
+  from ledger_entries e
+  left join lateral (
+    select p.balance_after from ledger_entries p where p.account_id = e.account_id and p.id < e.id order by p.id desc limit 1
+  ) previous on true
+  left join tasks t on t.id = e.task_id
+  where e.id = any($1::bigint[])
+)
+select 'balance_after_is_running_sum' as rule, account_id, id as entry_id, task_id,
+  format('%s %s on %s gives %s', kind, amount, before, balance_after) as detail
+from checked where balance_after <> before + amount
+union all
+select 'nothing_is_below_zero', account_id, id, task_id, format('balance after %s', balance_after)
+from checked where balance_after < 0
+union all
+select 'entry_belongs_to_its_task', account_id, id, task_id, format('%s %s, task of account %s', kind, amount, owner)
+from checked
+where case when kind in ('charge', 'refund') then owner is distinct from account_id or (kind = 'charge') <> (amount < 0)
+  else task_id is not null or amount = 0 or (kind = 'grant' and amount < 0) end`,
+};
+
+const taskRules = {
+  name: 'check-tasks',
+  text: `
+with checked as (
+  select t.id, t.account_id, t.state, t.credits_charged, t.credits_refunded, e.*
+  from tasks t left join lateral (
+    select count(*) filter (where kind = 'charge') as charges,
+      coalesce(sum(amount) filter (where kind = 'charge' and account_id = t.account_id), 0) as charged,
+      count(*) filter (where kind = 'refund') as refunds,
+      coalesce(sum(amount) filter (where kind = 'refund' and account_id = t.account_id), 0) as refunded
+    from ledger_entries where task_id = t.id
+  ) e on true
+  where t.id = any($1::uuid[])
+)
+select 'task_has_its_charge' as rule, account_id, null::bigint as entry_id, id as task_id,
+  format('the task says %s, %s entries say %s', credits_charged, charges, charged) as detail
+from checked where charges <> 1 or charged <> -credits_charged
+union all
+select 'failed_task_is_refunded_in_full', account_id, null, id,
+  format('charged %s, the task says refunded %s, %s entries say %s', credits_charged, credits_refunded, refunds, refunded)
+from checked
+where state = 'fail' and (refunds <> 1 or refunded <> credits_charged or credits_refunded <> credits_charged)
+union all
+select 'only_failed_tasks_are_refunded', account_id, null, id,
+  format('state %s, the task says refunded %s, %s entries say %s', state, credits_refunded, refunds, refunded)
+from checked where state <> 'fail' and (refunds > 0 or credits_refunded <> 0)`,
+};
+
+/** Names of triggers and constraints in the first migration. */
+const guards = [
+  'final_tasks_never_change',
+  'tasks_are_kept',
+  'ledger_is_append_only',
+  'accounts_balance_check',
+  'accounts_unfinished_tasks_check',
+  'ledger_entries_balance_after_check',
+  'one_charge_one_refund',
+  'sign_fits_kind',
+  'task_fits_kind',
+  'failed_is_refunded',
+];
+
+const guardRule = {
+  name: 'check-guards',
+  text: `
+select 'books_are_guarded' as rule, null::uuid as account_id, null::bigint as entry_id, null::uuid as task_id,
+  format('%s is missing or switched off', guard) as detail
+from unnest($1::text[]) guard
+where not exists (
+  select from pg_trigger where tgname = guard and tgenabled in ('O', 'A')
+    and tgrelid in ('tasks'::regclass, 'ledger_entries'::regclass)
+  union all
+  select from pg_constraint where conname = guard and convalidated
+    and conrelid in ('accounts'::regclass, 'tasks'::regclass, 'ledger_entries'::regclass)
+)`,
+};
