@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { acquireLockFile, newClaim, releaseLockFile } from './lock-file.ts';
+import { acquireLockFile, newClaim, releaseLockFile } from './processes/lock-file.ts';
 
 /** Another process of Videogen that is alive owns the data folder. The message is for the operator. */
 export class DataFolderInUse extends Error {

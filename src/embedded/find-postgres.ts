@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { postgresAnswer, postgresUrl } from './postgres-answer.ts';
-import { clusterFolderOf, readPassword } from './postgres-cluster.ts';
+import { postgresAnswer, postgresUrl } from './postgres/postgres-answer.ts';
+import { clusterFolderOf, readPassword } from './postgres/postgres-cluster.ts';
 import { databaseName } from './postgres.ts';
-import { findPostmaster } from './postmaster.ts';
+import { findPostmaster } from './postgres/postmaster.ts';
 
 /**
  * The address of the embedded PostgreSQL that runs on this folder (the one given to `startPostgres`), password included;

@@ -1,14 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { bringUpPostgres, type PostgresPlan } from './bring-up-postgres.ts';
-import { postgresAccount } from './postgres-account.ts';
-import { ensureDatabase, postgresUrl } from './postgres-answer.ts';
-import { postgresBinaries } from './postgres-binaries.ts';
-import { clusterFolderOf, ensureCluster } from './postgres-cluster.ts';
+import { bringUpPostgres, type PostgresPlan } from './postgres/bring-up-postgres.ts';
+import { postgresAccount } from './postgres/postgres-account.ts';
+import { ensureDatabase, postgresUrl } from './postgres/postgres-answer.ts';
+import { postgresBinaries } from './postgres/postgres-binaries.ts';
+import { clusterFolderOf, ensureCluster } from './postgres/postgres-cluster.ts';
 import { boundServerLog } from './server-log.ts';
-import type { RunningProcess } from './running-process.ts';
-import { stopProcess } from './stop-process.ts';
-import { supervise } from './supervise.ts';
+import type { RunningProcess } from './processes/running-process.ts';
+import { stopProcess } from './processes/stop-process.ts';
+import { supervise } from './processes/supervise.ts';
 
 export type Postgres = {
   /** Of the database `videogen`, password included; the same for as long as this runs, also over restarts of the server. */

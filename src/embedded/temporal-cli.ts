@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { downloadTemporalCli } from './download-temporal-cli.ts';
-import { temporalCliVersion } from './temporal-cli-version.ts';
-import { temporalCliFromWheel } from './temporal-cli-from-wheel.ts';
+import { downloadTemporalCli } from './temporal/download-temporal-cli.ts';
+import { temporalCliVersion } from './temporal/temporal-cli-version.ts';
+import { temporalCliFromWheel } from './temporal/temporal-cli-from-wheel.ts';
 
 /** Server 1.32.0 and UI 2.54.1. */
 export const pinnedTemporalCli = '1.9.1';

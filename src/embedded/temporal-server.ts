@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { bringUpTemporal, type TemporalPlan } from './bring-up-temporal.ts';
-import type { RunningProcess } from './running-process.ts';
+import { bringUpTemporal, type TemporalPlan } from './temporal/bring-up-temporal.ts';
+import type { RunningProcess } from './processes/running-process.ts';
 import { boundServerLog } from './server-log.ts';
-import { stopProcess } from './stop-process.ts';
-import { supervise } from './supervise.ts';
-import type { TemporalWanted } from './temporal-answer.ts';
+import { stopProcess } from './processes/stop-process.ts';
+import { supervise } from './processes/supervise.ts';
+import type { TemporalWanted } from './temporal/temporal-answer.ts';
 
 export type TemporalServer = {
   /** Host and port of the gRPC service; the same for as long as this runs, also over restarts of the server. */

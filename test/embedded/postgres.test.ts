@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { Client } from 'pg';
 import { findPostgres } from '../../src/embedded/find-postgres.ts';
 import { startPostgres, type Postgres } from '../../src/embedded/postgres.ts';
-import { runningProcess } from '../../src/embedded/running-process.ts';
+import { runningProcess } from '../../src/embedded/processes/running-process.ts';
 import { awkwardFolder, runStarter, until } from '../support/embedded-processes.ts';
 
 async function sql(url: string, text: string): Promise<unknown[]> {

@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { installTemporalCli } from '../../src/embedded/install-temporal-cli.ts';
+import { installTemporalCli } from '../../src/embedded/temporal/install-temporal-cli.ts';
 import { findTemporalCli, pinnedTemporalCli } from '../../src/embedded/temporal-cli.ts';
 import { awkwardFolder } from '../support/embedded-processes.ts';
 

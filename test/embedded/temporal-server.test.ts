@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
-import { runningProcess } from '../../src/embedded/running-process.ts';
+import { runningProcess } from '../../src/embedded/processes/running-process.ts';
 import { startTemporal, type TemporalServer } from '../../src/embedded/temporal-server.ts';
 import { awkwardFolder, runStarter, until } from '../support/embedded-processes.ts';
 import { testTemporalCli } from '../support/embedded-temporal-cli.ts';

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReferenceImage } from '../provider.ts';
-import { darkenFoot } from './darken-foot.ts';
+import { darkenFoot } from './scenery/darken-foot.ts';
 import { framesPerSecond, type Film, type FilmShape } from './film.ts';
 import { rawInput } from './raw-input.ts';
-import { scenery } from './scenery.ts';
-import { shotGraph } from './shot-graph.ts';
-import { shotPlan } from './shot-plan.ts';
-import { shotStill } from './shot-still.ts';
+import { scenery } from './scenery/scenery.ts';
+import { shotGraph } from './shots/shot-graph.ts';
+import { shotPlan } from './shots/shot-plan.ts';
+import { shotStill } from './shots/shot-still.ts';
 
 /** Inputs of ffmpeg, the graph from them to `[picture]`, and what is piped in. */
 export type FilmPicture = {

@@ -1,7 +1,7 @@
 import type { FrameSize } from '../../domain/frame-size.ts';
 import type { TaskInput } from '../../domain/task.ts';
 import type { ReferenceImage } from '../provider.ts';
-import type { TitleCard } from './title-cards.ts';
+import type { TitleCard } from './titles/title-cards.ts';
 
 /** What a film is made from. */
 export type Film = {

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { frameSize } from '../../domain/frame-size.ts';
 import { encoderArguments } from './encoder-arguments.ts';
 import { filmPicture } from './film-picture.ts';
-import { filmCards, filmTitles } from './film-titles.ts';
+import { filmCards, filmTitles } from './titles/film-titles.ts';
 import { framesPerSecond, type Film, type FilmShape } from './film.ts';
-import { layerGraph } from './layer-graph.ts';
+import { layerGraph } from './titles/layer-graph.ts';
 import { filmSeed } from './random.ts';
 import type { RunFfmpeg } from './run-ffmpeg.ts';
-import { soundtrack } from './soundtrack.ts';
-import { wavFile } from './wav.ts';
+import { soundtrack } from './sound/soundtrack.ts';
+import { wavFile } from './sound/wav.ts';
 
 /** A 15 s film takes about three seconds on two free cores; this is for a machine with a hundred of them to make. */
 const renderTimeoutMs = 10 * 60_000;

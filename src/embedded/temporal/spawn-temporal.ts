@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { runningProcess, type RunningProcess } from '../processes/running-process.ts';
+import { openServerLog } from '../server-log.ts';
+
+export type TemporalLaunch = {
+  readonly cliPath: string;
+  readonly folder: string;
+  /** Without a database file, so that nothing outlives the server. */
+  readonly inMemory: boolean;
+  readonly namespace: string;
+  readonly searchAttributes: Readonly<Record<string, string>>;
+};
+
+/** The shell notes its own pid and then becomes the server, so that no kill of ours can leave a server without its pid file. */
+const notePidThenRun = 'echo $$ >"$1" || exit 1; shift; exec "$@"';
+
+/**
+ * Starts the server in a session of its own, so that a Ctrl-C in our terminal does not reach it; undefined when it ended at
+ * once. Its variables are ours alone: `TEMPORAL_ADDRESS` and the like are meant for clients.
+ */
+export async function spawnTemporal(
+  launch: TemporalLaunch,
+  port: number,
+  uiPort: number,
+): Promise<RunningProcess | undefined> {
+  const { cliPath, folder } = launch;
+  const log = await openServerLog(join(folder, 'server.log'));
+  // It wants a home, and notes there which version it last was.
+  const env = { HOME: folder, PATH: '/usr/bin:/bin' };
+  try {
+    const args = ['-c', notePidThenRun, 'sh', join(folder, 'pid'), cliPath, ...serverArguments(launch, port, uiPort)];
+    const child = spawn('/bin/sh', args, { env, cwd: '/', stdio: ['ignore', log.fd, log.fd], detached: true });
+    await once(child, 'spawn');
+    child.unref();
+    return child.pid === undefined ? undefined : await runningProcess(child.pid);
+  } finally {
+    await log.close();
+  }
+}
+
+/**
+ * Fairness implies the new matcher in this server and needs nothing else; an account's key then shares a queue evenly.
+ * The UI is on, without the news it would fetch from the internet.
+ */
+function serverArguments(
+  { folder, inMemory, namespace, searchAttributes }: TemporalLaunch,
+  port: number,
+  uiPort: number,
+): string[] {
+  const address = ['--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)];
+  const settings = [
+    '--dynamic-config-value',
+    'matching.enableFairness=true',
+    '--ui-disable-news-fetch',
+    '--log-level',
+    'warn',
+  ];
+  const attributes = Object.entries(searchAttributes).flatMap(([name, type]) => [
+    '--search-attribute',
+    `${name}=${type}`,
+  ]);
+  const database = inMemory ? [] : ['--db-filename', join(folder, 'temporal.db')];
+  return ['server', 'start-dev', ...address, '--namespace', namespace, ...settings, ...attributes, ...database];
+}
