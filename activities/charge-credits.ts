@@ -1,9 +1,11 @@
-import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import { describeFieldError } from '../src/domain/field-errors.ts';
 import { chargeFor } from '../src/domain/models.ts';
 import { isFinal, type Task } from '../src/domain/task.ts';
+import { taskWorkflowId } from '../src/domain/workflow-ids.ts';
 import { acceptTask } from '../src/stores/accept-task.ts';
 import { confirmCharge } from '../src/stores/tasks.ts';
+import { deadlineMsOf } from './deadline.ts';
 import type { ActivityDeps } from './deps.ts';
 
 /** The order of a task that an operator starts from the Temporal UI or CLI: the body of createTask, and who pays. */
@@ -24,19 +26,27 @@ export type ChargedTask = {
  */
 export function createChargeCredits(deps: ActivityDeps) {
   return async ({ taskId, order }: { taskId: string; order?: TaskOrder | undefined }): Promise<ChargedTask> => {
+    requireIds(taskId, order);
     const task = (await confirmCharge(deps.db, taskId)) ?? (await chargeOrder(deps, taskId, order));
     return {
       accountId: task.accountId,
       model: task.param.model,
       creditsCharged: task.creditsCharged,
-      deadlineMs: deps.models.get(task.param.model)?.deadlineMs ?? defaultDeadlineMs,
+      deadlineMs: deadlineMsOf(deps.models, task.param.model),
       isFinal: isFinal(task.state),
     };
   };
 }
 
-/** For a task whose model has since left the catalogue: it was paid for, so it is still tried. */
-const defaultDeadlineMs = 30 * 60_000;
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** What an operator mistyped is refused at once: the database would refuse it for ever, and reconcile looks a task up by its id. */
+function requireIds(taskId: string, order: TaskOrder | undefined): void {
+  const { workflowExecution } = Context.current().info;
+  if (!uuid.test(taskId)) throw refused(`taskId must be a UUID in lower case, not ${taskId}`);
+  if (workflowExecution?.workflowId !== taskWorkflowId(taskId)) throw refused('the workflow id must be the task id');
+  if (order !== undefined && !uuid.test(order.accountId)) throw refused(`accountId must be a UUID`);
+}
 
 async function chargeOrder(deps: ActivityDeps, taskId: string, order: TaskOrder | undefined): Promise<Task> {
   if (order === undefined) throw refused(`there is no task ${taskId}, and the workflow was started without an order`);

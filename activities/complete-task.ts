@@ -1,5 +1,6 @@
 import type { TaskResult, TaskState } from '../src/domain/task.ts';
 import { completeTask } from '../src/stores/end-task.ts';
+import { recordLateSuccess } from '../src/stores/provider-jobs.ts';
 import type { ActivityDeps } from './deps.ts';
 
 /** How a task ended, whoever ended it. */
@@ -15,6 +16,7 @@ export function createCompleteTask({ db, media, log }: ActivityDeps) {
     const { task, hasCallback } = await completeTask(db, taskId, result);
     if (task.state === 'fail') {
       log.warn({ taskId, failCode: task.failure?.failCode }, 'video finished after the refund; not delivered');
+      await recordLateSuccess(db, taskId);
       await Promise.all([media.delete(result.videoKey), media.delete(result.posterKey)]);
     }
     return { state: task.state, failCode: task.failure?.failCode, hasCallback };

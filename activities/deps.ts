@@ -10,10 +10,23 @@ import type { Database } from '../src/stores/database.ts';
 /** How a workflow stands in the engine; `missing` was never started, or was deleted. */
 export type WorkflowStatus = 'running' | 'missing' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out';
 
+/** What one look at a task's workflow tells. */
+export type WorkflowLook = {
+  readonly status: WorkflowStatus;
+  /** How often in a row its current workflow task was tried: more than one or two means that it cannot go on. */
+  readonly workflowTaskAttempts: number;
+  /** Types of the activities that are scheduled or running. */
+  readonly pendingActivities: readonly string[];
+};
+
 /** What activities ask of Temporal; every call is idempotent and bounded in time. */
 export type Engine = {
-  startTask(task: { taskId: string; accountId: string; model: string }): Promise<void>;
-  taskStatus(taskId: string): Promise<WorkflowStatus>;
+  /** Answers false when the task's workflow exists already, also one that has ended. */
+  startTask(task: { taskId: string; accountId: string; model: string }): Promise<boolean>;
+  lookAt(taskId: string): Promise<WorkflowLook>;
+  /** Harmless for a workflow that is gone. */
+  cancelTask(taskId: string): Promise<void>;
+  terminateTask(taskId: string, reason: string): Promise<void>;
   startDelivery(delivery: { taskId: string; accountId: string }): Promise<void>;
 };
 

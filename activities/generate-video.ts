@@ -1,13 +1,16 @@
-import { CancelledFailure, Context } from '@temporalio/activity';
-import { setTimeout as delay } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
+import { join } from 'node:path';
 import { TaskFault } from '../src/domain/task-fault.ts';
 import type { Task } from '../src/domain/task.ts';
-import type { GeneratedVideo, GenerationRequest, Provider, ReferenceImage } from '../src/providers/provider.ts';
-import { endProviderJob } from '../src/stores/provider-jobs.ts';
+import type { GeneratedVideo, GenerationRequest, ReferenceImage } from '../src/providers/provider.ts';
+import { DatabaseAway } from '../src/stores/database.ts';
+import { succeedProviderJob } from '../src/stores/provider-jobs.ts';
 import { startGeneration } from '../src/stores/tasks.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
+import { deadlinePassed, followProviderJob } from './follow-provider-job.ts';
 import { heartbeatProgress } from './heartbeat-progress.ts';
+import { mediaKeysOf } from './media-keys.ts';
 import { openProviderJob, type OpenJob } from './open-provider-job.ts';
 import { withWorkFolder } from './work-folder.ts';
 
@@ -28,29 +31,66 @@ export function createGenerateVideo(deps: ActivityDeps) {
 }
 
 async function generate(deps: ActivityDeps, task: Task, deadlineMs: number, workFolder: string): Promise<StagedVideo> {
-  const limits = new AbortController();
   const context = Context.current();
-  const onCancel = () => limits.abort(context.cancellationSignal.reason);
-  context.cancellationSignal.addEventListener('abort', onCancel, { once: true });
-  if (context.cancellationSignal.aborted) onCancel();
-  const deadlineAt = (task.generationStartedAt ?? Date.now()) + deadlineMs;
-  const timer = setTimeout(() => limits.abort(deadlinePassed), Math.max(0, deadlineAt - Date.now()));
+  const limits = limitsOf(context, (task.generationStartedAt ?? Date.now()) + deadlineMs);
   const progress = heartbeatProgress(context);
   try {
+    const earlier = context.info.attempt > 1 ? await stagedEarlier(deps, task.taskId, workFolder) : undefined;
+    if (earlier !== undefined) return earlier;
     const request = generationRequest(deps, task, workFolder, limits.signal);
-    const job = await openProviderJob(deps, task, request, limits.signal);
-    const video = await followJob(deps, job, request, progress.report, limits.signal);
-    const source = await stageVideo(deps, task.taskId, video);
-    await endProviderJob(deps.db, { ...job, outcome: 'success' });
-    return source;
+    const job = await openInTime(deps, task, request, limits.signal);
+    const video = await followProviderJob(deps, job, request, progress.report, limits.signal);
+    const staged = await stageVideo(deps, task.taskId, video);
+    await succeedProviderJob(deps.db, task.taskId);
+    return staged;
   } finally {
-    clearTimeout(timer);
-    context.cancellationSignal.removeEventListener('abort', onCancel);
+    limits.release();
     progress.stop();
   }
 }
 
-const deadlinePassed = new TaskFault('timeout', 'The video was not finished within the time allowed for this model.');
+/** A signal that aborts with the activity's cancellation, or with `deadlinePassed`. */
+function limitsOf(context: Context, deadlineAt: number): { readonly signal: AbortSignal; release(): void } {
+  const limits = new AbortController();
+  const onCancel = () => limits.abort(context.cancellationSignal.reason);
+  context.cancellationSignal.addEventListener('abort', onCancel, { once: true });
+  if (context.cancellationSignal.aborted) onCancel();
+  const leftMs = deadlineAt - Date.now();
+  if (leftMs <= 0) limits.abort(deadlinePassed);
+  const timer = setTimeout(() => limits.abort(deadlinePassed), Math.max(0, leftMs));
+  const release = () => {
+    clearTimeout(timer);
+    context.cancellationSignal.removeEventListener('abort', onCancel);
+  };
+  return { signal: limits.signal, release };
+}
+
+/** An earlier attempt may have got its video into our store, and only its answer was lost; then nothing is generated again. */
+async function stagedEarlier(
+  deps: ActivityDeps,
+  taskId: string,
+  workFolder: string,
+): Promise<StagedVideo | undefined> {
+  const key = mediaKeysOf(taskId).staged;
+  if (!(await deps.media.fetchTo(key, join(workFolder, 'staged.mp4')))) return undefined;
+  await succeedProviderJob(deps.db, taskId);
+  return { key };
+}
+
+/** Whatever broke off because time was up, the task ends; a database that is away is waited for, to look at the job again. */
+async function openInTime(
+  deps: ActivityDeps,
+  task: Task,
+  request: GenerationRequest,
+  signal: AbortSignal,
+): Promise<OpenJob> {
+  try {
+    return await openProviderJob(deps, task, request, signal);
+  } catch (error) {
+    const isDecided = error instanceof DatabaseAway || (error instanceof TaskFault && !error.retryable);
+    throw signal.reason === deadlinePassed && !isDecided ? deadlinePassed : error;
+  }
+}
 
 function generationRequest(deps: ActivityDeps, task: Task, workFolder: string, signal: AbortSignal): GenerationRequest {
   let images: Promise<readonly ReferenceImage[]> | undefined;
@@ -64,57 +104,8 @@ function generationRequest(deps: ActivityDeps, task: Task, workFolder: string, s
   };
 }
 
-async function followJob(
-  deps: ActivityDeps,
-  job: OpenJob,
-  request: GenerationRequest,
-  report: (progress: number) => void,
-  signal: AbortSignal,
-): Promise<GeneratedVideo> {
-  const { provider, jobId } = job;
-  try {
-    signal.throwIfAborted();
-    return await provider.follow(jobId, request, report, signal);
-  } catch (error) {
-    if (signal.reason === deadlinePassed) return lastLook(deps, job);
-    if (signal.aborted) throw await stopped(provider, jobId);
-    if (error instanceof TaskFault && !error.retryable) await endProviderJob(deps.db, { ...job, outcome: 'fail' });
-    throw error;
-  }
-}
-
-/** At the deadline the provider is asked once more, since a video that is ready is better than a refund. */
-async function lastLook(deps: ActivityDeps, job: OpenJob): Promise<GeneratedVideo> {
-  const video = await withinMs(lastLookMs, job.provider.result(job.jobId));
-  if (video !== undefined) return video;
-  await withinMs(lastLookMs, job.provider.cancel(job.jobId));
-  await endProviderJob(deps.db, { ...job, outcome: 'abandoned' });
-  throw deadlinePassed;
-}
-
-const lastLookMs = 15_000;
-
-/** A worker that shuts down leaves the provider's job alone for the next one; a cancelled task stops it. */
-async function stopped(provider: Provider, jobId: string): Promise<Error> {
-  const details = Context.current().cancellationDetails;
-  if (details?.workerShutdown === true)
-    return new TaskFault('internal', 'The worker is shutting down.', { retryable: true });
-  await withinMs(lastLookMs, provider.cancel(jobId));
-  return new CancelledFailure('the task was cancelled');
-}
-
-/** The answer, or undefined when it fails or takes too long: these calls are a courtesy, not a step. */
-async function withinMs<T>(limitMs: number, answer: Promise<T>): Promise<T | undefined> {
-  const expiry = new AbortController();
-  try {
-    return await Promise.race([answer.catch(() => undefined), delay(limitMs, undefined, { signal: expiry.signal })]);
-  } finally {
-    expiry.abort();
-  }
-}
-
 async function stageVideo(deps: ActivityDeps, taskId: string, video: GeneratedVideo): Promise<StagedVideo> {
-  const key = `staging/${taskId}/video.mp4`;
+  const key = mediaKeysOf(taskId).staged;
   await deps.media.put(key, video.path, 'video/mp4');
   return { key };
 }

@@ -10,6 +10,12 @@ import {
 } from '../src/stores/provider-jobs.ts';
 import type { ActivityDeps } from './deps.ts';
 
+/**
+ * An intent without an answer that is younger than this may belong to a call that is still on its way, from a worker that
+ * was taken for dead; a provider that does not know the job yet is asked again later.
+ */
+const settledAfterMs = 60_000;
+
 export type OpenJob = {
   readonly taskId: string;
   readonly ordinal: number;
@@ -29,10 +35,15 @@ export async function openProviderJob(
   signal: AbortSignal,
 ): Promise<OpenJob> {
   const jobs = await listProviderJobs(deps.db, task.taskId);
+  const decided = jobs.find((job) => job.failure !== undefined)?.failure;
+  // An attempt whose answer was lost had come to this end; another provider is not asked for what was decided.
+  if (decided !== undefined) throw new TaskFault(decided.failCode, decided.failMsg);
   const open = jobs.find((job) => job.outcome === undefined || job.outcome === 'success');
   const resumed = open === undefined ? undefined : await resumeJob(deps, open, request, signal);
   if (resumed !== undefined) return resumed;
-  return submitToFirst(deps, task, request, { tried: jobs, signal });
+  // The provider that was found to have made no job may be asked again.
+  const tried = jobs.map((job) => (job === open ? { ...job, outcome: 'not_created' as const } : job));
+  return submitToFirst(deps, task, request, { tried, signal });
 }
 
 async function resumeJob(
@@ -47,17 +58,21 @@ async function resumeJob(
   const { ordinal } = job;
   if (job.jobId !== undefined) return { taskId, ordinal, provider, jobId: job.jobId };
   const recovered = await provider.recover(request, signal);
-  if (recovered.kind === 'found') {
-    await recordProviderJob(deps.db, { taskId, ordinal, jobId: recovered.jobId });
-    return { taskId, ordinal, provider, jobId: recovered.jobId };
+  switch (recovered.kind) {
+    case 'found':
+      await recordProviderJob(deps.db, { taskId, ordinal, jobId: recovered.jobId });
+      return { taskId, ordinal, provider, jobId: recovered.jobId };
+    case 'not_created':
+      if (job.ageMs < settledAfterMs) throw unavailable(`${job.provider} may be making the job at this moment`, true);
+      await endProviderJob(deps.db, { taskId, ordinal, outcome: 'not_created' });
+      return undefined;
+    case 'unknown': {
+      const fault = unavailable(`the answer of ${job.provider} was lost`, false);
+      const failure = { failCode: fault.failCode, failMsg: fault.message };
+      await endProviderJob(deps.db, { taskId, ordinal, outcome: 'abandoned', failure });
+      throw fault;
+    }
   }
-  await endProviderJob(deps.db, {
-    taskId,
-    ordinal,
-    outcome: recovered.kind === 'unknown' ? 'abandoned' : 'not_created',
-  });
-  if (recovered.kind === 'unknown') throw unavailable(`the answer of ${job.provider} was lost`, false);
-  return undefined;
 }
 
 /** Calls for a job that a task may make at most; each of them but the last was refused without a job being made. */
@@ -78,10 +93,15 @@ async function submitToFirst(
   let lastFault = unavailable('no provider is left to ask', false);
   for (const provider of candidates) {
     ordinal += 1;
+    signal.throwIfAborted();
+    const intended = await intendProviderJob(deps.db, { taskId: task.taskId, ordinal, provider: provider.name });
+    // It may get a job at this very moment, so no other provider is asked either.
+    if (!intended) throw unavailable('another attempt is asking a provider', true);
     try {
       return await submit(deps, { taskId: task.taskId, ordinal, provider }, request, signal);
     } catch (error) {
-      if (!(error instanceof TaskFault) || error.failCode !== 'provider_unavailable') throw error;
+      if (!(error instanceof TaskFault) || error === signal.reason) throw error;
+      if (error.failCode !== 'provider_unavailable') throw error;
       lastFault = error;
     }
   }
@@ -99,15 +119,15 @@ async function submit(
   request: GenerationRequest,
   signal: AbortSignal,
 ): Promise<OpenJob> {
-  const intended = await intendProviderJob(deps.db, { taskId, ordinal, provider: provider.name });
-  if (!intended) throw unavailable('another attempt is asking the provider at this moment', true);
   try {
     const jobId = await provider.submit(request, signal);
     await recordProviderJob(deps.db, { taskId, ordinal, jobId });
     return { taskId, ordinal, provider, jobId };
   } catch (error) {
-    // A TaskFault from submit is the provider's word that no job exists; any other error leaves the intent open, to be looked up.
-    if (error instanceof TaskFault) await endProviderJob(deps.db, { taskId, ordinal, outcome: 'not_created' });
+    // A TaskFault from submit is the provider's word that no job exists. Any other error, and our own deadline, which comes
+    // back through the signal, leaves the intent open, to be looked up.
+    if (error instanceof TaskFault && error !== signal.reason)
+      await endProviderJob(deps.db, { taskId, ordinal, outcome: 'not_created' });
     throw error;
   }
 }

@@ -5,6 +5,8 @@ import type { TaskResult } from '../src/domain/task.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { StagedVideo } from './generate-video.ts';
+import { withKeepAlive } from './keep-alive.ts';
+import { mediaKeysOf } from './media-keys.ts';
 import { withWorkFolder } from './work-folder.ts';
 
 /**
@@ -14,7 +16,9 @@ import { withWorkFolder } from './work-folder.ts';
 export function createStoreResult(deps: ActivityDeps) {
   return ({ taskId, staged }: { taskId: string; staged: StagedVideo }): Promise<TaskResult> =>
     withActivityFailures(() =>
-      withWorkFolder(deps.workFolder, `${taskId}-result`, (folder) => store(deps, taskId, staged, folder)),
+      withKeepAlive(() =>
+        withWorkFolder(deps.workFolder, `${taskId}-result`, (folder) => store(deps, taskId, staged, folder)),
+      ),
     );
 }
 
@@ -22,8 +26,7 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
   const signal = Context.current().cancellationSignal;
   const videoPath = join(folder, 'video.mp4');
   const posterPath = join(folder, 'poster.jpg');
-  const videoKey = `results/${taskId}/video.mp4`;
-  const posterKey = `results/${taskId}/poster.jpg`;
+  const { video: videoKey, poster: posterKey } = mediaKeysOf(taskId);
   await fetchVideo(deps, [staged.key, videoKey], videoPath);
   const measured = await deps.inspectVideo(videoPath, posterPath, signal);
   await deps.media.put(videoKey, videoPath, 'video/mp4');

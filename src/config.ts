@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { defaultModels, type Model } from './domain/models.ts';
+import { parseRate, type Rate } from './domain/rate.ts';
 import { parseModelsFile } from './models-file.ts';
 import { type AllowList, loopbackAllowance, parseAllowList } from './outbound/allow-list.ts';
 import type { TemporalTarget } from './temporal/connect.ts';
@@ -30,9 +31,17 @@ export type Config = {
   readonly imageAllow: AllowList;
   readonly models: readonly Model[];
   readonly generationConcurrency: number;
+  /** Limits per account and, of bad keys, per address; undefined is no limit. */
+  readonly createRate: Rate | undefined;
+  readonly readRate: Rate | undefined;
+  readonly badKeyRate: Rate | undefined;
+  /** Name of this build, for workers of several versions side by side (docs/operations.md); undefined means unversioned. */
+  readonly workerVersion: string | undefined;
   readonly retentionMs: number;
   readonly ffmpegPath: string | undefined;
   readonly previewFaults: boolean;
+  /** Holds every answer of the API against its own description; for tests. */
+  readonly checkAnswers: boolean;
   readonly logLevel: LogLevel;
   /** For the command line as a client of the API. */
   readonly apiKey: string | undefined;
@@ -119,10 +128,18 @@ const schema = z
     IMAGE_ALLOW: parsedBy(parseAllowList).optional(),
     VIDEOGEN_MODELS: parsedBy((file) => parseModelsFile(readFileSync(file, 'utf8'))).optional(),
     GENERATION_CONCURRENCY: wholeNumber(1, 10_000).default(2),
+    WORKER_VERSION: z
+      .string()
+      .regex(/^[\w.-]{1,100}$/, { error: 'must be 1 to 100 letters, digits, dots, dashes or underscores' })
+      .optional(),
+    CREATE_RATE: z.string().default('20/10s').pipe(parsedBy(parseRate)),
+    READ_RATE: z.string().default('100/10s').pipe(parsedBy(parseRate)),
+    BAD_KEY_RATE: z.string().default('20/60s').pipe(parsedBy(parseRate)),
     MEDIA_RETENTION_DAYS: wholeNumber(1, 36_500).default(14),
     VIDEOGEN_API_KEY: z.string().optional(),
     FFMPEG_PATH: z.string().optional(),
     PREVIEW_FAULTS: flag.default(false),
+    CHECK_ANSWERS: flag.default(false),
     LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
     PATH: z.string().default(''),
   })
@@ -153,9 +170,14 @@ function config(env: z.output<typeof schema>, environment: Environment): Config 
     imageAllow: env.IMAGE_ALLOW ?? defaultAllow,
     models: env.VIDEOGEN_MODELS ?? defaultModels,
     generationConcurrency: env.GENERATION_CONCURRENCY,
+    workerVersion: env.WORKER_VERSION,
+    createRate: env.CREATE_RATE,
+    readRate: env.READ_RATE,
+    badKeyRate: env.BAD_KEY_RATE,
     retentionMs: env.MEDIA_RETENTION_DAYS * day,
     ffmpegPath: env.FFMPEG_PATH,
     previewFaults: env.PREVIEW_FAULTS,
+    checkAnswers: env.CHECK_ANSWERS,
     logLevel: env.LOG_LEVEL,
     apiKey: env.VIDEOGEN_API_KEY,
     path: env.PATH,

@@ -1,13 +1,25 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { MainActivities } from '../activities/index.ts';
 
-const { settleTasks, startOwedCallbacks, deleteExpiredMedia, auditBooks } = proxyActivities<MainActivities>({
-  startToCloseTimeout: '10m',
+const common = {
   heartbeatTimeout: '20s',
-  // The schedule comes round every minute, so a failing step gives way to the next round instead of blocking it.
-  scheduleToCloseTimeout: '15m',
-  retry: { initialInterval: '1s', maximumInterval: '10s', maximumAttempts: 5 },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
+} as const;
+
+/** Tasks that wait for money or for their start: repeated within the round. */
+const { settleTasks, startOwedCallbacks } = proxyActivities<MainActivities>({
+  ...common,
+  startToCloseTimeout: '5m',
+  scheduleToCloseTimeout: '6m',
+  retry: { initialInterval: '1s', maximumInterval: '10s', maximumAttempts: 5 },
+});
+
+/** What may as well be done a minute later: no round of it holds up the next settling of tasks. */
+const { settleProviderJobs, deleteExpiredMedia, auditBooks } = proxyActivities<MainActivities>({
+  ...common,
+  startToCloseTimeout: '90s',
+  scheduleToCloseTimeout: '2m',
+  retry: { maximumAttempts: 1 },
 });
 
 /** Every minute: what a crash, an operator or the passing of time left undone (design, section 5). No step waits for another. */
@@ -17,8 +29,14 @@ export async function reconcile(): Promise<{
   callbacks: number;
   violations: number;
 }> {
-  const round = [settleTasks(), startOwedCallbacks(), deleteExpiredMedia(), auditBooks()] as const;
+  const round = [
+    settleTasks(),
+    startOwedCallbacks(),
+    deleteExpiredMedia(),
+    auditBooks(),
+    settleProviderJobs(),
+  ] as const;
   await Promise.allSettled(round);
   const [tasks, callbacks, , books] = await Promise.all(round);
-  return { ...tasks, callbacks: callbacks.started, violations: books.violations };
+  return { started: tasks.started, refunded: tasks.refunded, callbacks: callbacks.started, violations: books.violations };
 }

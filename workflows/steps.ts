@@ -27,6 +27,8 @@ export const bookkeeping = proxyActivities<Pick<MainActivities, 'completeTask' |
 export const storing = proxyActivities<Pick<MainActivities, 'storeResult'>>({
   startToCloseTimeout: '5m',
   scheduleToCloseTimeout: '30m',
+  // So that a worker that died is missed at once, and not after the time that a slow store may take.
+  heartbeatTimeout: '30s',
   retry: steadily,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   summary: 'copy, check and measure the video',

@@ -44,13 +44,15 @@ async function runToEnd(taskId: string, charged: ChargedTask, show: (state: Task
     const result = await storing.storeResult({ taskId, staged });
     return await CancellationScope.nonCancellable(() => bookkeeping.completeTask({ taskId, result }));
   } catch (error) {
-    return CancellationScope.nonCancellable(() => bookkeeping.refundCredits({ taskId, failure: failureOf(error) }));
+    const failure = failureOf(error);
+    return CancellationScope.nonCancellable(() => bookkeeping.refundCredits({ taskId, failure }));
   }
 }
 
 /** An operator's reset replays a task that has ended: its final state is read back, for refunding a final task changes nothing. */
 function settled(taskId: string): Promise<TaskEnd> {
-  return bookkeeping.refundCredits({ taskId, failure: failureOf(undefined) });
+  const failure = failureOf(undefined);
+  return CancellationScope.nonCancellable(() => bookkeeping.refundCredits({ taskId, failure }));
 }
 
 /** Keeps the status query, the search attribute and the details page of the Temporal UI in step. */

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
-import { createAccount } from '../stores/accounts.ts';
+import type { Rate } from '../domain/rate.ts';
+import { createAccount, findAccountLimits, setAccountLimits } from '../stores/accounts.ts';
 import type { RunOnDatabase } from './command-runner.ts';
-import { wholeNumber } from './arguments.ts';
+import { id, rateOrDefault, wholeNumber } from './arguments.ts';
+import { CommandError } from './output.ts';
 
 export function addAccountCommands(program: Command, run: RunOnDatabase): void {
-  const account = program.command('account').description('open accounts');
+  const account = program.command('account').description('open accounts and set their limits');
   account
     .command('create')
     .description('open an account')
@@ -14,6 +16,28 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
       run(async ({ db }, name: string, { credits }: { credits: number }) => {
         const accountId = await createAccount(db, { name, credits });
         return { json: { accountId }, lines: [`Account ${name}: ${accountId}, ${credits} credits`] };
+      }),
+    );
+  account
+    .command('limits')
+    .description("show an account's limits, or set them")
+    .argument('<account>', 'account id', id)
+    .option('--creates <rate>', "such as 50/10s; default is the installation's CREATE_RATE", rateOrDefault)
+    .option('--unfinished <n>', 'unfinished tasks at most', wholeNumber(0))
+    .action(
+      run(async ({ db }, accountId: string, wanted: { creates?: Rate | 'default'; unfinished?: number }) => {
+        const before = await findAccountLimits(db, accountId);
+        if (before === undefined) throw new CommandError(`There is no account ${accountId}.`);
+        const createRate = wanted.creates === 'default' ? undefined : (wanted.creates ?? before.createRate);
+        const maxUnfinishedTasks = wanted.unfinished ?? before.maxUnfinishedTasks;
+        if (wanted.creates !== undefined || wanted.unfinished !== undefined) {
+          await setAccountLimits(db, accountId, { createRate, maxUnfinishedTasks });
+        }
+        const creates = createRate === undefined ? 'default' : `${createRate.quota}/${createRate.windowMs / 1000}s`;
+        return {
+          json: { accountId, creates, unfinished: maxUnfinishedTasks },
+          lines: [`Creates: ${creates}`, `Unfinished tasks: ${maxUnfinishedTasks} at most`],
+        };
       }),
     );
 }

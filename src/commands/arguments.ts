@@ -1,12 +1,14 @@
 import { InvalidArgumentError } from 'commander';
 import { validate } from 'uuid';
+import { parseRate, type Rate } from '../domain/rate.ts';
 
-/** A commander parser of whole numbers, not smaller than `min`. */
-export function wholeNumber(min: number) {
+/** A commander parser of whole numbers from `min` to `max`. */
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
   return (text: string): number => {
     const value = Number(text);
-    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < min) {
-      throw new InvalidArgumentError(`It must be a whole number, ${min} or more.`);
+    if (!/^\d+$/.test(text) || value < min || value > max) {
+      const bound = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `from ${min} to ${max}`;
+      throw new InvalidArgumentError(`It must be a whole number, ${bound}.`);
     }
     return value;
   };
@@ -30,3 +32,15 @@ export function instant(text: string): number {
 
 const minuteMs = 60_000;
 const spansMs: Readonly<Record<string, number>> = { m: minuteMs, h: 60 * minuteMs, d: 24 * 60 * minuteMs };
+
+/** A commander parser of rates such as 50/10s; `default` stands for the installation's. */
+export function rateOrDefault(text: string): Rate | 'default' {
+  if (text === 'default') return 'default';
+  try {
+    const rate = parseRate(text);
+    if (rate !== undefined) return rate;
+  } catch {
+    // What it should have been is said below.
+  }
+  throw new InvalidArgumentError('It must be a rate such as 50/10s, or default.');
+}

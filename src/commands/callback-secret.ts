@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
+import { defaultOverlapSeconds, maxOverlapSeconds } from '../domain/secret-overlap.ts';
 import { keptSecret } from '../embedded/embedded-stack.ts';
 import { createSecretBox, type SecretBox } from '../outbound/secret-box.ts';
 import { callbackSecretsOf, rotateSecret } from '../roles/account-secrets.ts';
@@ -8,9 +9,6 @@ import type { Database } from '../stores/database.ts';
 import { id, wholeNumber } from './arguments.ts';
 import type { RunOnDatabase } from './command-runner.ts';
 import { CommandError } from './output.ts';
-
-/** Both signatures are sent for a day after a rotation, unless the operator chooses otherwise. */
-const defaultOverlapSeconds = 24 * 60 * 60;
 
 export function addCallbackSecretCommands(program: Command, run: RunOnDatabase): void {
   const secret = program.command('callback-secret').description("the secret that signs an account's callbacks");
@@ -28,7 +26,7 @@ export function addCallbackSecretCommands(program: Command, run: RunOnDatabase):
     .command('rotate')
     .description('make a new secret; the old one signs beside it during the overlap')
     .argument('<account>', 'account id', id)
-    .option('--overlap <seconds>', 'how long both sign', wholeNumber(0), defaultOverlapSeconds)
+    .option('--overlap <seconds>', 'how long both sign', wholeNumber(0, maxOverlapSeconds), defaultOverlapSeconds)
     .action(
       run(async ({ db, config }, accountId: string, { overlap }: { overlap: number }) => {
         await requireAccount(db, accountId);

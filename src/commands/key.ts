@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { scopes, type Scope } from '../domain/api-key.ts';
+import { ordinaryScopes, type Scope, scopes } from '../domain/api-key.ts';
 import { type ApiKey, createApiKey, listApiKeys, revokeApiKey } from '../stores/api-keys.ts';
 import { id, instant } from './arguments.ts';
 import type { RunOnDatabase } from './command-runner.ts';
@@ -12,7 +12,7 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
     .description('make a key; it is shown once and kept only as a hash')
     .requiredOption('--account <account>', 'account id', id)
     .option('--name <name>', 'what the key is for', 'default')
-    .option('--scopes <list>', `some of ${scopes.join(',')}`, scopeList, [...scopes])
+    .option('--scopes <list>', `some of ${scopes.join(',')}`, scopeList, [...ordinaryScopes])
     .option('--expires <when>', 'an instant, or a span such as 90d', instant)
     .action(
       run(async ({ db }, options: { account: string; name: string; scopes: Scope[]; expires?: number }) => {

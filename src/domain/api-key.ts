@@ -1,5 +1,9 @@
-export const scopes = ['tasks:write', 'tasks:read', 'credits:read'] as const;
+/** What a key may be allowed to do. `keys:write` makes, lists and revokes the keys of its account. */
+export const scopes = ['tasks:write', 'tasks:read', 'credits:read', 'keys:write'] as const;
 export type Scope = (typeof scopes)[number];
+
+/** What a key is allowed unless somebody says otherwise: all but making other keys. */
+export const ordinaryScopes: readonly Scope[] = scopes.filter((scope) => scope !== 'keys:write');
 
 /** Who is calling, once a key has been recognised. */
 export type Caller = {

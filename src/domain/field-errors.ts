@@ -21,3 +21,8 @@ export function fieldPath(segments: readonly PropertyKey[]): string {
 function shortName(name: string): string {
   return name.length <= 64 ? name : `${name.slice(0, 64)}…`;
 }
+
+/** A string in place of an array also breaks the array's rule of length; the first fault of a field says it all. */
+export function firstOfEachPath(errors: readonly FieldError[]): readonly FieldError[] {
+  return [...new Map(errors.toReversed().map((error) => [error.path, error])).values()].toReversed();
+}

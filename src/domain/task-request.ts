@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { didYouMean } from './did-you-mean.ts';
-import { type FieldError, fieldPath, maxFieldErrors } from './field-errors.ts';
+import { type FieldError, fieldPath, firstOfEachPath, maxFieldErrors } from './field-errors.ts';
 import type { ModelCatalogue } from './models.ts';
 import { ratios, type TaskParam } from './task.ts';
 
@@ -36,17 +36,15 @@ export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown
   };
 }
 
-/** A string in place of an array also breaks the array's rule of length; the first fault of a field says it all. */
-function firstOfEachPath(errors: readonly FieldError[]): readonly FieldError[] {
-  return [...new Map(errors.toReversed().map((error) => [error.path, error])).values()].toReversed();
-}
-
 type TaskRequestBody = z.output<ReturnType<typeof taskRequestSchema>>;
 
 /** The schema of the create request as it is documented: without the field whose only rule is that it must not be there. */
 export function documentedTaskRequest(models: ModelCatalogue) {
   const schema = taskRequestSchema({ models, refuseImageUrl: () => undefined, refuseCallbackUrl: () => undefined });
-  return schema.extend({ input: schema.shape.input.omit({ videoUrls: true }) }).meta({ id: 'TaskRequest' });
+  return schema.extend({ input: schema.shape.input.omit({ videoUrls: true }) }).meta({
+    id: 'TaskRequest',
+    example: { model: [...models.keys()].at(-1), input: { prompt: 'A lighthouse in the fog', duration: 5 } },
+  });
 }
 
 /** The schema of the create request. What a rule below cannot say in JSON Schema's words, `meta` says for the OpenAPI document. */
@@ -76,7 +74,7 @@ function inputSchema(refuseImageUrl: RefuseUrl) {
   return z.strictObject(
     {
       prompt: promptSchema(),
-      resolution: z.literal('720p', { error: 'must be 720p' }).meta({ description: 'Default 720p.' }).nullish(),
+      resolution: z.enum(['720p'], { error: 'must be 720p' }).meta({ description: 'Default 720p.' }).nullish(),
       duration: durationSchema().nullish(),
       ratio: z
         .enum(ratios, { error: `must be one of ${ratios.join(', ')}` })

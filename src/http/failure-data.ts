@@ -7,6 +7,7 @@ const credits = z.int().nonnegative();
 const schemas: Partial<Record<Failure, z.ZodObject>> = {
   insufficient_credits: z.strictObject({ required: credits, balance: credits }),
   too_many_unfinished: z.strictObject({ limit: z.int().nonnegative() }),
+  too_many_keys: z.strictObject({ limit: z.int().positive() }),
   invalid_request: z.strictObject({
     errors: z.array(z.strictObject({ path: z.string(), message: z.string() })),
   }),

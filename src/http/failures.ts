@@ -11,10 +11,15 @@ export type Failure =
   | 'link_refused'
   | 'no_such_route'
   | 'no_such_task'
+  | 'no_such_key'
   | 'media_gone'
   | 'method_not_allowed'
   | 'request_timeout'
   | 'idempotency_key_reused'
+  | 'callback_not_due'
+  | 'callback_secret_already_shown'
+  | 'key_not_active'
+  | 'too_many_keys'
   | 'precondition_failed'
   | 'body_too_large'
   | 'url_too_long'
@@ -23,6 +28,8 @@ export type Failure =
   | 'range_not_satisfiable'
   | 'invalid_request'
   | 'too_many_unfinished'
+  | 'rate_limited'
+  | 'too_many_bad_keys'
   | 'headers_too_large'
   | 'internal'
   | 'database_away'
@@ -56,10 +63,18 @@ export const failures: Readonly<Record<Failure, FailureAnswer>> = {
   link_refused: { status: 403, msg: 'the link is not valid, or has expired; query the task for a fresh one' },
   no_such_route: { status: 404, msg: 'no such endpoint' },
   no_such_task: { status: 404, msg: 'no such task' },
+  no_such_key: { status: 404, msg: 'no such key' },
   media_gone: { status: 404, msg: 'the file is no longer kept' },
   method_not_allowed: { status: 405, msg: 'this endpoint does not take this method' },
   request_timeout: { status: 408, msg: 'the request took too long to arrive' },
   idempotency_key_reused: { status: 409, msg: 'this Idempotency-Key was used before with another request' },
+  callback_not_due: { status: 409, msg: 'the task has not ended yet; its callback is sent when it does' },
+  callback_secret_already_shown: {
+    status: 409,
+    msg: 'the callback secret was shown before; rotate it to get a new one',
+  },
+  key_not_active: { status: 409, msg: 'the key is revoked or has expired' },
+  too_many_keys: { status: 409, msg: 'the account has too many active keys; revoke one first' },
   precondition_failed: { status: 412, msg: 'the file is not the one the request is about' },
   body_too_large: { status: 413, msg: 'the body is larger than 256 KiB' },
   url_too_long: { status: 414, msg: 'the address is too long' },
@@ -80,6 +95,8 @@ export const failures: Readonly<Record<Failure, FailureAnswer>> = {
     msg: 'the account has too many unfinished tasks',
     headers: { 'Retry-After': '10' },
   },
+  rate_limited: { status: 429, msg: 'too many requests; Retry-After tells when there is room again' },
+  too_many_bad_keys: { status: 429, msg: 'too many bad API keys came from this address; try again later' },
   headers_too_large: { status: 431, msg: 'the headers are too large' },
   internal: { status: 500, msg: 'something went wrong on our side' },
   database_away: {

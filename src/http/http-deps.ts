@@ -1,10 +1,16 @@
 import type { Logger } from 'pino';
 import type { ModelCatalogue } from '../domain/models.ts';
+import type { Rate } from '../domain/rate.ts';
 import type { ParsedTaskRequest } from '../domain/task-request.ts';
 import type { Task } from '../domain/task.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import type { Database } from '../stores/database.ts';
+import type { BadKeys } from './bad-keys.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 import type { TaskEnds } from './task-ends.ts';
+
+/** A task that was ended by its client; a callback may be owed for it. */
+export type CancelledTask = { readonly taskId: string; readonly accountId: string; readonly hasCallback: boolean };
 
 /** What the HTTP layer needs of the rest; the API's front door puts it together. */
 export type HttpDeps = {
@@ -14,10 +20,26 @@ export type HttpDeps = {
   readonly resultStore: ResultStore;
   /** Starts the workflow of an accepted task in the background; returns at once and never throws. */
   readonly startTask: (task: { readonly taskId: string; readonly accountId: string; readonly model: string }) => void;
+  /** Stops, in the background, whatever still runs for a task that was cancelled; returns at once and never throws. */
+  readonly stopTask: (task: CancelledTask) => void;
   /** Takes back, in the background, a task that may exist although its client is told that it does not; never throws. */
   readonly withdraw: (task: { readonly taskId: string; readonly accountId: string }) => void;
   /** Progress of a live task, 0 to 100; bounded in time, never rejects. */
   readonly progressOf: (task: Task) => Promise<number>;
+  /** Has an owed callback sent now, in the background; never throws. */
+  readonly redeliver: (delivery: { readonly taskId: string; readonly accountId: string }) => void;
+  readonly callbackSecrets: {
+    /** Shows the account's secret once; undefined when it was shown before. */
+    reveal(accountId: string): Promise<string | undefined>;
+    rotate(rotation: { readonly accountId: string; readonly overlapSeconds: number }): Promise<string>;
+  };
+  /** How fast an account may create tasks, unless it has a rate of its own; undefined is no limit. */
+  readonly createRate: Rate | undefined;
+  /** The rate of every other request of an account; undefined is no limit. */
+  readonly reads: RateLimiter | undefined;
+  readonly badKeys: BadKeys;
+  /** Has it written down, in the background, that a key was used; never throws. */
+  readonly noteKeyUse: (keyId: string) => void;
   /** Holds answers back until tasks end. */
   readonly taskEnds: TaskEnds;
   readonly log: Logger;

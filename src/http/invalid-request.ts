@@ -1,4 +1,4 @@
-import { describeFieldError, type FieldError } from '../domain/field-errors.ts';
+import { describeFieldError, type FieldError, firstOfEachPath } from '../domain/field-errors.ts';
 import { HttpFailure } from './http-failure.ts';
 
 /** 422 with every fault at once; the first one is the message. */
@@ -6,6 +6,6 @@ export function invalidRequest(errors: readonly FieldError[]): HttpFailure {
   const [first] = errors;
   return new HttpFailure('invalid_request', {
     ...(first !== undefined && { msg: describeFieldError(first) }),
-    data: { errors },
+    data: { errors: firstOfEachPath(errors) },
   });
 }

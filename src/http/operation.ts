@@ -25,8 +25,8 @@ export type Operation = {
   readonly data: z.ZodType;
   /** Headers of a 200 beside those that every answer has: name and meaning. */
   readonly answerHeaders?: Readonly<Record<string, string>>;
-  /** The body of the callback that the operation may lead to, sent to the URL in the request's `callBackUrl`. */
-  readonly callback?: z.ZodType;
+  /** The operation leads to a callback to the URL in the request's `callBackUrl`. */
+  readonly callsBack?: true;
   /** Every way in which the endpoint itself refuses; those of `everyRequest` need not be repeated. */
   readonly failures: readonly Failure[];
 };
@@ -49,8 +49,14 @@ export const everyRequest: readonly Failure[] = [
   'internal',
 ];
 
-/** The refusals of `authenticate` and `requireScope`, and of a database that is away. */
-export const keyFailures: readonly Failure[] = ['unauthorized', 'scope_missing', 'database_away'];
+/** The refusals of `authenticate`, `requireScope` and the rates, and of a database that is away. */
+export const keyFailures: readonly Failure[] = [
+  'unauthorized',
+  'too_many_bad_keys',
+  'scope_missing',
+  'rate_limited',
+  'database_away',
+];
 
 /** The refusals of `readJson` and of the validation behind it. */
 export const bodyFailures: readonly Failure[] = [

@@ -1,17 +1,24 @@
 import { modelCatalogue } from '../domain/models.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { createApp } from '../http/app.ts';
+import type { CancelledTask } from '../http/http-deps.ts';
+import { createBadKeys } from '../http/bad-keys.ts';
+import { createKeyUses } from '../http/key-uses.ts';
+import { createRateLimiter } from '../http/rate-limiter.ts';
 import { startHttpServer } from '../http/server.ts';
+import { createTaskEnds } from '../http/task-ends.ts';
 import { createWithdrawals } from '../http/withdrawals.ts';
 import type { Log } from '../log.ts';
 import { createFolderResultStore } from '../media/folder-result-store.ts';
 import { createMetrics } from '../metrics.ts';
+import { createSecretBox } from '../outbound/secret-box.ts';
 import { createDatabase } from '../stores/database.ts';
 import { connectTemporal } from '../temporal/connect.ts';
-import { createEngine } from '../temporal/engine.ts';
+import { createEngine, type Engine } from '../temporal/engine.ts';
 import { createTaskProgress } from '../temporal/task-progress.ts';
 import { createTaskStarter } from '../temporal/task-starter.ts';
 import { exportBookMetrics } from './book-metrics.ts';
+import { revealSecret, rotateSecret } from './account-secrets.ts';
 import { createRequestParser } from './request-parser.ts';
 import type { Role, Settings } from './settings.ts';
 
@@ -25,17 +32,27 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
     poolSize: settings.databasePoolSize,
     onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
-  const temporal = connectTemporal(settings.temporal);
+  const temporal = connectTemporal(settings.temporal, { retries: false });
   const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
   const starter = createTaskStarter(engine.startTask, (error, task) => {
     log.warn({ err: error, taskId: task.taskId }, 'workflow not started yet; reconcile will start it');
   });
+  const stopper = createTaskStarter<CancelledTask>(
+    (task) => stopTask(engine, task),
+    (error, task) => log.warn({ err: error, taskId: task.taskId }, 'cancelled task not stopped yet'),
+  );
+  const redeliveries = createTaskStarter(engine.redeliver, (error, { taskId }) => {
+    log.warn({ err: error, taskId }, 'callback not redelivered yet; reconcile will see to it');
+  });
+  const box = createSecretBox(settings.secret);
   exportBookMetrics(metrics, db);
   const withdrawals = createWithdrawals({
     db,
     log,
     onOutcome: (outcome) => metrics.acceptancesWithdrawn.inc({ outcome }),
   });
+  const taskEnds = createTaskEnds(db);
+  const keyUses = createKeyUses(db);
   const app = createApp({
     db,
     log,
@@ -43,17 +60,37 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
     parseTaskRequest: createRequestParser(settings),
     resultStore: createFolderResultStore(settings),
     startTask: starter.start,
+    stopTask: stopper.start,
     withdraw: withdrawals.add,
+    redeliver: redeliveries.start,
+    callbackSecrets: {
+      reveal: (accountId) => revealSecret(db, box, accountId),
+      rotate: (rotation) => rotateSecret(db, box, rotation),
+    },
     metrics: metrics.registry,
     progressOf: createTaskProgress(temporal.client),
+    createRate: settings.createRate,
+    reads: settings.readRate && createRateLimiter(settings.readRate),
+    badKeys: createBadKeys(settings.badKeyRate && createRateLimiter(settings.badKeyRate)),
+    noteKeyUse: keyUses.add,
+    taskEnds,
+    checkAnswers: settings.checkAnswers,
   });
   const server = await startHttpServer({ app, host: settings.host, port: settings.port, log });
   log.info({ port: server.port, publicUrl: settings.publicUrl }, 'api is listening');
   return {
     close: async () => {
+      taskEnds.close();
       await server.close(drainMs);
-      await Promise.all([starter.drain(drainMs), withdrawals.drain(drainMs)]);
+      await Promise.all([starter.drain(drainMs), redeliveries.drain(drainMs), stopper.drain(drainMs), withdrawals.drain(drainMs)]);
+      await keyUses.drain();
       await Promise.allSettled([temporal.close(), db.close()]);
     },
   };
+}
+
+/** The generation stops by its workflow; a task without a workflow has nobody else to start its callback. */
+async function stopTask(engine: Engine, { taskId, accountId, hasCallback }: CancelledTask): Promise<void> {
+  await engine.cancelTask(taskId);
+  if (hasCallback) await engine.startDelivery({ taskId, accountId });
 }

@@ -1,5 +1,6 @@
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
+import type { ActivityDeps } from '../../activities/deps.ts';
 import { createCallbackActivities, createGenerationActivities, createMainActivities } from '../../activities/index.ts';
 import { sweepWorkFolder } from '../../activities/work-folder.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
@@ -17,16 +18,21 @@ const forceMs = 20_000;
 /** Attempts that live longer than the longest deadline allows are not alive. */
 const staleWorkMs = 26 * 60 * 60_000;
 
-/** Starts the workers of all three task queues in this process. Rejects when Temporal or the database cannot be reached. */
+/**
+ * Starts the workers of all three task queues in this process. Rejects when Temporal or the database cannot be reached.
+ * `wrap` may put something else in the place of what the activities work with, such as other providers.
+ */
 export async function startWorkerRole(
   settings: Settings,
   log: Log,
   onFatal: (error: unknown) => void,
   metrics = createMetrics(),
+  wrap: (deps: ActivityDeps) => ActivityDeps = (deps) => deps,
 ): Promise<Role> {
   installTemporalRuntime(log);
   await sweepWorkFolder(settings.workFolder, staleWorkMs);
   const rooms = openWorkerRooms(settings, log, metrics);
+  const deps = wrap(rooms.deps);
   const connection = await NativeConnection.connect(settings.temporal.connection);
   await registerSearchAttributes(rooms.client);
   const queues = taskQueuesOf(settings.taskQueue);
@@ -35,13 +41,14 @@ export async function startWorkerRole(
     namespace: settings.temporal.namespace,
     shutdownGraceTime: graceMs,
     shutdownForceTime: forceMs,
+    ...versionOf(settings),
   };
   const workers = await Promise.all([
-    Worker.create({ ...common, ...mainQueue, taskQueue: queues.main, activities: createMainActivities(rooms.deps) }),
+    Worker.create({ ...common, ...mainQueue, taskQueue: queues.main, activities: createMainActivities(deps) }),
     Worker.create({
       ...common,
       taskQueue: queues.generation,
-      activities: createGenerationActivities(rooms.deps),
+      activities: createGenerationActivities(deps),
       maxConcurrentActivityTaskExecutions: settings.generationConcurrency,
       // Otherwise a heartbeat is held back for most of its timeout, and progress would stand still (docs/decisions.md).
       maxHeartbeatThrottleInterval: '1s',
@@ -49,7 +56,7 @@ export async function startWorkerRole(
     Worker.create({
       ...common,
       taskQueue: queues.callbacks,
-      activities: createCallbackActivities(rooms.deps),
+      activities: createCallbackActivities(deps),
       // Slow receivers hold a place for 15 seconds, and an account holds 16 of them at most (src/outbound/callback-slots.ts).
       maxConcurrentActivityTaskExecutions: 500,
     }),
@@ -64,6 +71,18 @@ export async function startWorkerRole(
       await Promise.allSettled(runs);
       await connection.close();
       await rooms.close();
+    },
+  };
+}
+
+/** With a version, each workflow stays with the workers of the version that began it (docs/operations.md). */
+function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  if (workerVersion === undefined) return {};
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName: taskQueue, buildId: workerVersion },
+      useWorkerVersioning: true,
+      defaultVersioningBehavior: 'PINNED',
     },
   };
 }

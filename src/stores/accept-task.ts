@@ -1,5 +1,6 @@
+import { type Rate, rateLeft, type RateLeft } from '../domain/rate.ts';
 import type { TaskParam, TaskState } from '../domain/task.ts';
-import { type Database, violatedUniqueConstraint } from './database.ts';
+import { type Database, isDeadlock, violatedUniqueConstraint } from './database.ts';
 import { fingerprint } from './request-fingerprint.ts';
 
 export type NewTask = {
@@ -9,10 +10,18 @@ export type NewTask = {
   readonly param: TaskParam;
   readonly creditsCharged: number;
   readonly idempotencyKey?: string | undefined;
+  /** How fast an account may create tasks unless it has a rate of its own; no limit without it. */
+  readonly createRate?: Rate | undefined;
 };
 
 export type Acceptance =
-  | { readonly kind: 'accepted'; readonly taskId: string; readonly creditsCharged: number }
+  | {
+      readonly kind: 'accepted';
+      readonly taskId: string;
+      readonly creditsCharged: number;
+      /** Undefined when the account has no limit. */
+      readonly rate?: CreateRate;
+    }
   /** The same idempotency key came before with the same body: the first answer again. `state` is the task's own by now. */
   | {
       readonly kind: 'replayed';
@@ -23,8 +32,12 @@ export type Acceptance =
   | { readonly kind: 'key_reused' }
   | { readonly kind: 'insufficient_credits'; readonly required: number; readonly balance: number }
   | { readonly kind: 'too_many_unfinished'; readonly limit: number }
+  | { readonly kind: 'too_fast'; readonly rate: CreateRate }
   | { readonly kind: 'account_suspended' }
   | { readonly kind: 'no_such_account' };
+
+/** The rate that an account's creates are held to, and what is left of it. */
+export type CreateRate = { readonly limit: Rate; readonly left: RateLeft };
 
 /**
  * Accepts a task: charge, task row and ledger entry in one statement, whose commit is the acceptance (design, section 2).
@@ -32,35 +45,61 @@ export type Acceptance =
  */
 export async function acceptTask(db: Database, task: NewTask): Promise<Acceptance> {
   for (let tries = 1; ; tries += 1) {
-    if (await isInserted(db, task)) {
-      return { kind: 'accepted', taskId: task.taskId, creditsCharged: task.creditsCharged };
+    const inserted = await insert(db, task);
+    if (inserted !== undefined) {
+      const { taskId, creditsCharged } = task;
+      const rate = createRateOf(inserted);
+      return { kind: 'accepted', taskId, creditsCharged, ...(rate !== undefined && { rate }) };
     }
-    const answer = (await earlierAnswer(db, task)) ?? (await refusal(db, task));
+    const answer = await whyNot(db, task);
     // What stood in the way may be gone by the time it is looked for, such as a balance that has just been filled up.
     if (answer !== undefined) return answer;
-    if (tries === maxTries) throw new Error(`account ${task.accountId} could take a task, and refused it ${maxTries} times`);
+    if (tries === maxTries)
+      throw new Error(`account ${task.accountId} could take a task, and refused it ${maxTries} times`);
   }
 }
 
 const maxTries = 5;
 
-async function isInserted(db: Database, task: NewTask): Promise<boolean> {
+async function insert(db: Database, task: NewTask): Promise<RateRow | undefined> {
   try {
-    return (await db.run(insertTask, insertValues(task))).length > 0;
+    const [row] = await db.run<RateRow>(insertTask, insertValues(task));
+    return row;
   } catch (error) {
     // The account's row lock puts rivals in a queue, so the loser of a race arrives here after the winner's commit.
-    if (violatedUniqueConstraint(error) === undefined) throw error;
-    return false;
+    if (violatedUniqueConstraint(error) === undefined && !isDeadlock(error)) throw error;
+    return undefined;
   }
 }
 
+type RateRow = { quota: number | null; window_ms: number | null; due_in_ms: number | null };
+
+function createRateOf({ quota, window_ms: windowMs, due_in_ms: dueInMs }: RateRow): CreateRate | undefined {
+  if (quota === null || windowMs === null) return undefined;
+  const limit = { quota, windowMs };
+  return { limit, left: rateLeft(limit, dueInMs ?? 0) };
+}
+
+// The account's own rate, else the installation's: quota $9 in $10 ms, or nulls, which make every comparison null. The
+// clock is read when the row is locked: whoever waited for the lock must not be judged by the time before it.
+const createInterval = `coalesce(create_window_ms, $10::int) * interval '1 millisecond' / coalesce(create_quota, $9::int)`;
+const createTolerance = `(coalesce(create_window_ms, $10::int) * interval '1 millisecond' - ${createInterval})`;
+const rateColumns = `coalesce(create_quota, $9::int) as quota, coalesce(create_window_ms, $10::int) as window_ms,
+  (extract(epoch from create_due_at - clock_timestamp()) * 1000)::float8 as due_in_ms`;
+
+// A replay must be recognised before the account is locked: it would wait for the end of its own task, which is waiting for
+// the account (found by test/properties/ledger.test.ts).
 const insertTask = {
   name: 'accept-task',
   text: `
 with account as (
-  update accounts set balance = balance - $3, unfinished_tasks = unfinished_tasks + 1
+  update accounts set balance = balance - $3, unfinished_tasks = unfinished_tasks + 1,
+    create_due_at = greatest(create_due_at, clock_timestamp()) + ${createInterval}
   where id = $2 and balance >= $3 and unfinished_tasks < max_unfinished_tasks and suspended_at is null
-  returning id, balance
+    and (create_due_at <= clock_timestamp() + ${createTolerance}) is not false
+    and not exists (select from tasks where id = $1)
+    and not exists (select from tasks where account_id = $2 and idempotency_key = $7)
+  returning id, balance, ${rateColumns}
 ), task as (
   insert into tasks (id, account_id, model, param, credits_charged, callback_url, idempotency_key, request_sha256)
   select $1, id, $4, $5, $3, $6, $7, $8 from account
@@ -69,10 +108,10 @@ with account as (
   insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
   select account.id, task.id, 'charge', -$3::bigint, account.balance from account, task
 )
-select id from task`,
+select quota, window_ms, due_in_ms from task, account`,
 };
 
-function insertValues({ taskId, accountId, param, creditsCharged, idempotencyKey }: NewTask): unknown[] {
+function insertValues({ taskId, accountId, param, creditsCharged, idempotencyKey, createRate }: NewTask): unknown[] {
   return [
     taskId,
     accountId,
@@ -82,52 +121,54 @@ function insertValues({ taskId, accountId, param, creditsCharged, idempotencyKey
     param.callBackUrl,
     idempotencyKey,
     fingerprint(param),
+    createRate?.quota,
+    createRate?.windowMs,
   ];
 }
 
-const selectEarlier = {
-  name: 'find-earlier-acceptance',
+// One snapshot for both reasons: a twin with the same key that commits between two looks would be missed by the first.
+const selectWhyNot = {
+  name: 'why-task-was-not-accepted',
   text: `
-select id, credits_charged, request_sha256, state from tasks where id = $2 and account_id = $1
-union all
-select id, credits_charged, request_sha256, state from tasks where account_id = $1 and idempotency_key = $3
-limit 1`,
+select balance, unfinished_tasks, max_unfinished_tasks, suspended_at,
+  ${rateColumns.replaceAll('$9', '$4').replaceAll('$10', '$5')}, earlier.*
+from accounts left join lateral (
+  select id as task_id, credits_charged, request_sha256, state from tasks where id = $2 and account_id = $1
+  union all
+  select id, credits_charged, request_sha256, state from tasks where account_id = $1 and idempotency_key = $3
+  limit 1
+) earlier on true
+where accounts.id = $1`,
 };
 
-type EarlierRow = { id: string; credits_charged: number; request_sha256: Buffer; state: TaskState };
-
-async function earlierAnswer(db: Database, task: NewTask): Promise<Acceptance | undefined> {
-  const [earlier] = await db.run<EarlierRow>(selectEarlier, [
-    task.accountId,
-    task.taskId,
-    task.idempotencyKey,
-  ]);
-  if (earlier === undefined) return undefined;
-  if (!earlier.request_sha256.equals(fingerprint(task.param))) return { kind: 'key_reused' };
-  const { id: taskId, credits_charged: creditsCharged, state } = earlier;
-  return { kind: 'replayed', taskId, creditsCharged, state };
-}
-
-const selectAccount = {
-  name: 'find-account-limits',
-  text: `select balance, unfinished_tasks, max_unfinished_tasks, suspended_at from accounts where id = $1`,
-};
-
-type AccountLimits = {
+type WhyNotRow = {
   balance: number;
   unfinished_tasks: number;
   max_unfinished_tasks: number;
   suspended_at: number | null;
-};
+} & RateRow & ({ task_id: string; credits_charged: number; request_sha256: Buffer; state: TaskState } | { task_id: null });
 
-/** Why nothing was accepted, read after the fact; undefined when nothing stands in the way any more. */
-async function refusal(db: Database, task: NewTask): Promise<Acceptance | undefined> {
-  const [account] = await db.run<AccountLimits>(selectAccount, [task.accountId]);
-  if (account === undefined) return { kind: 'no_such_account' };
-  if (account.suspended_at !== null) return { kind: 'account_suspended' };
-  if (account.balance < task.creditsCharged) {
-    return { kind: 'insufficient_credits', required: task.creditsCharged, balance: account.balance };
+/** The earlier answer, or why nothing was accepted, read after the fact; undefined when nothing stands in the way any more. */
+async function whyNot(db: Database, task: NewTask): Promise<Acceptance | undefined> {
+  const [row] = await db.run<WhyNotRow>(selectWhyNot, [
+    task.accountId,
+    task.taskId,
+    task.idempotencyKey,
+    task.createRate?.quota,
+    task.createRate?.windowMs,
+  ]);
+  if (row === undefined) return { kind: 'no_such_account' };
+  if (row.task_id !== null) {
+    if (!row.request_sha256.equals(fingerprint(task.param))) return { kind: 'key_reused' };
+    return { kind: 'replayed', taskId: row.task_id, creditsCharged: row.credits_charged, state: row.state };
   }
-  const isFull = account.unfinished_tasks >= account.max_unfinished_tasks;
-  return isFull ? { kind: 'too_many_unfinished', limit: account.max_unfinished_tasks } : undefined;
+  if (row.suspended_at !== null) return { kind: 'account_suspended' };
+  if (row.balance < task.creditsCharged) {
+    return { kind: 'insufficient_credits', required: task.creditsCharged, balance: row.balance };
+  }
+  if (row.unfinished_tasks >= row.max_unfinished_tasks) {
+    return { kind: 'too_many_unfinished', limit: row.max_unfinished_tasks };
+  }
+  const rate = createRateOf(row);
+  return rate?.left.remaining === 0 ? { kind: 'too_fast', rate } : undefined;
 }

@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import type { Rate } from '../domain/rate.ts';
 import type { Database } from './database.ts';
 
 export type Account = {
@@ -47,6 +48,49 @@ export async function createFirstAccount(
 ): Promise<string | undefined> {
   const [created] = await db.run<{ account_id: string }>(insertFirstAccount, [uuidv7(), name, credits]);
   return created?.account_id;
+}
+
+const selectLimits = {
+  name: 'find-account-limits',
+  text: `select unfinished_tasks, max_unfinished_tasks, create_quota, create_window_ms from accounts where id = $1`,
+};
+
+export type AccountLimits = {
+  readonly unfinishedTasks: number;
+  readonly maxUnfinishedTasks: number;
+  /** The account's own rate of creates; undefined when the installation's counts. */
+  readonly createRate: Rate | undefined;
+};
+
+export async function findAccountLimits(db: Database, accountId: string): Promise<AccountLimits | undefined> {
+  type Row = { unfinished_tasks: number; max_unfinished_tasks: number } & (
+    | { create_quota: number; create_window_ms: number }
+    | { create_quota: null; create_window_ms: null }
+  );
+  const [row] = await db.run<Row>(selectLimits, [accountId]);
+  if (row === undefined) return undefined;
+  return {
+    unfinishedTasks: row.unfinished_tasks,
+    maxUnfinishedTasks: row.max_unfinished_tasks,
+    createRate: row.create_quota === null ? undefined : { quota: row.create_quota, windowMs: row.create_window_ms },
+  };
+}
+
+const setLimits = {
+  name: 'set-account-limits',
+  text: `
+update accounts set max_unfinished_tasks = $2, create_quota = $3, create_window_ms = $4, create_due_at = null
+where id = $1 returning id`,
+};
+
+/** Gives an account limits of its own, from the next create on; answers false when there is no such account. */
+export async function setAccountLimits(
+  db: Database,
+  accountId: string,
+  { maxUnfinishedTasks, createRate }: Omit<AccountLimits, 'unfinishedTasks'>,
+): Promise<boolean> {
+  const values = [accountId, maxUnfinishedTasks, createRate?.quota, createRate?.windowMs];
+  return (await db.run(setLimits, values)).length > 0;
 }
 
 const selectAccount = {

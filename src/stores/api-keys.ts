@@ -45,28 +45,48 @@ export async function createApiKey(
 const selectCaller = {
   name: 'find-caller',
   text: `
-select api_keys.id, account_id, scopes, suspended_at is not null as suspended
+select api_keys.id, account_id, scopes, suspended_at is not null as suspended,
+  last_used_at is null or last_used_at < now() - interval '1 minute' as use_is_stale
 from api_keys join accounts on accounts.id = account_id
 where hash = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
 };
 
+/** A caller, and whether the use of its key was last written down more than a minute ago. */
+export type FoundCaller = Caller & { readonly useIsStale: boolean };
+
 /** Whose key this is; undefined for one that is malformed, unknown, revoked or expired, without telling which. */
-export async function findCaller(db: Database, key: string): Promise<Caller | undefined> {
+export async function findCaller(db: Database, key: string): Promise<FoundCaller | undefined> {
   if (!looksLikeApiKey(key)) return undefined;
-  type Row = { id: string; account_id: string; scopes: Scope[]; suspended: boolean };
+  type Row = { id: string; account_id: string; scopes: Scope[]; suspended: boolean; use_is_stale: boolean };
   const [row] = await db.run<Row>(selectCaller, [hashApiKey(key)]);
   if (row === undefined) return undefined;
-  return { keyId: row.id, accountId: row.account_id, scopes: row.scopes, suspended: row.suspended };
+  const { id: keyId, account_id: accountId, scopes, suspended, use_is_stale: useIsStale } = row;
+  return { keyId, accountId, scopes, suspended, useIsStale };
 }
+
+const noteUses = {
+  name: 'note-key-uses',
+  text: `
+update api_keys set last_used_at = now()
+where id = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+};
+
+/** Writes down that these keys were used, at most once a minute each; the caller bounds how many they are. */
+export async function noteKeyUses(db: Database, keyIds: readonly string[]): Promise<void> {
+  await db.run(noteUses, [keyIds]);
+}
+
+/** The columns a key is shown by. */
+export const keyColumns = 'id, name, hint, scopes, created_at, expires_at, last_used_at, revoked_at';
 
 const selectKeys = {
   name: 'list-api-keys',
   text: `
-select id, name, hint, scopes, created_at, expires_at, last_used_at, revoked_at from api_keys
-where account_id = $1 order by created_at desc, id desc limit 1000`,
+select ${keyColumns} from api_keys where account_id = $1
+order by revoked_at is null and (expires_at is null or expires_at > now()) desc, created_at desc, id desc limit 1000`,
 };
 
-type KeyRow = {
+export type KeyRow = {
   id: string;
   name: string;
   hint: string;
@@ -77,10 +97,14 @@ type KeyRow = {
   revoked_at: number | null;
 };
 
-/** The account's keys, newest first, revoked ones included; at most 1,000. */
+/** The account's keys, active ones first and then newest first, revoked ones included; at most 1,000. */
 export async function listApiKeys(db: Database, accountId: string): Promise<readonly ApiKey[]> {
   const rows = await db.run<KeyRow>(selectKeys, [accountId]);
-  return rows.map((row) => ({
+  return rows.map(keyFromRow);
+}
+
+export function keyFromRow(row: KeyRow): ApiKey {
+  return {
     keyId: row.id,
     name: row.name,
     hint: row.hint,
@@ -89,7 +113,7 @@ export async function listApiKeys(db: Database, accountId: string): Promise<read
     expiresAt: row.expires_at ?? undefined,
     lastUsedAt: row.last_used_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
-  }));
+  };
 }
 
 const revoke = {

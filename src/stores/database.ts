@@ -128,3 +128,8 @@ export function violatedUniqueConstraint(error: unknown): string | undefined {
   if (!(error instanceof pg.DatabaseError) || error.code !== '23505') return undefined;
   return error.constraint;
 }
+
+/** True when the server broke a circle of statements that waited for each other by ending this one; it may be repeated. */
+export function isDeadlock(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '40P01';
+}

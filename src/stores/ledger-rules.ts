@@ -44,7 +44,13 @@ export function checkGuards(db: Database): Promise<readonly LedgerViolation[]> {
   return check(db, guardRule, guards);
 }
 
-type Row = { rule: LedgerRule; account_id: string | null; entry_id: number | null; task_id: string | null; detail: string };
+type Row = {
+  rule: LedgerRule;
+  account_id: string | null;
+  entry_id: number | null;
+  task_id: string | null;
+  detail: string;
+};
 
 async function check(
   db: Database,

@@ -99,6 +99,18 @@ export async function endProviderJob(
   await db.run(recordEnded, [taskId, ordinal, outcome, failure?.failCode, failure?.failMsg]);
 }
 
+const recordSuccess = {
+  name: 'succeed-provider-job',
+  text: `
+update provider_jobs set outcome = 'success', ended_at = now()
+where task_id = $1 and job_id is not null and outcome is null`,
+};
+
+/** The task's open job, of which there is one at most, has given its video. */
+export async function succeedProviderJob(db: Database, taskId: string): Promise<void> {
+  await db.run(recordSuccess, [taskId]);
+}
+
 const recordLate = {
   name: 'record-late-success',
   text: `update provider_jobs set outcome = 'late_success', settled_at = now() where task_id = $1 and outcome = 'success'`,
@@ -117,13 +129,12 @@ export type UnsettledJob = {
   readonly jobId: string | undefined;
 };
 
-// A success whose delivery is still under way is none of these; nor is the job of a task that ended a moment ago.
 const selectUnsettled = {
   name: 'list-unsettled-provider-jobs',
   text: `
 select j.task_id, j.ordinal, j.provider, j.job_id from provider_jobs j join tasks t on t.id = j.task_id
 where j.settled_at is null and (j.outcome is null or j.outcome = 'abandoned')
-  and t.completed_at < now() - $1 * interval '1 millisecond'
+  and t.state = 'fail' and t.completed_at < now() - $1 * interval '1 millisecond'
   and ($2::uuid is null or (j.intended_at, j.task_id, j.ordinal) >
     (select intended_at, task_id, ordinal from provider_jobs where task_id = $2 and ordinal = $3))
 order by j.intended_at, j.task_id, j.ordinal limit $4`,

@@ -25,7 +25,11 @@ export async function listTasks(db: Database, filter: TaskFilter): Promise<reado
   return rows.map(taskFromRow);
 }
 
-/** The state is written out in the text: only then does the planner see that a partial index serves it. */
+/**
+ * The state is written out in the text: only then does the planner see that a partial index serves it. Where the page
+ * begins is one row to compare with, of the cursor or of `toMs`: given both as conditions, PostgreSQL would begin at
+ * the wrong one and walk the index from there.
+ */
 function listStatement(name: string, condition: string): Statement {
   return {
     name: `list-tasks-${name}`,
@@ -33,10 +37,11 @@ function listStatement(name: string, condition: string): Statement {
 select ${taskColumns} from tasks
 where account_id = $1 and ${condition} and ($3::text is null or model = $3)
   and created_at >= coalesce(to_timestamp($4::float8 / 1000), '-infinity')
-  and created_at < coalesce(to_timestamp($5::float8 / 1000), 'infinity')
   and (created_at, id) < (
-    case when $2::uuid is null then 'infinity' else (select created_at from tasks where id = $2 and account_id = $1) end,
-    coalesce($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+    case when $2::uuid is null then coalesce(to_timestamp($5::float8 / 1000), 'infinity')
+      else (select created_at from tasks where id = $2 and account_id = $1) end,
+    coalesce($2, '00000000-0000-0000-0000-000000000000'))
+  and ($5 is null or created_at < to_timestamp($5 / 1000))
 order by created_at desc, id desc limit $6`,
   };
 }

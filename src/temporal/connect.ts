@@ -11,10 +11,14 @@ export type TemporalConnection = { readonly client: Client; readonly close: () =
 
 /**
  * A client that connects on its first call, so that the API starts, and accepts tasks, while Temporal is away. Every
- * caller sets a deadline of its own: the SDK's retries would otherwise hide an outage for up to 40 s.
+ * caller sets a deadline of its own: the SDK's retries would otherwise hide an outage for up to 40 s. With `retries` off a
+ * failure is known at once, which the starter of tasks needs to keep them in order of arrival.
  */
-export function connectTemporal({ connection: options, namespace }: TemporalTarget): TemporalConnection {
-  const connection = Connection.lazy(options);
+export function connectTemporal(
+  { connection: options, namespace }: TemporalTarget,
+  { retries = true }: { readonly retries?: boolean } = {},
+): TemporalConnection {
+  const connection = Connection.lazy({ ...options, ...(!retries && { interceptors: [] }) });
   const client = new Client({ connection, namespace });
   return { client, close: () => connection.close() };
 }

@@ -21,11 +21,22 @@ export const searchAttributes = {
 
 type TaskStatus = 'running' | 'missing' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out';
 
+type AcceptedTask = { readonly taskId: string; readonly accountId: string; readonly model: string };
+
+/** One look at a task's workflow: whether it runs, whether its code fails again and again, and what it waits for. */
+type WorkflowLook = {
+  readonly status: TaskStatus;
+  readonly workflowTaskAttempts: number;
+  readonly pendingActivities: readonly string[];
+};
+
 /** What Videogen asks of Temporal. Every call may be repeated, and gives up after a few seconds when Temporal is away. */
 export function createEngine(client: Client, queues: TaskQueues) {
   return {
-    startTask: (task: { taskId: string; accountId: string; model: string }) => startTask(client, queues, task),
-    taskStatus: (taskId: string) => taskStatus(client, taskId),
+    startTask: (task: AcceptedTask) => startTask(client, queues, task),
+    lookAt: (taskId: string) => lookAt(client, taskId),
+    cancelTask: (taskId: string) => cancelTask(client, taskId),
+    terminateTask: (taskId: string, reason: string) => terminateTask(client, taskId, reason),
     startDelivery: (delivery: { taskId: string; accountId: string }) => startDelivery(client, queues, delivery),
     redeliver: (delivery: { taskId: string; accountId: string }) => redeliver(client, queues, delivery),
   };
@@ -33,13 +44,9 @@ export function createEngine(client: Client, queues: TaskQueues) {
 
 export type Engine = ReturnType<typeof createEngine>;
 
-/** Starts the task's workflow; one that was started before, even one that has ended, is left alone. */
-async function startTask(
-  client: Client,
-  queues: TaskQueues,
-  { taskId, accountId, model }: { taskId: string; accountId: string; model: string },
-): Promise<void> {
-  await unlessStarted(() =>
+/** Starts the task's workflow; answers false when one was started before, even one that has ended, and leaves it alone. */
+function startTask(client: Client, queues: TaskQueues, { taskId, accountId, model }: AcceptedTask): Promise<boolean> {
+  return unlessStarted(() =>
     within(client, startLimitMs, () =>
       client.workflow.start<typeof videoTask>('videoTask', {
         workflowId: taskWorkflowId(taskId),
@@ -98,22 +105,49 @@ function deliveryOptions(queues: TaskQueues, { taskId, accountId }: { taskId: st
   };
 }
 
-async function unlessStarted(start: () => Promise<unknown>): Promise<void> {
+async function unlessStarted(start: () => Promise<unknown>): Promise<boolean> {
   try {
     await start();
+    return true;
   } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
   }
 }
 
 /** Reads the state of the workflow itself; the visibility store is behind and never asked. */
-async function taskStatus(client: Client, taskId: string): Promise<TaskStatus> {
+async function lookAt(client: Client, taskId: string): Promise<WorkflowLook> {
+  const handle = client.workflow.getHandle(taskWorkflowId(taskId));
+  const described = await unlessGone(() => within(client, lookLimitMs, () => handle.describe()));
+  if (described === undefined) return { status: 'missing', workflowTaskAttempts: 0, pendingActivities: [] };
+  const { status, raw } = described;
+  return {
+    status: statusOf[status.name],
+    workflowTaskAttempts: raw.pendingWorkflowTask?.attempt ?? 0,
+    pendingActivities: raw.pendingActivities?.flatMap(({ activityType }) => activityType?.name ?? []) ?? [],
+  };
+}
+
+/** Asks the task's workflow to end, which stops its generation; harmless when it has ended or was never started. */
+async function cancelTask(client: Client, taskId: string): Promise<void> {
+  await unlessGone(() =>
+    within(client, lookLimitMs, () => client.workflow.getHandle(taskWorkflowId(taskId)).cancel()),
+  );
+}
+
+/** Ends a workflow that cannot end by itself any more; harmless when it has. */
+async function terminateTask(client: Client, taskId: string, reason: string): Promise<void> {
+  await unlessGone(() =>
+    within(client, lookLimitMs, () => client.workflow.getHandle(taskWorkflowId(taskId)).terminate(reason)),
+  );
+}
+
+/** Undefined when there is no such workflow, or none that runs. */
+async function unlessGone<T>(call: () => Promise<T>): Promise<T | undefined> {
   try {
-    const handle = client.workflow.getHandle(taskWorkflowId(taskId));
-    const { status } = await within(client, lookLimitMs, () => handle.describe());
-    return statusOf[status.name];
+    return await call();
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return 'missing';
+    if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
 }

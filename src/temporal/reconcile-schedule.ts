@@ -1,4 +1,4 @@
-import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import { type Client, ScheduleAlreadyRunning, type ScheduleOptionsAction, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { TaskQueues } from '../domain/task-queues.ts';
 import { within } from './connect.ts';
 
@@ -6,7 +6,7 @@ const limitMs = 10_000;
 
 /**
  * Makes sure that `reconcile` runs every minute, never two at once, and now: whoever calls this has just come up, perhaps
- * after a crash. An existing schedule is left as operators have set it.
+ * after a crash. Of an existing schedule only the action is renewed; its interval, and a pause, are left to operators.
  */
 export async function ensureReconcileSchedule(client: Client, queues: TaskQueues): Promise<void> {
   try {
@@ -16,20 +16,31 @@ export async function ensureReconcileSchedule(client: Client, queues: TaskQueues
         spec: { intervals: [{ every: '1m' }] },
         state: { triggerImmediately: true },
         policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1m' },
-        action: {
-          type: 'startWorkflow',
-          workflowType: 'reconcile',
-          workflowId: reconcileScheduleId(queues),
-          taskQueue: queues.main,
-          args: [],
-          staticSummary: 'settle what a crash, an operator or time left undone',
-        },
+        action: reconcileAction(queues),
       }),
     );
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    const handle = client.schedule.getHandle(reconcileScheduleId(queues));
+    await within(client, limitMs, () =>
+      handle.update(({ spec, policies, state }) => ({ spec, policies, state, action: reconcileAction(queues) })),
+    );
     await triggerReconcile(client, queues);
   }
+}
+
+function reconcileAction(queues: TaskQueues) {
+  return {
+    type: 'startWorkflow',
+    workflowType: 'reconcile',
+    workflowId: reconcileScheduleId(queues),
+    taskQueue: queues.main,
+    args: [],
+    // The one workflow with a timeout, for a round that is stuck would keep every later one from starting; nothing is lost
+    // with a round. The activities give up earlier (workflows/reconcile.ts).
+    workflowRunTimeout: '8m',
+    staticSummary: 'settle what a crash, an operator or time left undone',
+  } satisfies ScheduleOptionsAction;
 }
 
 /** Runs `reconcile` now rather than within the minute; skipped when it is running. */

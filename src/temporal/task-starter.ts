@@ -1,9 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isEngineAway } from './is-engine-away.ts';
+
 /** A task that was accepted and waits for its workflow to be started. */
 export type AcceptedTask = { readonly taskId: string; readonly accountId: string; readonly model: string };
 
-export type TaskStarter = {
+export type TaskStarter<Task> = {
   /** Takes a task and returns at once; never throws. */
-  readonly start: (task: AcceptedTask) => void;
+  readonly start: (task: Task) => void;
   /** Waits until everything taken was tried, for `limitMs` at most. */
   readonly drain: (limitMs: number) => Promise<void>;
 };
@@ -12,39 +15,70 @@ export type TaskStarter = {
 const concurrency = 32;
 /** Tasks that wait in memory; what comes beyond is left to `reconcile`, which reads the database. */
 const maxWaiting = 10_000;
+/** Between two tries while Temporal is away. */
+const probePauseMs = 500;
+
+type Place<Task> = { readonly place: number; readonly task: Task; hasFailed: boolean };
 
 /**
- * Starts workflows behind the answers of createTask, in order of arrival and with bounded concurrency. A start that
- * fails is not repeated here: the task is in the database, and `reconcile` starts it within the minute.
+ * Starts workflows behind the answers of createTask, in order of arrival and with bounded concurrency. While Temporal is
+ * away only the first task is tried, on and on, and all others wait behind it, so that they go in order when it is back.
+ * `onError` is told of a task's first failure. A start that Temporal refuses is given up: `reconcile` comes to it within
+ * the minute, as it does to everything that a process takes with it.
  */
-export function createTaskStarter(
-  startTask: (task: AcceptedTask) => Promise<void>,
-  onError: (error: unknown, task: AcceptedTask) => void,
-): TaskStarter {
-  const waiting: AcceptedTask[] = [];
+export function createTaskStarter<Task = AcceptedTask>(
+  startTask: (task: Task) => Promise<unknown>,
+  onError: (error: unknown, task: Task) => void,
+): TaskStarter<Task> {
+  const waiting: Place<Task>[] = [];
+  let arrivals = 0;
   let running = 0;
+  let isAway = false;
+  let isDraining = false;
   let idle: (() => void) | undefined;
 
-  async function run(first: AcceptedTask): Promise<void> {
-    for (let task: AcceptedTask | undefined = first; task !== undefined; task = waiting.shift()) {
-      try {
-        await startTask(task);
-      } catch (error) {
-        onError(error, task);
-      }
+  function runMore(): void {
+    while (waiting.length > 0 && running < (isAway ? 1 : concurrency)) {
+      running += 1;
+      void run();
     }
-    running -= 1;
     if (running === 0) idle?.();
+  }
+
+  async function run(): Promise<void> {
+    const first = waiting.shift();
+    if (first !== undefined) await tryStart(first);
+    running -= 1;
+    runMore();
+  }
+
+  async function tryStart(first: Place<Task>): Promise<void> {
+    try {
+      await startTask(first.task);
+      isAway = false;
+    } catch (error) {
+      if (!first.hasFailed) onError(error, first.task);
+      if (isDraining || !isEngineAway(error)) return;
+      isAway = true;
+      putBack({ ...first, hasFailed: true });
+      await delay(probePauseMs);
+    }
+  }
+
+  /** Those that were tried at the same time fail in any order, and queue up again in that of their arrival. */
+  function putBack(tried: Place<Task>): void {
+    const next = waiting.findIndex(({ place }) => place > tried.place);
+    waiting.splice(next === -1 ? waiting.length : next, 0, tried);
   }
 
   return {
     start: (task) => {
-      if (running < concurrency) {
-        running += 1;
-        void run(task);
-      } else if (waiting.length < maxWaiting) waiting.push(task);
+      if (waiting.length >= maxWaiting) return;
+      waiting.push({ place: (arrivals += 1), task, hasFailed: false });
+      runMore();
     },
     drain: async (limitMs) => {
+      isDraining = true;
       if (running === 0) return;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, limitMs);

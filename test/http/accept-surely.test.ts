@@ -13,9 +13,10 @@ let database: TestDatabase;
 let service: HttpService;
 let faults: Fault[] = [];
 let tries = 0;
+const withdrawn: { readonly accountId: string }[] = [];
 before(async () => {
   database = await createTestDatabase();
-  service = await startHttpService({ database, db: faulty(database.db) });
+  service = await startHttpService({ database, db: faulty(database.db), withdraw: (task) => withdrawn.push(task) });
 });
 after(async () => {
   await service.close();
@@ -95,4 +96,20 @@ test('500 what is no loss of the database is not repeated', async () => {
   inject('crash');
   assertRefused(await service.create(key, plainRequest), 500, /our side/);
   assert.equal(tries, 1);
+});
+
+test('402 after a try in doubt is kept true: should that try commit after all, its task is withdrawn', async () => {
+  const { accountId, key } = await service.newAccount(165);
+  withdrawn.splice(0);
+  assertRefused(await service.create(key, { ...plainRequest, input: { prompt: 'x', duration: 15 } }), 402, /too low/, {
+    required: 495,
+    balance: 165,
+  });
+  assert.equal(withdrawn.length, 0, 'nothing was in doubt');
+  inject('lost request');
+  assert.equal((await service.create(key, { ...plainRequest, input: { prompt: 'x', duration: 15 } })).status, 402);
+  assert.deepEqual(
+    withdrawn.map((task) => task.accountId),
+    [accountId],
+  );
 });

@@ -6,10 +6,15 @@ import type { Scope } from '../../src/domain/api-key.ts';
 import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
 import { createTaskRequestParser } from '../../src/domain/task-request.ts';
 import { createApp } from '../../src/http/app.ts';
-import type { HttpDeps } from '../../src/http/http-deps.ts';
+import { createBadKeys } from '../../src/http/bad-keys.ts';
+import type { CancelledTask, HttpDeps } from '../../src/http/http-deps.ts';
 import type { ServerLimits } from '../../src/http/server-limits.ts';
+import { createKeyUses } from '../../src/http/key-uses.ts';
 import { type HttpServer, startHttpServer } from '../../src/http/server.ts';
+import { createTaskEnds } from '../../src/http/task-ends.ts';
 import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
+import { createSecretBox } from '../../src/outbound/secret-box.ts';
+import { revealSecret, rotateSecret } from '../../src/roles/account-secrets.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { createApiKey } from '../../src/stores/api-keys.ts';
 import type { Database } from '../../src/stores/database.ts';
@@ -17,6 +22,7 @@ import { createTestDatabase, type TestDatabase } from './database.ts';
 import { type Answer, createHttpClient, isObject, type Send } from './http-client.ts';
 
 export type StartedTask = Parameters<HttpDeps['startTask']>[0];
+export type Redelivery = Parameters<HttpDeps['redeliver']>[0];
 export type LogLine = Readonly<Record<string, unknown>>;
 
 /** The whole HTTP layer on a real socket and a real database; only the engine is played. */
@@ -26,6 +32,8 @@ export type HttpService = {
   readonly server: HttpServer;
   readonly url: string;
   readonly started: readonly StartedTask[];
+  readonly redelivered: readonly Redelivery[];
+  readonly stopped: readonly CancelledTask[];
   readonly log: readonly LogLine[];
   readonly send: Send;
   newAccount(credits: number, scopes?: readonly Scope[]): Promise<{ accountId: string; key: string }>;
@@ -46,8 +54,12 @@ export async function startHttpService({
   const ownDatabase = database ?? (await createTestDatabase());
   const folder = await mkdtemp(join(tmpdir(), 'videogen-http-'));
   const started: StartedTask[] = [];
+  const redelivered: Redelivery[] = [];
+  const box = createSecretBox('s'.repeat(32));
+  const stopped: CancelledTask[] = [];
   const log: LogLine[] = [];
   const models = modelCatalogue(defaultModels);
+  const keyUses = createKeyUses(ownDatabase.db, 5);
   const deps: HttpDeps = {
     db: ownDatabase.db,
     models,
@@ -58,8 +70,20 @@ export async function startHttpService({
       publicUrl: 'http://media.test',
     }),
     startTask: (task) => started.push(task),
+    stopTask: (task) => stopped.push(task),
     withdraw: () => undefined,
+    redeliver: (delivery) => redelivered.push(delivery),
+    callbackSecrets: {
+      reveal: (accountId) => revealSecret(ownDatabase.db, box, accountId),
+      rotate: (rotation) => rotateSecret(ownDatabase.db, box, rotation),
+    },
     progressOf: () => Promise.resolve(0),
+    createRate: undefined,
+    reads: undefined,
+    badKeys: createBadKeys(undefined),
+    noteKeyUse: keyUses.add,
+    taskEnds: createTaskEnds(ownDatabase.db, { pauseMs: 20 }),
+    checkAnswers: true,
     log: pino({ level: 'debug' }, { write: (line: string) => log.push(parseLine(line)) }),
     ...overrides,
   };
@@ -78,6 +102,8 @@ export async function startHttpService({
     server,
     url,
     started,
+    redelivered,
+    stopped,
     log,
     send,
     newAccount: (credits, scopes) => newAccount(ownDatabase.db, credits, scopes),
@@ -89,7 +115,9 @@ export async function startHttpService({
     recordInfo: (key, taskId) =>
       send('GET', `/api/v1/jobs/recordInfo?taskId=${taskId}`, { headers: { authorization: `Bearer ${key}` } }),
     close: async (drainMs = 1_000) => {
+      deps.taskEnds.close();
       await server.close(drainMs);
+      await keyUses.drain();
       if (database === undefined) await ownDatabase.close();
       await rm(folder, { recursive: true });
     },

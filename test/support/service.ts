@@ -41,6 +41,10 @@ export async function createTestEnvironment(extra: Environment = {}): Promise<Te
     IMAGE_ALLOW: '127.0.0.0/8,::1,localhost',
     PREVIEW_FAULTS: '1',
     LOG_LEVEL: 'silent',
+    CHECK_ANSWERS: '1',
+    CREATE_RATE: 'off',
+    READ_RATE: 'off',
+    BAD_KEY_RATE: 'off',
     ...extra,
   };
   const settings = externalSettings(readConfig(environment));

@@ -1,4 +1,4 @@
-import type { Task, TaskParam } from '../../src/domain/task.ts';
+import type { Task, TaskParam, TaskResult } from '../../src/domain/task.ts';
 import { isFinal } from '../../src/domain/task.ts';
 import { acceptTask } from '../../src/stores/accept-task.ts';
 import type { Database } from '../../src/stores/database.ts';
@@ -14,6 +14,20 @@ export function taskParam(prompt: string, input: Partial<TaskParam['input']> = {
     ...(callBackUrl !== undefined && { callBackUrl }),
   };
 }
+
+/** What would be measured of a video that nobody will ever play. */
+export const madeUpMeasures: Omit<TaskResult, 'videoKey' | 'posterKey'> = {
+  widthPx: 1280,
+  heightPx: 720,
+  durationSeconds: 4,
+  framesPerSecond: 24,
+  hasAudio: true,
+  bytes: 1,
+  sha256: '0'.repeat(64),
+};
+
+/** What the books need to know of such a video. */
+export const madeUpResult: TaskResult = { videoKey: 'video', posterKey: 'poster', ...madeUpMeasures };
 
 /** Accepts a task as createTask does, for 132 credits, without starting its workflow. */
 export async function acceptTestTask(db: Database, accountId: string, param: TaskParam): Promise<string> {

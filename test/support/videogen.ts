@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url));
 
 export type Finished = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
@@ -14,7 +17,7 @@ export type Running = { readonly child: ChildProcess; readonly stdout: () => str
 
 /** Starts `videogen …`; its output so far can be read at any time. */
 export function spawnVideogen(env: NodeJS.ProcessEnv, ...args: readonly string[]): Running {
-  const child = spawn(process.execPath, ['dist/src/cli.js', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [cli, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const [stdout, stderr]: [string[], string[]] = [[], []];
   child.stdout.setEncoding('utf8').on('data', (text: string) => stdout.push(text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => stderr.push(text));

@@ -74,7 +74,7 @@ describe('videoTask', () => {
     await temporal.client.workflow.getHandle(taskId).cancel();
     const task = await waitForEnd(worker.database.db, taskId);
     assert.deepEqual([task.failure?.failCode, task.creditsRefunded], ['cancelled', 132]);
-    assert.equal(await engine.taskStatus(taskId), 'completed');
+    assert.equal((await engine.lookAt(taskId)).status, 'completed');
   });
 
   test('a terminated workflow runs no code, so reconcile refunds it', async () => {

@@ -1,14 +1,19 @@
 import { findCaller } from '../../stores/api-keys.ts';
-import type { Database } from '../../stores/database.ts';
+import type { HttpDeps } from '../http-deps.ts';
 import { HttpFailure } from '../http-failure.ts';
 import type { Step, WithCaller } from '../request-state.ts';
 
 /** Finds the caller by the API key. A malformed, unknown, revoked or expired key and none get one and the same answer. */
-export function authenticate(db: Database): Step<WithCaller> {
+export function authenticate(deps: Pick<HttpDeps, 'db' | 'noteKeyUse' | 'badKeys'>): Step<WithCaller> {
+  const { db, noteKeyUse, badKeys } = deps;
   return async (ctx, next) => {
     const key = bearerToken(ctx.get('Authorization'));
-    const caller = key === undefined ? undefined : await findCaller(db, key);
+    if (key === undefined) throw new HttpFailure('unauthorized');
+    badKeys.refuse(ctx.req, key);
+    const caller = await findCaller(db, key);
+    badKeys.note(ctx.req, key, caller !== undefined);
     if (caller === undefined) throw new HttpFailure('unauthorized');
+    if (caller.useIsStale) noteKeyUse(caller.keyId);
     ctx.state.caller = caller;
     ctx.state.accountId = caller.accountId;
     await next();

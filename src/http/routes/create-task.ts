@@ -1,33 +1,83 @@
 import type { Router } from '@koa/router';
 import { v7 as uuidv7 } from 'uuid';
+import { z } from 'zod';
 import { chargeFor } from '../../domain/models.ts';
+import { documentedTaskRequest } from '../../domain/task-request.ts';
 import type { TaskParam } from '../../domain/task.ts';
 import type { Acceptance, NewTask } from '../../stores/accept-task.ts';
+import { findTask } from '../../stores/tasks.ts';
 import { acceptSurely } from '../accept-surely.ts';
 import { succeed } from '../envelope.ts';
+import { holdUntilEnd } from '../hold-until-end.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { HttpFailure } from '../http-failure.ts';
+import { idempotencyHeader } from '../idempotency-key.ts';
 import { authenticate } from '../middleware/authenticate.ts';
+import { checkAnswers } from '../middleware/check-answers.ts';
+import { preferenceApplied, preferHeader, preferWait, type WithWait } from '../middleware/prefer-wait.ts';
 import { readJson } from '../middleware/read-json.ts';
 import { refuseSuspended } from '../middleware/refuse-suspended.ts';
 import { requireScope } from '../middleware/require-scope.ts';
 import { validateTaskRequest, type WithTaskRequest } from '../middleware/validate-task-request.ts';
+import { bodyFailures, keyFailures, type Operation } from '../operation.ts';
+import { rateAnswerHeaders, rateHeaders, refusalHeaders } from '../rate-headers.ts';
+import { readRecord } from '../read-record.ts';
 import type { Context, Extras, RequestState, WithBody, WithCaller } from '../request-state.ts';
+import { taskRecordSchema } from '../task-record-schema.ts';
+
+const created = z.strictObject({ taskId: z.string(), creditsCharged: z.int().positive() }).meta({ id: 'CreatedTask' });
+
+export const createTaskOperation: Operation = {
+  operationId: 'createTask',
+  method: 'post',
+  path: '/api/v1/jobs/createTask',
+  tag: 'tasks',
+  summary: 'Create a task',
+  description:
+    'Accepts a task and charges it, in one step. The answer means that the task was accepted, not that it has ended. Give ' +
+    'an `Idempotency-Key`, and repeating a lost request is safe: the first answer comes again. A failed task is ' +
+    'refunded in full. Unknown fields are refused by name. With `Prefer: wait=N`, and a key that may read tasks, the ' +
+    'answer is held and carries the whole record.',
+  key: 'tasks:write',
+  headers: preferHeader.extend({
+    [idempotencyHeader]: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,255}$/)
+      .optional()
+      .meta({ description: 'The same key and body get the first answer again; kept for as long as the task.' }),
+  }),
+  body: documentedTaskRequest,
+  data: z.union([created, taskRecordSchema]),
+  answerHeaders: { ...rateAnswerHeaders, ...preferenceApplied, 'Idempotency-Replayed': '`true` when this is an earlier answer again.' },
+  callsBack: true,
+  failures: [
+    ...keyFailures,
+    ...bodyFailures,
+    'account_suspended',
+    'insufficient_credits',
+    'idempotency_key_reused',
+    'too_many_unfinished',
+    'acceptance_unknown',
+    'acceptance_withdrawn',
+  ],
+};
 
 /** `POST /api/v1/jobs/createTask` (spec 4.1): accepts a task, which is to say charges it and promises to end it. */
 export function createTaskRoute(router: Router<RequestState, Extras>, deps: HttpDeps): void {
-  router.post<WithCaller & WithBody & WithTaskRequest>(
-    '/api/v1/jobs/createTask',
-    authenticate(deps.db),
+  router.post<WithCaller & WithBody & WithTaskRequest & WithWait>(
+    createTaskOperation.path,
+    checkAnswers(createTaskOperation, deps.checkAnswers),
+    authenticate(deps),
     requireScope('tasks:write'),
     refuseSuspended,
     readJson,
     validateTaskRequest(deps.parseTaskRequest),
+    preferWait,
     (ctx) => createTask(ctx, deps),
   );
 }
 
-async function createTask(ctx: Context<WithCaller & WithTaskRequest>, deps: HttpDeps): Promise<void> {
+async function createTask(ctx: Context<WithCaller & WithTaskRequest & WithWait>, deps: HttpDeps): Promise<void> {
   const { caller, param, idempotencyKey } = ctx.state;
   const task: NewTask = {
     taskId: uuidv7(),
@@ -35,11 +85,29 @@ async function createTask(ctx: Context<WithCaller & WithTaskRequest>, deps: Http
     param,
     creditsCharged: chargeOf(param, deps),
     idempotencyKey,
+    createRate: deps.createRate,
   };
-  const { kind, taskId, creditsCharged } = answered(await acceptSurely(deps, task));
-  if (kind === 'accepted') deps.startTask({ taskId, accountId: caller.accountId, model: param.model });
-  else ctx.set('Idempotency-Replayed', 'true');
-  succeed(ctx, { taskId, creditsCharged });
+  const acceptance = answered(await acceptSurely(deps, task));
+  const { taskId, creditsCharged } = acceptance;
+  const isReplay = acceptance.kind === 'replayed';
+  if (!isReplay && acceptance.rate !== undefined) {
+    ctx.set(rateHeaders('creates', acceptance.rate.limit, acceptance.rate.left));
+  }
+  // A replay starts its task too, when the process that accepted it has not come to it.
+  const isStarted = isReplay && acceptance.state !== 'waiting';
+  if (!isStarted) deps.startTask({ taskId, accountId: caller.accountId, model: param.model });
+  if (isReplay) ctx.set('Idempotency-Replayed', 'true');
+  succeed(ctx, (await recordAfterWait(ctx, deps, taskId)) ?? { taskId, creditsCharged });
+}
+
+/** The record, when the client wanted to wait for it and its key may read it; whatever goes wrong, the task is accepted. */
+async function recordAfterWait(ctx: Context<WithCaller & WithWait>, deps: HttpDeps, taskId: string) {
+  const { caller, waitSeconds } = ctx.state;
+  if (!caller.scopes.includes('tasks:read')) return undefined;
+  const isHeld = await holdUntilEnd(ctx, deps, { taskId, accountId: caller.accountId, waitSeconds });
+  if (!isHeld) return undefined;
+  const task = await findTask(deps.db, taskId).catch(() => undefined);
+  return task === undefined ? undefined : readRecord(deps, task).catch(() => undefined);
 }
 
 function chargeOf({ model: name, input }: TaskParam, { models, now = Date.now }: HttpDeps): number {
@@ -62,6 +130,10 @@ function answered(acceptance: Acceptance): Extract<Acceptance, { kind: 'accepted
     }
     case 'too_many_unfinished':
       throw new HttpFailure('too_many_unfinished', { data: { limit: acceptance.limit } });
+    case 'too_fast': {
+      const { limit, left } = acceptance.rate;
+      throw new HttpFailure('rate_limited', { headers: refusalHeaders('creates', limit, left) });
+    }
     case 'account_suspended':
       throw new HttpFailure('account_suspended');
     case 'no_such_account':

@@ -5,6 +5,7 @@ import { succeed } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { authenticate } from '../middleware/authenticate.ts';
 import { checkAnswers } from '../middleware/check-answers.ts';
+import { limitReads } from '../middleware/limit-reads.ts';
 import { requireScope } from '../middleware/require-scope.ts';
 import { validateQuery } from '../middleware/validate-query.ts';
 import { keyFailures, type Operation } from '../operation.ts';
@@ -51,7 +52,8 @@ export function creditsRoute(router: Router<RequestState, Extras>, deps: HttpDep
   router.get<WithCaller & WithQuery<Query>>(
     creditsOperation.path,
     checkAnswers(creditsOperation, deps.checkAnswers),
-    authenticate(deps.db),
+    authenticate(deps),
+    limitReads(deps),
     requireScope('credits:read'),
     validateQuery(query),
     (ctx) => showCredits(ctx, deps),

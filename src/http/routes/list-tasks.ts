@@ -5,6 +5,7 @@ import { succeed } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { authenticate } from '../middleware/authenticate.ts';
 import { checkAnswers } from '../middleware/check-answers.ts';
+import { limitReads } from '../middleware/limit-reads.ts';
 import { requireScope } from '../middleware/require-scope.ts';
 import { validateQuery } from '../middleware/validate-query.ts';
 import { keyFailures, type Operation } from '../operation.ts';
@@ -44,7 +45,8 @@ export function listTasksRoute(router: Router<RequestState, Extras>, deps: HttpD
   router.get<WithCaller & WithQuery<Query>>(
     listTasksOperation.path,
     checkAnswers(listTasksOperation, deps.checkAnswers),
-    authenticate(deps.db),
+    authenticate(deps),
+    limitReads(deps),
     requireScope('tasks:read'),
     validateQuery(query),
     (ctx) => listOwnTasks(ctx, deps),

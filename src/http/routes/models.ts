@@ -1,16 +1,31 @@
 import type { Router } from '@koa/router';
 import { z } from 'zod';
 import { type Model, rateAt } from '../../domain/models.ts';
+import type { Rate } from '../../domain/rate.ts';
 import { maxImages, maxPromptCodePoints, maxSeconds, minSeconds } from '../../domain/task-request.ts';
 import { ratios } from '../../domain/task.ts';
+import { findAccountLimits } from '../../stores/accounts.ts';
 import { succeed } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { authenticate } from '../middleware/authenticate.ts';
 import { checkAnswers } from '../middleware/check-answers.ts';
+import { limitReads } from '../middleware/limit-reads.ts';
 import { keyFailures, type Operation } from '../operation.ts';
 import type { Extras, RequestState, WithCaller } from '../request-state.ts';
 
 const rateSchema = z.strictObject({ creditsPerSecond: z.int().positive(), fromTime: z.int().nonnegative() });
+
+const rateLimitSchema = z
+  .strictObject({ quota: z.int().positive(), windowSeconds: z.number().positive() })
+  .nullable()
+  .meta({ description: 'So many requests in so many seconds; null is no limit.' });
+
+const limitsSchema = z.strictObject({
+  creates: rateLimitSchema,
+  reads: rateLimitSchema,
+  unfinishedTasks: z.int().nonnegative(),
+  maxUnfinishedTasks: z.int().nonnegative(),
+});
 
 const modelSchema = z.strictObject({
   model: z.string(),
@@ -30,9 +45,9 @@ export const modelsOperation: Operation = {
   method: 'get',
   path: '/api/v1/models',
   tag: 'account',
-  summary: 'Models with their rates and limits',
+  summary: "Models with their rates, and the account's limits",
   key: 'any',
-  data: z.strictObject({ models: z.array(modelSchema.meta({ id: 'Model' })) }),
+  data: z.strictObject({ models: z.array(modelSchema.meta({ id: 'Model' })), limits: limitsSchema.meta({ id: 'Limits' }) }),
   failures: [...keyFailures.filter((failure) => failure !== 'scope_missing')],
 };
 
@@ -41,12 +56,30 @@ export function modelsRoute(router: Router<RequestState, Extras>, deps: HttpDeps
   router.get<WithCaller>(
     modelsOperation.path,
     checkAnswers(modelsOperation, deps.checkAnswers),
-    authenticate(deps.db),
-    (ctx) => {
+    authenticate(deps),
+    limitReads(deps),
+    async (ctx) => {
       const nowMs = (deps.now ?? Date.now)();
-      succeed(ctx, { models: [...deps.models.values()].map((model) => modelOf(model, nowMs)) });
+      const models = [...deps.models.values()].map((model) => modelOf(model, nowMs));
+      succeed(ctx, { models, limits: await limitsOf(ctx.state.caller.accountId, deps) });
     },
   );
+}
+
+async function limitsOf(accountId: string, deps: HttpDeps): Promise<z.output<typeof limitsSchema>> {
+  const limits = await findAccountLimits(deps.db, accountId);
+  if (limits === undefined) throw new Error('a key belongs to an account that does not exist');
+  const { createRate, unfinishedTasks, maxUnfinishedTasks } = limits;
+  return {
+    creates: shownRate(createRate ?? deps.createRate),
+    reads: shownRate(deps.reads?.rate),
+    unfinishedTasks,
+    maxUnfinishedTasks,
+  };
+}
+
+function shownRate(rate: Rate | undefined): z.output<typeof rateLimitSchema> {
+  return rate === undefined ? null : { quota: rate.quota, windowSeconds: rate.windowMs / 1000 };
 }
 
 function modelOf(model: Model, nowMs: number): z.output<typeof modelSchema> {

@@ -1,16 +1,30 @@
 import type { Router } from '@koa/router';
 import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
 import { succeed } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { HttpFailure } from '../http-failure.ts';
+import { checkAnswers } from '../middleware/check-answers.ts';
+import type { Operation } from '../operation.ts';
 import type { Extras, RequestState } from '../request-state.ts';
 
 /** Those who ask give up after a few seconds themselves. */
 const patienceMs = 3_000;
 
+export const readyzOperation: Operation = {
+  operationId: 'readyz',
+  method: 'get',
+  path: '/readyz',
+  tag: 'service',
+  summary: 'Whether requests should be sent here',
+  key: 'none',
+  data: z.strictObject({}),
+  failures: ['not_ready', 'database_away'],
+};
+
 /** `GET /readyz`: whether requests should be sent here; 503 names the parts that are away. */
 export function readyzRoute(router: Router<RequestState, Extras>, deps: HttpDeps): void {
-  router.get('/readyz', async (ctx) => {
+  router.get(readyzOperation.path, checkAnswers(readyzOperation, deps.checkAnswers), async (ctx) => {
     const away = await withinPatience((deps.ready ?? (() => databaseOnly(deps)))());
     if (away.length > 0) throw new HttpFailure('not_ready', { data: { away } });
     succeed(ctx);

@@ -1,52 +1,66 @@
 import type { Router } from '@koa/router';
 import { z } from 'zod';
-import { taskRecord } from '../../domain/task-record.ts';
-import { isFinal, type Task } from '../../domain/task.ts';
-import { resultUrls } from '../../media/result-urls.ts';
-import type { Database } from '../../stores/database.ts';
-import { findTask } from '../../stores/tasks.ts';
+import { isFinal } from '../../domain/task.ts';
 import { succeed } from '../envelope.ts';
+import { holdUntilEnd } from '../hold-until-end.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { HttpFailure } from '../http-failure.ts';
 import { authenticate } from '../middleware/authenticate.ts';
+import { checkAnswers } from '../middleware/check-answers.ts';
+import { limitReads } from '../middleware/limit-reads.ts';
+import { preferenceApplied, preferHeader, preferWait, type WithWait } from '../middleware/prefer-wait.ts';
 import { requireScope } from '../middleware/require-scope.ts';
 import { validateQuery } from '../middleware/validate-query.ts';
+import { keyFailures, type Operation } from '../operation.ts';
+import { ownTask } from '../own-task.ts';
+import { readRecord } from '../read-record.ts';
 import type { Context, Extras, RequestState, WithCaller, WithQuery } from '../request-state.ts';
+import { taskRecordSchema } from '../task-record-schema.ts';
 
 /** `taskId` is opaque to clients: whatever is no id of ours is simply not found. */
-export const recordInfoQuery = z.object({
+const recordInfoQuery = z.object({
   taskId: z
     .string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be given once') })
     .min(1, { error: 'is required' }),
 });
 type Query = z.output<typeof recordInfoQuery>;
 
+export const recordInfoOperation: Operation = {
+  operationId: 'recordInfo',
+  method: 'get',
+  path: '/api/v1/jobs/recordInfo',
+  tag: 'tasks',
+  summary: 'Query a task',
+  description: 'The links in `resultJson.resultUrls` are signed at each reading, so they never come back expired.',
+  key: 'tasks:read',
+  query: recordInfoQuery,
+  headers: preferHeader,
+  data: taskRecordSchema,
+  answerHeaders: preferenceApplied,
+  failures: [...keyFailures, 'no_such_task', 'invalid_request'],
+};
+
 /** `GET /api/v1/jobs/recordInfo?taskId=` (spec 4.2): the record of one of the caller's tasks. */
 export function recordInfoRoute(router: Router<RequestState, Extras>, deps: HttpDeps): void {
-  router.get<WithCaller & WithQuery<Query>>(
-    '/api/v1/jobs/recordInfo',
-    authenticate(deps.db),
+  router.get<WithCaller & WithQuery<Query> & WithWait>(
+    recordInfoOperation.path,
+    checkAnswers(recordInfoOperation, deps.checkAnswers),
+    authenticate(deps),
+    limitReads(deps),
     requireScope('tasks:read'),
     validateQuery(recordInfoQuery),
+    preferWait,
     (ctx) => recordInfo(ctx, deps),
   );
 }
 
-async function recordInfo(ctx: Context<WithCaller & WithQuery<Query>>, deps: HttpDeps): Promise<void> {
-  // `Prefer: wait=N` belongs here: hold on until the task is final, then read on.
-  const task = await ownTask(deps.db, ctx.state.query.taskId, ctx.state.caller.accountId);
-  const [progress, urls] = await Promise.all([
-    isFinal(task.state) ? 0 : deps.progressOf(task),
-    resultUrls(deps.resultStore, task),
-  ]);
-  succeed(ctx, taskRecord(task, progress, urls));
-}
-
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** The caller's task; another account's and none are the same to it. */
-async function ownTask(db: Database, taskId: string, accountId: string): Promise<Task> {
-  const task = uuid.test(taskId) ? await findTask(db, taskId) : undefined;
-  if (task === undefined || task.accountId !== accountId) throw new HttpFailure('no_such_task');
-  return task;
+async function recordInfo(
+  ctx: Context<WithCaller & WithQuery<Query> & WithWait>,
+  deps: HttpDeps,
+): Promise<void> {
+  const { query, caller, waitSeconds } = ctx.state;
+  const { accountId } = caller;
+  const task = await ownTask(deps.db, query.taskId, accountId);
+  const { taskId } = task;
+  const isHeld = !isFinal(task.state) && (await holdUntilEnd(ctx, deps, { taskId, accountId, waitSeconds }));
+  succeed(ctx, await readRecord(deps, isHeld ? await ownTask(deps.db, taskId, accountId) : task));
 }

@@ -2,7 +2,8 @@ import { type Kysely, sql } from 'kysely';
 
 /** What the audit that runs every minute must remember: how far it has read, and what is wrong until it is put right. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of [tasksByCompletion, progress, firstProgress, violations]) await sql.raw(statement).execute(db);
+  for (const statement of [tasksByCompletion, progress, firstProgress, violations])
+    await sql.raw(statement).execute(db);
 }
 
 // A task that ends in success leaves no line in the ledger, so its end is found by its time.
@@ -11,7 +12,7 @@ const tasksByCompletion = `create index tasks_by_completion on tasks (completed_
 // The first two cursors follow the newest rows, the next three go round and round over everything.
 const progress = `
 create table ledger_audit_progress (
-  only boolean primary key default true check (only),
+  the_row boolean primary key default true check (the_row),
   fresh_entry_id bigint not null default 0,
   fresh_task_id uuid,
   pass_entry_id bigint not null default 0,

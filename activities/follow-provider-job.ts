@@ -1,0 +1,78 @@
+import { CancelledFailure, Context } from '@temporalio/activity';
+import { setTimeout as delay } from 'node:timers/promises';
+import { TaskFault } from '../src/domain/task-fault.ts';
+import type { GeneratedVideo, GenerationRequest } from '../src/providers/provider.ts';
+import { endProviderJob } from '../src/stores/provider-jobs.ts';
+import type { ActivityDeps } from './deps.ts';
+import type { OpenJob } from './open-provider-job.ts';
+
+/** With this reason the signal of a generation aborts when the model's deadline passes. */
+export const deadlinePassed = new TaskFault('timeout', 'The video was not finished within the time allowed for this model.');
+
+/**
+ * Follows the job to its video. At the deadline the provider is asked once more; a cancelled task stops the job. How a job
+ * decides the task's end is committed, so that an attempt whose answer is lost is repeated with the same end.
+ */
+export async function followProviderJob(
+  deps: ActivityDeps,
+  job: OpenJob,
+  request: GenerationRequest,
+  report: (progress: number) => void,
+  signal: AbortSignal,
+): Promise<GeneratedVideo> {
+  const { provider, jobId } = job;
+  try {
+    signal.throwIfAborted();
+    return await provider.follow(jobId, request, report, signal);
+  } catch (error) {
+    if (signal.reason === deadlinePassed) return lastLook(deps, job);
+    if (signal.aborted) throw await stopped(deps, job);
+    if (error instanceof TaskFault && !error.retryable) await failWith(deps, job, 'fail', error);
+    throw error;
+  }
+}
+
+/** At the deadline the provider is asked once more, since a video that is ready is better than a refund. */
+async function lastLook(deps: ActivityDeps, job: OpenJob): Promise<GeneratedVideo> {
+  const video = await withinMs(lastLookMs, job.provider.result(job.jobId));
+  if (video !== undefined) return video;
+  await withinMs(lastLookMs, job.provider.cancel(job.jobId));
+  await failWith(deps, job, 'abandoned', deadlinePassed);
+  throw deadlinePassed;
+}
+
+const lastLookMs = 15_000;
+
+/** Commits the job's end together with its reason, so that an attempt that repeats this one comes to the same end. */
+function failWith(deps: ActivityDeps, job: OpenJob, outcome: 'fail' | 'abandoned', fault: TaskFault): Promise<void> {
+  const { taskId, ordinal } = job;
+  const failure = { failCode: fault.failCode, failMsg: fault.message };
+  return endProviderJob(deps.db, { taskId, ordinal, outcome, failure });
+}
+
+/**
+ * Only a cancelled task stops the provider's job. A worker that shuts down, or that was taken for dead, leaves it to the
+ * next attempt; a workflow that was terminated or reset leaves it to `reconcile`, which knows which of the two it was.
+ */
+async function stopped(deps: ActivityDeps, job: OpenJob): Promise<Error> {
+  if (Context.current().cancellationDetails?.cancelRequested !== true) {
+    return new TaskFault('internal', 'This attempt gives way to another.', { retryable: true });
+  }
+  const hasStopped = await withinMs(
+    lastLookMs,
+    job.provider.cancel(job.jobId).then(() => true),
+  );
+  const cancelled = new TaskFault('cancelled', 'The task was cancelled.');
+  if (hasStopped === true) await failWith(deps, job, 'abandoned', cancelled);
+  return new CancelledFailure('the task was cancelled');
+}
+
+/** The answer, or undefined when it fails or takes too long: these calls are a courtesy, not a step. */
+async function withinMs<T>(limitMs: number, answer: Promise<T>): Promise<T | undefined> {
+  const expiry = new AbortController();
+  try {
+    return await Promise.race([answer.catch(() => undefined), delay(limitMs, undefined, { signal: expiry.signal })]);
+  } finally {
+    expiry.abort();
+  }
+}

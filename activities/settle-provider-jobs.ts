@@ -1,0 +1,58 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../src/stores/provider-jobs.ts';
+import type { ActivityDeps } from './deps.ts';
+import { forEachRow } from './for-each-row.ts';
+
+/** The generation that is being cancelled gets this long to stop its job by itself. */
+const stopGraceMs = 30_000;
+const answerLimitMs = 15_000;
+const budgetMs = 45_000;
+
+/**
+ * Jobs of failed tasks that may still run upstream, and cost money there: after a termination, a worker that died with a
+ * cancelled task, a deadline. Each is looked at once more and stopped; one that succeeded too late is counted, not delivered.
+ */
+export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped: number; late: number }> {
+  const settled = { stopped: 0, late: 0 };
+  await forEachRow<UnsettledJob>({
+    page: (after, limit) => listUnsettledJobs(deps.db, { minAgeMs: stopGraceMs, after, limit }),
+    work: async (job) => {
+      const outcome = await settleJob(deps, job);
+      await settleProviderJob(deps.db, job, outcome);
+      settled[outcome === 'abandoned' ? 'stopped' : 'late'] += 1;
+    },
+    onError: (error, job) => deps.log.warn({ err: error, ...job }, 'provider job not settled in this round'),
+    budgetMs,
+  });
+  return settled;
+}
+
+async function settleJob(deps: ActivityDeps, job: UnsettledJob): Promise<'abandoned' | 'late_success'> {
+  // Wherever the generation still runs, it stops: its worker hears of this with its next heartbeat.
+  await deps.engine.cancelTask(job.taskId);
+  const provider = deps.providers.get(job.provider);
+  if (provider === undefined || job.jobId === undefined) {
+    deps.log.error(job, 'a provider job of a failed task cannot be looked up; it may run, and cost, upstream');
+    return 'abandoned';
+  }
+  if ((await inTime(provider.result(job.jobId))) !== undefined) {
+    deps.log.warn(job, 'video finished after the refund; not delivered');
+    return 'late_success';
+  }
+  await inTime(provider.cancel(job.jobId));
+  return 'abandoned';
+}
+
+/** Rejects when there is no answer in time; the next round asks again. */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const expiry = new AbortController();
+  const late = delay(answerLimitMs, undefined, { signal: expiry.signal }).then(() => {
+    throw new Error(`the provider did not answer within ${answerLimitMs} ms`);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    expiry.abort();
+    late.catch(() => {});
+  }
+}

@@ -1,0 +1,152 @@
+import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi';
+import { z } from 'zod';
+import type { ModelCatalogue } from '../domain/models.ts';
+import { failureData } from './failure-data.ts';
+import { type Failure, failures } from './failures.ts';
+import { everyRequest, type Operation, tags } from './operation.ts';
+import { operations } from './operations.ts';
+
+/** The OpenAPI 3.1 document of this installation, made from the schemas that the routes validate with. */
+export function openApiDocument(models: ModelCatalogue) {
+  const registry = new OpenAPIRegistry();
+  registry.registerComponent('securitySchemes', 'apiKey', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key, `vg_…`. Every bad key gets one and the same 401.',
+  });
+  for (const operation of operations) registry.registerPath(routeOf(operation, models));
+  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'Videogen',
+      version: 'v1',
+      description: introduction,
+      license: { name: 'Not licensed for redistribution', identifier: 'LicenseRef-UNLICENSED' },
+    },
+    servers: [{ url: '/', description: 'The service that gave you this document' }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+  });
+}
+
+const introduction = `Video generation by asynchronous, paid tasks.
+
+Every answer is an envelope \`{code, msg, data}\`, in which \`code\` equals the HTTP status. Every answer has an
+\`X-Request-Id\` that leads to its line in the service's log. Unknown paths answer 404, wrong methods 405 with \`Allow\`.
+Requests that were refused have changed nothing and charged nothing, unless their description says otherwise.`;
+
+function routeOf(operation: Operation, models: ModelCatalogue): RouteConfig {
+  const { operationId, method, path, tag, summary, description, key, query, headers, body } = operation;
+  return {
+    operationId,
+    method,
+    path,
+    tags: [tag],
+    summary,
+    ...describe(description, key),
+    security: key === 'none' ? [] : [{ apiKey: [] }],
+    request: {
+      ...(query !== undefined && { query }),
+      ...(headers !== undefined && { headers }),
+      ...(body !== undefined && { body: { required: true, content: json(body(models)) } }),
+    },
+    responses: { 200: success(operation), ...refusals(operation) },
+    ...(operation.callsBack === true && { callbacks }),
+  };
+}
+
+function describe(description: string | undefined, key: Operation['key']): { description?: string } {
+  const scope = key === 'any' || key === 'none' ? undefined : `Needs the scope \`${key}\`.`;
+  const text = [description, scope].filter((part) => part !== undefined).join('\n\n');
+  return text === '' ? {} : { description: text };
+}
+
+function json(schema: z.ZodType, examples?: Readonly<Record<string, { readonly value: unknown }>>) {
+  return { 'application/json': { schema, ...(examples !== undefined && { examples }) } };
+}
+
+function envelope(code: z.ZodType, msg: z.ZodType, data: z.ZodType) {
+  return z.strictObject({ code, msg, data });
+}
+
+function success({ data, answerHeaders = {} }: Operation) {
+  return {
+    description: 'Success',
+    headers: headersOf(answerHeaders),
+    content: json(envelope(z.literal(200), z.literal('success'), data)),
+  };
+}
+
+/** One response per status; the failures behind it are its examples. */
+function refusals(operation: Operation): RouteConfig['responses'] {
+  const all = [...new Set([...operation.failures, ...everyRequest])];
+  const statuses = [...new Set(all.map((failure) => failures[failure].status))];
+  return Object.fromEntries(
+    statuses.map((status) => [status, refusal(status, all.filter((failure) => failures[failure].status === status))]),
+  );
+}
+
+function refusal(status: number, group: readonly Failure[]) {
+  const shapes = [...new Set(group.map(failureData))];
+  const [first = z.strictObject({}), ...others] = shapes;
+  const data = others.length === 0 ? first : z.union([first, ...others]);
+  const fixed = group.flatMap((failure) => Object.entries(failures[failure].headers ?? {}));
+  return {
+    description: group.map((failure) => `${failures[failure].msg} (${failure})`).join('; '),
+    headers: headersOf(Object.fromEntries(fixed.map(([name, value]) => [name, `Such as \`${value}\`.`]))),
+    content: json(envelope(z.literal(status), z.string(), data), examplesOf(group)),
+  };
+}
+
+/** Only where `data` is empty: an example of the others would have to be made up. */
+function examplesOf(group: readonly Failure[]) {
+  const plain = group.filter((failure) => Object.keys(failureData(failure).shape).length === 0);
+  if (plain.length === 0) return undefined;
+  return Object.fromEntries(
+    plain.map((failure) => {
+      const { status: code, msg } = failures[failure];
+      return [failure, { value: { code, msg, data: {} } }];
+    }),
+  );
+}
+
+function headersOf(described: Readonly<Record<string, string>>) {
+  const all = { 'X-Request-Id': 'Names this request in the log of the service.', ...described };
+  return Object.fromEntries(
+    Object.entries(all).map(([name, description]) => [name, { description, schema: { type: 'string' as const } }]),
+  );
+}
+
+const callbacks: NonNullable<RouteConfig['callbacks']> = {
+  taskEnded: {
+    '{$request.body#/callBackUrl}': {
+      post: {
+        operationId: 'taskEnded',
+        summary: 'The task has ended, in success or in failure',
+        description:
+          'What recordInfo answers at that moment, signed as a Standard Webhook. Any 2xx within 15 seconds takes it; 410 ' +
+          'stops it; anything else is tried again over about three days.',
+        security: [],
+        requestBody: {
+          required: true,
+          content: {
+            'application/json': {
+              schema: {
+                type: 'object',
+                properties: {
+                  code: { type: 'number', enum: [200] },
+                  msg: { type: 'string', enum: ['success'] },
+                  data: { $ref: '#/components/schemas/TaskRecord' },
+                },
+                required: ['code', 'msg', 'data'],
+              },
+            },
+          },
+        },
+        responses: {
+          '2XX': { description: 'The callback was taken.' },
+          '410': { description: 'Nothing more is sent for this task.' },
+        },
+      },
+    },
+  },
+};

@@ -1,0 +1,13 @@
+import type { Task } from '../domain/task.ts';
+import type { Database } from '../stores/database.ts';
+import { findTask } from '../stores/tasks.ts';
+import { HttpFailure } from './http-failure.ts';
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The caller's task. Ids are opaque: another account's task, none, and what is no id of ours are the same to it. */
+export async function ownTask(db: Database, taskId: string, accountId: string): Promise<Task> {
+  const task = uuid.test(taskId) ? await findTask(db, taskId) : undefined;
+  if (task === undefined || task.accountId !== accountId) throw new HttpFailure('no_such_task');
+  return task;
+}

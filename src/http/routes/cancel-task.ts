@@ -1,0 +1,82 @@
+import type { Router } from '@koa/router';
+import { z } from 'zod';
+import { failCodes, isFinal, type Task, type TaskFailure } from '../../domain/task.ts';
+import { type EndedTask, refundTask } from '../../stores/end-task.ts';
+import { succeed } from '../envelope.ts';
+import type { HttpDeps } from '../http-deps.ts';
+import { authenticate } from '../middleware/authenticate.ts';
+import { checkAnswers } from '../middleware/check-answers.ts';
+import { limitReads } from '../middleware/limit-reads.ts';
+import { readJson } from '../middleware/read-json.ts';
+import { requireScope } from '../middleware/require-scope.ts';
+import { validateBody, type WithInput } from '../middleware/validate-body.ts';
+import { bodyFailures, keyFailures, type Operation } from '../operation.ts';
+import { ownTask } from '../own-task.ts';
+import type { Context, Extras, RequestState, WithBody, WithCaller } from '../request-state.ts';
+
+/** `taskId` is opaque to clients: whatever is no id of ours is simply not found. */
+const cancelTaskBody = z.strictObject(
+  { taskId: z.string({ error: 'is required, as a string' }).min(1, { error: 'is required' }) },
+  { error: 'takes taskId and nothing else' },
+);
+type Input = z.output<typeof cancelTaskBody>;
+
+const cancelled = z
+  .strictObject({
+    taskId: z.string(),
+    cancelled: z.boolean().meta({ description: 'False when the task had ended in another way before.' }),
+    state: z.enum(['success', 'fail']),
+    failCode: z.enum(failCodes).nullable(),
+    creditsRefunded: z.int().nonnegative(),
+  })
+  .meta({ id: 'CancelledTask' });
+
+export const cancelTaskOperation: Operation = {
+  operationId: 'cancelTask',
+  method: 'post',
+  path: '/api/v1/jobs/cancelTask',
+  tag: 'tasks',
+  summary: 'Cancel a task',
+  description:
+    'Ends a task that has not ended: it fails with `cancelled`, is refunded in full and generated no further. A task that ' +
+    'has ended stays as it is, which the answer says. May be repeated.',
+  key: 'tasks:write',
+  body: () => cancelTaskBody,
+  data: cancelled,
+  failures: [...keyFailures, ...bodyFailures, 'no_such_task'],
+};
+
+/** `POST /api/v1/jobs/cancelTask {taskId}`: refunds one of the caller's tasks and stops it. A suspended account may do so too. */
+export function cancelTaskRoute(router: Router<RequestState, Extras>, deps: HttpDeps): void {
+  router.post<WithCaller & WithBody & WithInput<Input>>(
+    cancelTaskOperation.path,
+    checkAnswers(cancelTaskOperation, deps.checkAnswers),
+    authenticate(deps),
+    limitReads(deps),
+    requireScope('tasks:write'),
+    readJson,
+    validateBody(cancelTaskBody),
+    (ctx) => cancelTask(ctx, deps),
+  );
+}
+
+const failure: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
+
+/** The end and the refund are one transaction here; stopping the workflow follows behind the answer. */
+async function cancelTask(ctx: Context<WithCaller & WithInput<Input>>, deps: HttpDeps): Promise<void> {
+  const { caller, input } = ctx.state;
+  const task = await ownTask(deps.db, input.taskId, caller.accountId);
+  const ended = isFinal(task.state) ? undefined : await refundTask(deps.db, task.taskId, failure);
+  // Also when an earlier request ended it and lost its answer: stopping twice is harmless.
+  if (ended !== undefined) stop(deps, ended);
+  succeed(ctx, outcomeOf(ended?.task ?? task));
+}
+
+function stop(deps: HttpDeps, { task: { taskId, accountId }, hasCallback }: EndedTask): void {
+  deps.stopTask({ taskId, accountId, hasCallback });
+}
+
+function outcomeOf({ taskId, state, failure: reason, creditsRefunded }: Task) {
+  const failCode = reason?.failCode ?? null;
+  return { taskId, cancelled: failCode === 'cancelled', state, failCode, creditsRefunded };
+}

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import pg from 'pg';
+import type { ActivityDeps, WorkflowLook } from '../../activities/deps.ts';
+import { mediaKeysOf } from '../../activities/media-keys.ts';
+import { createReconcileActivities } from '../../activities/reconcile.ts';
+import type { FailCode } from '../../src/domain/task.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { refundTask } from '../../src/stores/end-task.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { listTaskEntries } from '../../src/stores/ledger.ts';
+import { endProviderJob, intendProviderJob, listProviderJobs, recordProviderJob } from '../../src/stores/provider-jobs.ts';
+import { confirmCharge, findTask, startGeneration } from '../../src/stores/tasks.ts';
+import { activityDeps } from '../support/activity-deps.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createFakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts';
+import { interruptedDeps, Killed } from '../support/interrupted-deps.ts';
+import { silentActivity } from '../support/silent-activity.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
+
+// `reconcile` against an engine that is played: what it decides, in which order, and what it does when it dies in the middle.
+
+let database: TestDatabase;
+let folder: string;
+let accountId: string;
+let upstream: FakeUpstream;
+let calls: string[];
+let looks: Map<string, WorkflowLook | Error>;
+before(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'videogen-reconcile-'));
+  accountId = await createAccount(database.db, { name: 'reconcile', credits: 10_000_000 });
+});
+beforeEach(async () => {
+  await administer(`update accounts set max_unfinished_tasks = 100000`);
+  for (const taskId of await unfinished()) await refundTask(database.db, taskId, failure('internal'));
+  await administer(`update provider_jobs set settled_at = now() where settled_at is null`);
+  upstream = createFakeUpstream({ instant: false });
+  calls = [];
+  looks = new Map();
+});
+after(async () => {
+  assert.deepEqual(await auditLedger(database.db), []);
+  await rm(folder, { recursive: true });
+  await database.close();
+});
+
+const running: WorkflowLook = { status: 'running', workflowTaskAttempts: 1, pendingActivities: ['generateVideo'] };
+const gone: WorkflowLook = { status: 'terminated', workflowTaskAttempts: 0, pendingActivities: [] };
+const failure = (failCode: FailCode) => ({ failCode, failMsg: 'A test.' });
+
+function deps(): ActivityDeps {
+  return {
+    ...activityDeps(database.db, folder, [upstream]),
+    engine: {
+      startTask: async ({ taskId }) => {
+        calls.push(`start ${taskId}`);
+        return !looks.has(taskId);
+      },
+      lookAt: async (taskId) => {
+        const look = looks.get(taskId) ?? running;
+        if (look instanceof Error) throw look;
+        return look;
+      },
+      cancelTask: async (taskId) => void calls.push(`cancel ${taskId}`),
+      terminateTask: async (taskId) => void calls.push(`terminate ${taskId}`),
+      startDelivery: async ({ taskId }) => void calls.push(`deliver ${taskId}`),
+    },
+  };
+}
+
+const activities = (world = deps()) => createReconcileActivities(world);
+const run = <T>(work: () => Promise<T>) => silentActivity({ workflowId: 'reconcile' }, work);
+/** Old enough to be no business of the process that accepted it. */
+const accepted = async (look?: WorkflowLook | Error, callBackUrl?: string) => {
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('reconciled', {}, callBackUrl));
+  await administer(`update tasks set created_at = created_at - interval '11 s' where id = '${taskId}'`);
+  if (look !== undefined) {
+    looks.set(taskId, look);
+    await confirmCharge(database.db, taskId);
+  }
+  return taskId;
+};
+const failCodeOf = async (taskId: string) => (await findTask(database.db, taskId))?.failure?.failCode;
+
+test('tasks without a workflow are started in order of arrival, those of the last seconds are left alone', async () => {
+  const taskIds: string[] = [];
+  for (let index = 0; index < 450; index += 1) {
+    taskIds.push(await acceptTestTask(database.db, accountId, taskParam('waiting')));
+  }
+  assert.equal((await run(activities().settleTasks)).started, 0);
+  await administer(`update tasks set created_at = created_at - interval '11 s' where state = 'waiting'`);
+  const settled = await run(activities().settleTasks);
+  assert.deepEqual(settled, { started: 450, refunded: 0, failed: 0 });
+  assert.deepEqual(
+    calls,
+    taskIds.map((taskId) => `start ${taskId}`),
+  );
+});
+
+test('one task that cannot be looked at stops none of the others', async () => {
+  const good = await accepted(gone);
+  const bad = await accepted(new Error('describe failed'));
+  const alsoGood = await accepted(gone);
+  assert.deepEqual(await run(activities().settleTasks), { started: 0, refunded: 2, failed: 1 });
+  assert.deepEqual(
+    [await failCodeOf(good), await failCodeOf(bad), await failCodeOf(alsoGood)],
+    ['terminated', undefined, 'terminated'],
+  );
+});
+
+test('a workflow that runs is left alone, however long its task has waited behind others', async () => {
+  const taskId = await accepted(running);
+  await administer(`update tasks set created_at = now() - interval '23 hours' where id = '${taskId}'`);
+  assert.equal((await run(activities().settleTasks)).refunded, 0);
+});
+
+for (const [what, look, failCode] of [
+  ['was deleted', { ...gone, status: 'missing' }, 'terminated'],
+  ['was terminated', gone, 'terminated'],
+  ['was cancelled', { ...gone, status: 'cancelled' }, 'cancelled'],
+  ['failed', { ...gone, status: 'failed' }, 'internal'],
+  ['timed out', { ...gone, status: 'timed_out' }, 'timeout'],
+  ['completed without ending its task', { ...gone, status: 'completed' }, 'internal'],
+  ['is stuck in its code', { ...running, workflowTaskAttempts: 5 }, 'internal'],
+] satisfies [string, WorkflowLook, FailCode][]) {
+  test(`the task of a workflow that ${what} is refunded as ${failCode} and called back at once`, async () => {
+    const taskId = await accepted(look, 'http://receiver.test/');
+    assert.equal((await run(activities().settleTasks)).refunded, 1);
+    assert.equal(await failCodeOf(taskId), failCode);
+    const ends = look.status === 'running' ? [`terminate ${taskId}`] : [];
+    assert.deepEqual(calls, [...ends, `deliver ${taskId}`]);
+  });
+}
+
+test('a generation two minutes past its deadline is ended, one that stores its video is not', async () => {
+  const storing: WorkflowLook = { ...running, pendingActivities: ['storeResult'] };
+  const [late, inTime, isStoring] = [await accepted(running), await accepted(running), await accepted(storing)];
+  for (const taskId of [late, inTime, isStoring]) await startGeneration(database.db, taskId);
+  // The deadline of this catalogue is one minute.
+  const age = (taskId: string, seconds: number) =>
+    administer(`update tasks set generation_started_at = now() - interval '${seconds} s' where id = '${taskId}'`);
+  await Promise.all([age(late, 185), age(inTime, 175), age(isStoring, 185)]);
+  assert.equal((await run(activities().settleTasks)).refunded, 1);
+  assert.deepEqual([await failCodeOf(late), calls], ['timeout', [`terminate ${late}`]]);
+});
+
+test('a round that dies anywhere is completed by the next one: one refund, one callback owed', async () => {
+  for (let call = 0, hasDied = true; hasDied; call += 1) {
+    for (const when of ['before', 'after'] as const) {
+      const taskId = await accepted(gone, 'http://receiver.test/');
+      const dying = interruptedDeps(deps(), { call, when });
+      await run(activities(dying.deps).settleTasks).catch((error: unknown) => assert.ok(error instanceof Killed));
+      hasDied = dying.calls.length > call;
+      await run(activities().settleTasks);
+      assert.equal(await failCodeOf(taskId), 'terminated');
+      assert.deepEqual((await listTaskEntries(database.db, taskId)).map(({ kind }) => kind), ['charge', 'refund']);
+      const [row] = await administer(`select count(*)::int as owed from callback_deliveries where task_id = '${taskId}'`);
+      assert.deepEqual(row, { owed: 1 });
+    }
+  }
+});
+
+test('the job of a failed task is stopped upstream, whoever failed it, and looked at only once', async () => {
+  const taskId = await failedWithJob();
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
+  assert.equal(upstream.jobs[0]?.state, 'cancelled');
+  assert.deepEqual((await listProviderJobs(database.db, taskId)).map(({ outcome }) => outcome), ['abandoned']);
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 0 });
+});
+
+test('a video that came after the refund is counted as late, and neither delivered nor charged', async () => {
+  const taskId = await failedWithJob();
+  upstream.finish();
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 1 });
+  assert.deepEqual((await listProviderJobs(database.db, taskId)).map(({ outcome }) => outcome), ['late_success']);
+  assert.equal((await findTask(database.db, taskId))?.state, 'fail');
+});
+
+test('a job whose provider does not answer is asked about again in the next round', async () => {
+  await failedWithJob();
+  const world = deps();
+  const deaf = { ...upstream.provider, result: () => Promise.reject(new Error('502')) };
+  await run(activities({ ...world, providers: new Map([[deaf.name, deaf]]) }).settleProviderJobs);
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
+});
+
+test('what a failed task left in the store is deleted after an hour, and its record stays', async () => {
+  const taskId = await accepted(gone);
+  await refundTask(database.db, taskId, failure('timeout'));
+  const scrap = join(folder, 'scrap.mp4');
+  await writeFile(scrap, 'x');
+  const world = deps();
+  for (const key of [mediaKeysOf(taskId).staged, mediaKeysOf(taskId).video]) await world.media.put(key, scrap, 'video/mp4');
+  await run(activities().deleteExpiredMedia);
+  assert.equal(await world.media.fetchTo(mediaKeysOf(taskId).staged, join(folder, 'out')), true);
+  await administer(`alter table tasks disable trigger final_tasks_never_change`);
+  await administer(`update tasks set completed_at = now() - interval '61 minutes' where id = '${taskId}'`);
+  await administer(`alter table tasks enable trigger final_tasks_never_change`);
+  assert.equal((await run(activities().deleteExpiredMedia)).deleted, 1);
+  for (const key of [mediaKeysOf(taskId).staged, mediaKeysOf(taskId).video]) {
+    assert.equal(await world.media.fetchTo(key, join(folder, 'out')), false);
+  }
+  assert.equal(await failCodeOf(taskId), 'timeout');
+});
+
+/** A task that failed a while ago, with a job of which nobody knows how it ended. */
+async function failedWithJob(): Promise<string> {
+  const taskId = await accepted(gone);
+  const request = { taskId, model: '', input: taskParam('').input, images: async () => [], workFolder: folder };
+  const jobId = await upstream.provider.submit(request, new AbortController().signal);
+  const job = { taskId, ordinal: 1 };
+  await intendProviderJob(database.db, { ...job, provider: upstream.provider.name });
+  await recordProviderJob(database.db, { ...job, jobId });
+  await refundTask(database.db, taskId, failure('terminated'));
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 0 }, 'a moment ago is too early');
+  await administer(`alter table tasks disable trigger final_tasks_never_change`);
+  await administer(`update tasks set completed_at = now() - interval '31 s' where id = '${taskId}'`);
+  await administer(`alter table tasks enable trigger final_tasks_never_change`);
+  await endProviderJob(database.db, { ...job, outcome: 'abandoned', failure: failure('timeout') });
+  return taskId;
+}
+
+async function unfinished(): Promise<readonly string[]> {
+  const rows = await administer(`select id from tasks where state not in ('success', 'fail')`);
+  return rows.map((row) => String((row as { id: string }).id)); // the one column above
+}
+
+async function administer(statement: string): Promise<readonly unknown[]> {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}

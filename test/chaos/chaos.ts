@@ -1,0 +1,167 @@
+import type { Client as TemporalClient } from '@temporalio/client';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { scopes } from '../../src/domain/api-key.ts';
+import { createSecretBox } from '../../src/outbound/secret-box.ts';
+import { callbackSecretsOf } from '../../src/roles/account-secrets.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { createApiKey } from '../../src/stores/api-keys.ts';
+import { createDatabase, type Database } from '../../src/stores/database.ts';
+import { connectTemporal } from '../../src/temporal/connect.ts';
+import { check } from './checks.ts';
+import type { Evidence, FinalTask } from './evidence.ts';
+import { injectFaults } from './faults.ts';
+import { gatherBooks, gatherTasks, gatherVideos } from './gather.ts';
+import { type Client, type Load, runLoad } from './load.ts';
+import { createRandom } from './random.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import { type ChaosReport, counted, outcomesOf } from './report.ts';
+import { settle } from './settle.ts';
+import { type Stack, type StackSize, startStack } from './stack.ts';
+
+export type ChaosOptions = StackSize & {
+  readonly seed: number;
+  /** How long load and faults last; settling comes on top. */
+  readonly seconds: number;
+  readonly createsPerSecond: number;
+  readonly faultEverySeconds: number;
+  readonly settleLimitSeconds: number;
+  /** Everything is kept in here: databases, results and logs. */
+  readonly folder: string;
+  readonly say: (message: string) => void;
+};
+
+/** Credits of each account; the last one is poor, so that refusals for lack of credits are among the answers. */
+const openedWith = [1_000_000, 1_000_000, 1_000_000, 1_000] as const;
+
+/**
+ * Runs the real stack under load while it is hurt in every way we know, lets it settle, and checks from the outside that
+ * nobody was wronged. Reads top to bottom: stack, load and faults, settling, evidence, checks, report.
+ */
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+  await mkdir(options.folder, { recursive: true });
+  const stack = await startStack(options.folder, options, options.say);
+  const db = createDatabase({ url: stack.settings.databaseUrl, poolSize: 4, onIdleError: () => undefined });
+  const temporal = connectTemporal(stack.settings.temporal);
+  const people = await openAccounts(db, stack);
+  const receiver = await startReceiver((client) => people.secrets[client] ?? '', createRandom(options.seed + 1));
+  const scene: Scene = { options, stack, db, temporal: temporal.client, people, receiver };
+  try {
+    const { load, damage } = await breakIt(scene);
+    const settleSeconds = await letItSettle(scene, load);
+    const faults = Object.fromEntries([...damage, ...load.injected, ...receiver.injected]);
+    return reportOf(options, await collect(scene, load), faults, settleSeconds);
+  } finally {
+    await Promise.allSettled([temporal.close(), db.close()]);
+    const unruly = await stack.stop();
+    if (unruly.length > 0) options.say(`did not end with 0 after SIGTERM: ${unruly.join(', ')}`);
+    await receiver.close();
+  }
+}
+
+type Scene = {
+  readonly options: ChaosOptions;
+  readonly stack: Stack;
+  readonly db: Database;
+  readonly temporal: TemporalClient;
+  readonly people: People;
+  readonly receiver: Receiver;
+};
+
+async function breakIt({ options, stack, people, receiver, ...rest }: Scene) {
+  const { seed, seconds, createsPerSecond, faultEverySeconds } = options;
+  const durationMs = seconds * 1_000;
+  options.say(`chaos for ${seconds} s with seed ${seed}`);
+  const [load, damage] = await Promise.all([
+    runLoad({
+      baseUrls: baseUrlsOf(stack),
+      clients: clientsOf(people.keys, receiver),
+      random: createRandom(seed + 2),
+      durationMs,
+      perSecond: createsPerSecond,
+    }),
+    injectFaults({ stack, ...rest, random: createRandom(seed + 3), durationMs, pauseMs: faultEverySeconds * 1_000 }),
+  ]);
+  return { load, damage };
+}
+
+/** Answers how many seconds it took from the last fault until nothing was open. */
+async function letItSettle({ options, ...scene }: Scene, load: Load): Promise<number> {
+  const startedAt = Date.now();
+  const limitMs = options.settleLimitSeconds * 1_000;
+  options.say('settling');
+  await load.repeatUnanswered(limitMs);
+  await settle({ ...scene, limitMs });
+  return (Date.now() - startedAt) / 1_000;
+}
+
+async function collect({ options, stack, db, people, receiver }: Scene, load: Load): Promise<Evidence> {
+  options.say('checking');
+  const tasks = await gatherTasks(db, people.accountIds);
+  const [baseUrl] = baseUrlsOf(stack);
+  const folder = join(options.folder, 'videos');
+  return {
+    wishes: load.wishes,
+    setbacks: load.setbacks,
+    tasks,
+    callbacks: receiver.seen,
+    videos: await gatherVideos(tasks, { baseUrl, keys: people.keys, folder }),
+    ...(await gatherBooks(db, people.accountIds, openedWith)),
+    apisHurtAt: stack.apis.map(({ hurtAt }) => hurtAt),
+  };
+}
+
+type People = {
+  readonly accountIds: readonly string[];
+  readonly keys: readonly string[];
+  readonly secrets: readonly string[];
+};
+
+async function openAccounts(db: Database, { settings }: Stack): Promise<People> {
+  const box = createSecretBox(settings.secret);
+  const people = { accountIds: [] as string[], keys: [] as string[], secrets: [] as string[] };
+  for (const [index, credits] of openedWith.entries()) {
+    const accountId = await createAccount(db, { name: `client ${index}`, credits });
+    const created = await createApiKey(db, { accountId, name: 'chaos', scopes });
+    const [secret = ''] = await callbackSecretsOf(db, box, accountId);
+    people.accountIds.push(accountId);
+    people.keys.push(created?.key ?? '');
+    people.secrets.push(secret);
+  }
+  return people;
+}
+
+function clientsOf(keys: readonly string[], receiver: Receiver): readonly [Client, ...Client[]] {
+  const [first, ...rest] = keys.map((key, index) => ({ index, key, callBackUrl: receiver.urlOf(index) }));
+  if (first === undefined) throw new Error('there is no account');
+  return [first, ...rest];
+}
+
+function baseUrlsOf({ apis }: Stack): readonly [string, ...string[]] {
+  const [first, ...rest] = apis.map(({ baseUrl }) => baseUrl);
+  if (first === undefined) throw new Error('there is no API');
+  return [first, ...rest];
+}
+
+function reportOf(
+  { seed, seconds }: ChaosOptions,
+  evidence: Evidence,
+  faults: Readonly<Record<string, number>>,
+  settleSeconds: number,
+): ChaosReport {
+  return {
+    seed,
+    seconds,
+    wishes: outcomesOf(evidence),
+    tasks: counted(evidence.tasks.map(({ state, failCode }) => (failCode === null ? state : `${state} ${failCode}`))),
+    faults,
+    callbacks: evidence.callbacks.length,
+    slowestTaskSeconds: Math.round(Math.max(0, ...evidence.tasks.map(lifeMs)) / 1_000),
+    settleSeconds: Math.round(settleSeconds),
+    ...check(evidence),
+  };
+}
+
+function lifeMs({ createdAt, completedAt }: FinalTask): number {
+  return (completedAt ?? Date.now()) - createdAt;
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { callbackContent, check } from './checks.ts';
+import type { CreateAnswer, Evidence, FinalTask, Wish } from './evidence.ts';
+
+const done: FinalTask = {
+  taskId: 'task-1',
+  client: 0,
+  nonce: 'wish-1-',
+  state: 'success',
+  failCode: null,
+  creditsCharged: 132,
+  creditsRefunded: 0,
+  hasCallback: true,
+  createdAt: 1_000,
+  completedAt: 9_000,
+};
+const failed: FinalTask = { ...done, state: 'fail', failCode: 'internal', creditsRefunded: 132 };
+const ok: CreateAnswer = { status: 200, msg: 'success', taskId: 'task-1', creditsCharged: 132, api: 0, atMs: 2_000 };
+const refused: CreateAnswer = { ...ok, status: 402, msg: 'too low', taskId: undefined, creditsCharged: undefined };
+const withdrawn: CreateAnswer = { ...refused, status: 503, msg: 'should it have been accepted, it is withdrawn' };
+const away: CreateAnswer = { ...refused, status: 503, msg: 'nothing was charged' };
+const silent: CreateAnswer = { ...refused, status: undefined, msg: '' };
+const wish: Wish = { nonce: 'wish-1-', client: 0, hasKey: false, charge: 132, end: 'success', answers: [ok] };
+
+/** What a faultless run with one task leaves behind; each test breaks one thing about it. */
+function evidenceOf(task: FinalTask | undefined, change: Partial<Evidence> = {}): Evidence {
+  const isSuccess = task?.state === 'success';
+  return {
+    wishes: [wish],
+    tasks: task === undefined ? [] : [task],
+    callbacks:
+      task === undefined
+        ? []
+        : [{ taskId: 'task-1', isSigned: true, isAccepted: true, content: callbackContent(task) }],
+    setbacks: [],
+    videos: new Map(isSuccess ? [['task-1', undefined]] : []),
+    ledger: [],
+    balances: [{ opened: 1_000, now: isSuccess ? 868 : 1_000 }],
+    apisHurtAt: [[]],
+    ...change,
+  };
+}
+
+const answered = (hasKey: boolean, ...answers: readonly CreateAnswer[]) => ({ wishes: [{ ...wish, hasKey, answers }] });
+
+describe('the checks after chaos find nothing wrong with', () => {
+  const sound: Readonly<Record<string, Evidence>> = {
+    'a task that succeeded': evidenceOf(done),
+    'a task that failed': evidenceOf(failed, { wishes: [{ ...wish, end: 'internal' }] }),
+    'a refusal without a task': evidenceOf(undefined, answered(false, refused)),
+    'a 503 behind which there is nothing': evidenceOf(undefined, answered(false, away)),
+    'a 503 whose task was withdrawn': evidenceOf({ ...failed, failCode: 'cancelled' }, answered(false, withdrawn)),
+    'no answer without a key, and a task': evidenceOf(done, answered(false, silent)),
+    'no answer, and one task when repeated with the key': evidenceOf(done, answered(true, silent, withdrawn, ok)),
+  };
+  for (const [what, evidence] of Object.entries(sound)) {
+    test(what, () => assert.deepEqual(check(evidence), { violations: [], excused: [] }));
+  }
+});
+
+describe('the checks after chaos find', () => {
+  const twice = callbackContent(failed);
+  const [callback] = evidenceOf(done).callbacks;
+  assert.ok(callback);
+  const broken: Readonly<Record<string, readonly [Evidence, RegExp]>> = {
+    'a 200 without a task': [evidenceOf(undefined), /answered 200, and there is no task/],
+    'two tasks for one wish': [evidenceOf(done, { tasks: [done, { ...done, taskId: 'task-2' }] }), /became 2 tasks/],
+    'a 200 that names another task': [
+      evidenceOf(done, answered(true, { ...ok, taskId: 'x' })),
+      /answered x, and is task/,
+    ],
+    'a charge that was not told': [evidenceOf(done, answered(true, { ...ok, creditsCharged: 99 })), /cost 99 or 132/],
+    'a task behind a refusal': [evidenceOf(done, answered(false, refused)), /was refused, and is task/],
+    'a task behind "nothing was charged"': [
+      evidenceOf({ ...failed, failCode: 'cancelled' }, answered(false, away)),
+      /was refused, and is task/,
+    ],
+    'a charged task behind a 503': [evidenceOf(done, answered(false, withdrawn)), /answered 503, and is task/],
+    'a key that never got an answer': [evidenceOf(undefined, answered(true, silent, away)), /never answered/],
+    'a task that failed for no reason of its own': [evidenceOf(failed), /had to end in success, and did in internal/],
+    'a task nobody asked for': [evidenceOf(done, { wishes: [] }), /never asked for/],
+    'a task without an end': [evidenceOf({ ...done, state: 'generating', completedAt: null }), /still generating/],
+    'a failed task without its refund': [
+      evidenceOf({ ...failed, creditsRefunded: 0 }, { wishes: [{ ...wish, end: 'internal' }] }),
+      /got 0 credits back, not 132/,
+    ],
+    'a refund of a success': [evidenceOf({ ...done, creditsRefunded: 132 }), /got 132 credits back, not 0/],
+    'a callback that never came': [evidenceOf(done, { callbacks: [] }), /never called back/],
+    'a callback that was only ever refused': [
+      evidenceOf(done, { callbacks: [{ ...callback, isAccepted: false }] }),
+      /never called back/,
+    ],
+    'a bad signature': [evidenceOf(done, { callbacks: [{ ...callback, isSigned: false }] }), /no valid signature/],
+    'two callbacks that contradict each other': [
+      evidenceOf(done, { callbacks: [callback, { ...callback, content: twice }] }),
+      /instead of/,
+    ],
+    'a callback nobody asked for': [evidenceOf({ ...done, hasCallback: false }), /called back unasked/],
+    'a video that does not play': [
+      evidenceOf(done, { videos: new Map([['task-1', 'cut']]) }),
+      /video of task task-1: cut/,
+    ],
+    'a video that was never looked at': [evidenceOf(done, { videos: new Map() }), /never looked at/],
+    'a state that went back': [
+      evidenceOf(done, { setbacks: ['task task-1 was success, and then fail'] }),
+      /and then fail/,
+    ],
+    'a balance that does not add up': [evidenceOf(done, { balances: [{ opened: 1_000, now: 1_000 }] }), /leave 868/],
+    'books that do not add up': [
+      evidenceOf(done, {
+        ledger: [{ rule: 'task_has_its_charge', accountId: 'a', entryId: undefined, taskId: 't', detail: 'no entry' }],
+      }),
+      /task_has_its_charge, no entry/,
+    ],
+  };
+  for (const [what, [evidence, sentence]] of Object.entries(broken)) {
+    test(what, () => assert.match(check(evidence).violations.join('\n'), sentence));
+  }
+
+  test('excuses a charged task behind a 503 only when its API was hurt before it could withdraw it', () => {
+    const evidence = evidenceOf(done, answered(false, withdrawn));
+    const hurtAt = (atMs: number) => check({ ...evidence, apisHurtAt: [[atMs]] });
+    assert.deepEqual([hurtAt(5_000).violations.length, hurtAt(5_000).excused.length], [0, 1]);
+    assert.equal(hurtAt(500).violations.length, 1, 'hurt before it answered');
+    assert.equal(hurtAt(9_500).violations.length, 1, 'hurt after the task had ended');
+  });
+});

@@ -1,0 +1,133 @@
+import type { CreateAnswer, Evidence, FinalTask, Wish } from './evidence.ts';
+
+/** Everything that must hold after any amount of damage; answers a sentence for each breach, and what had to be excused. */
+export function check(evidence: Evidence): {
+  readonly violations: readonly string[];
+  readonly excused: readonly string[];
+} {
+  const tasksOf = (wish: Wish) => evidence.tasks.filter(({ nonce }) => nonce === wish.nonce);
+  const verdicts = evidence.wishes.map((wish) => judgeWish(wish, tasksOf(wish), evidence));
+  const wished = new Set(evidence.wishes.map(({ nonce }) => nonce));
+  return {
+    violations: [
+      ...verdicts.flatMap(({ violations }) => violations),
+      ...evidence.tasks
+        .filter(({ nonce }) => !wished.has(nonce))
+        .map(({ taskId }) => `task ${taskId} was never asked for`),
+      ...evidence.tasks.flatMap(judgeTask),
+      ...evidence.tasks.flatMap((task) => judgeCallbacks(task, evidence)),
+      ...evidence.tasks.flatMap((task) => judgeVideo(task, evidence)),
+      ...evidence.setbacks,
+      ...evidence.ledger.map(({ rule, detail }) => `the books: ${rule}, ${detail}`),
+      ...judgeBalances(evidence),
+    ],
+    excused: verdicts.flatMap(({ excused }) => excused),
+  };
+}
+
+type Verdict = { readonly violations: readonly string[]; readonly excused: readonly string[] };
+
+/** Every answer the client got must still be true. */
+function judgeWish(wish: Wish, tasks: readonly FinalTask[], evidence: Evidence): Verdict {
+  const wrong = (...sentences: readonly string[]) => ({
+    violations: sentences.map((sentence) => `${wish.nonce} ${sentence} (answers: ${answersOf(wish)})`),
+    excused: [],
+  });
+  const accepted = wish.answers.filter(({ status }) => status === 200);
+  if (tasks.length > 1) return wrong(`became ${tasks.length} tasks`);
+  const [task] = tasks;
+  if (task !== undefined && !mayEndSo(wish, task)) return wrong(`had to end in ${wish.end}, and did in ${endOf(task)}`);
+  if (accepted.length > 0) return wrong(...accepted.flatMap((answer) => judgeAccepted(answer, wish, task)));
+  if (wish.hasKey && !wish.answers.some(isRefusal)) return wrong('was repeated with its key, and never answered');
+  if (task === undefined || wish.answers.some(({ status }) => status === undefined)) return wrong();
+  const last = wish.answers.at(-1);
+  if (last === undefined || !isWithdrawn(last)) return wrong(`was refused, and is task ${task.taskId}`);
+  if (task.state === 'fail') return wrong();
+  const sentence = `${wish.nonce} was answered 503, and is task ${task.taskId} in ${task.state}`;
+  if (isExcused(last, task, evidence)) return { violations: [], excused: [sentence] };
+  return { violations: [sentence], excused: [] };
+}
+
+function judgeAccepted(answer: CreateAnswer, wish: Wish, task: FinalTask | undefined): readonly string[] {
+  if (task === undefined) return ['was answered 200, and there is no task'];
+  if (answer.taskId !== task.taskId) return [`was answered ${answer.taskId}, and is task ${task.taskId}`];
+  const charges = new Set([answer.creditsCharged, task.creditsCharged, wish.charge]);
+  return charges.size === 1 ? [] : [`was to cost ${[...charges].join(' or ')}`];
+}
+
+/** Whatever is killed, a task fails for no reason but its own, or because somebody stopped it. */
+function mayEndSo({ end }: Wish, task: FinalTask): boolean {
+  return [end, 'cancelled', 'terminated'].includes(endOf(task)) || task.completedAt === null;
+}
+
+function endOf({ state, failCode }: FinalTask): string {
+  return failCode ?? state;
+}
+
+/** A definite no. A 503 with a key is none: it asks to repeat. */
+function isRefusal({ status }: CreateAnswer): boolean {
+  return status !== undefined && status >= 400 && status < 500;
+}
+
+/** The one 503 behind which a task may be found: accepted all the same, and then refunded. */
+function isWithdrawn({ status, msg }: CreateAnswer): boolean {
+  return status === 503 && msg.includes('withdrawn');
+}
+
+/** An API that is killed before it could withdraw a task in doubt has forgotten it: the window told of in docs/decisions.md. */
+function isExcused({ api, atMs }: CreateAnswer, { completedAt }: FinalTask, { apisHurtAt }: Evidence): boolean {
+  const until = completedAt ?? Infinity;
+  return (apisHurtAt[api] ?? []).some((hurtAt) => hurtAt >= atMs - 1_000 && hurtAt <= until);
+}
+
+function answersOf({ answers }: Wish): string {
+  return answers.map(({ status, msg }) => (status === 200 ? '200' : `${status ?? 'none'} ${msg}`)).join('; ');
+}
+
+function judgeTask({ taskId, state, creditsCharged, creditsRefunded }: FinalTask): readonly string[] {
+  if (state !== 'success' && state !== 'fail') return [`task ${taskId} is still ${state}`];
+  const owed = state === 'fail' ? creditsCharged : 0;
+  return creditsRefunded === owed
+    ? []
+    : [`task ${taskId} in ${state} got ${creditsRefunded} credits back, not ${owed}`];
+}
+
+function judgeCallbacks({ taskId, state, failCode, ...task }: FinalTask, { callbacks }: Evidence): readonly string[] {
+  const seen = callbacks.filter((callback) => callback.taskId === taskId);
+  if (!task.hasCallback) return seen.length === 0 ? [] : [`task ${taskId} was called back unasked`];
+  const contents = new Set(seen.map(({ content }) => content));
+  const expected = callbackContent({ taskId, state, failCode, ...task });
+  return [
+    ...(seen.some(({ isAccepted }) => isAccepted) ? [] : [`task ${taskId} was never called back with success`]),
+    ...(seen.every(({ isSigned }) => isSigned) ? [] : [`a callback of task ${taskId} had no valid signature`]),
+    ...(seen.length === 0 || (contents.size === 1 && contents.has(expected))
+      ? []
+      : [`task ${taskId} was called back with ${[...contents].join(' and ')} instead of ${expected}`]),
+  ];
+}
+
+/** What every callback of a task must say alike. */
+export function callbackContent({
+  taskId,
+  state,
+  failCode,
+  creditsCharged,
+  creditsRefunded,
+}: Pick<FinalTask, 'taskId' | 'state' | 'failCode' | 'creditsCharged' | 'creditsRefunded'>): string {
+  return JSON.stringify({ taskId, state, failCode, creditsCharged, creditsRefunded });
+}
+
+function judgeVideo({ taskId, state }: FinalTask, { videos }: Evidence): readonly string[] {
+  if (state !== 'success') return [];
+  if (!videos.has(taskId)) return [`the video of task ${taskId} was never looked at`];
+  const fault = videos.get(taskId);
+  return fault === undefined ? [] : [`the video of task ${taskId}: ${fault}`];
+}
+
+function judgeBalances({ balances, tasks }: Evidence): readonly string[] {
+  return balances.flatMap(({ opened, now }, client) => {
+    const own = tasks.filter((task) => task.client === client && task.state === 'success');
+    const expected = own.reduce((sum, { creditsCharged }) => sum - creditsCharged, opened);
+    return now === expected ? [] : [`account ${client} has ${now} credits, its successful tasks leave ${expected}`];
+  });
+}

@@ -1,0 +1,65 @@
+import type { LedgerViolation } from '../../src/stores/ledger-rules.ts';
+
+/** One answer to a create, or none: `status` is undefined when the connection broke or nothing came in time. */
+export type CreateAnswer = {
+  readonly status: number | undefined;
+  readonly msg: string;
+  readonly taskId: string | undefined;
+  readonly creditsCharged: number | undefined;
+  /** Which API answered, as an index, and when, in Unix milliseconds. */
+  readonly api: number;
+  readonly atMs: number;
+};
+
+/** What a client asked for and what it was told, over all its tries. */
+export type Wish = {
+  /** The first word of the prompt, by which the task is found whatever the client was told. */
+  readonly nonce: string;
+  readonly client: number;
+  readonly hasKey: boolean;
+  /** What the client expects to pay; undefined when the request breaks a rule. */
+  readonly charge: number | undefined;
+  /** How the task must end unless somebody stops it: `success`, or the failCode that its prompt asks for. */
+  readonly end: string;
+  readonly answers: readonly CreateAnswer[];
+};
+
+/** A task as the database has it in the end. */
+export type FinalTask = {
+  readonly taskId: string;
+  readonly client: number;
+  readonly nonce: string;
+  readonly state: string;
+  readonly failCode: string | null;
+  readonly creditsCharged: number;
+  readonly creditsRefunded: number;
+  readonly hasCallback: boolean;
+  readonly createdAt: number;
+  readonly completedAt: number | null;
+};
+
+/** A callback as its receiver saw it. */
+export type SeenCallback = {
+  readonly taskId: string;
+  readonly isSigned: boolean;
+  /** True when the receiver answered with 2xx. */
+  readonly isAccepted: boolean;
+  /** What must be the same in every attempt: links differ, these do not. */
+  readonly content: string;
+};
+
+/** Everything that was seen from the outside. The checks read nothing else. */
+export type Evidence = {
+  readonly wishes: readonly Wish[];
+  readonly tasks: readonly FinalTask[];
+  readonly callbacks: readonly SeenCallback[];
+  /** A task seen to go back, by a client that read it again and again. */
+  readonly setbacks: readonly string[];
+  /** For every successful task: undefined when its video was fetched and plays, else what was wrong. */
+  readonly videos: ReadonlyMap<string, string | undefined>;
+  readonly ledger: readonly LedgerViolation[];
+  /** For every account: what it was opened with, and what it has now. */
+  readonly balances: readonly { readonly opened: number; readonly now: number }[];
+  /** When each API was hurt, in Unix milliseconds. */
+  readonly apisHurtAt: readonly (readonly number[])[];
+};

@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { call } from '../support/api.ts';
+import type { CreateAnswer, Wish } from './evidence.ts';
+import type { Random } from './random.ts';
+import { makeRequest } from './wishes.ts';
+
+/** A client of the service: an account of its own, a key, and an address for callbacks. */
+export type Client = { readonly index: number; readonly key: string; readonly callBackUrl: string };
+
+export type Load = {
+  readonly wishes: readonly Wish[];
+  /** Tasks that were seen to go back. */
+  readonly setbacks: readonly string[];
+  /** How often the provider was told to be bad, by kind. */
+  readonly injected: ReadonlyMap<string, number>;
+  /** Repeats every create that has a key and no definite answer until it has one; for `limitMs` at most. */
+  repeatUnanswered(limitMs: number): Promise<void>;
+};
+
+export type LoadOptions = {
+  readonly baseUrls: readonly [string, ...string[]];
+  readonly clients: readonly [Client, ...Client[]];
+  readonly random: Random;
+  readonly durationMs: number;
+  readonly perSecond: number;
+};
+
+type OpenWish = Wish & { readonly answers: CreateAnswer[]; readonly send: () => Promise<void> };
+
+/** Steady creates by several clients, for `durationMs`; every answer is kept, and every task is read again and again. */
+export async function runLoad(options: LoadOptions): Promise<Load> {
+  const wishes: OpenWish[] = [];
+  const setbacks: string[] = [];
+  const injected = new Map<string, number>();
+  const running: Promise<unknown>[] = [];
+  for (const endsAt = Date.now() + options.durationMs; Date.now() < endsAt; await delay(1_000 / options.perSecond)) {
+    const wish = makeWish(options, wishes.length, injected);
+    wishes.push(wish);
+    running.push(insist(wish, endsAt).then(() => watch(options, wish, endsAt, setbacks)));
+    // Two requests with one key at the same moment, as a client with an impatient proxy sends them.
+    if (wish.hasKey && options.random.chance(0.2)) running.push(wish.send());
+  }
+  await Promise.all(running);
+  const repeatUnanswered = async (limitMs: number) => {
+    const giveUpAt = Date.now() + limitMs;
+    await Promise.all(wishes.map((wish) => insist(wish, giveUpAt)));
+  };
+  return { wishes, setbacks, injected, repeatUnanswered };
+}
+
+function makeWish(
+  { random, clients, baseUrls }: LoadOptions,
+  ordinal: number,
+  injected: Map<string, number>,
+): OpenWish {
+  const client = random.pick(clients);
+  const nonce = `wish-${ordinal}-`;
+  const { body, charge, fault, end } = makeRequest(random, nonce, client.callBackUrl);
+  if (fault !== undefined) injected.set(fault, 1 + (injected.get(fault) ?? 0));
+  const hasKey = random.chance(0.6);
+  const headers = { 'content-type': 'application/json', ...(hasKey && { 'idempotency-key': nonce }) };
+  const answers: CreateAnswer[] = [];
+  const send = async () => {
+    const api = random.between(0, baseUrls.length - 1);
+    const target = { baseUrl: baseUrls[api] ?? baseUrls[0], key: client.key };
+    answers.push(await create(target, { method: 'POST', headers, body: JSON.stringify(body) }, api));
+  };
+  return { nonce, client: client.index, hasKey, charge, end, answers, send };
+}
+
+type Target = Parameters<typeof call>[0];
+
+async function create(target: Target, request: RequestInit, api: number): Promise<CreateAnswer> {
+  try {
+    const { status, body } = await call(target, '/api/v1/jobs/createTask', request);
+    const { taskId, creditsCharged } = body.data;
+    return {
+      status,
+      msg: body.msg,
+      taskId: typeof taskId === 'string' ? taskId : undefined,
+      creditsCharged: typeof creditsCharged === 'number' ? creditsCharged : undefined,
+      api,
+      atMs: Date.now(),
+    };
+  } catch {
+    // Not connected, cut off in the middle, or too late: the client knows nothing.
+    return { status: undefined, msg: '', taskId: undefined, creditsCharged: undefined, api, atMs: Date.now() };
+  }
+}
+
+/** Sends a wish; with a key again and again until it has a definite answer, without one only once. */
+async function insist(wish: OpenWish, giveUpAt: number): Promise<void> {
+  if (wish.answers.length === 0) await wish.send();
+  while (wish.hasKey && !wish.answers.some(isDefinite) && Date.now() < giveUpAt) {
+    await delay(500);
+    await wish.send();
+  }
+}
+
+function isDefinite({ status }: CreateAnswer): boolean {
+  return status !== undefined && status < 500 && status !== 429;
+}
+
+const order = ['waiting', 'queuing', 'generating', 'success', 'fail'];
+
+/** Reads the task of a wish as its client would; whatever it saw once must not be taken back. */
+async function watch(options: LoadOptions, wish: OpenWish, endsAt: number, setbacks: string[]): Promise<void> {
+  const taskId = wish.answers.find(({ status }) => status === 200)?.taskId;
+  const client = options.clients[wish.client];
+  if (taskId === undefined || client === undefined) return;
+  for (let last = 'waiting'; Date.now() < endsAt; await delay(700)) {
+    const baseUrl = options.random.pick(options.baseUrls);
+    const path = `/api/v1/jobs/recordInfo?taskId=${taskId}`;
+    const { status, body } = await call({ baseUrl, key: client.key }, path).catch(() => unanswered);
+    if (status === 404) setbacks.push(`task ${taskId} was accepted, and then not found`);
+    if (status !== 200) continue;
+    const state = String(body.data['state']);
+    const isBack = order.indexOf(state) < order.indexOf(last) || (last === 'success' && state === 'fail');
+    if (isBack) setbacks.push(`task ${taskId} was ${last}, and then ${state}`);
+    last = state;
+  }
+}
+
+const unanswered = { status: 0, body: { data: {} as Record<string, unknown> } };

@@ -1,0 +1,99 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { callbackContent } from './checks.ts';
+import type { FinalTask, SeenCallback } from './evidence.ts';
+import type { Random } from './random.ts';
+
+/** How a receiver takes the first attempt of a task; every later one it accepts. */
+const manners = ['accept', 'accept', 'accept', 'fail', 'hang', 'break off', 'answer twice'] as const;
+type Manner = (typeof manners)[number];
+
+export type Receiver = {
+  /** The address for the callbacks of a client. */
+  urlOf(client: number): string;
+  readonly seen: readonly SeenCallback[];
+  /** How often it was bad, by kind. */
+  readonly injected: ReadonlyMap<string, number>;
+  close(): Promise<void>;
+};
+
+/** A hanging receiver keeps the connection for this long and then breaks it off; the service waits for 15 s at most. */
+const hangMs = 4_000;
+
+/** The clients' receiver on loopback: checks every signature with the public library, and is often bad at its job. */
+export async function startReceiver(secretOf: (client: number) => string, random: Random): Promise<Receiver> {
+  const seen: SeenCallback[] = [];
+  const injected = new Map<string, number>();
+  const known = new Set<string>();
+  const server = createServer((request, response) => {
+    void bodyOf(request).then((body) => {
+      const record = recordIn(body);
+      const manner = known.has(record.taskId) ? 'accept' : random.pick(manners);
+      known.add(record.taskId);
+      if (manner !== 'accept') injected.set(`receiver: ${manner}`, 1 + (injected.get(`receiver: ${manner}`) ?? 0));
+      const isSigned = isValid(secretOf(Number(request.url?.slice(1))), request, body);
+      const isAccepted = manner === 'accept' || manner === 'answer twice';
+      seen.push({ taskId: record.taskId, isSigned, isAccepted, content: callbackContent(record) });
+      behave(manner, response);
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  return {
+    urlOf: (client) => `http://127.0.0.1:${port}/${client}`,
+    seen,
+    injected,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  // What a stream of Node yields without an encoding.
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+/** The record in a callback's envelope, as recordInfo shows it; what is not there fails the check of its content. */
+function recordIn(body: string): FinalTask {
+  const envelope = JSON.parse(body) as { data: FinalTask };
+  return envelope.data;
+}
+
+function isValid(secret: string, { headers }: IncomingMessage, body: string): boolean {
+  const signed = Object.fromEntries(
+    ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, String(headers[name])]),
+  );
+  try {
+    new Webhook(secret).verify(body, signed);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function behave(manner: Manner, response: ServerResponse): void {
+  switch (manner) {
+    case 'accept':
+      response.writeHead(204).end();
+      break;
+    case 'fail':
+      response.writeHead(500).end('no');
+      break;
+    case 'hang':
+      setTimeout(() => response.destroy(), hangMs).unref();
+      break;
+    case 'break off':
+      response.destroy();
+      break;
+    case 'answer twice':
+      response.socket?.end('HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 500 Twice\r\nContent-Length: 0\r\n\r\n');
+      break;
+  }
+}

@@ -1,0 +1,52 @@
+import type { Evidence } from './evidence.ts';
+
+export type ChaosReport = {
+  readonly seed: number;
+  readonly seconds: number;
+  /** Creates by what came of them. */
+  readonly wishes: Readonly<Record<string, number>>;
+  readonly tasks: Readonly<Record<string, number>>;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly callbacks: number;
+  /** From acceptance to the final state, and from the last fault until nothing was open. */
+  readonly slowestTaskSeconds: number;
+  readonly settleSeconds: number;
+  readonly excused: readonly string[];
+  readonly violations: readonly string[];
+};
+
+export function counted(keys: readonly string[]): Readonly<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (const key of keys) counts.set(key, 1 + (counts.get(key) ?? 0));
+  return Object.fromEntries([...counts].toSorted(([a], [b]) => a.localeCompare(b)));
+}
+
+/** What a wish came to, in the words of its last answer. */
+export function outcomesOf({ wishes }: Evidence): Readonly<Record<string, number>> {
+  return counted(
+    wishes.map(({ hasKey, answers }) => {
+      const isAccepted = answers.some(({ status }) => status === 200);
+      const status = isAccepted ? 200 : (answers.at(-1)?.status ?? 'no answer');
+      return `${status}, ${hasKey ? 'with' : 'without'} key${answers.length > 1 ? ', repeated' : ''}`;
+    }),
+  );
+}
+
+/** One table, for a person. */
+export function printed(report: ChaosReport): string {
+  const rows: (readonly [string, string | number])[] = [
+    ['seed', report.seed],
+    ['load and faults', `${report.seconds} s`],
+    ...Object.entries(report.wishes).map(([name, count]) => [`create: ${name}`, count] as const),
+    ...Object.entries(report.tasks).map(([name, count]) => [`task: ${name}`, count] as const),
+    ['callbacks received', report.callbacks],
+    ...Object.entries(report.faults).map(([name, count]) => [`fault: ${name}`, count] as const),
+    ['slowest task', `${report.slowestTaskSeconds} s`],
+    ['settled after the last fault', `${report.settleSeconds} s`],
+    ['excused (docs/decisions.md)', report.excused.length],
+    ['VIOLATIONS', report.violations.length],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+  return [...lines, ...report.excused.map((each) => `excused: ${each}`), ...report.violations].join('\n');
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
+import { createRouter } from '../../src/http/app.ts';
+import { openApiDocument } from '../../src/http/openapi.ts';
+import { operations } from '../../src/http/operations.ts';
+import { assertRefused } from '../support/http-client.ts';
+import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+
+// Tests run in the root of the project, as npm and the lint's configuration want it.
+const committed: unknown = JSON.parse(readFileSync('openapi.json', 'utf8'));
+
+let service: HttpService;
+let progress = 0;
+before(async () => {
+  service = await startHttpService({ progressOf: () => Promise.resolve(progress) });
+});
+after(() => service.close());
+
+test('openapi.json is what the schemas of the routes say today; "npm run openapi" writes it', () => {
+  const models = modelCatalogue(defaultModels);
+  assert.deepEqual(JSON.parse(JSON.stringify(openApiDocument(models))), committed);
+});
+
+test('openapi.json passes the linter without a word', async () => {
+  const redocly = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  const { stderr } = await promisify(execFile)(process.execPath, [redocly, 'lint', 'openapi.json'], { env });
+  assert.match(stderr, /Your API description is valid/);
+  assert.doesNotMatch(stderr, /warning(s)? |\[\d+\] openapi\.json/);
+});
+
+test('every endpoint under /api/ is documented, and every documented one exists', () => {
+  const served = createRouter(service.deps).stack.flatMap(({ path, methods }) =>
+    methods.filter((method) => method !== 'HEAD').map((method) => `${method} ${String(path)}`),
+  );
+  const documented = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+  assert.deepEqual(
+    served.filter((endpoint) => endpoint.includes(' /api/')).toSorted(),
+    documented.filter((endpoint) => endpoint.includes(' /api/')).toSorted(),
+  );
+  assert.deepEqual(
+    documented.filter((endpoint) => !served.includes(endpoint)),
+    [],
+  );
+});
+
+test('every operation documents 200, our own fault and, when it takes a key, its absence', () => {
+  for (const { operationId, method, path, key } of operations) {
+    const item = openApiDocument(service.deps.models).paths?.[path];
+    const statuses = Object.keys(item?.[method]?.responses ?? {});
+    for (const status of ['200', '400', '500', ...(key === 'none' ? [] : ['401', '503'])]) {
+      assert.ok(statuses.includes(status), `${operationId} ${status}`);
+    }
+  }
+});
+
+test('200 /openapi.json has the models of this installation, and needs no key', async () => {
+  const [model] = defaultModels;
+  assert.ok(model);
+  const models = modelCatalogue([{ ...model, model: 'house-model' }]);
+  const own = await startHttpService({ models, database: service.database });
+  try {
+    const answer = await own.send('GET', '/openapi.json');
+    assert.equal(answer.status, 200);
+    assert.match(answer.bytes.toString(), /^\{"openapi":"3\.1\.0".*"enum":\["house-model"\]/s);
+  } finally {
+    await own.close();
+  }
+});
+
+test('500 an answer of another shape than is declared is our own fault, in tests', async () => {
+  const { key } = await service.newAccount(1000);
+  const taskId = String((await service.create(key, plainRequest)).json.data['taskId']);
+  progress = NaN;
+  const text = `update tasks set state = 'generating' where id = $1`;
+  await service.database.db.run({ name: 'test-generating', text }, [taskId]);
+  assertRefused(await service.recordInfo(key, taskId), 500, /our side/);
+  assert.match(JSON.stringify(service.log), /recordInfo answered another shape than it declares/);
+  progress = 1;
+  assert.equal((await service.recordInfo(key, taskId)).status, 200);
+});

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createRateLimiter } from '../../src/http/rate-limiter.ts';
+
+test('each caller has its own quota, and gets it back evenly', () => {
+  let now = 1_000_000;
+  const limiter = createRateLimiter({ quota: 4, windowMs: 1_000 }, () => now);
+  const taken = (key: string) => limiter.take(key).isAllowed;
+  assert.deepEqual([taken('a'), taken('a'), taken('a'), taken('a'), taken('a')], [true, true, true, true, false]);
+  assert.equal(taken('b'), true);
+  now += 250;
+  assert.deepEqual([taken('a'), taken('a')], [true, false]);
+  now += 10_000;
+  assert.equal(limiter.look('a').remaining, 4, 'and never more than the quota');
+});
+
+test('a refused event and a mere look cost nothing', () => {
+  let now = 0;
+  const limiter = createRateLimiter({ quota: 1, windowMs: 1_000 }, () => now);
+  limiter.take('a');
+  for (let i = 0; i < 100; i += 1) {
+    limiter.take('a');
+    limiter.look('a');
+  }
+  now = 1_000;
+  assert.equal(limiter.take('a').isAllowed, true);
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createBadKeys } from '../../src/http/bad-keys.ts';
+import { createRateLimiter } from '../../src/http/rate-limiter.ts';
+import { setAccountLimits } from '../../src/stores/accounts.ts';
+import { newApiKey } from '../../src/stores/api-key-format.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type Answer, assertRefused } from '../support/http-client.ts';
+import { type HttpService, type HttpServiceOptions, plainRequest, startHttpService } from '../support/http-service.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(async () => {
+  assert.deepEqual(await auditLedger(database.db), []);
+  await database.close();
+});
+
+async function withService(options: HttpServiceOptions, work: (service: HttpService) => Promise<void>): Promise<void> {
+  const service = await startHttpService({ database, ...options });
+  try {
+    await work(service);
+  } finally {
+    await service.close();
+  }
+}
+
+// So slow that nothing comes back while a test runs, unless the test moves the clock.
+const creates = { quota: 5, windowMs: 3_600_000 };
+
+/** As if this much time had passed for the account's creates. */
+function age(accountId: string, ms: number) {
+  const text = `update accounts set create_due_at = create_due_at - $2 * interval '1 millisecond' where id = $1`;
+  return database.db.run({ name: 'test-age-creates', text }, [accountId, ms]);
+}
+
+function retryAfterMs({ headers }: Answer): number {
+  assert.match(String(headers['retry-after']), /^[1-9]\d*$/);
+  return Number(headers['retry-after']) * 1000;
+}
+
+test('429 two API processes share one quota, exactly, and charge nothing for what they refuse', async () => {
+  await withService({ createRate: creates }, async (one) => {
+    await withService({ createRate: creates }, async (other) => {
+      const { accountId, key } = await one.newAccount(100_000);
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? one : other).create(key, plainRequest)),
+      );
+      assert.equal(answers.filter(({ status }) => status === 200).length, 5);
+      for (const answer of answers.filter(({ status }) => status !== 200)) {
+        assertRefused(answer, 429, /too many requests/);
+      }
+      const text = `select 100000 - balance as charged from accounts where id = $1`;
+      assert.deepEqual(await database.db.run({ name: 'test-charged', text }, [accountId]), [{ charged: 5 * 165 }]);
+    });
+  });
+});
+
+test('200 every answer tells what is left, and a client that obeys is never refused', async () => {
+  await withService({ createRate: creates }, async (service) => {
+    const { accountId, key } = await service.newAccount(100_000);
+    for (const left of [4, 3, 2, 1, 0]) {
+      const { status, headers } = await service.create(key, plainRequest);
+      assert.equal(status, 200);
+      assert.equal(headers['ratelimit-policy'], '"creates";q=5;w=3600');
+      assert.match(String(headers['ratelimit']), new RegExp(`^"creates";r=${left};t=(720|719)$`));
+    }
+    for (let round = 0; round < 3; round += 1) {
+      const refused = await service.create(key, plainRequest);
+      assert.match(String(refused.headers['ratelimit']), /^"creates";r=0;t=\d+$/);
+      await age(accountId, retryAfterMs(refused));
+      assert.equal((await service.create(key, plainRequest)).status, 200);
+    }
+    const refused = await service.create(key, plainRequest);
+    await age(accountId, retryAfterMs(refused) - 10_000);
+    assert.equal((await service.create(key, plainRequest)).status, 429, 'nor told to wait longer than it must');
+  });
+});
+
+test('429 of one account leaves every other alone', async () => {
+  await withService({ createRate: { quota: 1, windowMs: 3_600_000 } }, async (service) => {
+    const [a, b] = [await service.newAccount(1000), await service.newAccount(1000)];
+    assert.equal((await service.create(a.key, plainRequest)).status, 200);
+    assert.equal((await service.create(a.key, plainRequest)).status, 429);
+    assert.equal((await service.create(b.key, plainRequest)).status, 200);
+  });
+});
+
+test('200 a repeated create is answered again also when there is no room for a new one, and takes none', async () => {
+  await withService({ createRate: { quota: 2, windowMs: 3_600_000 } }, async (service) => {
+    const { key } = await service.newAccount(1000);
+    const headers = { 'idempotency-key': 'k' };
+    const first = await service.create(key, plainRequest, headers);
+    assert.deepEqual((await service.create(key, plainRequest, headers)).json, first.json);
+    assert.equal((await service.create(key, plainRequest)).status, 200);
+    assert.equal((await service.create(key, plainRequest)).status, 429);
+    assert.deepEqual((await service.create(key, plainRequest, headers)).json, first.json);
+  });
+});
+
+test('402 and 422 take no room: only what was accepted counts', async () => {
+  await withService({ createRate: { quota: 1, windowMs: 3_600_000 } }, async (service) => {
+    const { accountId, key } = await service.newAccount(0);
+    assert.equal((await service.create(key, plainRequest)).status, 402);
+    assert.equal((await service.create(key, {})).status, 422);
+    await database.db.run({ name: 'test-fill', text: 'update accounts set balance = 165 where id = $1' }, [accountId]);
+    await database.db.run(
+      {
+        name: 'test-fill-entry',
+        text: `insert into ledger_entries (account_id, kind, amount, balance_after) values ($1, 'grant', 165, 165)`,
+      },
+      [accountId],
+    );
+    assert.equal((await service.create(key, plainRequest)).status, 200);
+  });
+});
+
+test("200 an account's own rate counts instead of the installation's, faster or slower", async () => {
+  await withService({ createRate: { quota: 1, windowMs: 3_600_000 } }, async (service) => {
+    const { accountId, key } = await service.newAccount(100_000);
+    const createRate = { quota: 3, windowMs: 3_600_000 };
+    assert.ok(await setAccountLimits(database.db, accountId, { createRate, maxUnfinishedTasks: 10 }));
+    const shown = await service.send('GET', '/api/v1/models', { headers: { authorization: `Bearer ${key}` } });
+    assert.deepEqual(shown.json.data['limits'], {
+      creates: { quota: 3, windowSeconds: 3_600 },
+      reads: null,
+      unfinishedTasks: 0,
+      maxUnfinishedTasks: 10,
+    });
+    for (const status of [200, 200, 200, 429]) {
+      assert.equal((await service.create(key, plainRequest)).status, status);
+    }
+  });
+});
+
+test('429 reads have a rate of their own, which creates do not use up', async () => {
+  let now = 0;
+  const reads = createRateLimiter({ quota: 3, windowMs: 30_000 }, () => now);
+  await withService({ reads }, async (service) => {
+    const { key } = await service.newAccount(100_000);
+    const other = await service.newAccount(0);
+    const read = (bearer: string) =>
+      service.send('GET', '/api/v1/credits', { headers: { authorization: `Bearer ${bearer}` } });
+    for (const left of [2, 1, 0]) {
+      const { status, headers } = await read(key);
+      assert.deepEqual([status, headers['ratelimit-policy']], [200, '"reads";q=3;w=30']);
+      assert.equal(headers['ratelimit'], `"reads";r=${left};t=10`);
+    }
+    const refused = await read(key);
+    assertRefused(refused, 429, /too many requests/);
+    assert.equal(retryAfterMs(refused), 10_000);
+    assert.equal((await read(other.key)).status, 200);
+    assert.equal((await service.create(key, plainRequest)).status, 200);
+    now += 10_000;
+    assert.deepEqual([(await read(key)).status, (await read(key)).status], [200, 429]);
+  });
+});
+
+test('429 bad keys are counted by address; keys that were good lately are not held up by them', async () => {
+  let now = 0;
+  const badKeys = createBadKeys(createRateLimiter({ quota: 3, windowMs: 60_000 }, () => now));
+  await withService({ badKeys }, async (service) => {
+    const { key } = await service.newAccount(0);
+    const ask = (bearer: string, address = '203.0.113.7') =>
+      service.send('GET', '/api/v1/credits', {
+        headers: { authorization: `Bearer ${bearer}`, 'x-forwarded-for': `198.51.100.1, ${address}` },
+      });
+    assert.equal((await ask(key)).status, 200);
+    for (const bad of ['x', newApiKey(), 'x']) assertRefused(await ask(bad), 401, /valid API key/);
+    const refused = await ask(newApiKey());
+    assertRefused(refused, 429, /too many bad API keys/);
+    assert.equal(retryAfterMs(refused), 20_000);
+    assert.equal((await ask(key)).status, 200);
+    assertRefused(await ask('x', '203.0.113.8'), 401, /valid API key/);
+    assertRefused(await service.send('GET', '/api/v1/credits'), 401, /valid API key/);
+    now += 20_000;
+    assertRefused(await ask('x'), 401, /valid API key/);
+  });
+});
+
+test('429 bad keys from one IPv6 network are one client', async () => {
+  const badKeys = createBadKeys(createRateLimiter({ quota: 1, windowMs: 60_000 }));
+  await withService({ badKeys }, async (service) => {
+    const ask = async (address: string) => {
+      const headers = { authorization: 'Bearer x', 'x-forwarded-for': address };
+      return (await service.send('GET', '/api/v1/credits', { headers })).status;
+    };
+    assert.deepEqual([await ask('2a02:db8:1:2::1'), await ask('2a02:db8:1:2:ffff::9')], [401, 429]);
+    assert.equal(await ask('2a02:db8:1:3::1'), 401);
+    assert.deepEqual([await ask('not an address'), await ask('')], [401, 429], 'these count for the peer');
+  });
+});

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { type DeliveryAttempt, findDelivery, recordDeliveryAttempt } from '../../../src/stores/deliveries.ts';
+import { refundTask } from '../../../src/stores/end-task.ts';
+import { type Answer, assertRefused } from '../../support/http-client.ts';
+import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
+
+let service: HttpService;
+let account: { accountId: string; key: string };
+before(async () => {
+  service = await startHttpService();
+  account = await service.newAccount(100_000);
+});
+after(() => service.close());
+
+const url = 'https://receiver.example/hook?token=1';
+
+async function newTask(callBackUrl: string | null = url): Promise<string> {
+  return String((await service.create(account.key, { ...plainRequest, callBackUrl })).json.data['taskId']);
+}
+
+async function endedTask(callBackUrl: string | null = url): Promise<string> {
+  const taskId = await newTask(callBackUrl);
+  await refundTask(service.database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  return taskId;
+}
+
+async function note(taskId: string, attempt: Partial<DeliveryAttempt>, state: 'pending' | 'failed' | 'delivered') {
+  const plain = { startedAt: 1_790_000_000_123, durationMs: 77, responseHead: undefined };
+  const outcome = { ...plain, status: undefined, error: undefined, ...attempt };
+  await recordDeliveryAttempt(service.database.db, { taskId, round: 1 }, outcome, { state, dueAt: 1_790_000_020_123 });
+}
+
+function get(taskId: string, key = account.key): Promise<Answer> {
+  return service.send('GET', `/api/v1/callbacks?taskId=${taskId}`, { headers: { authorization: `Bearer ${key}` } });
+}
+
+function post(path: string, body?: unknown, key = account.key): Promise<Answer> {
+  const headers = { authorization: `Bearer ${key}` };
+  if (body === undefined) return service.send('POST', `/api/v1/callbacks${path}`, { headers });
+  const typed = { ...headers, 'content-type': 'application/json' };
+  return service.send('POST', `/api/v1/callbacks${path}`, { headers: typed, body: JSON.stringify(body) });
+}
+
+async function callbackOf(taskId: string): Promise<Record<string, unknown>> {
+  const { callbacks } = (await get(taskId)).json.data as { callbacks: Record<string, unknown>[] };
+  assert.equal(callbacks.length, 1);
+  return callbacks[0] ?? {};
+}
+
+test('200 a task that runs, and one without callBackUrl, has no callbacks', async () => {
+  for (const taskId of [await newTask(), await endedTask(null)]) {
+    assert.deepEqual((await get(taskId)).json, { code: 200, msg: 'success', data: { callbacks: [] } });
+  }
+});
+
+test('200 a delivery is shown with its attempts, newest first, and without a word of what the receiver answered', async () => {
+  const taskId = await endedTask();
+  await note(taskId, { status: 500, responseHead: Buffer.from('internal host 10.1.2.3') }, 'pending');
+  const { createTime, ...pending } = await callbackOf(taskId);
+  assert.ok(Math.abs(Number(createTime) - Date.now()) < 60_000);
+  const attempt = { startTime: 1_790_000_000_000, error: null };
+  assert.deepEqual(pending, {
+    taskId,
+    webhookId: `msg_${taskId.replaceAll('-', '')}`,
+    url,
+    state: 'pending',
+    completeTime: null,
+    nextAttemptTime: 1_790_000_020_000,
+    attempts: [{ attempt: 1, ...attempt, status: 500, durationMs: 77 }],
+  });
+  await note(taskId, { status: 204 }, 'delivered');
+  const delivered = await callbackOf(taskId);
+  assert.deepEqual([delivered['state'], delivered['nextAttemptTime']], ['delivered', null]);
+  assert.equal(typeof delivered['completeTime'], 'number');
+  assert.doesNotMatch((await get(taskId)).bytes.toString(), /10\.1\.2\.3/);
+});
+
+test('200 every network fault looks the same, byte for byte, whatever it was and however long it took', async () => {
+  const answers = await Promise.all(
+    ['blocked', 'dns', 'connect', 'tls', 'timeout', 'closed', 'protocol'].map(async (error, index) => {
+      const taskId = await endedTask();
+      await note(taskId, { error, durationMs: index * 1_000, startedAt: 1_790_000_000_000 + index }, 'failed');
+      const { attempts } = await callbackOf(taskId);
+      return JSON.stringify(attempts);
+    }),
+  );
+  assert.deepEqual([...new Set(answers)], [
+    '[{"attempt":1,"startTime":1790000000000,"status":null,"durationMs":null,"error":"unreachable"}]',
+  ]);
+});
+
+test('200 redelivery owes the callback anew and has it sent, the same webhook-id as before', async () => {
+  const taskId = await endedTask();
+  await note(taskId, { status: 204 }, 'delivered');
+  const answer = await post('/redeliver', { taskId });
+  assert.deepEqual(answer.json.data, { taskId, webhookId: `msg_${taskId.replaceAll('-', '')}` });
+  const delivery = await findDelivery(service.database.db, taskId);
+  assert.deepEqual([delivery?.state, delivery?.round], ['pending', 2]);
+  assert.deepEqual(service.redelivered.at(-1), { taskId, accountId: account.accountId });
+});
+
+test('409 the callback of a task that runs cannot be redelivered', async () => {
+  assertRefused(await post('/redeliver', { taskId: await newTask() }), 409, /has not ended/);
+});
+
+test('422 nor can that of a task without callBackUrl', async () => {
+  const errors = [{ path: 'taskId', message: 'this task was created without callBackUrl' }];
+  assertRefused(await post('/redeliver', { taskId: await endedTask(null) }), 422, /without callBackUrl/, { errors });
+});
+
+test("404 another account's task, no task and what is no id are one and the same, to read and to redeliver", async () => {
+  const before = service.redelivered.length;
+  const other = await service.newAccount(1_000);
+  for (const taskId of [await endedTask(), randomUUID(), 'x']) {
+    assertRefused(await get(taskId, other.key), 404, /^no such task$/);
+    assertRefused(await post('/redeliver', { taskId }, other.key), 404, /^no such task$/);
+  }
+  assert.equal(service.redelivered.length, before);
+});
+
+for (const [body, path] of [
+  [{}, 'taskId'],
+  [{ taskId: 7 }, 'taskId'],
+  [{ taskId: null }, 'taskId'],
+] as const) {
+  test(`422 redeliver ${JSON.stringify(body)}`, async () => {
+    const answer = await post('/redeliver', body);
+    assert.equal(answer.status, 422);
+    assert.match(answer.json.msg, new RegExp(`^${path}: `));
+  });
+}
+
+test('403 reading needs tasks:read, the rest tasks:write', async () => {
+  const reader = await service.newAccount(0, ['tasks:read']);
+  const writer = await service.newAccount(0, ['tasks:write']);
+  assertRefused(await get(randomUUID(), writer.key), 403, /tasks:read/);
+  for (const [path, body] of [
+    ['/redeliver', { taskId: randomUUID() }],
+    ['/secret', undefined],
+    ['/secret/rotate', {}],
+  ] as const) {
+    assertRefused(await post(path, body, reader.key), 403, /tasks:write/);
+  }
+});
+
+test('200 then 409: the secret is shown once, also to two keys of one account', async () => {
+  const { key } = await service.newAccount(0);
+  const first = await post('/secret', undefined, key);
+  assert.match(String(first.json.data['secret']), /^whsec_[A-Za-z0-9+/]{43}=$/);
+  assert.equal(first.headers['cache-control'], 'no-store');
+  assertRefused(await post('/secret', undefined, key), 409, /shown before/);
+});
+
+test('200 a rotation shows the new secret once; the overlap is a day unless chosen', async () => {
+  const { key } = await service.newAccount(0);
+  const first = String((await post('/secret', undefined, key)).json.data['secret']);
+  const rotated = (await post('/secret/rotate', {}, key)).json.data;
+  assert.match(String(rotated['secret']), /^whsec_/);
+  assert.notEqual(rotated['secret'], first);
+  assert.equal(rotated['overlapSeconds'], 86_400);
+  assertRefused(await post('/secret', undefined, key), 409, /shown before/);
+  const again = (await post('/secret/rotate', { overlapSeconds: 0 }, key)).json.data;
+  assert.deepEqual([again['overlapSeconds'], again['secret'] === rotated['secret']], [0, false]);
+});
+
+for (const overlapSeconds of [-1, 1.5, 2_592_001, '60', null]) {
+  test(`422 an overlap of ${JSON.stringify(overlapSeconds)}`, async () => {
+    const answer = await post('/secret/rotate', { overlapSeconds });
+    assert.equal(answer.status, 422);
+    assert.match(answer.json.msg, /^overlapSeconds: must be a whole number of seconds from 0 to 2592000$/);
+  });
+}
+
+test('no secret is ever logged', () => {
+  assert.ok(service.log.length > 0);
+  assert.doesNotMatch(JSON.stringify(service.log), /whsec_/);
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertRefused } from '../../support/http-client.ts';
+import { type HttpService, startHttpService } from '../../support/http-service.ts';
+
+let service: HttpService;
+before(async () => {
+  service = await startHttpService();
+});
+after(() => service.close());
+
+test('200 the page and all it loads come from this service', async () => {
+  const page = await service.send('GET', '/docs');
+  assert.equal(page.status, 200);
+  assert.equal(page.headers['content-type'], 'text/html; charset=utf-8');
+  const html = page.bytes.toString();
+  assert.doesNotMatch(html, /https?:\/\//);
+  const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => String(link));
+  assert.ok(links.length >= 5, links.join());
+  for (const link of links) {
+    const answer = await service.send('GET', link);
+    assert.deepEqual([link, answer.status], [link, 200]);
+    assert.ok(answer.bytes.length > 100, link);
+  }
+});
+
+test('200 the policy lets the page run only what this service sends, and talk only to it', async () => {
+  for (const path of ['/docs', '/docs/start.js', '/docs/swagger-ui.css']) {
+    const { headers } = await service.send('GET', path);
+    const policy = String(headers['content-security-policy']);
+    assert.match(policy, /^default-src 'none'; script-src 'self'; /);
+    assert.match(policy, /connect-src 'self'.*frame-ancestors 'none'/);
+    assert.doesNotMatch(policy, /unsafe-eval|http/);
+    assert.equal(headers['x-content-type-options'], 'nosniff');
+  }
+});
+
+test('404 nothing else of the package is given out, nor anything around it', async () => {
+  for (const path of ['package.json', 'swagger-ui.js', '../zod/package.json', '%2e%2e/zod/package.json', '']) {
+    assertRefused(await service.send('GET', `/docs/${path}`), 404, /no such endpoint/);
+  }
+});

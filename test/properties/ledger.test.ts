@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { v7 as uuidv7 } from 'uuid';
+import type { TaskParam } from '../../src/domain/task.ts';
+import { acceptTask } from '../../src/stores/accept-task.ts';
+import { createAccount, findAccount } from '../../src/stores/accounts.ts';
+import { completeTask, refundTask } from '../../src/stores/end-task.ts';
+import { checkBooks } from '../../src/stores/ledger-rules.ts';
+import { grantCredits, listLedger } from '../../src/stores/ledger.ts';
+import { confirmCharge, findTask, startGeneration } from '../../src/stores/tasks.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { madeUpResult, taskParam } from '../support/tasks.ts';
+import {
+  bodySeconds,
+  chargeOf,
+  emptyModel,
+  explain,
+  type Model,
+  type Outcome,
+  type Step,
+  unfinishedOf,
+} from './ledger-model.ts';
+
+/** The seed is fixed so that a failure is met again; other seeds are tried with PROPERTY_SEED. */
+const seed = Number(process.env['PROPERTY_SEED'] ?? 20_261_121);
+/** Also bounds the search for a smaller counterexample. */
+const timeLimitMs = 25_000;
+
+const slots = 5;
+const maxUnfinished = 3;
+const slot = fc.nat({ max: slots - 1 });
+const key = fc.option(fc.nat({ max: 1 }), { nil: undefined, freq: 1 });
+const body = fc.constantFrom(0 as const, 1 as const);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('accept' as const), slot, key, body }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('confirm' as const, 'start' as const, 'complete' as const, 'refund' as const),
+      slot,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('grant' as const), credits: fc.integer({ min: 1, max: 200 }) }),
+  },
+);
+/** What runs at the same time: few enough that every order can be tried on paper. */
+const moment = fc.array(step, { minLength: 1, maxLength: 4 });
+const history = fc.record({
+  credits: fc.integer({ min: 1, max: 600 }),
+  moments: fc.array(moment, { minLength: 1, maxLength: 12 }),
+});
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.close());
+
+test('whatever happens at the same time, the books are those of some order of events, kept on paper', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, ({ credits, moments }) => replay(credits, moments)),
+    { seed, numRuns: 120, interruptAfterTimeLimit: timeLimitMs },
+  );
+});
+
+async function replay(credits: number, moments: readonly (readonly Step[])[]): Promise<void> {
+  const account = await newAccount(credits);
+  let models: readonly Model[] = [emptyModel(credits, maxUnfinished)];
+  for (const wanted of moments) {
+    const steps = wanted.filter((each) => isPossible(each, wanted, models));
+    const outcomes = await Promise.all(steps.map((each) => perform(account, each)));
+    models = distinct(models.flatMap((model) => explain(model, steps, outcomes)));
+    assert.ok(models.length > 0, `no order of ${JSON.stringify(steps)} explains ${JSON.stringify(outcomes)}`);
+  }
+  const seen = await booksOf(account);
+  const expected = models.map(paperOf);
+  assert.ok(expected.includes(seen), `${seen} is none of ${expected.join(' | ')}`);
+  await assertSound(account);
+}
+
+/** A workflow is started after the commit of its task, so nothing moves a task that is being accepted at this moment. */
+function isPossible(each: Step, atOnce: readonly Step[], models: readonly Model[]): boolean {
+  if (each.kind === 'grant' || each.kind === 'accept') return true;
+  const isBeingAccepted = atOnce.some(
+    ({ kind, ...other }) => kind === 'accept' && 'slot' in other && other.slot === each.slot,
+  );
+  return !isBeingAccepted || models.every(({ tasks }) => tasks.has(each.slot));
+}
+
+type TestAccount = { readonly accountId: string; readonly taskIds: readonly string[] };
+
+async function newAccount(credits: number): Promise<TestAccount> {
+  const accountId = await createAccount(database.db, { name: 'property', credits });
+  const limit = { name: 'limit-test-account', text: 'update accounts set max_unfinished_tasks = $2 where id = $1' };
+  await database.db.run(limit, [accountId, maxUnfinished]);
+  return { accountId, taskIds: Array.from({ length: slots }, () => uuidv7()) };
+}
+
+async function perform(account: TestAccount, each: Step): Promise<Outcome> {
+  const { db } = database;
+  const { accountId, taskIds } = account;
+  if (each.kind === 'grant') {
+    await grantCredits(db, { accountId, credits: each.credits, reason: 'property' });
+    return 'granted';
+  }
+  const taskId = taskIds[each.slot] ?? '';
+  if (each.kind === 'accept') return acceptAs(account, each);
+  if (each.kind === 'confirm') return (await confirmCharge(db, taskId))?.state ?? 'unknown';
+  if (each.kind === 'start') return (await startGeneration(db, taskId))?.state ?? 'unknown';
+  if (each.kind === 'complete') return endOf(completeTask(db, taskId, madeUpResult));
+  return endOf(refundTask(db, taskId, { failCode: 'internal', failMsg: 'It failed.' }));
+}
+
+async function acceptAs(
+  { accountId, taskIds }: TestAccount,
+  { slot: index, key: keyIndex, body: bodyIndex }: Extract<Step, { kind: 'accept' }>,
+): Promise<Outcome> {
+  const answer = await acceptTask(database.db, {
+    taskId: taskIds[index] ?? '',
+    accountId,
+    param: params[bodyIndex],
+    creditsCharged: chargeOf(bodyIndex),
+    idempotencyKey: keyIndex === undefined ? undefined : `key ${keyIndex}`,
+  });
+  if (answer.kind !== 'accepted' && answer.kind !== 'replayed') return answer.kind;
+  return `${answer.kind} ${taskIds.indexOf(answer.taskId)} ${answer.creditsCharged}`;
+}
+
+const params: readonly [TaskParam, TaskParam] = [
+  taskParam('property', { duration: bodySeconds[0] }),
+  taskParam('property', { duration: bodySeconds[1] }),
+];
+
+async function endOf(end: ReturnType<typeof completeTask>): Promise<Outcome> {
+  const ended = await end.catch((error: Error) => error);
+  if (!(ended instanceof Error)) return ended.task.state;
+  assert.match(ended.message, /does not exist/);
+  return 'unknown';
+}
+
+/** Everything about the account that must agree, as one line of text. */
+async function booksOf({ accountId, taskIds }: TestAccount): Promise<string> {
+  const [account, ledger, tasks] = await Promise.all([
+    findAccount(database.db, accountId),
+    listLedger(database.db, { accountId, limit: 1_000 }),
+    Promise.all(taskIds.map((taskId) => findTask(database.db, taskId))),
+  ]);
+  const amounts = ledger.map(({ amount }) => amount).toReversed();
+  return lineOf(
+    account?.balance,
+    account?.unfinishedTasks,
+    amounts,
+    tasks.map((task) => task?.state),
+  );
+}
+
+function paperOf(model: Model): string {
+  const states = Array.from({ length: slots }, (_, index) => model.tasks.get(index)?.state);
+  return lineOf(model.balance, unfinishedOf(model), model.entries, states);
+}
+
+function lineOf(...facts: readonly unknown[]): string {
+  return JSON.stringify(facts);
+}
+
+function distinct(models: readonly Model[]): readonly Model[] {
+  return [...new Map(models.map((model) => [JSON.stringify([model, [...model.tasks]]), model])).values()];
+}
+
+async function assertSound({ accountId, taskIds }: TestAccount): Promise<void> {
+  const ledger = await listLedger(database.db, { accountId, limit: 1_000 });
+  const entries = ledger.map(({ entryId }) => entryId);
+  assert.deepEqual(await checkBooks(database.db, { accounts: [accountId], entries, tasks: taskIds }), []);
+}
+
+test('of any number of creates at once exactly as many are accepted as the balance and the places allow', async () => {
+  const crowd = fc.record({ creates: fc.integer({ min: 1, max: 30 }), affordable: fc.integer({ min: 0, max: 30 }) });
+  await fc.assert(
+    fc.asyncProperty(crowd, async ({ creates, affordable }) => {
+      const { accountId } = await newAccount(Math.max(1, affordable * chargeOf(0)));
+      const param = params[0];
+      const accepting = Array.from({ length: creates }, () =>
+        acceptTask(database.db, { taskId: uuidv7(), accountId, param, creditsCharged: chargeOf(0) }),
+      );
+      const accepted = (await Promise.all(accepting)).filter(({ kind }) => kind === 'accepted');
+      assert.equal(accepted.length, Math.min(creates, affordable, maxUnfinished));
+    }),
+    { seed, numRuns: 30, interruptAfterTimeLimit: timeLimitMs },
+  );
+});

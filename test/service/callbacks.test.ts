@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { callbackWorkflowId } from '../../src/domain/workflow-ids.ts';
+import { listDeliveryAttempts } from '../../src/stores/deliveries.ts';
+import { markMediaDeleted } from '../../src/stores/media-retention.ts';
+import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
+import { createEngine, type Engine } from '../../src/temporal/engine.ts';
+import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
+import { type Answer, type Api, call, recordInfo } from '../support/api.ts';
+import { type CallbackReceiver, type ReceivedCallback, startCallbackReceiver } from '../support/callback-receiver.ts';
+import { owedCallback, waitForAttempts, waitForDelivery } from '../support/owed-callback.ts';
+import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { videogen } from '../support/videogen.ts';
+
+describe('callbacks', () => {
+  let service: TestService;
+  let account: TestAccount;
+  let api: Api;
+  let temporal: TemporalConnection;
+  let engine: Engine;
+  let receiver: CallbackReceiver;
+  const statuses = new Map<string, number[]>();
+  before(async () => {
+    service = await startTestService();
+    account = await createTestAccount(service.database, 100_000);
+    api = { baseUrl: service.baseUrl, key: account.key };
+    temporal = connectTemporal(service.settings.temporal);
+    engine = createEngine(temporal.client, taskQueuesOf(service.settings.taskQueue));
+    // A path answers what it was told to, one status after the other, and 204 from then on.
+    receiver = await startCallbackReceiver({ answer: ({ path }) => statuses.get(path)?.shift() ?? 204 });
+  });
+  after(async () => {
+    await receiver.close();
+    await temporal.close();
+    await service.close();
+  });
+
+  const owed = (path: string, state?: 'success' | 'fail') =>
+    owedCallback(service.database.db, account.accountId, receiver.url + path, state);
+  const delivered = async (path: string) => {
+    const delivery = await owed(path);
+    await engine.startDelivery(delivery);
+    await waitForDelivery(service.database.db, delivery.taskId, 'delivered');
+    return delivery.taskId;
+  };
+  const post = (path: string, body: unknown): Promise<Answer> =>
+    call(api, path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const redeliver = async (taskId: string) => {
+    const { status, body } = await post('/api/v1/callbacks/redeliver', { taskId });
+    assert.equal(status, 200, body.msg);
+  };
+  const verifies = (secret: string, { body, headers }: ReceivedCallback) => {
+    const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+    try {
+      new Webhook(secret).verify(body, Object.fromEntries(names.map((name) => [name, String(headers[name])])));
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const shownSecret = async (path: string, body: unknown) => String((await post(path, body)).body.data['secret']);
+
+  test('the body is what recordInfo answers, envelope included', async () => {
+    const taskId = await delivered('/body');
+    const [callback] = await receiver.waitForCallbacks('/body', 1);
+    assert.deepEqual(JSON.parse(callback?.body ?? ''), (await recordInfo(api, taskId)).body);
+    assert.equal(callback?.headers['content-type'], 'application/json');
+  });
+
+  test('a failed attempt is followed by another after five seconds: same webhook-id, fresh timestamp, each recorded', async () => {
+    statuses.set('/flaky', [500]);
+    const { taskId } = await owed('/flaky');
+    await engine.startDelivery({ taskId, accountId: account.accountId });
+    const [first, second] = await receiver.waitForCallbacks('/flaky', 2);
+    assert.ok(first !== undefined && second !== undefined);
+    assert.equal(second.headers['webhook-id'], first.headers['webhook-id']);
+    assert.ok(Number(second.headers['webhook-timestamp']) - Number(first.headers['webhook-timestamp']) >= 5);
+    await waitForDelivery(service.database.db, taskId, 'delivered');
+    const attempts = await waitForAttempts(service.database.db, taskId, 2);
+    assert.deepEqual(
+      attempts.map(({ status }) => status),
+      [500, 204],
+    );
+    const pauseMs = Number(attempts[1]?.startedAt) - Number(attempts[0]?.startedAt);
+    assert.ok(pauseMs >= 5_000 && pauseMs < 12_000, `${pauseMs} ms`);
+  });
+
+  test('starting a delivery again sends nothing twice', async () => {
+    const taskId = await delivered('/once');
+    await engine.startDelivery({ taskId, accountId: account.accountId });
+    await temporal.client.workflow.getHandle(callbackWorkflowId(taskId)).result();
+    assert.equal((await receiver.waitForCallbacks('/once', 1)).length, 1);
+    assert.equal((await listDeliveryAttempts(service.database.db, taskId)).length, 1);
+  });
+
+  test('redelivery sends again with the same webhook-id, also when the media is long deleted', async () => {
+    const delivery = await owed('/years', 'success');
+    await engine.startDelivery(delivery);
+    await waitForDelivery(service.database.db, delivery.taskId, 'delivered');
+    await markMediaDeleted(service.database.db, delivery.taskId);
+    await temporal.client.workflow.getHandle(callbackWorkflowId(delivery.taskId)).result();
+    await redeliver(delivery.taskId);
+    const [first, second] = await receiver.waitForCallbacks('/years', 2);
+    assert.equal(second?.headers['webhook-id'], first?.headers['webhook-id']);
+    assert.deepEqual(JSON.parse(second?.body ?? ''), (await recordInfo(api, delivery.taskId)).body);
+    await waitForDelivery(service.database.db, delivery.taskId, 'delivered');
+  });
+
+  test('redelivery does not wait for a pause of the schedule to end', async () => {
+    statuses.set('/paused', [500, 500]);
+    const { taskId, accountId } = await owed('/paused');
+    await engine.startDelivery({ taskId, accountId });
+    await waitForAttempts(service.database.db, taskId, 2);
+    const startedAt = Date.now();
+    await redeliver(taskId);
+    await receiver.waitForCallbacks('/paused', 3);
+    assert.ok(Date.now() - startedAt < 5_000, 'the schedule had said five minutes');
+    await waitForDelivery(service.database.db, taskId, 'delivered');
+  });
+
+  test('a callback that was never started is started by reconcile, once it is overdue', async () => {
+    const { taskId } = await owed('/crashed');
+    const text = `update callback_deliveries set due_at = now() - interval '2 minutes' where task_id = $1`;
+    await service.database.db.run({ name: 'test-overdue', text }, [taskId]);
+    await triggerReconcile(temporal.client, taskQueuesOf(service.settings.taskQueue));
+    await receiver.waitForCallbacks('/crashed', 1);
+    await waitForDelivery(service.database.db, taskId, 'delivered');
+  });
+
+  test('the owner’s secret verifies; after a rotation both do for the overlap, then only the new one', async () => {
+    const first = await shownSecret('/api/v1/callbacks/secret', {});
+    await delivered('/signed');
+    const second = await shownSecret('/api/v1/callbacks/secret/rotate', { overlapSeconds: 600 });
+    await delivered('/rotated');
+    const third = await shownSecret('/api/v1/callbacks/secret/rotate', { overlapSeconds: 0 });
+    await delivered('/alone');
+    const seen = async (path: string) => {
+      const [callback] = await receiver.waitForCallbacks(path, 1);
+      assert.ok(callback);
+      return [first, second, third].map((secret) => verifies(secret, callback));
+    };
+    assert.deepEqual(await seen('/signed'), [true, false, false]);
+    assert.deepEqual(await seen('/rotated'), [true, true, false]);
+    assert.deepEqual(await seen('/alone'), [true, false, true], 'the first one is still in its own overlap');
+  });
+
+  test('operators see the kind of a network error and the start of an answer, the client neither', async () => {
+    const { taskId } = await owedCallback(service.database.db, account.accountId, 'http://10.0.0.1/');
+    await engine.startDelivery({ taskId, accountId: account.accountId });
+    await waitForAttempts(service.database.db, taskId);
+    const shown = await videogen(service.environment, 'task', 'show', taskId, '--json');
+    assert.match(shown.stdout, /"error":"blocked"/);
+    const { body } = await call(api, `/api/v1/callbacks?taskId=${taskId}`);
+    assert.match(JSON.stringify(body.data), /"error":"unreachable"/);
+    assert.doesNotMatch(JSON.stringify(body.data), /blocked/);
+    const secret = await videogen(service.environment, 'callback-secret', 'show', account.accountId, '--json');
+    assert.match(secret.stdout, /^\{"secret":"whsec_[A-Za-z0-9+/]{43}="\}\n$/);
+  });
+});

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { createLog } from '../../src/log.ts';
+import { startWorkerRole } from '../../src/roles/worker-role.ts';
+import { findDelivery, listDeliveryAttempts } from '../../src/stores/deliveries.ts';
+import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
+import { createEngine, type Engine } from '../../src/temporal/engine.ts';
+import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
+import { answering, hostileReceiver, type HostileReceiver, neverEnding } from '../support/hostile-receivers.ts';
+import { owedCallback, waitForAttempts } from '../support/owed-callback.ts';
+import { createTestAccount, createTestEnvironment, startTestWorker, type TestEnvironment } from '../support/service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+// Real workers, real sockets, and receivers that wish us ill.
+describe('callbacks to slow and hostile receivers', { concurrency: true }, () => {
+  let worker: TestEnvironment;
+  let temporal: TemporalConnection;
+  let engine: Engine;
+  let healthy: CallbackReceiver;
+  const receivers: HostileReceiver[] = [];
+  before(async () => {
+    worker = await startTestWorker();
+    ({ temporal, engine } = connect(worker));
+    healthy = await startCallbackReceiver();
+  });
+  after(async () => {
+    await worker.close();
+    await temporal.close();
+    await healthy.close();
+    await Promise.all(receivers.map((receiver) => receiver.close()));
+  });
+
+  const receiver = async (misbehave: (socket: Socket) => void, address?: string) => {
+    const started = await hostileReceiver(misbehave, address);
+    receivers.push(started);
+    return started;
+  };
+  const newAccount = async () => (await createTestAccount(worker.database, 100_000)).accountId;
+  /** Owes a callback and starts its delivery. */
+  const deliver = async (accountId: string, url: string) => {
+    const delivery = await owedCallback(worker.database.db, accountId, url);
+    await engine.startDelivery(delivery);
+    return delivery.taskId;
+  };
+  const firstAttempt = async (url: string) => {
+    const taskId = await deliver(await newAccount(), url);
+    const [attempt] = await waitForAttempts(worker.database.db, taskId);
+    return { ...attempt, state: (await findDelivery(worker.database.db, taskId))?.state };
+  };
+
+  const ok = 'HTTP/1.1 200 OK\r\n\r\n';
+  for (const [title, misbehave, status, error, state] of [
+    ['never answers', (socket: Socket) => void socket.resume(), undefined, 'timeout', 'pending'],
+    ['sends its headers a byte a second', neverEnding('HTTP/1.1 200 OK\r\nx: ', 'x', 1_000), undefined, 'timeout', 'pending'],
+    ['says 200 and then sends a byte a second', neverEnding(ok, 'x', 1_000), 200, undefined, 'delivered'],
+    ['answers gigabytes', neverEnding(ok, Buffer.alloc(65_536, 'x'), 0), 200, undefined, 'delivered'],
+    ['refuses with gigabytes', neverEnding('HTTP/1.1 500 No\r\n\r\n', Buffer.alloc(65_536, 'x'), 0), 500, undefined, 'pending'],
+    ['closes without an answer', (socket: Socket) => void socket.once('data', () => socket.destroy()), undefined, 'closed', 'pending'],
+    ['closes within its headers', answering('HTTP/1.1 200 OK\r\nconte'), undefined, 'closed', 'pending'],
+    ['does not speak HTTP', answering('220 mail.example ESMTP\r\n'), undefined, 'protocol', 'pending'],
+    ['answers 410', answering('HTTP/1.1 410 Gone\r\n\r\n'), 410, undefined, 'gone'],
+  ] as const) {
+    test(`one that ${title} gets a bounded attempt, recorded as ${status ?? error}`, async () => {
+      const { port } = await receiver(misbehave);
+      const attempt = await firstAttempt(`http://127.0.0.1:${port}/`);
+      assert.deepEqual([attempt.status, attempt.error, attempt.state], [status, error, state]);
+      assert.ok((attempt.durationMs ?? 0) < 19_000, `${attempt.durationMs} ms`);
+      assert.ok((attempt.responseHead?.length ?? 0) <= 1_024);
+    });
+  }
+
+  test('one that redirects to a private address is a failure, and nobody goes there', async () => {
+    const target = await receiver(answering('HTTP/1.1 200 OK\r\n\r\nsecret'));
+    for (const location of [`http://127.0.0.1:${target.port}/`, 'http://169.254.169.254/latest/meta-data']) {
+      const { port } = await receiver(answering(`HTTP/1.1 307 Go\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`));
+      const attempt = await firstAttempt(`http://127.0.0.1:${port}/`);
+      assert.deepEqual([attempt.status, attempt.state], [307, 'pending']);
+    }
+    assert.equal(target.seen(), 0);
+  });
+
+  test('a private address is blocked although it was let through when the task was created', async () => {
+    const attempt = await firstAttempt('http://10.0.0.1/');
+    assert.deepEqual([attempt.status, attempt.error, attempt.responseHead], [undefined, 'blocked', undefined]);
+  });
+
+  test('a hundred hanging receivers of one account, each a host of its own, delay no other account', async () => {
+    const hanging = await receiver((socket) => void socket.resume(), '0.0.0.0');
+    const [mallory, alice] = [await newAccount(), await newAccount()];
+    const hosts = Array.from({ length: 120 }, (_, index) => `127.0.1.${index + 1}`);
+    const tasks = await Promise.all(hosts.map((host) => deliver(mallory, `http://${host}:${hanging.port}/`)));
+    await waitFor('the account to use up its slots', () => (hanging.open() >= 16 ? true : undefined));
+    const startedAt = Date.now();
+    await deliver(alice, `${healthy.url}/alice`);
+    await healthy.waitForCallbacks('/alice', 1);
+    assert.ok(Date.now() - startedAt < 5_000, `${Date.now() - startedAt} ms`);
+    assert.equal(hanging.open(), 16);
+    const attempts = await Promise.all(tasks.map((taskId) => listDeliveryAttempts(worker.database.db, taskId)));
+    assert.ok(!attempts.flat().some(({ error }) => error === 'busy'), 'an attempt that had no slot does not count');
+  });
+
+  test('nor does a dead receiver delay the healthy one of the same account', async () => {
+    const hanging = await receiver((socket) => void socket.resume());
+    const bob = await newAccount();
+    for (let i = 0; i < 20; i += 1) await deliver(bob, `http://127.0.0.1:${hanging.port}/`);
+    await waitFor('the dead receiver to hold its slots', () => (hanging.open() >= 8 ? true : undefined));
+    const url = healthy.url.replace('127.0.0.1', 'localhost');
+    const startedAt = Date.now();
+    await deliver(bob, `${url}/bob`);
+    await healthy.waitForCallbacks('/bob', 1);
+    assert.ok(Date.now() - startedAt < 5_000, `${Date.now() - startedAt} ms`);
+    assert.equal(hanging.open(), 8);
+  });
+
+  test('what waits for a slot is sent once there is one', async () => {
+    const carol = await newAccount();
+    await Promise.all(Array.from({ length: 40 }, () => deliver(carol, `${healthy.url}/carol`)));
+    const come = await healthy.waitForCallbacks('/carol', 40);
+    assert.equal(new Set(come.map(({ headers }) => headers['webhook-id'])).size, 40);
+  });
+});
+
+test('gigabytes from many receivers leave no memory behind, and a hanging one does not block shutdown', async () => {
+  const environment = await createTestEnvironment();
+  const worker = await startWorkerRole(environment.settings, createLog({ level: 'silent' }), (error) => {
+    throw error;
+  });
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= worker.close());
+  const { temporal, engine } = connect(environment);
+  const { db } = environment.database;
+  const flood = await hostileReceiver(neverEnding('HTTP/1.1 200 OK\r\n\r\n', Buffer.alloc(65_536, 'x'), 0));
+  const hanging = await hostileReceiver((socket) => void socket.resume());
+  try {
+    const { accountId } = await createTestAccount(environment.database, 100_000);
+    const round = async () => {
+      const owed = await Promise.all(
+        Array.from({ length: 25 }, () => owedCallback(db, accountId, `http://127.0.0.1:${flood.port}/`)),
+      );
+      await Promise.all(owed.map((delivery) => engine.startDelivery(delivery)));
+      await Promise.all(owed.map(({ taskId }) => waitForAttempts(db, taskId)));
+    };
+    await round();
+    const before = process.memoryUsage().rss;
+    for (let i = 0; i < 4; i += 1) await round();
+    const grown = process.memoryUsage().rss - before;
+    assert.ok(grown < 60_000_000, `${grown} bytes`);
+
+    const owed = await Promise.all(
+      Array.from({ length: 8 }, () => owedCallback(db, accountId, `http://127.0.0.1:${hanging.port}/`)),
+    );
+    await Promise.all(owed.map((delivery) => engine.startDelivery(delivery)));
+    await waitFor('all to hang', () => (hanging.open() === 8 ? true : undefined));
+    const startedAt = Date.now();
+    await close();
+    assert.ok(Date.now() - startedAt < 12_000, `${Date.now() - startedAt} ms`);
+    await waitFor('all connections to be gone', () => (hanging.open() === 0 ? true : undefined));
+    for (const { taskId } of owed) {
+      assert.equal((await findDelivery(db, taskId))?.state, 'pending');
+      assert.deepEqual(await listDeliveryAttempts(db, taskId), [], 'what we broke off ourselves is no attempt');
+    }
+  } finally {
+    await close();
+    await temporal.close();
+    await environment.close();
+    await Promise.all([flood.close(), hanging.close()]);
+  }
+});
+
+function connect({ settings }: TestEnvironment): { temporal: TemporalConnection; engine: Engine } {
+  const temporal = connectTemporal(settings.temporal);
+  return { temporal, engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)) };
+}

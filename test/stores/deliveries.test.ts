@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createAccount } from '../../src/stores/accounts.ts';
+import {
+  askForRedelivery,
+  type AttemptVerdict,
+  type Delivery,
+  findDelivery,
+  listDeliveryAttempts,
+  listPendingDeliveries,
+  recordDeliveryAttempt,
+} from '../../src/stores/deliveries.ts';
+import { refundTask } from '../../src/stores/end-task.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
+
+let database: TestDatabase;
+let accountId: string;
+before(async () => {
+  database = await createTestDatabase();
+  accountId = await createAccount(database.db, { name: 'test', credits: 100_000 });
+});
+after(() => database.close());
+
+async function newDelivery(): Promise<Delivery> {
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('x', {}, 'http://receiver.example/'));
+  await refundTask(database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  return found(taskId);
+}
+
+async function found(taskId: string): Promise<Delivery> {
+  const delivery = await findDelivery(database.db, taskId);
+  assert.ok(delivery);
+  return delivery;
+}
+
+const attempt = { startedAt: 1, durationMs: 2, status: 500, error: undefined, responseHead: Buffer.from('no') };
+const inAnHour = () => Date.now() + 3_600_000;
+const note = (delivery: Delivery, state: AttemptVerdict['state'], dueAt = inAnHour()) =>
+  recordDeliveryAttempt(database.db, delivery, attempt, { state, dueAt });
+const overdue = async (minAgeMs: number) =>
+  (await listPendingDeliveries(database.db, { minAgeMs, limit: 1_000 })).map(({ taskId }) => taskId);
+
+test('a callback is owed from the commit that ends the task, and overdue once nobody has tried it for a while', async () => {
+  const { taskId, state, round } = await newDelivery();
+  assert.deepEqual([state, round], ['pending', 1]);
+  assert.ok((await overdue(-60_000)).includes(taskId));
+  assert.ok(!(await overdue(60_000)).includes(taskId));
+});
+
+test('a delivery that waits for its turn in the schedule is not overdue', async () => {
+  const delivery = await newDelivery();
+  await note(delivery, 'pending');
+  assert.ok(!(await overdue(-60_000)).includes(delivery.taskId));
+  await note(delivery, 'pending', Date.now() - 61_000);
+  assert.ok((await overdue(60_000)).includes(delivery.taskId));
+});
+
+test('attempts are numbered and the last one ends the delivery', async () => {
+  const delivery = await newDelivery();
+  await note(delivery, 'pending');
+  await note(delivery, 'delivered');
+  const attempts = await listDeliveryAttempts(database.db, delivery.taskId);
+  assert.deepEqual(attempts, [
+    { attempt: 2, ...attempt },
+    { attempt: 1, ...attempt },
+  ]);
+  const { state, finishedAt } = await found(delivery.taskId);
+  assert.equal(state, 'delivered');
+  assert.ok(Math.abs(Number(finishedAt) - Date.now()) < 60_000);
+});
+
+test('an attempt that was under way when a redelivery was asked for is logged, but does not end it', async () => {
+  const earlier = await newDelivery();
+  const asked = await askForRedelivery(database.db, earlier.taskId);
+  assert.deepEqual([asked?.state, asked?.round], ['pending', 2]);
+  await note(earlier, 'delivered');
+  const delivery = await found(earlier.taskId);
+  assert.deepEqual([delivery.state, delivery.finishedAt], ['pending', undefined]);
+  await note(delivery, 'delivered');
+  assert.equal((await found(earlier.taskId)).state, 'delivered');
+  assert.equal((await listDeliveryAttempts(database.db, earlier.taskId)).length, 2);
+});
+
+for (const state of ['delivered', 'failed', 'gone'] as const) {
+  test(`a delivery that ended as ${state} is owed again when a redelivery is asked for, and due at once`, async () => {
+    const delivery = await newDelivery();
+    await note(delivery, state);
+    assert.ok(!(await overdue(-7_200_000)).includes(delivery.taskId));
+    await askForRedelivery(database.db, delivery.taskId);
+    assert.ok((await overdue(-60_000)).includes(delivery.taskId));
+  });
+}
+
+test('a task without a callback has nothing to redeliver', async () => {
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('x'));
+  await refundTask(database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  assert.equal(await askForRedelivery(database.db, taskId), undefined);
+});
+
+test('of redeliveries without end the latest hundred attempts are kept, numbered on', async () => {
+  const delivery = await newDelivery();
+  for (let i = 0; i < 105; i += 1) await note(delivery, 'pending');
+  const attempts = await listDeliveryAttempts(database.db, delivery.taskId);
+  assert.deepEqual([attempts.length, attempts[0]?.attempt, attempts.at(-1)?.attempt], [100, 105, 6]);
+});

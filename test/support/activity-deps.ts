@@ -1,0 +1,44 @@
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { modelCatalogue } from '../../src/domain/models.ts';
+import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
+import type { Database } from '../../src/stores/database.ts';
+import type { FakeUpstream } from './fake-upstream.ts';
+import { madeUpMeasures } from './tasks.ts';
+
+/** What activities work with, without an engine: a real database and store, fake upstreams in their order, nothing measured. */
+export function activityDeps(db: Database, folder: string, upstreams: readonly FakeUpstream[]): ActivityDeps {
+  return {
+    db,
+    log: pino({ level: 'silent' }),
+    models: modelCatalogue([
+      {
+        model: 'videogen-2.0-fast',
+        title: 'fast',
+        rates: [{ creditsPerSecond: 33, fromMs: 0 }],
+        providers: upstreams.map(({ provider }) => provider.name),
+        deadlineMs: 60_000,
+      },
+    ]),
+    parseTaskRequest: noPart,
+    providers: new Map(upstreams.map(({ provider }) => [provider.name, provider])),
+    fetchImages: () => Promise.resolve([]),
+    media: createFolderResultStore({ resultStore: folder, secret: 's'.repeat(32), publicUrl: 'http://media.test' }),
+    inspectVideo: async (videoPath, posterPath) => {
+      await copyFile(videoPath, posterPath);
+      return madeUpMeasures;
+    },
+    postCallback: noPart,
+    recordOf: noPart,
+    engine: { startTask: noPart, lookAt: noPart, cancelTask: noPart, terminateTask: noPart, startDelivery: noPart },
+    workFolder: join(folder, '.work'),
+    retentionMs: 14 * 24 * 60 * 60_000,
+    onSettled: () => {},
+  };
+}
+
+function noPart(): never {
+  throw new Error('no part of this story');
+}

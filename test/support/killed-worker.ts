@@ -1,0 +1,36 @@
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/log.ts';
+import { externalSettings } from '../../src/roles/external-settings.ts';
+import { startWorkerRole } from '../../src/roles/worker-role.ts';
+
+// A worker process that kills itself with SIGKILL, so that not even a `finally` runs. Arguments: `before` or `after`, and
+// the name of a statement, or `inspectVideo`.
+const [when, name] = process.argv.slice(2);
+const settings = externalSettings(readConfig());
+await startWorkerRole(settings, createLog({ level: 'silent' }), dying, undefined, wrap);
+
+function wrap(deps: ActivityDeps): ActivityDeps {
+  const { db, inspectVideo } = deps;
+  return {
+    ...deps,
+    db: { ...db, run: (statement, values) => around(statement.name, () => db.run(statement, values)) },
+    inspectVideo: (...args) => around('inspectVideo', () => inspectVideo(...args)),
+  };
+}
+
+async function around<T>(called: string, work: () => Promise<T>): Promise<T> {
+  if (called !== name) return work();
+  if (when === 'before') die();
+  const answer = await work();
+  die();
+  return answer;
+}
+
+function die(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+function dying(error: unknown): never {
+  throw error;
+}

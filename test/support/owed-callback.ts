@@ -1,0 +1,47 @@
+import type { TaskResult } from '../../src/domain/task.ts';
+import { completeTask, refundTask } from '../../src/stores/end-task.ts';
+import { type DeliveryAttempt, findDelivery, listDeliveryAttempts } from '../../src/stores/deliveries.ts';
+import type { Database } from '../../src/stores/database.ts';
+import { acceptTestTask, taskParam } from './tasks.ts';
+import { waitFor } from './wait-for.ts';
+
+const result: Omit<TaskResult, 'videoKey' | 'posterKey'> = {
+  widthPx: 1280,
+  heightPx: 720,
+  durationSeconds: 4,
+  framesPerSecond: 24,
+  hasAudio: true,
+  bytes: 1,
+  sha256: 'f'.repeat(64),
+};
+
+/** A task that ended without having been generated, and so a callback that is owed and that nobody has started. */
+export async function owedCallback(
+  db: Database,
+  accountId: string,
+  url: string,
+  state: 'success' | 'fail' = 'fail',
+): Promise<{ readonly taskId: string; readonly accountId: string }> {
+  const taskId = await acceptTestTask(db, accountId, taskParam('never made', {}, url));
+  if (state === 'fail') await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
+  else {
+    const [videoKey, posterKey] = [`results/${taskId}/video.mp4`, `results/${taskId}/poster.jpg`];
+    await completeTask(db, taskId, { ...result, videoKey, posterKey });
+  }
+  return { taskId, accountId };
+}
+
+/** Waits for the first attempts at a callback and answers them, oldest first. */
+export function waitForAttempts(db: Database, taskId: string, count = 1): Promise<readonly DeliveryAttempt[]> {
+  return waitFor(`${count} attempts at the callback of ${taskId}`, async () => {
+    const attempts = await listDeliveryAttempts(db, taskId);
+    return attempts.length >= count ? attempts.toReversed() : undefined;
+  });
+}
+
+/** Waits until a delivery is in a state. */
+export async function waitForDelivery(db: Database, taskId: string, state: string): Promise<void> {
+  await waitFor(`callback of ${taskId} ${state}`, async () =>
+    (await findDelivery(db, taskId))?.state === state ? true : undefined,
+  );
+}

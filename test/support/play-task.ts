@@ -1,0 +1,78 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { createGenerationActivities, createMainActivities } from '../../activities/index.ts';
+import { failCodes, type FailCode, type TaskFailure } from '../../src/domain/task.ts';
+import { Killed } from './interrupted-deps.ts';
+import { silentActivity } from './silent-activity.ts';
+
+/** The processes that take up a task one after the other: an attempt that dies or fails is repeated by the next one. */
+export type Lives = { next(): ActivityDeps };
+
+/** Attempts at one step: a task that needs more is stuck. */
+const maxAttempts = 8;
+
+/**
+ * Plays the part of the engine for one task, without its timeouts: the steps of workflows/video-task.ts in their order, each
+ * repeated in a new process until it has an answer or a failure that is not retried.
+ */
+export async function playTask(
+  lives: Lives,
+  { taskId, deadlineMs, betweenAttempts }: PlayedTask,
+): Promise<'success' | 'fail'> {
+  const main = <T>(step: (activities: ReturnType<typeof createMainActivities>) => Promise<T>) =>
+    untilAnswered(lives, taskId, betweenAttempts, (deps) => step(createMainActivities(deps)));
+  const charged = await main((activities) => activities.chargeCredits({ taskId }));
+  if (charged.isFinal) throw new Error('the task had ended before it began');
+  try {
+    const staged = await untilAnswered(lives, taskId, betweenAttempts, (deps) =>
+      createGenerationActivities(deps).generateVideo({ taskId, deadlineMs }),
+    );
+    const result = await main((activities) => activities.storeResult({ taskId, staged }));
+    await main((activities) => activities.completeTask({ taskId, result }));
+    return 'success';
+  } catch (error) {
+    const failure = failureOf(error);
+    await main((activities) => activities.refundCredits({ taskId, failure }));
+    return 'fail';
+  }
+}
+
+export type PlayedTask = {
+  readonly taskId: string;
+  readonly deadlineMs: number;
+  /** Time that passes before a step is repeated. */
+  readonly betweenAttempts: () => Promise<void>;
+};
+
+async function untilAnswered<T>(
+  lives: Lives,
+  taskId: string,
+  betweenAttempts: () => Promise<void>,
+  step: (deps: ActivityDeps) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    const deps = lives.next();
+    try {
+      return await silentActivity({ workflowId: taskId, attempt }, () => step(deps));
+    } catch (error) {
+      if (!isRepeated(error)) throw error;
+      await betweenAttempts();
+    }
+  }
+  throw new Error(`no answer after ${maxAttempts} attempts`);
+}
+
+function isRepeated(error: unknown): boolean {
+  return error instanceof Killed || !(error instanceof ApplicationFailure && error.nonRetryable === true);
+}
+
+function failureOf(error: unknown): TaskFailure {
+  if (error instanceof ApplicationFailure && isFailCode(error.type)) {
+    return { failCode: error.type, failMsg: error.message };
+  }
+  throw error;
+}
+
+function isFailCode(type: string | null | undefined): type is FailCode {
+  return failCodes.some((code) => code === type);
+}

@@ -1,0 +1,59 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** Between a client and a server on loopback: `cut` breaks every connection and refuses new ones until `restore`. */
+export type TcpProxy = {
+  /** host:port */
+  readonly address: string;
+  readonly port: number;
+  cut(): void;
+  restore(): void;
+  close(): Promise<void>;
+};
+
+/** Starts a proxy to `target` (host:port). */
+export async function startTcpProxy(target: string): Promise<TcpProxy> {
+  const { hostname, port: targetPort } = new URL(`tcp://${target}`);
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const server = createServer((client) => {
+    if (isCut) {
+      client.resetAndDestroy();
+      return;
+    }
+    const upstream = connect(Number(targetPort), hostname);
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  const breakAll = () => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  return {
+    address: `127.0.0.1:${port}`,
+    port,
+    cut: () => {
+      isCut = true;
+      breakAll();
+    },
+    restore: () => {
+      isCut = false;
+    },
+    close: async () => {
+      breakAll();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { createLog } from '../../src/log.ts';
+import type { Role, Settings } from '../../src/roles/settings.ts';
+import { startWorkerRole } from '../../src/roles/worker-role.ts';
+import type { FakeUpstream } from './fake-upstream.ts';
+import { madeUpMeasures } from './tasks.ts';
+
+/** The workers in this process, with a fake upstream in the place of every provider and nothing measured. */
+export function startWorkerWith(settings: Settings, upstream: FakeUpstream): Promise<Role> {
+  const wrap = (deps: ActivityDeps): ActivityDeps => ({
+    ...deps,
+    providers: new Map([[upstream.provider.name, upstream.provider]]),
+    inspectVideo: () => Promise.resolve(madeUpMeasures),
+    media: { ...deps.media, put: (key, path, type) => putIfThere(deps, key, path, type) },
+  });
+  const fail = (error: unknown) => {
+    throw error;
+  };
+  return startWorkerRole(settings, createLog({ level: settings.logLevel }), fail, undefined, wrap);
+}
+
+/** Nobody made a poster, since nothing was measured. */
+async function putIfThere(deps: ActivityDeps, key: string, path: string, type: string): Promise<void> {
+  if (type !== 'image/jpeg') await deps.media.put(key, path, type);
+}

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { mediaKeysOf } from '../../activities/media-keys.ts';
+import { TaskFault } from '../../src/domain/task-fault.ts';
+import type { Task } from '../../src/domain/task.ts';
+import { createAccount, findAccount } from '../../src/stores/accounts.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { listTaskEntries } from '../../src/stores/ledger.ts';
+import { listProviderJobs } from '../../src/stores/provider-jobs.ts';
+import { findTask } from '../../src/stores/tasks.ts';
+import { activityDeps } from '../support/activity-deps.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/fake-upstream.ts';
+import { type DeathPoint, interruptedDeps } from '../support/interrupted-deps.ts';
+import { playTask } from '../support/play-task.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
+
+const credits = 1_000_000;
+const charge = 132;
+
+describe('a process that dies anywhere, before a call or before it hears the answer', () => {
+  let database: TestDatabase;
+  let folder: string;
+  let accountId: string;
+  before(async () => {
+    database = await createTestDatabase();
+    folder = await mkdtemp(join(tmpdir(), 'videogen-windows-'));
+    accountId = await createAccount(database.db, { name: 'windows', credits });
+  });
+  after(async () => {
+    assert.deepEqual(await auditLedger(database.db), []);
+    await rm(folder, { recursive: true });
+    await database.close();
+  });
+
+  test('leaves a task that succeeds with one charge, one job upstream, one video and no scrap', async () => {
+    await throughEveryWindow({ fewest: 15 }, async ({ task, upstream, entries, files }) => {
+      assert.deepEqual([task.state, task.failure], ['success', undefined]);
+      assert.deepEqual(entries, ['charge']);
+      assert.equal(upstream.jobs.length, 1);
+      const { video, poster } = mediaKeysOf(task.taskId);
+      assert.deepEqual(files, [poster, video]);
+    });
+  });
+
+  test('leaves a task whose content is rejected with that very reason, one job and one refund, though another provider is left', async () => {
+    const fault = () => new TaskFault('content_rejected', 'No lighthouses, please.');
+    await throughEveryWindow({ fewest: 10, upstream: { fault } }, async ({ task, upstream, spare, entries }) => {
+      assert.deepEqual(task.failure, { failCode: 'content_rejected', failMsg: 'No lighthouses, please.' });
+      assert.deepEqual(entries, ['charge', 'refund']);
+      assert.deepEqual([upstream.jobs.length, spare.jobs.length], [1, 0]);
+    });
+  });
+
+  test('leaves a task whose create answer was lost upstream with one job, which is found again', async () => {
+    await throughEveryWindow({ fewest: 15, upstream: { losesAnswers: true } }, async ({ task, upstream, spare }) => {
+      assert.equal(task.state, 'success');
+      assert.deepEqual([upstream.jobs.length, spare.jobs.length], [1, 0]);
+    });
+  });
+
+  test('leaves a task whose create answer was lost for good refunded, and no second job anywhere', async () => {
+    const lost: FakeOptions = { losesAnswers: true, recover: () => ({ kind: 'unknown' }) };
+    await throughEveryWindow({ fewest: 8, upstream: lost }, async ({ task, upstream, spare, entries }) => {
+      assert.equal(task.failure?.failCode, 'provider_unavailable');
+      assert.deepEqual(entries, ['charge', 'refund']);
+      assert.ok(upstream.jobs.length <= 1);
+      assert.equal(spare.jobs.length, 0);
+    });
+  });
+
+  test('leaves a task that is not finished in time refunded as timeout, its job stopped, and no other provider asked', async () => {
+    const slow: FakeOptions = { instant: false };
+    await throughEveryWindow({ fewest: 11, upstream: slow, deadlineMs: 150 }, async ({ task, upstream, ...rest }) => {
+      assert.equal(task.failure?.failCode, 'timeout');
+      assert.deepEqual(rest.entries, ['charge', 'refund']);
+      assert.ok(upstream.jobs.length <= 1);
+      assert.equal(rest.spare.jobs.length, 0);
+      // A death between a job and the note of its id is settled by reconcile, see provider-jobs-settled.test.ts.
+      const noted = (await listProviderJobs(database.db, task.taskId)).filter(({ jobId }) => jobId !== undefined);
+      if (noted.length > 0) assert.equal(upstream.jobs[0]?.state, 'cancelled');
+    });
+  });
+
+  type Story = { readonly upstream?: FakeOptions; readonly deadlineMs?: number; /** Calls that it makes, at least. */ readonly fewest: number };
+  type Outcome = {
+    readonly task: Task;
+    readonly upstream: FakeUpstream;
+    readonly spare: FakeUpstream;
+    /** Kinds, in order. */
+    readonly entries: readonly string[];
+    /** Keys of this task in the store. */
+    readonly files: readonly string[];
+  };
+
+  /** Tells the story once for each point at which its first process can die. */
+  async function throughEveryWindow(story: Story, check: (outcome: Outcome) => Promise<void>): Promise<void> {
+    let windows = 0;
+    for (let hasDied = true; hasDied; windows += 1) {
+      for (const when of ['before', 'after'] as const) {
+        const told = await tell(story, { call: windows, when });
+        hasDied = told.calls.length > windows;
+        await check(told.outcome).catch((cause: unknown) => {
+          throw new Error(`died ${when} the last of: ${told.calls.join(', ')}`, { cause });
+        });
+      }
+    }
+    assert.ok(windows > story.fewest, `only ${windows} windows were seen`);
+  }
+
+  async function tell({ upstream: options = {}, deadlineMs = 60_000 }: Story, death: DeathPoint) {
+    const { db } = database;
+    const earlier = (await findAccount(db, accountId))?.balance;
+    const taskId = await acceptTestTask(db, accountId, taskParam('a window'));
+    const upstream = createFakeUpstream(options);
+    const spare = createFakeUpstream({ name: 'spare' });
+    // Each process makes its own deps; only the first one dies, wherever in the story its point lies.
+    const clean = activityDeps(db, folder, [upstream, spare]);
+    const first = interruptedDeps(clean, death);
+    let hasDied = false;
+    const lives = { next: () => (hasDied ? clean : first.deps) };
+    const betweenAttempts = async () => {
+      hasDied = first.calls.length > death.call;
+      // A lost call is looked up a minute later.
+      await administer(`update provider_jobs set intended_at = intended_at - interval '61 s' where task_id = '${taskId}'`);
+    };
+    await playTask(lives, { taskId, deadlineMs, betweenAttempts });
+    const task = await findTask(db, taskId);
+    assert.ok(task);
+    const refunded = task.state === 'fail' ? charge : 0;
+    assert.equal((await findAccount(db, accountId))?.balance, (earlier ?? 0) - charge + refunded);
+    const entries = (await listTaskEntries(db, taskId)).map(({ kind }) => kind);
+    const outcome: Outcome = { task, upstream, spare, entries, files: await filesOf(taskId) };
+    return { outcome, calls: first.calls };
+  }
+
+  /** What lies in the store under the task's id. */
+  async function filesOf(taskId: string): Promise<readonly string[]> {
+    const names = await readdir(folder, { recursive: true });
+    return names.filter((name) => name.includes(`${taskId}/`) && !name.startsWith('.')).toSorted();
+  }
+
+  async function administer(statement: string): Promise<void> {
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  }
+});

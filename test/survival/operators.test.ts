@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { isFinal, type FailCode } from '../../src/domain/task.ts';
+import type { Role } from '../../src/roles/settings.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { listTaskEntries } from '../../src/stores/ledger.ts';
+import { findTask } from '../../src/stores/tasks.ts';
+import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
+import { createEngine, type Engine } from '../../src/temporal/engine.ts';
+import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
+import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
+import { createFakeUpstream } from '../support/fake-upstream.ts';
+import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
+import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { startWorkerWith } from '../support/worker-with.ts';
+
+// What operators do in the Temporal UI or with its CLI, and workflows that cannot end: `reconcile`, which the schedule runs
+// every minute and this file every second, brings each task to its end. All of it at the same time.
+describe('an operator', { concurrency: true }, () => {
+  const upstream = createFakeUpstream({ instant: false });
+  let environment: TestEnvironment;
+  let accountId: string;
+  let temporal: TemporalConnection;
+  let engine: Engine;
+  let receiver: CallbackReceiver;
+  let worker: Role;
+  let reconciling: ReturnType<typeof setInterval>;
+  before(async () => {
+    environment = await createTestEnvironment();
+    ({ accountId } = await createTestAccount(environment.database));
+    temporal = connectTemporal(environment.settings.temporal);
+    const queues = taskQueuesOf(environment.settings.taskQueue);
+    engine = createEngine(temporal.client, queues);
+    receiver = await startCallbackReceiver();
+    worker = await startWorkerWith(environment.settings, upstream);
+    reconciling = setInterval(() => void triggerReconcile(temporal.client, queues).catch(() => {}), 1_000);
+  });
+  after(async () => {
+    clearInterval(reconciling);
+    assert.deepEqual(await auditLedger(environment.database.db), []);
+    await worker.close();
+    await temporal.close();
+    await receiver.close();
+    await environment.close();
+  });
+
+  test('terminates: refunded, called back, and the job upstream is stopped', async () => {
+    const taskId = await generating('/terminated');
+    await temporal.client.workflow.getHandle(taskId).terminate('by a test');
+    await endsRefunded(taskId, 'terminated', '/terminated');
+    await jobStopped(taskId);
+  });
+
+  test('cancels: refunded, called back, and the job upstream is stopped', async () => {
+    const taskId = await generating('/cancelled');
+    await temporal.client.workflow.getHandle(taskId).cancel();
+    await endsRefunded(taskId, 'cancelled', '/cancelled');
+    await jobStopped(taskId);
+  });
+
+  test('deletes: refunded, called back, and the job upstream is stopped', async () => {
+    const taskId = await generating('/deleted');
+    await remove(taskId);
+    await endsRefunded(taskId, 'terminated', '/deleted');
+    await jobStopped(taskId);
+  });
+
+  test('resets in the middle of generation: the new run goes on with the same job', async () => {
+    const taskId = await generating('/reset');
+    await reset(taskId);
+    // The old run's activity hears of it with its next heartbeat, and must leave the job alone.
+    await waitFor('the new run', async () => {
+      const { pendingActivities } = await engine.lookAt(taskId);
+      return pendingActivities.includes('generateVideo') ? true : undefined;
+    });
+    await waitFor('the old attempt to hear of it', () => (Date.now() - resetAt > 6_000 ? true : undefined));
+    upstream.finish(taskId);
+    const task = await waitForEnd(environment.database.db, taskId);
+    assert.equal(task.state, 'success', task.failure?.failMsg);
+    assert.equal(upstream.jobs.filter((job) => job.taskId === taskId).length, 1);
+    await receiver.waitForCallbacks('/reset', 1);
+  });
+
+  test('has a workflow whose code fails again and again: it is terminated, refunded and called back', async () => {
+    const taskId = await accepted('/stuck');
+    await temporal.client.workflow.start('noSuchWorkflow', {
+      workflowId: taskId,
+      taskQueue: taskQueuesOf(environment.settings.taskQueue).main,
+    });
+    await endsRefunded(taskId, 'internal', '/stuck');
+    assert.equal((await engine.lookAt(taskId)).status, 'terminated');
+  });
+
+  test('has a generation that does not end at its deadline: it is terminated, refunded, called back and stopped', async () => {
+    const taskId = await generating('/overdue');
+    await administer(
+      `update tasks set generation_started_at = now() - interval '33 minutes' where id = '${taskId}' and state = 'generating'`,
+    );
+    await endsRefunded(taskId, 'timeout', '/overdue');
+    assert.equal((await engine.lookAt(taskId)).status, 'terminated');
+    await jobStopped(taskId);
+  });
+
+  test('has a task that nobody took out of the queue for more than a day: it is refunded as timeout', async () => {
+    const taskId = await accepted('/queued');
+    // A workflow that runs somewhere else, where no worker is.
+    const taskQueue = `${taskId}-nobody`;
+    await temporal.client.workflow.start('videoTask', { workflowId: taskId, taskQueue, args: [{ taskId }] });
+    await administer(`update tasks set created_at = now() - interval '25 hours' where id = '${taskId}'`);
+    await endsRefunded(taskId, 'timeout', '/queued');
+  });
+
+  test('deletes the workflow of a finished task: nothing happens to the task, and it is not begun again', async () => {
+    const taskId = await generating('/finished');
+    upstream.finish(taskId);
+    const ended = await waitForEnd(environment.database.db, taskId);
+    await temporal.client.workflow.getHandle(taskId).result();
+    await remove(taskId);
+    await waitFor('its removal', async () => ((await engine.lookAt(taskId)).status === 'missing' ? true : undefined));
+    // A task accepted now is started by a later round of reconcile, which has been past the finished one by then.
+    await waitForStart(await accepted('/later'));
+    assert.deepEqual(await findTask(environment.database.db, taskId), ended);
+    assert.equal((await engine.lookAt(taskId)).status, 'missing');
+    assert.deepEqual((await listTaskEntries(environment.database.db, taskId)).map(({ kind }) => kind), ['charge']);
+  });
+
+  let resetAt = Infinity;
+
+  const accepted = (path: string) =>
+    acceptTestTask(environment.database.db, accountId, taskParam('operated', {}, `${receiver.url}${path}`));
+
+  async function generating(path: string): Promise<string> {
+    const taskId = await accepted(path);
+    await engine.startTask({ taskId, accountId, model: 'videogen-2.0-fast' });
+    await waitForStart(taskId);
+    return taskId;
+  }
+
+  const waitForStart = (taskId: string) =>
+    waitFor('a job', () => (upstream.jobs.some((job) => job.taskId === taskId) ? true : undefined));
+
+  async function endsRefunded(taskId: string, failCode: FailCode, path: string): Promise<void> {
+    const task = await waitForEnd(environment.database.db, taskId, 90_000);
+    assert.deepEqual([task.failure?.failCode, task.creditsRefunded], [failCode, 132]);
+    const [callback] = await receiver.waitForCallbacks(path, 1);
+    assert.match(String(callback?.body), new RegExp(`"failCode":"${failCode}"`));
+    assert.ok(isFinal(task.state));
+  }
+
+  const jobStopped = (taskId: string) =>
+    waitFor(
+      'the end of the job upstream',
+      () => (upstream.jobs.every((job) => job.taskId !== taskId || job.state === 'cancelled') ? true : undefined),
+      60_000,
+    );
+
+  async function remove(workflowId: string): Promise<void> {
+    const { namespace } = environment.settings.temporal;
+    await temporal.client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
+  }
+
+  async function reset(workflowId: string): Promise<void> {
+    const handle = temporal.client.workflow.getHandle(workflowId);
+    const { runId } = await handle.describe();
+    const { events } = await handle.fetchHistory();
+    const firstStep = events?.find((event) => event.workflowTaskCompletedEventAttributes)?.eventId;
+    assert.ok(firstStep);
+    await temporal.client.workflowService.resetWorkflowExecution({
+      namespace: environment.settings.temporal.namespace,
+      workflowExecution: { workflowId, runId },
+      workflowTaskFinishEventId: firstStep,
+      requestId: uuidv7(),
+      reason: 'by a test',
+    });
+    resetAt = Date.now();
+  }
+
+  async function administer(statement: string): Promise<void> {
+    const client = new pg.Client({ connectionString: environment.database.url });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  }
+});

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import type { Role } from '../../src/roles/settings.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { connectTemporal } from '../../src/temporal/connect.ts';
+import { createEngine, type Engine } from '../../src/temporal/engine.ts';
+import { createFakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts';
+import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
+import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { startWorkerWith } from '../support/worker-with.ts';
+import type { Client } from '@temporalio/client';
+
+type Deploy = {
+  readonly environment: TestEnvironment;
+  readonly upstream: FakeUpstream;
+  readonly client: Client;
+  readonly engine: Engine;
+  /** Starts a worker, of a version when one is given. */
+  worker(version?: string): Promise<Role>;
+  /** Starts a task and waits until its job runs upstream. */
+  generating(): Promise<string>;
+};
+
+/** The grace of a running activity, what it needs to obey, and something for a busy machine. */
+const drainBoundMs = 20_000;
+
+test('a worker that shuts down in the middle of a generation drains in time, and the next one goes on with the same job', () =>
+  withDeploy(async ({ environment, upstream, worker, generating }) => {
+    const first = await worker();
+    const taskId = await generating();
+    const second = await worker();
+    const began = performance.now();
+    await first.close();
+    assert.ok(performance.now() - began < drainBoundMs, 'it drained within its bound');
+    upstream.finish(taskId);
+    assert.equal((await waitForEnd(environment.database.db, taskId)).state, 'success');
+    assert.deepEqual(
+      upstream.jobs.map(({ state }) => state),
+      ['done'],
+      'one job, which nobody cancelled',
+    );
+    await second.close();
+  }));
+
+test('two versions of the worker side by side: each task stays with the version that began it', () =>
+  withDeploy(async ({ environment, upstream, client, worker, generating }) => {
+    const old = await worker('1.0.0');
+    await makeCurrent(client, environment, '1.0.0');
+    const began = await generating();
+    const next = await worker('2.0.0');
+    await makeCurrent(client, environment, '2.0.0');
+    const beganLater = await generating();
+    upstream.finish();
+    for (const taskId of [began, beganLater]) {
+      assert.equal((await waitForEnd(environment.database.db, taskId)).state, 'success');
+    }
+    assert.deepEqual(
+      [await versionsOf(client, began), await versionsOf(client, beganLater)],
+      [['1.0.0'], ['2.0.0']],
+    );
+    await Promise.all([old.close(), next.close()]);
+  }));
+
+async function withDeploy(story: (deploy: Deploy) => Promise<void>): Promise<void> {
+  const environment = await createTestEnvironment();
+  const { db } = environment.database;
+  const upstream = createFakeUpstream({ instant: false });
+  const temporal = connectTemporal(environment.settings.temporal);
+  const engine = createEngine(temporal.client, taskQueuesOf(environment.settings.taskQueue));
+  const { accountId } = await createTestAccount(environment.database);
+  const worker = (workerVersion?: string) => startWorkerWith({ ...environment.settings, workerVersion }, upstream);
+  const generating = async () => {
+    const taskId = await acceptTestTask(db, accountId, taskParam('deployed'));
+    await engine.startTask({ taskId, accountId, model: 'videogen-2.0-fast' });
+    await waitFor('a job', () => (upstream.jobs.some((job) => job.taskId === taskId) ? true : undefined));
+    return taskId;
+  };
+  try {
+    await story({ environment, upstream, client: temporal.client, engine, worker, generating });
+    assert.deepEqual(await auditLedger(db), []);
+  } finally {
+    await temporal.close();
+    await environment.close();
+  }
+}
+
+/** What `temporal worker deployment set-current-version` does; it takes a moment until Temporal has heard of a new version. */
+async function makeCurrent(client: Client, { settings }: TestEnvironment, buildId: string): Promise<void> {
+  await waitFor(`version ${buildId}`, async () => {
+    try {
+      await client.workflowService.setWorkerDeploymentCurrentVersion({
+        namespace: settings.temporal.namespace,
+        deploymentName: settings.taskQueue,
+        buildId,
+        identity: 'a test',
+      });
+      return true;
+    } catch {
+      return undefined;
+    }
+  });
+}
+
+/** Build ids of the workers that carried a workflow on, each once. */
+async function versionsOf(client: Client, taskId: string): Promise<readonly string[]> {
+  const handle = client.workflow.getHandle(taskId);
+  await handle.result();
+  const { events } = await handle.fetchHistory();
+  const versions = events?.flatMap(
+    (event) => event.workflowTaskCompletedEventAttributes?.deploymentVersion?.buildId ?? [],
+  );
+  return [...new Set(versions)];
+}
