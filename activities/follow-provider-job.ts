@@ -7,7 +7,10 @@ import type { ActivityDeps } from './deps.ts';
 import type { OpenJob } from './open-provider-job.ts';
 
 /** With this reason the signal of a generation aborts when the model's deadline passes. */
-export const deadlinePassed = new TaskFault('timeout', 'The video was not finished within the time allowed for this model.');
+export const deadlinePassed = new TaskFault(
+  'timeout',
+  'The video was not finished within the time allowed for this model.',
+);
 
 /**
  * Follows the job to its video. At the deadline the provider is asked once more; a cancelled task stops the job. How a job

@@ -66,11 +66,7 @@ function limitsOf(context: Context, deadlineAt: number): { readonly signal: Abor
 }
 
 /** An earlier attempt may have got its video into our store, and only its answer was lost; then nothing is generated again. */
-async function stagedEarlier(
-  deps: ActivityDeps,
-  taskId: string,
-  workFolder: string,
-): Promise<StagedVideo | undefined> {
+async function stagedEarlier(deps: ActivityDeps, taskId: string, workFolder: string): Promise<StagedVideo | undefined> {
   const key = mediaKeysOf(taskId).staged;
   if (!(await deps.media.fetchTo(key, join(workFolder, 'staged.mp4')))) return undefined;
   await succeedProviderJob(deps.db, taskId);

@@ -42,6 +42,7 @@ const doors: Record<string, readonly string[]> = {
   '@temporalio/workflow': ['workflows'],
   '@temporalio/activity': ['activities'],
   '@temporalio/envconfig': ['shared'],
+  'prom-client': ['shared', 'src/roles'],
   sharp: ['src/media', 'src/providers'],
 };
 

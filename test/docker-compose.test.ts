@@ -56,7 +56,11 @@ test('the server has 512 history shards, and shares generation fairly between ac
   assert.equal(environment['NUM_HISTORY_SHARDS'], '512');
   const mounted = configs.find(({ target }) => target === environment['DYNAMIC_CONFIG_FILE_PATH']);
   const dynamicConfig: unknown = parse(compose.configs[mounted?.source ?? '']?.content ?? '');
-  assert.deepEqual(dynamicConfig, { 'matching.enableFairness': [{ value: true }] });
+  assert.deepEqual(dynamicConfig, {
+    'matching.enableFairness': [{ value: true }],
+    'matching.numTaskqueueReadPartitions': [{ value: 1 }],
+    'matching.numTaskqueueWritePartitions': [{ value: 1 }],
+  });
 });
 
 test('only the API and the Temporal UI are published, to this machine alone', () => {

@@ -38,5 +38,10 @@ export async function reconcile(): Promise<{
   ] as const;
   await Promise.allSettled(round);
   const [tasks, callbacks, , books] = await Promise.all(round);
-  return { started: tasks.started, refunded: tasks.refunded, callbacks: callbacks.started, violations: books.violations };
+  return {
+    started: tasks.started,
+    refunded: tasks.refunded,
+    callbacks: callbacks.started,
+    violations: books.violations,
+  };
 }

@@ -81,7 +81,13 @@ function refusals(operation: Operation): RouteConfig['responses'] {
   const all = [...new Set([...operation.failures, ...everyRequest])];
   const statuses = [...new Set(all.map((failure) => failures[failure].status))];
   return Object.fromEntries(
-    statuses.map((status) => [status, refusal(status, all.filter((failure) => failures[failure].status === status))]),
+    statuses.map((status) => [
+      status,
+      refusal(
+        status,
+        all.filter((failure) => failures[failure].status === status),
+      ),
+    ]),
   );
 }
 

@@ -82,7 +82,12 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
     close: async () => {
       taskEnds.close();
       await server.close(drainMs);
-      await Promise.all([starter.drain(drainMs), redeliveries.drain(drainMs), stopper.drain(drainMs), withdrawals.drain(drainMs)]);
+      await Promise.all([
+        starter.drain(drainMs),
+        redeliveries.drain(drainMs),
+        stopper.drain(drainMs),
+        withdrawals.drain(drainMs),
+      ]);
       await keyUses.drain();
       await Promise.allSettled([temporal.close(), db.close()]);
     },

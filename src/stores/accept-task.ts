@@ -146,7 +146,8 @@ type WhyNotRow = {
   unfinished_tasks: number;
   max_unfinished_tasks: number;
   suspended_at: number | null;
-} & RateRow & ({ task_id: string; credits_charged: number; request_sha256: Buffer; state: TaskState } | { task_id: null });
+} & RateRow &
+  ({ task_id: string; credits_charged: number; request_sha256: Buffer; state: TaskState } | { task_id: null });
 
 /** The earlier answer, or why nothing was accepted, read after the fact; undefined when nothing stands in the way any more. */
 async function whyNot(db: Database, task: NewTask): Promise<Acceptance | undefined> {

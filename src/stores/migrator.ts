@@ -7,7 +7,13 @@ import * as callbacks from './migrations/0004-callbacks.ts';
 import * as accountApi from './migrations/0005-account-api.ts';
 
 /** Every migration in order; a landed one is never edited. */
-const migrations = { '0001-initial': initial, '0002-provider-job-ends': providerJobEnds, '0003-ledger-audit': ledgerAudit, '0004-callbacks': callbacks, '0005-account-api': accountApi };
+const migrations = {
+  '0001-initial': initial,
+  '0002-provider-job-ends': providerJobEnds,
+  '0003-ledger-audit': ledgerAudit,
+  '0004-callbacks': callbacks,
+  '0005-account-api': accountApi,
+};
 
 export const migrationNames: readonly string[] = Object.keys(migrations);
 

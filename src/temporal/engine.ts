@@ -130,9 +130,7 @@ async function lookAt(client: Client, taskId: string): Promise<WorkflowLook> {
 
 /** Asks the task's workflow to end, which stops its generation; harmless when it has ended or was never started. */
 async function cancelTask(client: Client, taskId: string): Promise<void> {
-  await unlessGone(() =>
-    within(client, lookLimitMs, () => client.workflow.getHandle(taskWorkflowId(taskId)).cancel()),
-  );
+  await unlessGone(() => within(client, lookLimitMs, () => client.workflow.getHandle(taskWorkflowId(taskId)).cancel()));
 }
 
 /** Ends a workflow that cannot end by itself any more; harmless when it has. */

@@ -1,4 +1,9 @@
-import { type Client, ScheduleAlreadyRunning, type ScheduleOptionsAction, ScheduleOverlapPolicy } from '@temporalio/client';
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  type ScheduleOptionsAction,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
 import type { TaskQueues } from '../domain/task-queues.ts';
 import { within } from './connect.ts';
 

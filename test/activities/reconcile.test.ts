@@ -12,7 +12,12 @@ import { createAccount } from '../../src/stores/accounts.ts';
 import { refundTask } from '../../src/stores/end-task.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/ledger.ts';
-import { endProviderJob, intendProviderJob, listProviderJobs, recordProviderJob } from '../../src/stores/provider-jobs.ts';
+import {
+  endProviderJob,
+  intendProviderJob,
+  listProviderJobs,
+  recordProviderJob,
+} from '../../src/stores/provider-jobs.ts';
 import { confirmCharge, findTask, startGeneration } from '../../src/stores/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -157,8 +162,13 @@ test('a round that dies anywhere is completed by the next one: one refund, one c
       hasDied = dying.calls.length > call;
       await run(activities().settleTasks);
       assert.equal(await failCodeOf(taskId), 'terminated');
-      assert.deepEqual((await listTaskEntries(database.db, taskId)).map(({ kind }) => kind), ['charge', 'refund']);
-      const [row] = await administer(`select count(*)::int as owed from callback_deliveries where task_id = '${taskId}'`);
+      assert.deepEqual(
+        (await listTaskEntries(database.db, taskId)).map(({ kind }) => kind),
+        ['charge', 'refund'],
+      );
+      const [row] = await administer(
+        `select count(*)::int as owed from callback_deliveries where task_id = '${taskId}'`,
+      );
       assert.deepEqual(row, { owed: 1 });
     }
   }
@@ -168,7 +178,10 @@ test('the job of a failed task is stopped upstream, whoever failed it, and looke
   const taskId = await failedWithJob();
   assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
   assert.equal(upstream.jobs[0]?.state, 'cancelled');
-  assert.deepEqual((await listProviderJobs(database.db, taskId)).map(({ outcome }) => outcome), ['abandoned']);
+  assert.deepEqual(
+    (await listProviderJobs(database.db, taskId)).map(({ outcome }) => outcome),
+    ['abandoned'],
+  );
   assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 0 });
 });
 
@@ -176,7 +189,10 @@ test('a video that came after the refund is counted as late, and neither deliver
   const taskId = await failedWithJob();
   upstream.finish();
   assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 1 });
-  assert.deepEqual((await listProviderJobs(database.db, taskId)).map(({ outcome }) => outcome), ['late_success']);
+  assert.deepEqual(
+    (await listProviderJobs(database.db, taskId)).map(({ outcome }) => outcome),
+    ['late_success'],
+  );
   assert.equal((await findTask(database.db, taskId))?.state, 'fail');
 });
 
@@ -194,7 +210,8 @@ test('what a failed task left in the store is deleted after an hour, and its rec
   const scrap = join(folder, 'scrap.mp4');
   await writeFile(scrap, 'x');
   const world = deps();
-  for (const key of [mediaKeysOf(taskId).staged, mediaKeysOf(taskId).video]) await world.media.put(key, scrap, 'video/mp4');
+  for (const key of [mediaKeysOf(taskId).staged, mediaKeysOf(taskId).video])
+    await world.media.put(key, scrap, 'video/mp4');
   await run(activities().deleteExpiredMedia);
   assert.equal(await world.media.fetchTo(mediaKeysOf(taskId).staged, join(folder, 'out')), true);
   await administer(`alter table tasks disable trigger final_tasks_never_change`);

@@ -26,19 +26,19 @@ after(() => service.close());
 
 test('malformed HTTP gets the envelope or nothing, never a fault of ours, and leaves no memory behind', async () => {
   await sendAll(seedOf('http'), 50, rawRequest);
-  const before = process.memoryUsage().rss;
+  const rssBefore = process.memoryUsage().rss;
   const statuses = await sendAll(seedOf('http') + 1, rawRequests, rawRequest);
   assertVaried(statuses, [200, 400, 401, 408]);
-  const grown = process.memoryUsage().rss - before;
+  const grown = process.memoryUsage().rss - rssBefore;
   assert.ok(grown < 100_000_000, `${grown} bytes`);
 });
 
 test('malformed JSON gets the envelope, never a fault of ours, and leaves no memory behind', async () => {
   await sendAll(seedOf('json'), 50, jsonRequest);
-  const before = process.memoryUsage().rss;
+  const rssBefore = process.memoryUsage().rss;
   const statuses = await sendAll(seedOf('json') + 1, jsonRequests, jsonRequest);
   assertVaried(statuses, [200, 400, 422]);
-  const grown = process.memoryUsage().rss - before;
+  const grown = process.memoryUsage().rss - rssBefore;
   assert.ok(grown < 100_000_000, `${grown} bytes`);
 });
 
@@ -111,7 +111,8 @@ function jsonRequest(source: Dice): Buffer {
 }
 
 function request(body: string | Buffer, { roll, pick }: Dice): Buffer {
-  const path = roll() < 0.9 ? '/api/v1/jobs/createTask' : pick(['/api/v1/callbacks/redeliver', '/api/v1/callbacks/secret/rotate']);
+  const path =
+    roll() < 0.9 ? '/api/v1/jobs/createTask' : pick(['/api/v1/callbacks/redeliver', '/api/v1/callbacks/secret/rotate']);
   const lines = [
     `POST ${path} HTTP/1.1`,
     'Host: 127.0.0.1',

@@ -59,7 +59,7 @@ test('an account that fills its places leaves room for others', async () => {
     [true, true, false, true, false],
   );
   ends.close();
-  await Promise.all(waits);
+  for (const wait of waits) await wait;
   assert.equal(ends.wait(waitOf(randomUUID(), 'z')), undefined);
 });
 

@@ -53,11 +53,29 @@ describe('callbacks to slow and hostile receivers', { concurrency: true }, () =>
   const ok = 'HTTP/1.1 200 OK\r\n\r\n';
   for (const [title, misbehave, status, error, state] of [
     ['never answers', (socket: Socket) => void socket.resume(), undefined, 'timeout', 'pending'],
-    ['sends its headers a byte a second', neverEnding('HTTP/1.1 200 OK\r\nx: ', 'x', 1_000), undefined, 'timeout', 'pending'],
+    [
+      'sends its headers a byte a second',
+      neverEnding('HTTP/1.1 200 OK\r\nx: ', 'x', 1_000),
+      undefined,
+      'timeout',
+      'pending',
+    ],
     ['says 200 and then sends a byte a second', neverEnding(ok, 'x', 1_000), 200, undefined, 'delivered'],
     ['answers gigabytes', neverEnding(ok, Buffer.alloc(65_536, 'x'), 0), 200, undefined, 'delivered'],
-    ['refuses with gigabytes', neverEnding('HTTP/1.1 500 No\r\n\r\n', Buffer.alloc(65_536, 'x'), 0), 500, undefined, 'pending'],
-    ['closes without an answer', (socket: Socket) => void socket.once('data', () => socket.destroy()), undefined, 'closed', 'pending'],
+    [
+      'refuses with gigabytes',
+      neverEnding('HTTP/1.1 500 No\r\n\r\n', Buffer.alloc(65_536, 'x'), 0),
+      500,
+      undefined,
+      'pending',
+    ],
+    [
+      'closes without an answer',
+      (socket: Socket) => void socket.once('data', () => socket.destroy()),
+      undefined,
+      'closed',
+      'pending',
+    ],
     ['closes within its headers', answering('HTTP/1.1 200 OK\r\nconte'), undefined, 'closed', 'pending'],
     ['does not speak HTTP', answering('220 mail.example ESMTP\r\n'), undefined, 'protocol', 'pending'],
     ['answers 410', answering('HTTP/1.1 410 Gone\r\n\r\n'), 410, undefined, 'gone'],
@@ -74,7 +92,9 @@ describe('callbacks to slow and hostile receivers', { concurrency: true }, () =>
   test('one that redirects to a private address is a failure, and nobody goes there', async () => {
     const target = await receiver(answering('HTTP/1.1 200 OK\r\n\r\nsecret'));
     for (const location of [`http://127.0.0.1:${target.port}/`, 'http://169.254.169.254/latest/meta-data']) {
-      const { port } = await receiver(answering(`HTTP/1.1 307 Go\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`));
+      const { port } = await receiver(
+        answering(`HTTP/1.1 307 Go\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`),
+      );
       const attempt = await firstAttempt(`http://127.0.0.1:${port}/`);
       assert.deepEqual([attempt.status, attempt.state], [307, 'pending']);
     }
@@ -92,11 +112,9 @@ describe('callbacks to slow and hostile receivers', { concurrency: true }, () =>
     const hosts = Array.from({ length: 120 }, (_, index) => `127.0.1.${index + 1}`);
     const tasks = await Promise.all(hosts.map((host) => deliver(mallory, `http://${host}:${hanging.port}/`)));
     await waitFor('the account to use up its slots', () => (hanging.open() >= 16 ? true : undefined));
-    const startedAt = Date.now();
     await deliver(alice, `${healthy.url}/alice`);
     await healthy.waitForCallbacks('/alice', 1);
-    assert.ok(Date.now() - startedAt < 5_000, `${Date.now() - startedAt} ms`);
-    assert.equal(hanging.open(), 16);
+    assert.deepEqual([hanging.seen(), hanging.open()], [16, 16], 'she did not wait for one of them to time out');
     const attempts = await Promise.all(tasks.map((taskId) => listDeliveryAttempts(worker.database.db, taskId)));
     assert.ok(!attempts.flat().some(({ error }) => error === 'busy'), 'an attempt that had no slot does not count');
   });
@@ -107,11 +125,9 @@ describe('callbacks to slow and hostile receivers', { concurrency: true }, () =>
     for (let i = 0; i < 20; i += 1) await deliver(bob, `http://127.0.0.1:${hanging.port}/`);
     await waitFor('the dead receiver to hold its slots', () => (hanging.open() >= 8 ? true : undefined));
     const url = healthy.url.replace('127.0.0.1', 'localhost');
-    const startedAt = Date.now();
     await deliver(bob, `${url}/bob`);
     await healthy.waitForCallbacks('/bob', 1);
-    assert.ok(Date.now() - startedAt < 5_000, `${Date.now() - startedAt} ms`);
-    assert.equal(hanging.open(), 8);
+    assert.deepEqual([hanging.seen(), hanging.open()], [8, 8]);
   });
 
   test('what waits for a slot is sent once there is one', async () => {
@@ -143,9 +159,9 @@ test('gigabytes from many receivers leave no memory behind, and a hanging one do
       await Promise.all(owed.map(({ taskId }) => waitForAttempts(db, taskId)));
     };
     await round();
-    const before = process.memoryUsage().rss;
+    const rssBefore = process.memoryUsage().rss;
     for (let i = 0; i < 4; i += 1) await round();
-    const grown = process.memoryUsage().rss - before;
+    const grown = process.memoryUsage().rss - rssBefore;
     assert.ok(grown < 60_000_000, `${grown} bytes`);
 
     const owed = await Promise.all(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/ledger.ts';
@@ -56,5 +57,8 @@ test('a task whose worker is killed in the middle of generation is finished by t
 });
 
 function startWorker({ environment }: TestEnvironment): ChildProcess {
-  return spawn(process.execPath, ['dist/src/worker.js'], { env: environment, stdio: 'inherit' });
+  return spawn(process.execPath, [fileURLToPath(new URL('../../src/worker.js', import.meta.url))], {
+    env: environment,
+    stdio: 'inherit',
+  });
 }

@@ -110,7 +110,17 @@ const nastyTexts = [
   '"${7*7}{{7*7}}\'; drop table tasks; --"',
 ] as const;
 
-const nastyNames = ['__proto__', 'constructor', 'toString', 'videoUrls', 'promt', '', 'a'.repeat(500), '\\u0000', 'duration'] as const;
+const nastyNames = [
+  '__proto__',
+  'constructor',
+  'toString',
+  'videoUrls',
+  'promt',
+  '',
+  'a'.repeat(500),
+  '\\u0000',
+  'duration',
+] as const;
 
 /** A create request, as JSON text, that may break any rule; now and then it is a good one. */
 export function brokenRequest(source: Dice): string {

@@ -17,6 +17,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   let isCut = false;
   const server = createServer((client) => {
     if (isCut) {
+      client.on('error', () => {});
       client.resetAndDestroy();
       return;
     }

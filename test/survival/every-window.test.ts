@@ -86,7 +86,11 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     });
   });
 
-  type Story = { readonly upstream?: FakeOptions; readonly deadlineMs?: number; /** Calls that it makes, at least. */ readonly fewest: number };
+  type Story = {
+    readonly upstream?: FakeOptions;
+    readonly deadlineMs?: number;
+    /** Calls that it makes, at least. */ readonly fewest: number;
+  };
   type Outcome = {
     readonly task: Task;
     readonly upstream: FakeUpstream;
@@ -126,7 +130,9 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     const betweenAttempts = async () => {
       hasDied = first.calls.length > death.call;
       // A lost call is looked up a minute later.
-      await administer(`update provider_jobs set intended_at = intended_at - interval '61 s' where task_id = '${taskId}'`);
+      await administer(
+        `update provider_jobs set intended_at = intended_at - interval '61 s' where task_id = '${taskId}'`,
+      );
     };
     await playTask(lives, { taskId, deadlineMs, betweenAttempts });
     const task = await findTask(db, taskId);

@@ -34,7 +34,11 @@ test('behind 500 queued tasks of one account, another account’s single task is
     };
     for (let index = 0; index < backlog; index += 1) await order(many.accountId);
     // Two of them hold the two places of generation until they are let go.
-    await waitFor('the backlog', async () => ((await queued(many.accountId)) === backlog - 2 ? true : undefined), 60_000);
+    await waitFor(
+      'the backlog',
+      async () => ((await queued(many.accountId)) === backlog - 2 ? true : undefined),
+      60_000,
+    );
     const taskId = await order(single.accountId);
     await waitFor('the other account’s task', async () => {
       const { pendingActivities } = await engine.lookAt(taskId);
@@ -45,7 +49,6 @@ test('behind 500 queued tasks of one account, another account’s single task is
     await waitForEnd(db, taskId);
     clearInterval(finishing);
     const place = upstream.asked.indexOf(taskId) - before + 1;
-    console.log('place', place);
     assert.ok(place <= 10, `it was number ${place}`);
     assert.equal((await findTask(db, taskId))?.state, 'success');
     assert.deepEqual(await auditLedger(db), []);

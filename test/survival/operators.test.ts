@@ -120,12 +120,17 @@ describe('an operator', { concurrency: true }, () => {
     const ended = await waitForEnd(environment.database.db, taskId);
     await temporal.client.workflow.getHandle(taskId).result();
     await remove(taskId);
-    await waitFor('its removal', async () => ((await engine.lookAt(taskId)).status === 'missing' ? true : undefined));
+    // Temporal takes up to half a minute over the removal of what has just been closed.
+    const isGone = async () => ((await engine.lookAt(taskId)).status === 'missing' ? true : undefined);
+    await waitFor('its removal', isGone, 50_000);
     // A task accepted now is started by a later round of reconcile, which has been past the finished one by then.
     await waitForStart(await accepted('/later'));
     assert.deepEqual(await findTask(environment.database.db, taskId), ended);
     assert.equal((await engine.lookAt(taskId)).status, 'missing');
-    assert.deepEqual((await listTaskEntries(environment.database.db, taskId)).map(({ kind }) => kind), ['charge']);
+    assert.deepEqual(
+      (await listTaskEntries(environment.database.db, taskId)).map(({ kind }) => kind),
+      ['charge'],
+    );
   });
 
   let resetAt = Infinity;

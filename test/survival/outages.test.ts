@@ -11,7 +11,12 @@ import { createEngine, type Engine } from '../../src/temporal/engine.ts';
 import { type Api, call, createTask } from '../support/api.ts';
 import { createFakeUpstream } from '../support/fake-upstream.ts';
 import { postgresUrl, temporalAddress } from '../support/servers.ts';
-import { createTestAccount, createTestEnvironment, type TestAccount, type TestEnvironment } from '../support/service.ts';
+import {
+  createTestAccount,
+  createTestEnvironment,
+  type TestAccount,
+  type TestEnvironment,
+} from '../support/service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -56,7 +61,8 @@ describe('an outage', () => {
     assert.equal(status, 200, body.msg);
     return String(body.data['taskId']);
   };
-  const kinds = async (taskId: string) => (await listTaskEntries(environment.database.db, taskId)).map(({ kind }) => kind);
+  const kinds = async (taskId: string) =>
+    (await listTaskEntries(environment.database.db, taskId)).map(({ kind }) => kind);
   const generating = (taskId: string) =>
     waitFor('a job', () => (upstream.jobs.some((job) => job.taskId === taskId) ? true : undefined));
 

@@ -56,10 +56,7 @@ test('two versions of the worker side by side: each task stays with the version 
     for (const taskId of [began, beganLater]) {
       assert.equal((await waitForEnd(environment.database.db, taskId)).state, 'success');
     }
-    assert.deepEqual(
-      [await versionsOf(client, began), await versionsOf(client, beganLater)],
-      [['1.0.0'], ['2.0.0']],
-    );
+    assert.deepEqual([await versionsOf(client, began), await versionsOf(client, beganLater)], [['1.0.0'], ['2.0.0']]);
     await Promise.all([old.close(), next.close()]);
   }));
 

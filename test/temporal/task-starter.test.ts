@@ -33,7 +33,10 @@ test('while Temporal is away only one task is tried at a time, and all go in ord
   );
   for (const task of numbers(200)) starter.start(task);
   await waitFor('the first probes', () => (tries.length >= 35 ? true : undefined));
-  assert.deepEqual(tries.slice(33), tries.slice(33).map(() => 1));
+  assert.deepEqual(
+    tries.slice(33),
+    tries.slice(33).map(() => 1),
+  );
   isAway = false;
   await waitFor('all starts', () => (begun.length === 200 ? true : undefined));
   assert.deepEqual(begun, numbers(200));

@@ -79,7 +79,17 @@ test('a receiver that never succeeds gets ten attempts in three days, then the d
     () => failed(),
     async ({ result, times, orders }) => {
       assert.equal(await result(), 'failed');
-      const pauses = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
+      const pauses = [
+        5 * second,
+        5 * minute,
+        30 * minute,
+        2 * hour,
+        5 * hour,
+        10 * hour,
+        14 * hour,
+        20 * hour,
+        24 * hour,
+      ];
       const expected = [0];
       for (const pause of pauses) expected.push((expected.at(-1) ?? 0) + pause);
       assertTimes(times(), expected);

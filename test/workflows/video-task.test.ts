@@ -71,9 +71,11 @@ describe('videoTask', () => {
   test('a cancelled workflow stops the generation and is refunded as cancelled', async () => {
     const taskId = await started('[[hang]]');
     await generating(taskId);
-    await temporal.client.workflow.getHandle(taskId).cancel();
+    const handle = temporal.client.workflow.getHandle(taskId);
+    await handle.cancel();
     const task = await waitForEnd(worker.database.db, taskId);
     assert.deepEqual([task.failure?.failCode, task.creditsRefunded], ['cancelled', 132]);
+    await handle.result();
     assert.equal((await engine.lookAt(taskId)).status, 'completed');
   });
 

@@ -48,7 +48,11 @@ export const createTaskOperation: Operation = {
   }),
   body: documentedTaskRequest,
   data: z.union([created, taskRecordSchema]),
-  answerHeaders: { ...rateAnswerHeaders, ...preferenceApplied, 'Idempotency-Replayed': '`true` when this is an earlier answer again.' },
+  answerHeaders: {
+    ...rateAnswerHeaders,
+    ...preferenceApplied,
+    'Idempotency-Replayed': '`true` when this is an earlier answer again.',
+  },
   callsBack: true,
   failures: [
     ...keyFailures,

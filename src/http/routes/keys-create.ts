@@ -83,7 +83,8 @@ function wantedScopes(wished: readonly Scope[] | null | undefined, own: readonly
   if (missing !== undefined) {
     throw new HttpFailure('scope_missing', { msg: `the API key lacks the scope ${missing}, so it cannot grant it` });
   }
-  if (wanted.length === 0) throw invalidRequest([{ path: 'scopes', message: 'is required: this key has only keys:write' }]);
+  if (wanted.length === 0)
+    throw invalidRequest([{ path: 'scopes', message: 'is required: this key has only keys:write' }]);
   return wanted;
 }
 

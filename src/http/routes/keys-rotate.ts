@@ -84,6 +84,7 @@ function made(outcome: RotationOutcome): Extract<RotationOutcome, { kind: 'made'
     }
     case 'no_such_key':
     case 'key_not_active':
-      throw new HttpFailure(outcome.kind);
+      break;
   }
+  throw new HttpFailure(outcome.kind);
 }

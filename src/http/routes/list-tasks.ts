@@ -9,7 +9,14 @@ import { limitReads } from '../middleware/limit-reads.ts';
 import { requireScope } from '../middleware/require-scope.ts';
 import { validateQuery } from '../middleware/validate-query.ts';
 import { keyFailures, type Operation } from '../operation.ts';
-import { cutPage, limitParameter, nextCursorSchema, strictQuery, textParameter, wholeParameter } from '../page-query.ts';
+import {
+  cutPage,
+  limitParameter,
+  nextCursorSchema,
+  strictQuery,
+  textParameter,
+  wholeParameter,
+} from '../page-query.ts';
 import { readRecord } from '../read-record.ts';
 import type { Context, Extras, RequestState, WithCaller, WithQuery } from '../request-state.ts';
 import { taskRecordSchema, taskStateSchema } from '../task-record-schema.ts';

@@ -31,7 +31,9 @@ const modelSchema = z.strictObject({
   model: z.string(),
   title: z.string(),
   creditsPerSecond: z.int().positive().meta({ description: 'The rate in force now.' }),
-  nextRates: z.array(rateSchema).meta({ description: 'Rates that come into force later; a task keeps that of its creation.' }),
+  nextRates: z
+    .array(rateSchema)
+    .meta({ description: 'Rates that come into force later; a task keeps that of its creation.' }),
   resolutions: z.array(z.literal('720p')),
   ratios: z.array(z.enum(ratios)),
   minDuration: z.int(),
@@ -47,8 +49,11 @@ export const modelsOperation: Operation = {
   tag: 'account',
   summary: "Models with their rates, and the account's limits",
   key: 'any',
-  data: z.strictObject({ models: z.array(modelSchema.meta({ id: 'Model' })), limits: limitsSchema.meta({ id: 'Limits' }) }),
-  failures: [...keyFailures.filter((failure) => failure !== 'scope_missing')],
+  data: z.strictObject({
+    models: z.array(modelSchema.meta({ id: 'Model' })),
+    limits: limitsSchema.meta({ id: 'Limits' }),
+  }),
+  failures: keyFailures.filter((failure) => failure !== 'scope_missing'),
 };
 
 /** `GET /api/v1/models`: what can be asked for, and what it costs. Any good key will do. */
@@ -60,8 +65,8 @@ export function modelsRoute(router: Router<RequestState, Extras>, deps: HttpDeps
     limitReads(deps),
     async (ctx) => {
       const nowMs = (deps.now ?? Date.now)();
-      const models = [...deps.models.values()].map((model) => modelOf(model, nowMs));
-      succeed(ctx, { models, limits: await limitsOf(ctx.state.caller.accountId, deps) });
+      const shown = [...deps.models.values()].map((model) => modelOf(model, nowMs));
+      succeed(ctx, { models: shown, limits: await limitsOf(ctx.state.caller.accountId, deps) });
     },
   );
 }

@@ -53,10 +53,7 @@ export function recordInfoRoute(router: Router<RequestState, Extras>, deps: Http
   );
 }
 
-async function recordInfo(
-  ctx: Context<WithCaller & WithQuery<Query> & WithWait>,
-  deps: HttpDeps,
-): Promise<void> {
+async function recordInfo(ctx: Context<WithCaller & WithQuery<Query> & WithWait>, deps: HttpDeps): Promise<void> {
   const { query, caller, waitSeconds } = ctx.state;
   const { accountId } = caller;
   const task = await ownTask(deps.db, query.taskId, accountId);

@@ -86,9 +86,10 @@ test('200 every network fault looks the same, byte for byte, whatever it was and
       return JSON.stringify(attempts);
     }),
   );
-  assert.deepEqual([...new Set(answers)], [
-    '[{"attempt":1,"startTime":1790000000000,"status":null,"durationMs":null,"error":"unreachable"}]',
-  ]);
+  assert.deepEqual(
+    [...new Set(answers)],
+    ['[{"attempt":1,"startTime":1790000000000,"status":null,"durationMs":null,"error":"unreachable"}]'],
+  );
 });
 
 test('200 redelivery owes the callback anew and has it sent, the same webhook-id as before', async () => {
@@ -111,13 +112,13 @@ test('422 nor can that of a task without callBackUrl', async () => {
 });
 
 test("404 another account's task, no task and what is no id are one and the same, to read and to redeliver", async () => {
-  const before = service.redelivered.length;
+  const earlier = service.redelivered.length;
   const other = await service.newAccount(1_000);
   for (const taskId of [await endedTask(), randomUUID(), 'x']) {
     assertRefused(await get(taskId, other.key), 404, /^no such task$/);
     assertRefused(await post('/redeliver', { taskId }, other.key), 404, /^no such task$/);
   }
-  assert.equal(service.redelivered.length, before);
+  assert.equal(service.redelivered.length, earlier);
 });
 
 for (const [body, path] of [

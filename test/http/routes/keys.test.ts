@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type Scope, scopes } from '../../../src/domain/api-key.ts';
-import { maxActiveKeys } from '../../../src/stores/account-keys.ts';
+import { createAccountKey, maxActiveKeys } from '../../../src/stores/account-keys.ts';
 import { createApiKey, revokeApiKey } from '../../../src/stores/api-keys.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/http-service.ts';
@@ -54,6 +54,17 @@ async function keyOf(accountId: string, granted: readonly Scope[], expiresAt?: n
 }
 
 const owner = () => service.newAccount(1000, scopes);
+
+const manyKeys = {
+  name: 'test-many-keys',
+  text: `
+insert into api_keys (id, account_id, name, hash, hint, scopes)
+select gen_random_uuid(), $1, 'many', sha256(gen_random_uuid()::text::bytea), '', '{}' from generate_series(1, $2::int)`,
+};
+
+function fillKeys(accountId: string, count: number) {
+  return service.database.db.run(manyKeys, [accountId, count]);
+}
 
 test('200 a key that was made works at once, with the scopes it was given and no others', async () => {
   const { key } = await owner();
@@ -126,9 +137,9 @@ test('200 a key may revoke itself, and a suspended account may still revoke', as
 test('200 a rotated key and its successor both work during the overlap, and only the new one after it', async () => {
   const { key } = await owner();
   const old = await made(post(key, '', { name: 'rotating', scopes: ['tasks:read'] }));
-  const before = Date.now();
+  const beforeMs = Date.now();
   const next = await made(post(key, '/rotate', { keyId: old.keyId, overlapSeconds: 3600 }));
-  assert.ok(Math.abs(next.oldExpireTime - before - 3_600_000) < 60_000, String(next.oldExpireTime));
+  assert.ok(Math.abs(next.oldExpireTime - beforeMs - 3_600_000) < 60_000, String(next.oldExpireTime));
   assert.deepEqual([next.name, next.scopes, next.expireTime], ['rotating', ['tasks:read'], null]);
   assert.deepEqual([await readStatus(old.key), await readStatus(next.key)], [404, 404]);
   const last = await made(post(key, '/rotate', { keyId: next.keyId, overlapSeconds: 0 }));
@@ -204,12 +215,26 @@ test('409 a key that is revoked or has expired cannot be rotated', async () => {
   }
 });
 
+test('409 the last place is given once: who asks meanwhile waits for the outcome, and is refused', async () => {
+  const { accountId } = await owner();
+  const { db } = service.database;
+  const wanted = { accountId, name: 'x', scopes: ['tasks:read'] as const, expiresAt: undefined };
+  await fillKeys(accountId, maxActiveKeys - 2);
+  let rival: ReturnType<typeof createAccountKey> | undefined;
+  await db.transaction(async (run) => {
+    await run({ name: 'test-lock', text: 'select 1 from accounts where id = $1 for no key update' }, [accountId]);
+    await run(manyKeys, [accountId, 1]);
+    rival = createAccountKey(db, wanted);
+    const text = `
+select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%no key update%'`;
+    await waitFor('the rival to wait', async () => (await db.run({ name: 'test-waiting', text }))[0]);
+  });
+  assert.deepEqual(await rival, { kind: 'too_many_keys' });
+});
+
 test('409 active keys are bounded, also when many are asked for at once; a revoked one frees its place', async () => {
   const { accountId, key } = await owner();
-  const text = `
-insert into api_keys (id, account_id, name, hash, hint, scopes)
-select gen_random_uuid(), $1, 'many', sha256(gen_random_uuid()::text::bytea), '', '{}' from generate_series(1, $2::int)`;
-  await service.database.db.run({ name: 'test-many-keys', text }, [accountId, maxActiveKeys - 3]);
+  await fillKeys(accountId, maxActiveKeys - 3);
   const answers = await Promise.all(Array.from({ length: 6 }, () => post(key, '', { name: 'x' })));
   assert.equal(answers.filter(({ status }) => status === 200).length, 2);
   for (const refused of answers.filter(({ status }) => status !== 200)) {

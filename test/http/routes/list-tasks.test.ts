@@ -57,10 +57,16 @@ test('200 newest first, and each record is what recordInfo answers', async () =>
   assert.deepEqual(tasks[1], (await service.recordInfo(key, String(ids[1]))).json.data);
 });
 
-test('200 an account without tasks has an empty list, and never sees those of another', async () => {
+test('200 an account without tasks has an empty list', async () => {
+  const { key } = await service.newAccount(0);
+  assert.deepEqual(await pageOf(key), { ids: [], next: undefined });
+});
+
+test("200 nobody sees another account's tasks, nor learns anything by using one as a cursor", async () => {
   const [mine, other] = [await service.newAccount(1000), await service.newAccount(1000)];
+  const own = await newTask(mine.key);
   const theirs = await newTask(other.key);
-  assert.deepEqual(await pageOf(mine.key), { ids: [], next: undefined });
+  assert.deepEqual(await pageOf(mine.key), { ids: [own], next: undefined });
   assert.deepEqual(await pageOf(mine.key, `?cursor=${theirs}`), { ids: [], next: undefined });
   assert.deepEqual(await pageOf(mine.key, `?cursor=${randomUUID()}`), { ids: [], next: undefined });
 });

@@ -1,0 +1,16 @@
+import type { TemporalAddress } from './production-temporal.ts';
+
+/** The servers that all rows share, and a folder for what they write. */
+export type Bench = {
+  readonly folder: string;
+  readonly postgresUrl: string;
+  /** The development server. */
+  readonly temporal: TemporalAddress;
+  /** The production server with its data in PostgreSQL; undefined when there is no program for it. */
+  readonly production: TemporalAddress | undefined;
+  /** How long one load runs. */
+  readonly loadMs: number;
+  /** Tasks in one batch of whole tasks, and tasks until memory is looked at. */
+  readonly batch: number;
+  readonly memoryTasks: number;
+};

@@ -1,0 +1,64 @@
+import { connect } from 'node:net';
+
+export type RawAnswer = { readonly status: number; readonly body: string };
+
+/** One kept-alive connection that sends one request at a time. */
+export type Caller = { ask(request: Buffer): Promise<RawAnswer>; close(): void };
+
+type Waiting = { readonly resolve: (answer: RawAnswer) => void; readonly reject: (error: Error) => void };
+
+const answerLimitMs = 30_000;
+
+/**
+ * A client that does as little as possible: load, service and servers share two cores, and a full HTTP client would spend
+ * more on a request than the service. Understands answers with Content-Length only, which is what the service sends.
+ */
+export function openCaller(baseUrl: string): Caller {
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  let waiting: Waiting | undefined;
+  let received = Buffer.alloc(0);
+  const fail = (error: Error) => {
+    waiting?.reject(error);
+    waiting = undefined;
+  };
+  socket.on('error', fail);
+  socket.on('close', () => fail(new Error(`${baseUrl} closed the connection`)));
+  socket.setTimeout(answerLimitMs, () => waiting && socket.destroy(new Error(`${baseUrl} does not answer`)));
+  socket.on('data', (chunk) => {
+    received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+    const answer = parse(received);
+    if (answer === undefined) return;
+    received = Buffer.alloc(0);
+    waiting?.resolve(answer);
+    waiting = undefined;
+  });
+  return {
+    ask: (request) =>
+      new Promise((resolve, reject) => {
+        waiting = { resolve, reject };
+        socket.write(request);
+      }),
+    close: () => socket.destroy(),
+  };
+}
+
+/** The answer, once all of it is there. */
+function parse(received: Buffer): RawAnswer | undefined {
+  const headEnd = received.indexOf('\r\n\r\n');
+  if (headEnd === -1) return undefined;
+  const head = received.toString('latin1', 0, headEnd);
+  const bodyBytes = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+  const end = headEnd + 4 + bodyBytes;
+  if (received.length < end) return undefined;
+  return { status: Number(head.slice(9, 12)), body: received.toString('utf8', headEnd + 4, end) };
+}
+
+/** The bytes of a request; made once and sent many times. */
+export function rawRequest(method: 'GET' | 'POST', path: string, { key, body }: { key?: string; body?: unknown } = {}): Buffer {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const lines = [`${method} ${path} HTTP/1.1`, 'Host: bench'];
+  if (key !== undefined) lines.push(`Authorization: Bearer ${key}`);
+  if (body !== undefined) lines.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`);
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${text}`);
+}

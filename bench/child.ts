@@ -1,0 +1,51 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+export type Child = {
+  readonly pid: number;
+  /** Hears what the child says over its channel. */
+  readonly onSaid: (hear: (said: unknown) => void) => void;
+  readonly tell: (word: unknown) => void;
+  /** SIGTERM, and SIGKILL when that does not help. */
+  stop(): Promise<void>;
+};
+
+const stopLimitMs = 20_000;
+
+/** Runs a script of this build, given relative to `bench/`, in a process of its own. */
+export function startChild(script: string, env: NodeJS.ProcessEnv): Child {
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  const child = fork(path, { env, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  if (child.pid === undefined) throw new Error(`${script} could not be started`);
+  return {
+    pid: child.pid,
+    onSaid: (hear) => child.on('message', hear),
+    tell: (word) => child.send(Object(word)),
+    stop: () => stop(child),
+  };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const timer = setTimeout(() => child.kill('SIGKILL'), stopLimitMs);
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+  clearTimeout(timer);
+}
+
+/** Memory that a process holds, in MB. Linux only. */
+export async function residentMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024;
+}
+
+/** Processor time that processes have used so far, in milliseconds. Linux only, where a tick is 10 ms. */
+export async function processorMs(pids: readonly number[]): Promise<number> {
+  const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8')));
+  return stats.reduce((sum, stat) => {
+    const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(')') + 2).split(' ').slice(11, 13).map(Number);
+    return sum + 10 * (user + system);
+  }, 0);
+}

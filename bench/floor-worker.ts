@@ -1,0 +1,45 @@
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { fileURLToPath } from 'node:url';
+import { mainQueue } from '../src/roles/worker-role.ts';
+
+// A process of its own: workers set up like ours, with activities that do nothing. Asked over its channel, it says how many
+// bare tasks have ended; it says by itself when one begins its generation.
+
+let completed = 0;
+const activities = {
+  charge: () => Promise.resolve(),
+  generate: (taskId: string) => {
+    process.send?.({ began: taskId, at: performance.timeOrigin + performance.now() });
+    return Promise.resolve();
+  },
+  store: () => Promise.resolve(),
+  complete: () => {
+    completed += 1;
+    return Promise.resolve();
+  },
+};
+export type FloorActivities = typeof activities;
+
+const { TEMPORAL_ADDRESS: address = '', VIDEOGEN_TASK_QUEUE: queue = '' } = process.env;
+const { workflowBundle: _ours, ...tuning } = mainQueue;
+const connection = await NativeConnection.connect({ address });
+const workers = [
+  await Worker.create({
+    connection,
+    ...tuning,
+    taskQueue: queue,
+    activities,
+    workflowsPath: fileURLToPath(new URL('./floor-workflow.js', import.meta.url)),
+  }),
+  await Worker.create({
+    connection,
+    taskQueue: `${queue}-generation`,
+    activities,
+    maxConcurrentActivityTaskExecutions: 100,
+    maxHeartbeatThrottleInterval: '1s',
+  }),
+];
+process.on('message', () => process.send?.({ completed }));
+process.once('SIGTERM', () => process.exit(0));
+process.send?.('ready');
+await Promise.all(workers.map((worker) => worker.run()));

@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createFfmpeg } from '../../src/media/ffmpeg.ts';
+import { encoderArguments } from '../../src/providers/preview/encoder-arguments.ts';
+import { framesPerSecond } from '../../src/providers/preview/film.ts';
+import { createPreviewProvider } from '../../src/providers/preview/preview-provider.ts';
+import { interleaved } from '../rounds.ts';
+import { type Row, showMs, times } from '../row.ts';
+import { median } from '../statistics.ts';
+
+/** A film with sound beside ffmpeg's own test picture and tone: as many frames, the same size and encoder settings. */
+export async function previewRow(folder: string, seconds: number): Promise<Row> {
+  const lengths = await interleaved({
+    floor: () => timed(folder, (workFolder) => testFilm(workFolder, seconds)),
+    ours: () => timed(folder, (workFolder) => film(workFolder, seconds)),
+  });
+  const [floor, ours] = [median(lengths.floor), median(lengths.ours)];
+  return {
+    what: `preview render, ${seconds} s, 720p with audio`,
+    floor: `ffmpeg, test source, same encoder settings: ${showMs(floor)}`,
+    measured: showMs(ours),
+    ratio: times(ours / floor),
+    target: '≤ 1.5 ×',
+    isReached: ours / floor <= 1.5,
+  };
+}
+
+async function timed(folder: string, work: (workFolder: string) => Promise<unknown>): Promise<number> {
+  const workFolder = await mkdtemp(join(folder, 'render-'));
+  const startedAt = performance.now();
+  await work(workFolder);
+  const tookMs = performance.now() - startedAt;
+  await rm(workFolder, { recursive: true });
+  return tookMs;
+}
+
+const ffmpeg = createFfmpeg();
+const timeoutMs = 120_000;
+const forever = new AbortController().signal;
+
+async function film(workFolder: string, duration: number): Promise<void> {
+  const provider = createPreviewProvider({ ffmpeg, faults: false });
+  const request = {
+    taskId: 'bench',
+    model: 'videogen-2.0-fast',
+    input: { prompt: 'a paper boat on a rainy street', resolution: '720p', duration, ratio: '16:9', generateAudio: true, imageUrls: [] },
+    images: () => Promise.resolve([]),
+    workFolder,
+  } as const;
+  await provider.follow(await provider.submit(request, forever), request, () => {}, forever);
+}
+
+function testFilm(workFolder: string, seconds: number): Promise<void> {
+  const frames = seconds * framesPerSecond;
+  const picture = ['-f', 'lavfi', '-i', `testsrc2=size=1280x720:rate=${framesPerSecond}:duration=${seconds}`];
+  const sound = ['-f', 'lavfi', '-i', `sine=frequency=440:sample_rate=48000:duration=${seconds}`];
+  const args = [...picture, ...sound, '-filter_complex', '[0:v]null[film]', ...encoderArguments(frames, true, 1), 'test.mp4'];
+  return ffmpeg({ args, cwd: workFolder, signal: forever, timeoutMs });
+}

@@ -1,0 +1,151 @@
+import { connectTemporal } from '../../src/temporal/connect.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import { type BareTasks, startBareTasks } from '../bare-tasks.ts';
+import type { Bench } from '../bench.ts';
+import { type Child, residentMb } from '../child.ts';
+import { inParallel } from '../load.ts';
+import { interleaved } from '../rounds.ts';
+import { type Row, showMs, times } from '../row.ts';
+import { benchAccounts, benchService, type BenchService } from '../service.ts';
+import { median } from '../statistics.ts';
+import { openTaskClient, type TaskClient } from '../task-client.ts';
+import { watchTasks, type WatchedTasks } from '../watched-tasks.ts';
+
+const atOnce = 32;
+/** Tasks one after the other, in each round. */
+const singles = 15;
+
+type Running = {
+  readonly service: BenchService;
+  readonly clients: readonly TaskClient[];
+  readonly watched: WatchedTasks;
+  readonly bare: BareTasks;
+  readonly api: Child;
+  readonly worker: Child;
+};
+
+/** Whole tasks with an instant provider beside bare workflows on one engine, and how long a task waits for its generation. */
+export async function wholeTaskRows(
+  bench: Bench,
+  engine: { readonly name: string; readonly address: string; readonly withMemory: boolean },
+): Promise<readonly Row[]> {
+  const service = await benchService(bench, engine.address);
+  const accounts = await benchAccounts(service.db, atOnce);
+  const api = await service.startApi();
+  const worker = service.startWorker('./watched-worker.js');
+  const watched = watchTasks(worker);
+  const bare = await startBareTasks(engine.address);
+  await watched.ready();
+  const clients = accounts.map((account) => openTaskClient(api.baseUrl, account));
+  const running: Running = { service, clients, watched, bare, api, worker };
+  try {
+    await bare.perSecond(atOnce);
+    await tasksPerSecond(running, atOnce);
+    return [
+      await rateRow(bench, engine, running),
+      await lagRow(engine.name, running),
+      ...(engine.withMemory ? [await memoryRow(bench, running)] : []),
+    ];
+  } finally {
+    for (const client of clients) client.close();
+    await Promise.all([service.close(), bare.close()]);
+  }
+}
+
+async function rateRow(bench: Bench, engine: { name: string; address: string }, running: Running): Promise<Row> {
+  const rates = await interleaved({
+    floor: () => running.bare.perSecond(bench.batch),
+    ours: () => tasksPerSecond(running, bench.batch),
+  });
+  const [floor, ours] = [median(rates.floor), median(rates.ours)];
+  const events = await eventsOfOne(engine.address, running);
+  return {
+    what: `whole task, instant provider, ${atOnce} at once, ${engine.name}`,
+    floor: `bare workflow, 1 local and 3 empty activities: ${floor.toFixed(1)}/s`,
+    measured: `${ours.toFixed(1)}/s, ${events} events`,
+    ratio: `rate ${times(ours / floor)}`,
+    target: 'rate ≥ 0.8 ×, ≤ 30 events',
+    isReached: ours / floor >= 0.8 && events <= 30,
+  };
+}
+
+async function lagRow(engine: string, running: Running): Promise<Row> {
+  const lags = await interleaved({
+    floor: () => repeated(() => running.bare.startLagMs()),
+    ours: () => repeated(() => startLagMs(running)),
+  });
+  const [floor, ours] = [median(lags.floor), median(lags.ours)];
+  return {
+    what: `createTask's answer → start of generation, idle, ${engine}`,
+    floor: `bare workflow, asked for → first activity: p50 ${showMs(floor)}`,
+    measured: `p50 ${showMs(ours)}`,
+    ratio: `p50 ${times(ours / floor)}`,
+    target: 'p50 ≤ 1.3 ×',
+    isReached: ours / floor <= 1.3,
+  };
+}
+
+async function memoryRow({ memoryTasks }: Bench, running: Running): Promise<Row> {
+  const finished = await countFinished(running.service);
+  const half = Math.max(0, Math.round(memoryTasks / 2) - finished);
+  if (half > 0) await tasksPerSecond(running, half);
+  const early = await memoryOf(running);
+  await tasksPerSecond(running, Math.max(1, memoryTasks - finished - half));
+  const late = await memoryOf(running);
+  const total = await countFinished(running.service);
+  const show = ({ api, worker }: typeof late) => `api ${Math.round(api)} MB, worker ${Math.round(worker)} MB`;
+  return {
+    what: `memory after ${total.toLocaleString('en')} tasks`,
+    floor: `after half of them: ${show(early)}`,
+    measured: show(late),
+    ratio: `api ${times(late.api / early.api)}, worker ${times(late.worker / early.worker)}`,
+    target: 'api ≤ 200 MB, worker ≤ 450 MB, flat',
+    isReached: late.api <= 200 && late.worker <= 450 && late.worker / early.worker <= 1.1 && late.api / early.api <= 1.1,
+  };
+}
+
+async function memoryOf({ api, worker }: Running) {
+  return { api: await residentMb(api.pid), worker: await residentMb(worker.pid) };
+}
+
+/** From the first createTask until the last of them is final in the database. */
+async function tasksPerSecond({ clients, service }: Running, count: number): Promise<number> {
+  const wanted = (await countFinished(service)) + count;
+  const startedAt = performance.now();
+  await Promise.all(clients.map((client, index) => {
+    const share = Math.floor(count / clients.length) + (index < count % clients.length ? 1 : 0);
+    return inParallel(share, 1, () => client.create());
+  }));
+  await waitFor('the tasks', async () => ((await countFinished(service)) >= wanted ? true : undefined), 300_000);
+  return (1000 * count) / (performance.now() - startedAt);
+}
+
+// The accounts know how many of their tasks have not ended, so that counting does not grow with the table.
+async function countFinished({ db }: BenchService): Promise<number> {
+  const text = `select (select count(*) from tasks) - (select sum(unfinished_tasks) from accounts) as finished`;
+  const [row] = await db.run<{ finished: string }>({ name: 'bench-finished', text });
+  return Number(row?.finished);
+}
+
+async function startLagMs({ clients: [client], watched, service }: Running): Promise<number> {
+  if (client === undefined) throw new Error('no client');
+  const wanted = (await countFinished(service)) + 1;
+  const { taskId, answeredAt } = await client.create();
+  await waitFor('the end of a task', async () => ((await countFinished(service)) >= wanted ? true : undefined));
+  return (watched.began.get(taskId) ?? Number.NaN) - answeredAt;
+}
+
+async function repeated(once: () => Promise<number>): Promise<number> {
+  const values: number[] = [];
+  for (let index = 0; index < singles; index += 1) values.push(await once());
+  return median(values);
+}
+
+async function eventsOfOne(address: string, { service }: Running): Promise<number> {
+  const text = `select id from tasks where state = 'success' order by completed_at limit 1`;
+  const [row] = await service.db.run<{ id: string }>({ name: 'bench-one-finished', text });
+  const { client, close } = connectTemporal({ connection: { address }, namespace: 'default' });
+  const { historyLength } = await client.workflow.getHandle(row?.id ?? '').describe();
+  await close();
+  return historyLength;
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { openCaller, rawRequest, type RawAnswer } from './caller.ts';
+import type { BenchAccount } from './service.ts';
+import { taskBody } from './rows/create-task.ts';
+
+const created = z.object({ data: z.object({ taskId: z.string() }) });
+const record = z.object({ data: z.object({ state: z.string() }) });
+
+/** A client of one account on one connection. */
+export type TaskClient = {
+  create(prompt?: string): Promise<{ readonly taskId: string; readonly answeredAt: number }>;
+  stateOf(taskId: string): Promise<string>;
+  close(): void;
+};
+
+export function openTaskClient(baseUrl: string, { key }: BenchAccount): TaskClient {
+  const caller = openCaller(baseUrl);
+  return {
+    create: async (prompt = taskBody.input.prompt) => {
+      const body = { ...taskBody, input: { ...taskBody.input, prompt } };
+      const answer = await caller.ask(rawRequest('POST', '/api/v1/jobs/createTask', { key, body }));
+      const answeredAt = performance.timeOrigin + performance.now();
+      return { taskId: created.parse(parsed(answer)).data.taskId, answeredAt };
+    },
+    stateOf: async (taskId) => {
+      const answer = await caller.ask(rawRequest('GET', `/api/v1/jobs/recordInfo?taskId=${taskId}`, { key }));
+      return record.parse(parsed(answer)).data.state;
+    },
+    close: () => caller.close(),
+  };
+}
+
+function parsed({ status, body }: RawAnswer): unknown {
+  if (status !== 200) throw new Error(`the service answered ${status}: ${body.slice(0, 300)}`);
+  return JSON.parse(body);
+}

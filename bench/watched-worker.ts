@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { readConfig } from '../src/config.ts';
+import { createLog } from '../src/log.ts';
+import { createMetrics } from '../src/metrics.ts';
+import type { Provider } from '../src/providers/provider.ts';
+import { externalSettings } from '../src/roles/external-settings.ts';
+import { fatalErrors, runUntilSignal } from '../src/roles/run-until-signal.ts';
+import { startWorkerRole } from '../src/roles/worker-role.ts';
+
+// src/worker.ts with a provider that says over the channel when a job begins and when it is done, and that holds a job whose
+// prompt has the word `hold` in it until it is told to let it go.
+
+const held = new Map<string, () => void>();
+process.on('message', (word) => {
+  if (typeof word !== 'object' || word === null || !('release' in word)) return;
+  held.get(String(word.release))?.();
+});
+
+const now = () => performance.timeOrigin + performance.now();
+
+function watched(provider: Provider): Provider {
+  return {
+    ...provider,
+    follow: async (jobId, request, report, signal) => {
+      const { taskId } = request;
+      process.send?.({ began: taskId, at: now() });
+      if (request.input.prompt.includes('hold')) {
+        report(50);
+        await Promise.race([new Promise<void>((resolve) => held.set(taskId, resolve)), aborted(signal)]);
+        held.delete(taskId);
+      }
+      const video = await provider.follow(jobId, request, () => {}, signal);
+      process.send?.({ done: taskId, at: now() });
+      return video;
+    },
+  };
+}
+
+/** Bounded by the deadline of the task. */
+async function aborted(signal: AbortSignal): Promise<void> {
+  await delay(2 ** 31 - 1, undefined, { signal }).catch(() => undefined);
+}
+
+const settings = externalSettings(readConfig());
+const log = createLog({ level: settings.logLevel });
+const fatal = fatalErrors();
+const role = await startWorkerRole(settings, log, fatal.reject, createMetrics(), (deps) => ({
+  ...deps,
+  providers: new Map([...deps.providers].map(([name, provider]) => [name, watched(provider)])),
+}));
+process.send?.('ready');
+await runUntilSignal(role, fatal.promise, log);

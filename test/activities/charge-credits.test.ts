@@ -1,0 +1,61 @@
+import { ApplicationFailure } from '@temporalio/common';
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { v7 as uuidv7 } from 'uuid';
+import { createChargeCredits, type TaskOrder } from '../../activities/charge-credits.ts';
+import { createAccount, findAccount } from '../../src/stores/accounts.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { activityDeps } from '../support/activity-deps.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { silentActivity } from '../support/silent-activity.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
+
+let database: TestDatabase;
+let accountId: string;
+before(async () => {
+  database = await createTestDatabase();
+  accountId = await createAccount(database.db, { name: 'orders', credits: 200 });
+});
+after(async () => {
+  assert.deepEqual(await auditLedger(database.db), []);
+  await database.close();
+});
+
+function charge(taskId: string, order?: TaskOrder, workflowId = taskId) {
+  const { param } = { param: taskParam('ordered') };
+  const deps = { ...activityDeps(database.db, '/nowhere', []), parseTaskRequest: () => ({ ok: true, param }) as const };
+  return silentActivity({ workflowId }, () => createChargeCredits(deps)({ taskId, order }));
+}
+
+/** Refused for good: an error that were retried would keep the workflow for ever. */
+const refused = (reason: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof ApplicationFailure && error.nonRetryable === true, String(error));
+  assert.match(error.message, reason);
+  return true;
+};
+
+test('the charge of an accepted task is confirmed as often as it is asked for, and never repeated', async () => {
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('accepted'));
+  const first = await charge(taskId);
+  assert.deepEqual([first.creditsCharged, first.isFinal], [132, false]);
+  assert.deepEqual(await charge(taskId), first);
+  assert.equal((await findAccount(database.db, accountId))?.balance, 68);
+});
+
+test('an order that the balance does not cover is refused and charges nothing', async () => {
+  await assert.rejects(charge(uuidv7(), { accountId, request: {} }), refused(/insufficient_credits/));
+  assert.equal((await findAccount(database.db, accountId))?.balance, 68);
+});
+
+test('an order of an account that does not exist is refused', async () => {
+  await assert.rejects(charge(uuidv7(), { accountId: uuidv7(), request: {} }), refused(/no_such_account/));
+});
+
+test('what an operator mistyped is refused at once: ids that are none, a workflow under another id, no order', async () => {
+  const taskId = uuidv7();
+  await assert.rejects(charge('my-task'), refused(/must be a UUID/));
+  await assert.rejects(charge(taskId.toUpperCase()), refused(/must be a UUID in lower case/));
+  await assert.rejects(charge(taskId, { accountId: 'acme', request: {} }), refused(/accountId must be a UUID/));
+  await assert.rejects(charge(taskId, undefined, 'another'), refused(/must be the task id/));
+  await assert.rejects(charge(taskId), refused(/without an order/));
+});
