@@ -62,12 +62,18 @@ async function onConnection<T>(pool: pg.Pool, work: (connection: pg.PoolClient) 
     throw isAway(error) ? new DatabaseAway(false, error) : error;
   });
   let isBroken = false;
+  // A connection that breaks tells its statement, and then everybody: without a listener that would end the process.
+  const onBroken = () => {
+    isBroken = true;
+  };
+  connection.on('error', onBroken);
   try {
     return await work(connection);
   } catch (error) {
-    isBroken = isAway(error);
-    throw isBroken ? new DatabaseAway(true, error) : error;
+    isBroken ||= isAway(error);
+    throw isAway(error) ? new DatabaseAway(true, error) : error;
   } finally {
+    connection.off('error', onBroken);
     connection.release(isBroken);
   }
 }

@@ -20,7 +20,7 @@ describe('videogen start, with servers of its own', () => {
     data = await mkdtemp(join(tmpdir(), 'videogen-start-'));
     const port = await keptPort(undefined, undefined);
     const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
-    env = { ...rest, VIDEOGEN_DATA: data, PORT: String(port), PREVIEW_FAULTS: '1' };
+    env = { ...rest, VIDEOGEN_DATA: data, PORT: String(port), PREVIEW_FAULTS: '1', READ_RATE: 'off' };
     api = { baseUrl: `http://127.0.0.1:${port}`, key: '' };
   });
   after(async () => {
@@ -42,7 +42,8 @@ describe('videogen start, with servers of its own', () => {
     waitFor(
       'the end of the task',
       async () => {
-        const { body } = await recordInfo(api, taskId);
+        const { status, body } = await recordInfo(api, taskId);
+        assert.equal(status, 200, body.msg);
         return body.data['completeTime'] === null ? undefined : body.data;
       },
       90_000,

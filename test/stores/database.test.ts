@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { connect, createServer, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { createDatabase, type Database, DatabaseAway } from '../../src/stores/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const one = { name: 'test-one', text: 'select 1::bigint as one' };
+const sleep = { name: 'test-sleep', text: 'select pg_sleep(30)' };
+const wrong = { name: 'test-wrong', text: 'select 1 / $1::int as quotient' };
+const big = { name: 'test-big', text: 'select 9007199254740993::bigint as big' };
+const moment = { name: 'test-moment', text: `select '2026-11-21 10:00:00.123456+00'::timestamptz as at` };
+
+describe('a database', () => {
+  let server: TestDatabase;
+  let sockets: Socket[] = [];
+  let relay: ReturnType<typeof createServer>;
+  let db: Database;
+  before(async () => {
+    server = await createTestDatabase();
+    const target = new URL(server.url);
+    relay = createServer((client) => {
+      const upstream = connect(Number(target.port), target.hostname);
+      for (const socket of [client, upstream]) socket.on('error', () => {});
+      client.pipe(upstream).pipe(client);
+      sockets.push(client, upstream);
+    });
+    await new Promise<void>((resolve) => {
+      relay.listen(0, '127.0.0.1', resolve);
+    });
+    const url = new URL(server.url);
+    url.port = String((relay.address() as AddressInfo).port); // a listening TCP server has one
+    db = createDatabase({ url: url.href, poolSize: 1 });
+  });
+  after(async () => {
+    await db.close();
+    cut();
+    relay.close();
+    await server.close();
+  });
+
+  function cut(): void {
+    for (const socket of sockets) socket.resetAndDestroy();
+    sockets = [];
+  }
+
+  test('a connection that breaks under a statement says so, may have committed, and ends neither process nor pool', async () => {
+    const running = db.run(sleep);
+    const isAsleep = async () => {
+      const watch = {
+        name: 'test-watch',
+        text: `select 1 from pg_stat_activity where query like '%pg_sleep(30)' and state = 'active'`,
+      };
+      return (await server.db.run(watch)).length > 0;
+    };
+    while (!(await isAsleep()));
+    cut();
+    await assert.rejects(running, (error) => error instanceof DatabaseAway && error.wasSent);
+    assert.deepEqual(await db.run(one), [{ one: 1 }]);
+  });
+
+  test('a connection that breaks while idle is replaced', async () => {
+    await db.run(one);
+    cut();
+    const answer = await db.run(one).catch(() => db.run(one));
+    assert.deepEqual(answer, [{ one: 1 }]);
+  });
+
+  test('no connection at all means that nothing was sent', async () => {
+    const nowhere = createDatabase({ url: 'postgres://videogen@127.0.0.1:1/none' });
+    await assert.rejects(nowhere.run(one), (error) => error instanceof DatabaseAway && !error.wasSent);
+    await nowhere.close();
+  });
+
+  test('a statement that fails is not taken for an absent database, and a transaction with one leaves nothing behind', async () => {
+    await assert.rejects(db.run(wrong, [0]), /division by zero/);
+    await assert.rejects(
+      db.transaction(async (run) => {
+        await run({ name: 'test-make', text: 'create table left_behind ()' });
+        await run(wrong, [0]);
+      }),
+      /division by zero/,
+    );
+    const left = { name: 'test-left', text: `select to_regclass('left_behind') as found` };
+    assert.deepEqual(await db.run(left), [{ found: null }]);
+  });
+
+  test('a bigint beyond 2^53 throws rather than lose a credit, and an instant is Unix milliseconds', async () => {
+    await assert.rejects(db.run(big), RangeError);
+    assert.deepEqual(await db.run(moment), [{ at: Date.UTC(2026, 10, 21, 10, 0, 0, 123) }]);
+  });
+});
