@@ -89,6 +89,16 @@ test('zod and node modules are out of reach of workflow code, whose every error 
   assert.deepEqual(packages, ['@temporalio/common', '@temporalio/workflow']);
 });
 
+test('each prepared statement has a name of its own, for a connection refuses a second text under one name', () => {
+  const statement = /\bname: '([^']+)',\s*text:/g;
+  const names = sourceFiles().flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(statement)].map(([, name]) => name),
+  );
+  const repeated = names.filter((name, index) => names.indexOf(name) !== index);
+  assert.deepEqual(repeated, []);
+  assert.ok(names.length > 30, 'the statements were found');
+});
+
 test('there is no barrel but the two tables of contents', () => {
   const barrels = sourceFiles().filter((file) => file.endsWith('/index.ts'));
   assert.deepEqual(barrels, ['activities/index.ts', 'workflows/index.ts']);

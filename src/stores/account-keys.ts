@@ -32,7 +32,10 @@ export async function createAccountKey(db: Database, wanted: WantedKey): Promise
   return outcome;
 }
 
-const lockAccount = { name: 'lock-account', text: 'select id from accounts where id = $1 for no key update' };
+const lockAccount = {
+  name: 'lock-account-for-its-keys',
+  text: 'select id from accounts where id = $1 for no key update',
+};
 
 const insertKey = {
   name: 'create-account-key',

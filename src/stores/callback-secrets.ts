@@ -40,7 +40,10 @@ export async function showCallbackSecret(db: Database, accountId: string): Promi
 }
 
 // Two rotations at once would both find the same current secret, so the account's row puts them in a queue.
-const lockAccount = { name: 'lock-account', text: `select from accounts where id = $1 for no key update` };
+const lockAccount = {
+  name: 'lock-account-for-its-secrets',
+  text: `select from accounts where id = $1 for no key update`,
+};
 const deleteExpired = {
   name: 'delete-expired-callback-secrets',
   text: `delete from callback_secrets where account_id = $1 and expires_at <= now()`,
