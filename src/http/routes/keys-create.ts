@@ -23,7 +23,9 @@ const nameError = 'must be 1 to 200 characters, and plain text';
 const body = z.strictObject({
   name: z
     .string({ error: ({ input }) => (input === undefined ? 'is required' : nameError) })
-    .regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,200}$/u, { error: nameError }),
+    .min(1, { error: nameError })
+    .max(200, { error: nameError })
+    .refine((name) => /\S/.test(name) && !/[\p{Cc}\p{Cs}]/u.test(name), { error: nameError }),
   scopes: z
     .array(z.enum(scopes, { error: `must be one of ${scopes.join(', ')}` }), { error: 'must be an array of scopes' })
     .min(1, { error: 'must hold at least one scope' })

@@ -4,7 +4,8 @@ import { isFinal } from '../../domain/task.ts';
 import { succeed } from '../envelope.ts';
 import { holdUntilEnd } from '../hold-until-end.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { authenticate } from '../middleware/authenticate.ts';
+import { HttpFailure } from '../http-failure.ts';
+import { authenticateWithTask, type WithTask } from '../middleware/authenticate.ts';
 import { checkAnswers } from '../middleware/check-answers.ts';
 import { limitReads } from '../middleware/limit-reads.ts';
 import { preferenceApplied, preferHeader, preferWait, type WithWait } from '../middleware/prefer-wait.ts';
@@ -41,10 +42,10 @@ export const recordInfoOperation: Operation = {
 
 /** `GET /api/v1/jobs/recordInfo?taskId=` (spec 4.2): the record of one of the caller's tasks. */
 export function recordInfoRoute(router: Router<RequestState, Extras>, deps: HttpDeps): void {
-  router.get<WithCaller & WithQuery<Query> & WithWait>(
+  router.get<WithCaller & WithTask & WithQuery<Query> & WithWait>(
     recordInfoOperation.path,
     checkAnswers(recordInfoOperation, deps.checkAnswers),
-    authenticate(deps),
+    authenticateWithTask(deps),
     limitReads(deps),
     requireScope('tasks:read'),
     validateQuery(recordInfoQuery),
@@ -53,11 +54,11 @@ export function recordInfoRoute(router: Router<RequestState, Extras>, deps: Http
   );
 }
 
-async function recordInfo(ctx: Context<WithCaller & WithQuery<Query> & WithWait>, deps: HttpDeps): Promise<void> {
-  const { query, caller, waitSeconds } = ctx.state;
-  const { accountId } = caller;
-  const task = await ownTask(deps.db, query.taskId, accountId);
+async function recordInfo(ctx: Context<WithCaller & WithTask & WithWait>, deps: HttpDeps): Promise<void> {
+  const { task, caller, waitSeconds } = ctx.state;
+  if (task === undefined) throw new HttpFailure('no_such_task');
   const { taskId } = task;
+  const { accountId } = caller;
   const isHeld = !isFinal(task.state) && (await holdUntilEnd(ctx, deps, { taskId, accountId, waitSeconds }));
   succeed(ctx, await readRecord(deps, isHeld ? await ownTask(deps.db, taskId, accountId) : task));
 }
