@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { createTestAccount, startTestService } from '../support/service.ts';
 
@@ -39,8 +40,13 @@ function schemathesis(baseUrl: string, key: string): Promise<{ code: number; out
     .concat(['--checks', checks.join(','), '--max-examples', '15', '--generation-deterministic'])
     .concat(['--suppress-health-check', 'all', '--request-timeout', '70', '--no-color']);
   return new Promise((resolve) => {
-    execFile(program, args, { timeout: limitMs, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : 1, output: `${stdout}\n${stderr}` });
-    });
+    execFile(
+      program,
+      args,
+      { timeout: limitMs, maxBuffer: 64 * 1024 * 1024, cwd: tmpdir() },
+      (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : 1, output: `${stdout}\n${stderr}` });
+      },
+    );
   });
 }
