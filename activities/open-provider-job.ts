@@ -58,21 +58,19 @@ async function resumeJob(
   const { ordinal } = job;
   if (job.jobId !== undefined) return { taskId, ordinal, provider, jobId: job.jobId };
   const recovered = await provider.recover(request, signal);
-  switch (recovered.kind) {
-    case 'found':
-      await recordProviderJob(deps.db, { taskId, ordinal, jobId: recovered.jobId });
-      return { taskId, ordinal, provider, jobId: recovered.jobId };
-    case 'not_created':
-      if (job.ageMs < settledAfterMs) throw unavailable(`${job.provider} may be making the job at this moment`, true);
-      await endProviderJob(deps.db, { taskId, ordinal, outcome: 'not_created' });
-      return undefined;
-    case 'unknown': {
-      const fault = unavailable(`the answer of ${job.provider} was lost`, false);
-      const failure = { failCode: fault.failCode, failMsg: fault.message };
-      await endProviderJob(deps.db, { taskId, ordinal, outcome: 'abandoned', failure });
-      throw fault;
-    }
+  if (recovered.kind === 'found') {
+    await recordProviderJob(deps.db, { taskId, ordinal, jobId: recovered.jobId });
+    return { taskId, ordinal, provider, jobId: recovered.jobId };
   }
+  if (recovered.kind === 'unknown') {
+    const fault = unavailable(`the answer of ${job.provider} was lost`, false);
+    const failure = { failCode: fault.failCode, failMsg: fault.message };
+    await endProviderJob(deps.db, { taskId, ordinal, outcome: 'abandoned', failure });
+    throw fault;
+  }
+  if (job.ageMs < settledAfterMs) throw unavailable(`${job.provider} may be making the job at this moment`, true);
+  await endProviderJob(deps.db, { taskId, ordinal, outcome: 'not_created' });
+  return undefined;
 }
 
 /** Calls for a job that a task may make at most; each of them but the last was refused without a job being made. */

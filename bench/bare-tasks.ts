@@ -20,7 +20,11 @@ const atOnce = 32;
 
 export async function startBareTasks(address: string): Promise<BareTasks> {
   const queue = `bare-${randomBytes(4).toString('hex')}`;
-  const worker = startChild('./floor-worker.js', { ...process.env, TEMPORAL_ADDRESS: address, VIDEOGEN_TASK_QUEUE: queue });
+  const worker = startChild('./floor-worker.js', {
+    ...process.env,
+    TEMPORAL_ADDRESS: address,
+    VIDEOGEN_TASK_QUEUE: queue,
+  });
   let completed = 0;
   const began = new Map<string, number>();
   await new Promise<void>((resolve) => {
@@ -33,17 +37,25 @@ export async function startBareTasks(address: string): Promise<BareTasks> {
   });
   const { client, close } = connectTemporal({ connection: { address }, namespace: 'default' });
   const start = async (taskId: string) => {
-    await client.workflow.start<typeof bareTask>('bareTask', { workflowId: taskId, taskQueue: queue, args: [{ taskId, queue }] });
+    await client.workflow.start<typeof bareTask>('bareTask', {
+      workflowId: taskId,
+      taskQueue: queue,
+      args: [{ taskId, queue }],
+    });
   };
   return {
     worker,
     perSecond: async (count) => {
       const [startedAt, wanted] = [performance.now(), completed + count];
       await inParallel(count, atOnce, () => start(uuidv7()));
-      await waitFor('the bare tasks', () => {
-        worker.tell({ ask: 'completed' });
-        return completed >= wanted ? true : undefined;
-      }, 120_000);
+      await waitFor(
+        'the bare tasks',
+        () => {
+          worker.tell({ ask: 'completed' });
+          return completed >= wanted ? true : undefined;
+        },
+        120_000,
+      );
       return (1000 * count) / (performance.now() - startedAt);
     },
     startLagMs: async () => {

@@ -55,7 +55,11 @@ function parse(received: Buffer): RawAnswer | undefined {
 }
 
 /** The bytes of a request; made once and sent many times. */
-export function rawRequest(method: 'GET' | 'POST', path: string, { key, body }: { key?: string; body?: unknown } = {}): Buffer {
+export function rawRequest(
+  method: 'GET' | 'POST',
+  path: string,
+  { key, body }: { key?: string; body?: unknown } = {},
+): Buffer {
   const text = body === undefined ? '' : JSON.stringify(body);
   const lines = [`${method} ${path} HTTP/1.1`, 'Host: bench'];
   if (key !== undefined) lines.push(`Authorization: Bearer ${key}`);

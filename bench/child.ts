@@ -14,10 +14,14 @@ export type Child = {
 
 const stopLimitMs = 20_000;
 
+/** `BENCH_PROFILE` names a folder in which every process leaves a CPU profile; the figures of such a run mean nothing. */
+const profileFolder = process.env['BENCH_PROFILE'];
+const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
+
 /** Runs a script of this build, given relative to `bench/`, in a process of its own. */
-export function startChild(script: string, env: NodeJS.ProcessEnv): Child {
+export function startChild(script: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): Child {
   const path = fileURLToPath(new URL(script, import.meta.url));
-  const child = fork(path, { env, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = fork(path, [...args], { env, execArgv: profiling, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   if (child.pid === undefined) throw new Error(`${script} could not be started`);
   return {
     pid: child.pid,
@@ -45,7 +49,11 @@ export async function residentMb(pid: number): Promise<number> {
 export async function processorMs(pids: readonly number[]): Promise<number> {
   const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8')));
   return stats.reduce((sum, stat) => {
-    const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(')') + 2).split(' ').slice(11, 13).map(Number);
+    const [user = 0, system = 0] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13)
+      .map(Number);
     return sum + 10 * (user + system);
   }, 0);
 }

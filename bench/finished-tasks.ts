@@ -1,5 +1,5 @@
 import type { Database } from '../src/stores/database.ts';
-import { madeUpResult, taskParam } from '../test/support/tasks.ts';
+import { madeUpMeasures, taskParam } from '../test/support/tasks.ts';
 
 const insertTasks = {
   name: 'bench-finished-tasks',
@@ -10,7 +10,7 @@ with numbered as (
 ), task as (
   insert into tasks (id, account_id, model, param, state, credits_charged, result, request_sha256, created_at, updated_at,
     generation_started_at, completed_at)
-  select id, account_id, 'videogen-2.0-fast', $3::json, 'success', 165, $4::json, decode(repeat('00', 32), 'hex'), at, at, at, at
+  select id, account_id, 'videogen-2.0-fast', $3::json, 'success', 165, (jsonb_build_object('videoKey', 'results/' || id || '/video.mp4', 'posterKey', 'results/' || id || '/poster.jpg') || $4::jsonb)::json, decode(repeat('00', 32), 'hex'), at, at, at, at
   from numbered
   returning id, account_id
 )
@@ -22,10 +22,19 @@ returning task_id`,
 const chunk = 5_000;
 
 /** Puts so many finished tasks and their charges into the books, and answers some of their ids. For reading only: no balance pays for them. */
-export async function addFinishedTasks(db: Database, accountIds: readonly string[], count: number): Promise<readonly string[]> {
+export async function addFinishedTasks(
+  db: Database,
+  accountIds: readonly string[],
+  count: number,
+): Promise<readonly string[]> {
   let ids: string[] = [];
   for (let done = 0; done < count; done += chunk) {
-    const values = [accountIds, Math.min(chunk, count - done), JSON.stringify(taskParam('a paper boat')), JSON.stringify(madeUpResult)];
+    const values = [
+      accountIds,
+      Math.min(chunk, count - done),
+      JSON.stringify(taskParam('a paper boat')),
+      JSON.stringify(madeUpMeasures),
+    ];
     const rows = await db.run<{ task_id: string }>(insertTasks, values);
     ids = ids.concat(rows.slice(0, 200).map((row) => row.task_id));
   }

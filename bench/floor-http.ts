@@ -7,7 +7,10 @@ import { z } from 'zod';
 // of ten connections and the same prepared statements as the service.
 
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 10 });
-const insert = { name: 'insert', text: 'insert into floor_rows (id, body) values (gen_random_uuid(), $1) returning id' };
+const insert = {
+  name: 'insert',
+  text: 'insert into floor_rows (id, body) values (gen_random_uuid(), $1) returning id',
+};
 const select = { name: 'select', text: 'select id, body from floor_rows where id = $1' };
 const json = z.record(z.string(), z.unknown());
 

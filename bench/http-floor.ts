@@ -21,7 +21,12 @@ export async function startHttpFloor(bench: Bench, body: unknown): Promise<HttpF
   const db = createDatabase({ url });
   const ids = await fill(db, body);
   const port = await keptPort(undefined, undefined);
-  const child = startChild('./floor-http.js', { ...process.env, DATABASE_URL: url, PORT: String(port), NODE_ENV: 'production' });
+  const child = startChild('./floor-http.js', {
+    ...process.env,
+    DATABASE_URL: url,
+    PORT: String(port),
+    NODE_ENV: 'production',
+  });
   await new Promise<void>((resolve) => child.onSaid(() => resolve()));
   return {
     baseUrl: `http://127.0.0.1:${port}`,

@@ -18,7 +18,8 @@ export async function httpLoad({ baseUrl, callers, durationMs, request }: HttpLo
   try {
     return await closedLoop({ callers, durationMs }, async (caller, turn) => {
       const answer = await open[caller]?.ask(request(caller, turn));
-      if (answer?.status !== 200) throw new Error(`${baseUrl} answered ${answer?.status}: ${answer?.body.slice(0, 300)}`);
+      if (answer?.status !== 200)
+        throw new Error(`${baseUrl} answered ${answer?.status}: ${answer?.body.slice(0, 300)}`);
     });
   } finally {
     for (const caller of open) caller.close();
@@ -55,7 +56,11 @@ export function medianLoad(loads: readonly Load[]): Load {
 }
 
 /** Does the work for every number below `count`, so many at a time. */
-export async function inParallel(count: number, atOnce: number, work: (index: number) => Promise<unknown>): Promise<void> {
+export async function inParallel(
+  count: number,
+  atOnce: number,
+  work: (index: number) => Promise<unknown>,
+): Promise<void> {
   let next = 0;
   const run = async () => {
     while (next < count) {

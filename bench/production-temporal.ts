@@ -1,3 +1,4 @@
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -21,9 +22,15 @@ const connections = { default: 12, visibility: 4 };
  * Starts Temporal's production server with its data in PostgreSQL. The program is not ours to fetch: `serverPath` names it, and
  * `temporal-sql-tool`, which makes the schema, is expected beside it.
  */
-export async function startProductionTemporal(
-  { serverPath, postgresUrl, folder }: { serverPath: string; postgresUrl: string; folder: string },
-): Promise<TemporalAddress> {
+export async function startProductionTemporal({
+  serverPath,
+  postgresUrl,
+  folder,
+}: {
+  serverPath: string;
+  postgresUrl: string;
+  folder: string;
+}): Promise<TemporalAddress> {
   await makeSchema(join(dirname(serverPath), 'temporal-sql-tool'), postgresUrl);
   await mkdir(join(folder, 'config'), { recursive: true });
   const port = await keptPort(undefined, undefined);
@@ -52,8 +59,22 @@ async function makeSchema(tool: string, postgresUrl: string): Promise<void> {
   await client.query('create database temporal');
   await client.query('create database temporal_visibility');
   await client.end();
-  const login = ['--plugin', 'postgres12', '--endpoint', hostname, '--port', port, '--user', username, '--password', password];
-  for (const [database, schema] of [['temporal', 'temporal'], ['temporal_visibility', 'visibility']] as const) {
+  const login = [
+    '--plugin',
+    'postgres12',
+    '--endpoint',
+    hostname,
+    '--port',
+    port,
+    '--user',
+    username,
+    '--password',
+    password,
+  ];
+  for (const [database, schema] of [
+    ['temporal', 'temporal'],
+    ['temporal_visibility', 'visibility'],
+  ] as const) {
     await run(tool, [...login, '--database', database, 'setup-schema', '--version', '0.0']);
     await run(tool, [...login, '--database', database, 'update-schema', '--schema-name', `postgresql/v12/${schema}`]);
   }
@@ -64,8 +85,15 @@ async function configuration(postgresUrl: string, folder: string, port: number):
   const { host, username, password } = new URL(postgresUrl);
   const store = (databaseName: string, maxConns: number) => ({
     sql: {
-      pluginName: 'postgres12', databaseName, connectAddr: host, connectProtocol: 'tcp',
-      user: username, password, maxConns, maxIdleConns: maxConns, maxConnLifetime: '1h',
+      pluginName: 'postgres12',
+      databaseName,
+      connectAddr: host,
+      connectProtocol: 'tcp',
+      user: username,
+      password,
+      maxConns,
+      maxIdleConns: maxConns,
+      maxConnLifetime: '1h',
     },
   });
   const service = async (grpcPort?: number) => ({
@@ -87,7 +115,12 @@ async function configuration(postgresUrl: string, folder: string, port: number):
       },
     },
     global: { membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' } },
-    services: { frontend: await service(port), history: await service(), matching: await service(), worker: await service() },
+    services: {
+      frontend: await service(port),
+      history: await service(),
+      matching: await service(),
+      worker: await service(),
+    },
     clusterMetadata: {
       enableGlobalNamespace: false,
       failoverVersionIncrement: 10,
@@ -103,15 +136,27 @@ async function configuration(postgresUrl: string, folder: string, port: number):
 }
 
 const startLimitMs = 60_000;
-const retentionSeconds = 72 * 3600;
+const retentionMs = 72 * 3_600_000;
 
 /** A new namespace is known to all services a few seconds after it was made. */
 async function makeNamespace(address: string): Promise<void> {
   const { client, close } = connectTemporal({ connection: { address }, namespace: 'default' }, { retries: false });
   const { workflowService } = client.connection;
-  const attempt = (call: () => Promise<unknown>) => () => call().then(() => true, () => undefined);
-  const workflowExecutionRetentionPeriod = { seconds: retentionSeconds };
-  await waitFor('the namespace', attempt(() => workflowService.registerNamespace({ namespace: 'default', workflowExecutionRetentionPeriod })), startLimitMs);
-  await waitFor('the namespace to be known', attempt(() => workflowService.listWorkflowExecutions({ namespace: 'default', pageSize: 1 })), startLimitMs);
+  const attempt = (call: () => Promise<unknown>) => () =>
+    call().then(
+      () => true,
+      () => undefined,
+    );
+  const workflowExecutionRetentionPeriod = msToTs(retentionMs);
+  await waitFor(
+    'the namespace',
+    attempt(() => workflowService.registerNamespace({ namespace: 'default', workflowExecutionRetentionPeriod })),
+    startLimitMs,
+  );
+  await waitFor(
+    'the namespace to be known',
+    attempt(() => workflowService.listWorkflowExecutions({ namespace: 'default', pageSize: 1 })),
+    startLimitMs,
+  );
   await close();
 }

@@ -9,7 +9,7 @@ const quietShare = 0.15;
 /** Waits until these processes do next to nothing: work behind earlier answers must not be measured with the next ones. */
 export async function quiet(pids: readonly number[]): Promise<void> {
   let before = await processorMs(pids);
-  for (const giveUpAt = Date.now() + limitMs; Date.now() < giveUpAt; ) {
+  for (const giveUpAt = Date.now() + limitMs; Date.now() < giveUpAt;) {
     await delay(stepMs);
     const now = await processorMs(pids);
     if ((now - before) / stepMs < quietShare) return;

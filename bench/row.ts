@@ -30,7 +30,11 @@ export function tableOf(rows: readonly Row[]): string {
   const lines = rows.map((row) =>
     [row.what, row.floor, row.measured, row.ratio, row.target, verdicts[`${row.isReached}`]].join(' | '),
   );
-  return ['what | floor in the same run | measured | ratio | to reach | reached', '---|---|---|---|---|---', ...lines]
+  return [
+    'what | floor in the same run | measured | ratio | to reach | reached',
+    '--- | --- | --- | --- | --- | ---',
+    ...lines,
+  ]
     .map((line) => `| ${line} |`)
     .join('\n');
 }

@@ -22,7 +22,11 @@ export type BenchService = {
   close(): Promise<void>;
 };
 
-export async function benchService(bench: Bench, temporalAddress: string, extra: NodeJS.ProcessEnv = {}): Promise<BenchService> {
+export async function benchService(
+  bench: Bench,
+  temporalAddress: string,
+  extra: NodeJS.ProcessEnv = {},
+): Promise<BenchService> {
   const name = `bench_${randomBytes(4).toString('hex')}`;
   const databaseUrl = await newDatabase(bench.postgresUrl, name);
   await migrateToLatest(databaseUrl);

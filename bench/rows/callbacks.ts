@@ -31,7 +31,8 @@ export async function callbackRow(bench: Bench): Promise<Row> {
     await deliver(bench, service, receiver, warmUp);
     const rates = await interleaved({
       floor: () => barePosts(receiver, 10 * deliveries),
-      ours: async () => deliver(bench, service, receiver, await owedCallbacks(service, accountIds, receiver.url, deliveries)),
+      ours: async () =>
+        deliver(bench, service, receiver, await owedCallbacks(service, accountIds, receiver.url, deliveries)),
     });
     const [floor, ours] = [median(rates.floor), median(rates.ours)];
     return {
@@ -63,7 +64,12 @@ async function startReceiver(): Promise<Receiver> {
 
 type Owed = { readonly taskId: string; readonly accountId: string };
 
-async function owedCallbacks({ db }: BenchService, accountIds: readonly string[], url: string, count: number): Promise<readonly Owed[]> {
+async function owedCallbacks(
+  { db }: BenchService,
+  accountIds: readonly string[],
+  url: string,
+  count: number,
+): Promise<readonly Owed[]> {
   const ids = (await addFinishedTasks(db, accountIds, count)).slice(0, count);
   const text = `
 insert into callback_deliveries (task_id, account_id, url, due_at)
@@ -72,7 +78,12 @@ select id, account_id, $2, now() + interval '1 hour' from tasks where id = any($
   return rows.map((row) => ({ taskId: row.task_id, accountId: row.account_id }));
 }
 
-async function deliver(bench: Bench, service: BenchService, receiver: Receiver, owed: readonly Owed[]): Promise<number> {
+async function deliver(
+  bench: Bench,
+  service: BenchService,
+  receiver: Receiver,
+  owed: readonly Owed[],
+): Promise<number> {
   const { client, close } = connectTemporal({ connection: { address: bench.temporal.address }, namespace: 'default' });
   const engine = createEngine(client, taskQueuesOf(service.environment.VIDEOGEN_TASK_QUEUE));
   const wanted = (await receivedNow(receiver)) + owed.length;

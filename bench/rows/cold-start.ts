@@ -37,7 +37,8 @@ async function wholeStart(folder: string): Promise<number> {
   const port = await keptPort(undefined, undefined);
   const { DATABASE_URL: _database, TEMPORAL_ADDRESS: _temporal, ...environment } = process.env;
   const startedAt = performance.now();
-  const child = startChild('../src/cli.js', { ...environment, VIDEOGEN_DATA: data, PORT: String(port), NODE_ENV: 'production' });
+  const env = { ...environment, VIDEOGEN_DATA: data, PORT: String(port), NODE_ENV: 'production' };
+  const child = startChild('../src/cli.js', env, ['start']);
   await waitFor('the service to be ready', () => isReady(`http://127.0.0.1:${port}/readyz`), 60_000);
   const tookMs = performance.now() - startedAt;
   await child.stop();

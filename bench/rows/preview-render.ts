@@ -43,7 +43,14 @@ async function film(workFolder: string, duration: number): Promise<void> {
   const request = {
     taskId: 'bench',
     model: 'videogen-2.0-fast',
-    input: { prompt: 'a paper boat on a rainy street', resolution: '720p', duration, ratio: '16:9', generateAudio: true, imageUrls: [] },
+    input: {
+      prompt: 'a paper boat on a rainy street',
+      resolution: '720p',
+      duration,
+      ratio: '16:9',
+      generateAudio: true,
+      imageUrls: [],
+    },
     images: () => Promise.resolve([]),
     workFolder,
   } as const;
@@ -54,6 +61,13 @@ function testFilm(workFolder: string, seconds: number): Promise<void> {
   const frames = seconds * framesPerSecond;
   const picture = ['-f', 'lavfi', '-i', `testsrc2=size=1280x720:rate=${framesPerSecond}:duration=${seconds}`];
   const sound = ['-f', 'lavfi', '-i', `sine=frequency=440:sample_rate=48000:duration=${seconds}`];
-  const args = [...picture, ...sound, '-filter_complex', '[0:v]null[film]', ...encoderArguments(frames, true, 1), 'test.mp4'];
+  const args = [
+    ...picture,
+    ...sound,
+    '-filter_complex',
+    '[0:v]null[film]',
+    ...encoderArguments(frames, true, 1),
+    'test.mp4',
+  ];
   return ffmpeg({ args, cwd: workFolder, signal: forever, timeoutMs });
 }

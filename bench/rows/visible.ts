@@ -44,11 +44,13 @@ type Live = {
 
 async function visibleRow(live: Live, outstanding: number, ends: number): Promise<Row> {
   const taskIds = await heldTasks(live, outstanding);
-  const lags = await Promise.all(taskIds.slice(0, ends).map(async (taskId, index) => {
-    await delay((1000 * index) / endsPerSecond);
-    live.watched.release(taskId);
-    return visibleAfterMs(live, taskId);
-  }));
+  const lags = await Promise.all(
+    taskIds.slice(0, ends).map(async (taskId, index) => {
+      await delay((1000 * index) / endsPerSecond);
+      live.watched.release(taskId);
+      return visibleAfterMs(live, taskId);
+    }),
+  );
   // The row of pollers wants those that are left.
   const [p50, max] = [median(lags), Math.max(...lags)];
   return {
@@ -115,7 +117,7 @@ async function poll(baseUrl: string, request: Buffer | undefined, endsAt: number
   const caller = openCaller(baseUrl);
   const times: number[] = [];
   await delay(Math.random() * 1_000);
-  for (; request !== undefined && performance.now() < endsAt; ) {
+  for (; request !== undefined && performance.now() < endsAt;) {
     const askedAt = performance.now();
     const { status } = await caller.ask(request);
     if (status !== 200) throw new Error(`a poller was answered ${status}`);

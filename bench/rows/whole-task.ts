@@ -100,7 +100,8 @@ async function memoryRow({ memoryTasks }: Bench, running: Running): Promise<Row>
     measured: show(late),
     ratio: `api ${times(late.api / early.api)}, worker ${times(late.worker / early.worker)}`,
     target: 'api ≤ 200 MB, worker ≤ 450 MB, flat',
-    isReached: late.api <= 200 && late.worker <= 450 && late.worker / early.worker <= 1.1 && late.api / early.api <= 1.1,
+    isReached:
+      late.api <= 200 && late.worker <= 450 && late.worker / early.worker <= 1.1 && late.api / early.api <= 1.1,
   };
 }
 
@@ -112,10 +113,12 @@ async function memoryOf({ api, worker }: Running) {
 async function tasksPerSecond({ clients, service }: Running, count: number): Promise<number> {
   const wanted = (await countFinished(service)) + count;
   const startedAt = performance.now();
-  await Promise.all(clients.map((client, index) => {
-    const share = Math.floor(count / clients.length) + (index < count % clients.length ? 1 : 0);
-    return inParallel(share, 1, () => client.create());
-  }));
+  await Promise.all(
+    clients.map((client, index) => {
+      const share = Math.floor(count / clients.length) + (index < count % clients.length ? 1 : 0);
+      return inParallel(share, 1, () => client.create());
+    }),
+  );
   await waitFor('the tasks', async () => ((await countFinished(service)) >= wanted ? true : undefined), 300_000);
   return (1000 * count) / (performance.now() - startedAt);
 }

@@ -88,7 +88,7 @@ function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 
 }
 
 /** Measured: every new workflow starts on the non-sticky queue, which gets two pollers by default (docs/decisions.md). */
-const mainQueue = {
+export const mainQueue = {
   workflowBundle: { codePath: fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url)) },
   maxConcurrentWorkflowTaskExecutions: 100,
   maxConcurrentWorkflowTaskPolls: 40,

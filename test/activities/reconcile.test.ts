@@ -9,7 +9,7 @@ import { mediaKeysOf } from '../../activities/media-keys.ts';
 import { createReconcileActivities } from '../../activities/reconcile.ts';
 import type { FailCode } from '../../src/domain/task.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
-import { refundTask } from '../../src/stores/end-task.ts';
+import { completeTask, refundTask } from '../../src/stores/end-task.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/ledger.ts';
 import {
@@ -24,7 +24,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createFakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts';
 import { interruptedDeps, Killed } from '../support/interrupted-deps.ts';
 import { silentActivity } from '../support/silent-activity.ts';
-import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
 
 // `reconcile` against an engine that is played: what it decides, in which order, and what it does when it dies in the middle.
 
@@ -141,6 +141,17 @@ for (const [what, look, failCode] of [
   });
 }
 
+test('a task that ends while it is looked at keeps its end, and reconcile claims nothing', async () => {
+  const taskId = await accepted(gone, 'http://receiver.test/');
+  const world = deps();
+  const lookAt = async (id: string) => {
+    await completeTask(database.db, id, madeUpResult);
+    return world.engine.lookAt(id);
+  };
+  const settled = await run(activities({ ...world, engine: { ...world.engine, lookAt } }).settleTasks);
+  assert.deepEqual([settled.refunded, calls, await failCodeOf(taskId)], [0, [], undefined]);
+});
+
 test('a generation two minutes past its deadline is ended, one that stores its video is not', async () => {
   const storing: WorkflowLook = { ...running, pendingActivities: ['storeResult'] };
   const [late, inTime, isStoring] = [await accepted(running), await accepted(running), await accepted(storing)];
@@ -243,7 +254,7 @@ async function failedWithJob(): Promise<string> {
 
 async function unfinished(): Promise<readonly string[]> {
   const rows = await administer(`select id from tasks where state not in ('success', 'fail')`);
-  return rows.map((row) => String((row as { id: string }).id)); // the one column above
+  return rows.map((row) => (row as { id: string }).id); // the one column above
 }
 
 async function administer(statement: string): Promise<readonly unknown[]> {

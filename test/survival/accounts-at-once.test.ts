@@ -47,9 +47,10 @@ describe('one account, many requests at once, two API processes', () => {
     );
   const counts = (answers: readonly Answer[]) =>
     Object.fromEntries(
-      [...new Set(answers.map(({ status }) => status))]
-        .toSorted()
-        .map((status) => [status, answers.filter((answer) => answer.status === status).length]),
+      [...new Set(answers.map(({ status }) => status))].map((status) => [
+        status,
+        answers.filter((answer) => answer.status === status).length,
+      ]),
     );
 
   test('of 300 creates exactly those that the balance covers are accepted, and the remainder is exact', async () => {

@@ -44,6 +44,11 @@ describe('a process that dies anywhere, before a call or before it hears the ans
       assert.equal(upstream.jobs.length, 1);
       const { video, poster } = mediaKeysOf(task.taskId);
       assert.deepEqual(files, [poster, video]);
+      const outcomes = (await listProviderJobs(database.db, task.taskId)).map(({ outcome }) => outcome);
+      assert.deepEqual(
+        outcomes.filter((outcome) => outcome !== 'not_created'),
+        ['success'],
+      );
     });
   });
 

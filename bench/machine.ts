@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { cpus, loadavg, release, totalmem, type } from 'node:os';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import type { Bench } from './bench.ts';
+import { benchTemporalCli } from './servers.ts';
+
+const run = promisify(execFile);
+
+/** What the figures were measured on, a line each. */
+export async function machine(
+  bench: Bench,
+  loadBefore: number,
+  serverPath: string | undefined,
+): Promise<readonly string[]> {
+  const [first] = cpus();
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  return [
+    `${cpus().length} × ${first?.model.trim()}, ${memory}, ${type()} ${release()}, load average ${loadBefore.toFixed(2)} before and ${loadavg()[0]?.toFixed(2)} after`,
+    `Node ${process.version}, PostgreSQL ${await postgresVersion(bench.postgresUrl)}, ${await firstLine(await benchTemporalCli(), '--version')}`,
+    ...(serverPath === undefined ? [] : [`Temporal production server: ${await firstLine(serverPath, '--version')}`]),
+    await firstLine('ffmpeg', '-version'),
+  ];
+}
+
+/** As it was before the bench itself made any. */
+export function loadNow(): number {
+  return loadavg()[0] ?? Number.NaN;
+}
+
+async function postgresVersion(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ server_version: string; fsync: string }>(
+    `select current_setting('server_version') as server_version, current_setting('fsync') as fsync`,
+  );
+  await client.end();
+  return `${rows[0]?.server_version} (fsync ${rows[0]?.fsync})`;
+}
+
+async function firstLine(program: string, ...args: string[]): Promise<string> {
+  const { stdout } = await run(program, args);
+  return stdout.split('\n')[0]?.replace(/ Copyright.*/, '') ?? '';
+}
