@@ -42,13 +42,21 @@ export async function createApiKey(
   return created.length === 0 ? undefined : { keyId, key };
 }
 
-const selectCaller = {
-  name: 'find-caller',
-  text: `
-select api_keys.id, account_id, scopes, suspended_at is not null as suspended,
+/** The key with this hash ($1) and whose it is, if it is good today. */
+export const callerQuery = `
+select api_keys.id as key_id, account_id as caller_id, scopes, suspended_at is not null as suspended,
   last_used_at is null or last_used_at < now() - interval '1 minute' as use_is_stale
 from api_keys join accounts on accounts.id = account_id
-where hash = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
+where hash = $1 and revoked_at is null and (expires_at is null or expires_at > now())`;
+
+const selectCaller = { name: 'find-caller', text: callerQuery };
+
+export type CallerRow = {
+  key_id: string;
+  caller_id: string;
+  scopes: Scope[];
+  suspended: boolean;
+  use_is_stale: boolean;
 };
 
 /** A caller, and whether the use of its key was last written down more than a minute ago. */
@@ -57,10 +65,12 @@ export type FoundCaller = Caller & { readonly useIsStale: boolean };
 /** Whose key this is; undefined for one that is malformed, unknown, revoked or expired, without telling which. */
 export async function findCaller(db: Database, key: string): Promise<FoundCaller | undefined> {
   if (!looksLikeApiKey(key)) return undefined;
-  type Row = { id: string; account_id: string; scopes: Scope[]; suspended: boolean; use_is_stale: boolean };
-  const [row] = await db.run<Row>(selectCaller, [hashApiKey(key)]);
-  if (row === undefined) return undefined;
-  const { id: keyId, account_id: accountId, scopes, suspended, use_is_stale: useIsStale } = row;
+  const [row] = await db.run<CallerRow>(selectCaller, [hashApiKey(key)]);
+  return row === undefined ? undefined : callerFromRow(row);
+}
+
+export function callerFromRow(row: CallerRow): FoundCaller {
+  const { key_id: keyId, caller_id: accountId, scopes, suspended, use_is_stale: useIsStale } = row;
   return { keyId, accountId, scopes, suspended, useIsStale };
 }
 
