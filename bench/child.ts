@@ -1,4 +1,4 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import { fork, type ChildProcess, type Serializable } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ export type Child = {
   readonly pid: number;
   /** Hears what the child says over its channel. */
   readonly onSaid: (hear: (said: unknown) => void) => void;
-  readonly tell: (word: unknown) => void;
+  readonly tell: (word: Serializable) => void;
   /** SIGTERM, and SIGKILL when that does not help. */
   stop(): Promise<void>;
 };
@@ -26,7 +26,7 @@ export function startChild(script: string, env: NodeJS.ProcessEnv, args: readonl
   return {
     pid: child.pid,
     onSaid: (hear) => child.on('message', hear),
-    tell: (word) => child.send(Object(word)),
+    tell: (word) => child.send(word),
     stop: () => stop(child),
   };
 }
