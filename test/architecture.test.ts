@@ -27,7 +27,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/roles': anything.filter((room) => room !== 'src/embedded'),
   'src/embedded': anything,
   shared: ['src/domain', 'src/outbound', 'types:src/temporal'],
-  'src/commands': anything,
+  'src/commands': [...anything, 'clients'],
   'front door': [...anything, 'src/commands'],
 };
 
@@ -102,6 +102,15 @@ test('each prepared statement has a name of its own, for a connection refuses a 
 test('there is no barrel but the two tables of contents', () => {
   const barrels = sourceFiles().filter((file) => file.endsWith('/index.ts'));
   assert.deepEqual(barrels, ['activities/index.ts', 'workflows/index.ts']);
+});
+
+test('the client that others install imports nothing but its own files, not even types', () => {
+  const home = 'clients/typescript/src';
+  const foreign = filesUnder(home)
+    .flatMap(importsOf)
+    .filter(({ to }) => dirname(to) !== home);
+  assert.deepEqual(foreign, []);
+  assert.ok(filesUnder(home).length > 10, 'its files were found');
 });
 
 function sourceFiles(): readonly string[] {

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { type Client, createClient, type TaskRecord, type TaskRequest } from '../../clients/typescript/src/index.ts';
 import { type Config, readConfig } from '../config.ts';
 import { scopes } from '../domain/api-key.ts';
 import { startService } from '../embedded/service.ts';
@@ -13,10 +14,10 @@ import { createAccount } from '../stores/accounts.ts';
 import { createApiKey } from '../stores/api-keys.ts';
 import { createDatabase, type Database } from '../stores/database.ts';
 import { listLedger } from '../stores/ledger.ts';
-import { type ApiTarget, createTask, download, type ShownRecord, waitForTask } from './api-client.ts';
 import { type DemoReceiver, startDemoReceiver } from './demo-receiver.ts';
 import { addGenerationOptions, type GenerationOptions, withRequestBody } from './generation-options.ts';
 import { CommandError } from './output.ts';
+import { saveVideo } from './save-video.ts';
 import { taskProgressBar } from './task-progress-bar.ts';
 
 const openingCredits = 1_000;
@@ -54,7 +55,7 @@ async function runDemo(prompt: string, options: GenerationOptions): Promise<void
 type Stage = {
   readonly db: Database;
   readonly accountId: string;
-  readonly target: ApiTarget;
+  readonly client: Client;
   readonly receiver: DemoReceiver;
 };
 
@@ -70,7 +71,8 @@ async function showBothEndings(
   const [secret = ''] = await callbackSecretsOf(db, createSecretBox(settings.secret), accountId);
   const receiver = await startDemoReceiver(secret);
   try {
-    const stage = { db, accountId, receiver, target: { baseUrl: settings.publicUrl, key: created.key } };
+    const client = createClient({ baseUrl: settings.publicUrl, key: created.key });
+    const stage = { db, accountId, receiver, client };
     log.step(`An account with ${openingCredits} credits and an API key`);
     await showSuccess(stage, prompt, options);
     await showRefund(stage);
@@ -82,13 +84,12 @@ async function showBothEndings(
 
 async function showSuccess(stage: Stage, prompt: string, options: GenerationOptions): Promise<void> {
   const record = await withRequestBody(prompt, options, (body) => runTask(stage, body));
-  const [url] = record.resultJson.resultUrls;
-  if (record.state !== 'success' || url === undefined) throw new CommandError(`${record.failCode}: ${record.failMsg}`);
+  if (record.state !== 'success') throw new CommandError(`${record.failCode}: ${record.failMsg}`);
   await showCallback(stage, record);
   const folder = resolve('demo');
   await mkdir(folder, { recursive: true });
   const file = join(folder, `${record.taskId}.mp4`);
-  await download(url, file);
+  await saveVideo(stage.client, record.taskId, file);
   const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio, bytes } = await probeVideo(file);
   const sound = hasAudio ? 'stereo sound' : 'no sound';
   log.success(
@@ -121,16 +122,16 @@ async function showRefund(stage: Stage): Promise<void> {
   );
 }
 
-async function runTask(stage: Stage, body: Record<string, unknown>): Promise<ShownRecord> {
-  const task = await createTask(stage.target, { ...body, callBackUrl: `${stage.receiver.url}/callback` });
+async function runTask(stage: Stage, body: TaskRequest): Promise<TaskRecord> {
+  const task = await stage.client.createTask({ ...body, callBackUrl: `${stage.receiver.url}/callback` });
   log.step(`createTask answered at once: task ${task.taskId}, ${task.creditsCharged} credits charged`);
   const bar = taskProgressBar();
-  const record = await waitForTask(stage.target, task.taskId, (shown) => bar.show(shown));
+  const record = await stage.client.waitForTask(task.taskId, { onRecord: (shown) => bar.show(shown) });
   bar.done(`recordInfo says ${record.state}`);
   return record;
 }
 
-async function showCallback(stage: Stage, record: ShownRecord): Promise<void> {
+async function showCallback(stage: Stage, record: TaskRecord): Promise<void> {
   const callback = await stage.receiver.callbackFor(record.taskId);
   if (callback.state !== record.state) throw new CommandError(`The callback said ${callback.state}.`);
   log.success(`Callback received, signature verified: ${callback.webhookId} says ${callback.state}`);

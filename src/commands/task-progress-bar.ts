@@ -1,7 +1,7 @@
 import { log, progress } from '@clack/prompts';
-import type { ShownRecord } from './api-client.ts';
+import type { TaskRecord } from '../../clients/typescript/src/index.ts';
 
-export type TaskProgressBar = { show(record: ShownRecord): void; done(message: string): void };
+export type TaskProgressBar = { show(record: TaskRecord): void; done(message: string): void };
 
 /** Live progress of one task: a bar on a terminal, a line for each new state and quarter elsewhere. */
 export function taskProgressBar(): TaskProgressBar {

@@ -1,0 +1,151 @@
+/** The little of JSON Schema that the service's own description uses. */
+export type Schema = {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly description?: string;
+};
+
+type Parameter = {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+};
+
+type Content = { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> };
+
+type Operation = {
+  readonly operationId: string;
+  readonly parameters?: readonly Parameter[];
+  readonly responses: Readonly<Record<string, Content>>;
+};
+
+export type Description = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+};
+
+/** Named schemas that the client hands on, in reading order. */
+const named = ['TaskRequest', 'CreatedTask', 'TaskRecord', 'CancelledTask', 'LedgerEntry', 'Model', 'Limits'];
+
+/** `data` of an operation that has no name of its own. */
+const answers = { TaskPage: 'listTasks', Credits: 'getCredits', Catalogue: 'listModels' };
+
+/** The query of an operation. */
+const queries = { TaskQuery: 'listTasks', LedgerQuery: 'getCredits' };
+
+const heading = `// Written by "npm run openapi" from openapi.json; do not edit. The types of the service's own requests and answers.`;
+const maxColumns = 120;
+
+/** The client's types as TypeScript, from the OpenAPI description. Throws for what that description never held before. */
+export function contractSource(description: Description): string {
+  const { schemas } = description.components;
+  const types = [
+    ...named.map((name) => typeOf(name, found(schemas[name], name))),
+    ...Object.entries(answers).map(([name, id]) => typeOf(name, answerOf(operationOf(description, id)))),
+    ...Object.entries(queries).map(([name, id]) => typeOf(name, queryOf(operationOf(description, id)))),
+  ];
+  return `${[heading, ...types].join('\n\n')}\n`;
+}
+
+function typeOf(name: string, schema: Schema): string {
+  return `export type ${name} = ${written(schema, 0)};`;
+}
+
+function operationOf({ paths }: Description, id: string): Operation {
+  const operations = Object.values(paths).flatMap((item) => Object.values(item));
+  return found(
+    operations.find(({ operationId }) => operationId === id),
+    id,
+  );
+}
+
+function answerOf({ operationId, responses }: Operation): Schema {
+  return found(responses['200']?.content?.['application/json']?.schema.properties?.['data'], operationId);
+}
+
+function queryOf({ parameters = [] }: Operation): Schema {
+  const query = parameters.filter((parameter) => parameter.in === 'query');
+  const described = query.map(({ name, schema, description }) => [
+    name,
+    description === undefined ? schema : { ...schema, description },
+  ]);
+  return {
+    type: 'object',
+    // Object.fromEntries forgets what the pairs held: a parameter's name and its schema.
+    properties: Object.fromEntries(described) as Record<string, Schema>,
+    required: query.filter(({ required }) => required === true).map(({ name }) => name),
+  };
+}
+
+function written(schema: Schema, depth: number): string {
+  return alternatives(schema, depth).join(' | ');
+}
+
+function alternatives(schema: Schema, depth: number): readonly string[] {
+  if (schema.$ref !== undefined) return [found(schema.$ref.split('/').at(-1), schema.$ref)];
+  if (schema.anyOf !== undefined) return schema.anyOf.flatMap((one) => alternatives(one, depth));
+  if (schema.enum !== undefined) return schema.enum.map(literal);
+  return [schema.type ?? []].flat().map((type) => plainType(type, schema, depth));
+}
+
+function plainType(type: string, schema: Schema, depth: number): string {
+  switch (type) {
+    case 'string':
+    case 'boolean':
+    case 'number':
+    case 'null':
+      return type;
+    case 'integer':
+      return 'number';
+    case 'array':
+      return arrayType(found(schema.items, 'items'), depth);
+    case 'object':
+      return objectType(schema, depth);
+    default:
+      throw new Error(`the description holds a type that has no counterpart yet: ${type}`);
+  }
+}
+
+function arrayType(items: Schema, depth: number): string {
+  const several = alternatives(items, depth);
+  return several.length === 1 ? `readonly ${several.join('')}[]` : `readonly (${several.join(' | ')})[]`;
+}
+
+function objectType({ properties = {}, required = [] }: Schema, depth: number): string {
+  const lines = Object.entries(properties).map(([name, schema]) =>
+    property(name, schema, required.includes(name), depth + 1),
+  );
+  return ['{', ...lines, `${'  '.repeat(depth)}}`].join('\n');
+}
+
+/** One property with its comment. An optional one may also be given as undefined, which JSON leaves out. */
+function property(name: string, schema: Schema, isRequired: boolean, depth: number): string {
+  const indent = '  '.repeat(depth);
+  const types = [...alternatives(schema, depth), ...openEnd(name, schema), ...(isRequired ? [] : ['undefined'])];
+  const head = `${indent}readonly ${name}${isRequired ? '' : '?'}:`;
+  const line = `${head} ${types.join(' | ')};`;
+  const isShort = line.includes('\n') || line.length <= maxColumns;
+  const body = isShort ? line : `${head}\n${types.map((type) => `${indent}  | ${type}`).join('\n')};`;
+  return schema.description === undefined ? body : `${indent}/** ${schema.description} */\n${body}`;
+}
+
+/** Models differ from installation to installation: those of the description are only the usual ones. */
+function openEnd(name: string, schema: Schema): readonly string[] {
+  return name === 'model' && schema.enum !== undefined ? ['(string & {})'] : [];
+}
+
+function literal(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : String(value);
+}
+
+function found<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new Error(`the description lacks ${what}`);
+  return value;
+}

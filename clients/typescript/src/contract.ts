@@ -1,0 +1,171 @@
+// Written by "npm run openapi" from openapi.json; do not edit. The types of the service's own requests and answers.
+
+export type TaskRequest = {
+  readonly model: 'videogen-2.0' | 'videogen-2.0-fast' | (string & {});
+  readonly input: {
+    readonly prompt: string;
+    /** Default 720p. */
+    readonly resolution?: '720p' | null | undefined;
+    /** Seconds, rounded half up to a whole number; default 5. */
+    readonly duration?: number | null | undefined;
+    /** Default 16:9; `adaptive` takes the ratio nearest to the first image. */
+    readonly ratio?: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9' | null | undefined;
+    /** Default true; does not affect the price. */
+    readonly generateAudio?: boolean | null | undefined;
+    /** Reference images; none for text-to-video. */
+    readonly imageUrls?: readonly string[] | null | undefined;
+  };
+  /** Notified when the task ends, in success and in failure. */
+  readonly callBackUrl?: string | null | undefined;
+};
+
+export type CreatedTask = {
+  readonly taskId: string;
+  readonly creditsCharged: number;
+};
+
+export type TaskRecord = {
+  readonly taskId: string;
+  readonly model: string;
+  /** `success` and `fail` are final and never change. */
+  readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+  readonly progress: number;
+  readonly param: {
+    readonly model: string;
+    readonly input: {
+      readonly prompt: string;
+      readonly resolution: '720p';
+      /** Whole seconds. */
+      readonly duration: number;
+      readonly ratio: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9';
+      readonly generateAudio: boolean;
+      readonly imageUrls: readonly string[];
+    };
+    readonly callBackUrl?: string | undefined;
+  };
+  readonly resultJson: {
+    /** Links signed for this reading; empty until success. */
+    readonly resultUrls: readonly string[];
+  };
+  readonly failCode:
+    | 'content_rejected'
+    | 'image_unreachable'
+    | 'image_invalid'
+    | 'provider_rejected'
+    | 'provider_unavailable'
+    | 'timeout'
+    | 'result_invalid'
+    | 'cancelled'
+    | 'terminated'
+    | 'internal'
+    | null;
+  readonly failMsg: string | null;
+  readonly creditsCharged: number;
+  readonly creditsRefunded: number;
+  /** Milliseconds from the start of generation to the end. */
+  readonly costTime: number | null;
+  /** Unix milliseconds, as every time here. */
+  readonly createTime: number;
+  readonly updateTime: number;
+  readonly completeTime: number | null;
+};
+
+export type CancelledTask = {
+  readonly taskId: string;
+  /** False when the task had ended in another way before. */
+  readonly cancelled: boolean;
+  readonly state: 'success' | 'fail';
+  readonly failCode:
+    | 'content_rejected'
+    | 'image_unreachable'
+    | 'image_invalid'
+    | 'provider_rejected'
+    | 'provider_unavailable'
+    | 'timeout'
+    | 'result_invalid'
+    | 'cancelled'
+    | 'terminated'
+    | 'internal'
+    | null;
+  readonly creditsRefunded: number;
+};
+
+export type LedgerEntry = {
+  readonly entryId: number;
+  readonly kind: 'grant' | 'charge' | 'refund' | 'adjustment';
+  /** Signed: charges are negative. */
+  readonly amount: number;
+  readonly balanceAfter: number;
+  readonly taskId: string | null;
+  readonly reason: string | null;
+  /** Unix milliseconds. */
+  readonly createTime: number;
+};
+
+export type Model = {
+  readonly model: string;
+  readonly title: string;
+  /** The rate in force now. */
+  readonly creditsPerSecond: number;
+  /** Rates that come into force later; a task keeps that of its creation. */
+  readonly nextRates: readonly {
+    readonly creditsPerSecond: number;
+    readonly fromTime: number;
+  }[];
+  readonly resolutions: readonly '720p'[];
+  readonly ratios: readonly ('adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9')[];
+  readonly minDuration: number;
+  readonly maxDuration: number;
+  /** In Unicode code points. */
+  readonly maxPromptLength: number;
+  readonly maxImages: number;
+};
+
+export type Limits = {
+  /** So many requests in so many seconds; null is no limit. */
+  readonly creates: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+  } | null;
+  /** So many requests in so many seconds; null is no limit. */
+  readonly reads: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+  } | null;
+  readonly unfinishedTasks: number;
+  readonly maxUnfinishedTasks: number;
+};
+
+export type TaskPage = {
+  readonly tasks: readonly TaskRecord[];
+  /** Give it as `cursor` to get the next page; null on the last one. */
+  readonly nextCursor: string | null;
+};
+
+export type Credits = {
+  readonly balance: number;
+  readonly entries: readonly LedgerEntry[];
+  /** Give it as `cursor` to get the next page; null on the last one. */
+  readonly nextCursor: string | null;
+};
+
+export type Catalogue = {
+  readonly models: readonly Model[];
+  readonly limits: Limits;
+};
+
+export type TaskQuery = {
+  readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
+  readonly model?: string | undefined;
+  /** Created at this Unix millisecond or later. */
+  readonly from?: number | undefined;
+  /** Created before this Unix millisecond. */
+  readonly to?: number | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
+};
+
+export type LedgerQuery = {
+  readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
+};

@@ -1,0 +1,70 @@
+import type { TaskRecord } from './contract.ts';
+import { readAnswer } from './read-answer.ts';
+import { exchange, send } from './send.ts';
+import type { CallOptions, Transport } from './transport.ts';
+import { VideogenError } from './videogen-error.ts';
+import { withRetries } from './with-retries.ts';
+
+export type DownloadOptions = CallOptions & {
+  /** For the whole video, in milliseconds; by default ten minutes. */
+  readonly timeoutMs?: number | undefined;
+};
+
+const defaultTimeoutMs = 10 * 60_000;
+
+/**
+ * Opens the video of a successful task: `body` of the answer is its stream, `blob()` the whole. The link is read afresh,
+ * so it has not expired, and is fetched without the API key. Throws `unfinished` or `no_video` when there is none; a
+ * stream that stands still for the time of one try, or takes longer than the whole may, ends with `unreachable`.
+ */
+export async function download(transport: Transport, taskId: string, options: DownloadOptions): Promise<Response> {
+  const path = '/api/v1/jobs/recordInfo';
+  const { signal } = options;
+  const url = linkOf(await send<TaskRecord>(transport, { method: 'GET', path, query: { taskId }, signal }));
+  return withRetries(transport, options, () => open(transport, url, options));
+}
+
+function linkOf({ taskId, state, failMsg, resultJson }: TaskRecord): string {
+  if (state === 'fail')
+    throw new VideogenError('no_video', `task ${taskId} has failed: ${failMsg ?? 'no reason given'}`);
+  if (state !== 'success') throw new VideogenError('unfinished', `task ${taskId} is ${state} and has no video yet`);
+  const [url] = resultJson.resultUrls;
+  if (url === undefined) throw new VideogenError('no_video', `the video of task ${taskId} is no longer kept`);
+  return url;
+}
+
+async function open(transport: Transport, url: string, options: DownloadOptions): Promise<Response> {
+  const { clock, timeoutMs } = transport;
+  const giveUpAt = clock.now() + (options.timeoutMs ?? defaultTimeoutMs);
+  const stop = new AbortController();
+  const within: Within = (work) => {
+    const limitMs = Math.max(0, Math.min(timeoutMs, giveUpAt - clock.now()));
+    return exchange({ url, limitMs, call: options }, (signal) => {
+      signal.addEventListener('abort', () => stop.abort(signal.reason), { once: true });
+      return work();
+    });
+  };
+  const response = await within(() => transport.fetch(url, { signal: stop.signal }));
+  if (!response.ok) await within(() => readAnswer(response, clock));
+  const { status, headers, body } = response;
+  return new Response(body === null ? null : timed(body, within), { status, headers });
+}
+
+/** Runs one step of the download within its time. */
+type Within = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Each read has its own limit, so that no timer outlives a stream, and none runs while nobody reads. */
+function timed(body: ReadableStream<Uint8Array<ArrayBuffer>>, within: Within): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader();
+  return new ReadableStream(
+    {
+      pull: async (controller) => {
+        const part = await within(() => reader.read());
+        if (part.done) controller.close();
+        else controller.enqueue(part.value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,10 @@
+/** A fresh `Idempotency-Key`: 128 random bits. Not randomUUID, which browsers keep from pages without https. */
+export function newIdempotencyKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Throws a TypeError for what the service would refuse: a key is 1 to 255 visible ASCII characters. */
+export function checkIdempotencyKey(key: string): string {
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw new TypeError('an idempotency key is 1 to 255 visible ASCII characters');
+  return key;
+}

@@ -1,0 +1,112 @@
+import type { TaskRecord } from './contract.ts';
+import { VideogenError } from './videogen-error.ts';
+
+export type CallbackToVerify = {
+  /** The body exactly as it came: a body that was parsed and written again is another one. */
+  readonly body: string | Uint8Array;
+  readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** `whsec_…`; several during a rotation. */
+  readonly secrets: string | readonly string[];
+  /** How far the sender's clock may be off, in seconds; by default five minutes. */
+  readonly toleranceSeconds?: number | undefined;
+  /** Unix milliseconds; for tests. */
+  readonly now?: (() => number) | undefined;
+};
+
+export type VerifiedCallback = {
+  /** The same at every attempt: drop what you have seen before. */
+  readonly webhookId: string;
+  /** The task as recordInfo would answer it. */
+  readonly record: TaskRecord;
+};
+
+const defaultToleranceSeconds = 300;
+
+/** More than a rotation ever needs; a stranger's header must not make us compute without end. */
+const maxSignatures = 16;
+
+/**
+ * The callback, once one of the secrets is shown to have signed it (Standard Webhooks) lately. Throws VideogenError
+ * `bad_callback` otherwise, and a TypeError for a secret that is none. WebCrypto compares in constant time.
+ */
+export async function verifyCallback(callback: CallbackToVerify): Promise<VerifiedCallback> {
+  const { body, headers, secrets, now = Date.now, toleranceSeconds = defaultToleranceSeconds } = callback;
+  const keys = await Promise.all([secrets].flat().map(keyOf));
+  const webhookId = header(headers, 'webhook-id');
+  const timestamp = header(headers, 'webhook-timestamp');
+  checkTimestamp(timestamp, now() / 1000, toleranceSeconds);
+  const content = joined(`${webhookId}.${timestamp}.`, typeof body === 'string' ? utf8(body) : body);
+  const signatures = signaturesOf(header(headers, 'webhook-signature'));
+  const pairs = keys.flatMap((key) => signatures.map((signature) => ({ key, signature })));
+  const verdicts = await Promise.all(
+    pairs.map(({ key, signature }) => crypto.subtle.verify('HMAC', key, signature, content)),
+  );
+  if (!verdicts.includes(true)) throw bad('no signature of it is by a known secret');
+  return { webhookId, record: recordOf(typeof body === 'string' ? body : new TextDecoder().decode(body)) };
+}
+
+function checkTimestamp(timestamp: string, nowSeconds: number, toleranceSeconds: number): void {
+  if (!/^\d{1,12}$/.test(timestamp)) throw bad('its webhook-timestamp is no number of seconds');
+  if (Math.abs(nowSeconds - Number(timestamp)) > toleranceSeconds)
+    throw bad('its webhook-timestamp is too far from now');
+}
+
+/** Signatures of other versions are passed over, as the standard asks. */
+function signaturesOf(value: string): readonly Uint8Array<ArrayBuffer>[] {
+  return value
+    .split(' ')
+    .slice(0, maxSignatures)
+    .filter((one) => one.startsWith('v1,'))
+    .flatMap((one) => bytesOf(one.slice('v1,'.length)) ?? []);
+}
+
+/** Named by its origin, for not every runtime's types know the name CryptoKey. */
+type HmacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
+async function keyOf(secret: string): Promise<HmacKey> {
+  const bytes = secret.startsWith('whsec_') ? bytesOf(secret.slice('whsec_'.length)) : undefined;
+  // The error shows nothing of the secret. An empty key would verify what anybody can sign.
+  if (bytes === undefined || bytes.length < 24) throw new TypeError('a callback secret is whsec_ and base64');
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+function header(headers: CallbackToVerify['headers'], name: string): string {
+  const value = headers instanceof Headers ? headers.get(name) : valueIn(headers, name);
+  if (typeof value !== 'string' || value === '') throw bad(`it has no ${name}, or several`);
+  return value;
+}
+
+/** Frameworks give headers as an object; most, but not all, in lower case. */
+function valueIn(headers: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+}
+
+function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function joined(head: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
+  const start = utf8(head);
+  const content = new Uint8Array(start.length + body.length);
+  content.set(start);
+  content.set(body, start.length);
+  return content;
+}
+
+function recordOf(body: string): TaskRecord {
+  // The signature has just shown that the service wrote this, and it writes nothing but its contract.
+  const { data } = JSON.parse(body) as { readonly data: TaskRecord };
+  return data;
+}
+
+function bad(reason: string): VideogenError {
+  return new VideogenError('bad_callback', `the callback cannot be trusted: ${reason}`);
+}

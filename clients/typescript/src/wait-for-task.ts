@@ -1,0 +1,74 @@
+import { backoffMs } from './clock.ts';
+import type { TaskRecord } from './contract.ts';
+import { send } from './send.ts';
+import type { CallOptions, Transport } from './transport.ts';
+import { VideogenError } from './videogen-error.ts';
+import { isTimeout, withDeadline } from './with-deadline.ts';
+
+export type WaitOptions = CallOptions & {
+  /** Sees every record on the way, the last one included; about one a second while the task lives. */
+  readonly onRecord?: ((record: TaskRecord) => void) | undefined;
+  /** How long to wait altogether, in milliseconds; by default 25 hours, by which the service has ended every task. */
+  readonly timeoutMs?: number | undefined;
+};
+
+const defaultTimeoutMs = 25 * 60 * 60_000;
+
+/** How long the service is asked to hold its answer: short when progress is wanted, else below what proxies cut off. */
+const holdSeconds = { withProgress: 1, without: 25 };
+
+const firstPauseMs = 250;
+const maxPauseMs = 5_000;
+
+/** Says nothing when the service is too busy for so many polls; the next one is then sent after this. */
+const busyPauseSeconds = 10;
+
+/** Waits until the task has ended, and answers its record: `success` or `fail`. Throws `unfinished` when time is up. */
+export async function waitForTask(transport: Transport, taskId: string, options: WaitOptions): Promise<TaskRecord> {
+  const { timeoutMs: limitMs = defaultTimeoutMs, signal } = options;
+  try {
+    return await withDeadline({ limitMs, signal }, (inner) =>
+      untilEnded(transport, taskId, { ...options, signal: inner }),
+    );
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!isTimeout(error)) throw error;
+    throw new VideogenError('unfinished', `task ${taskId} has not ended within ${limitMs / 1000} s`, { cause: error });
+  }
+}
+
+/** The service tells of the end at once. Where it does not hold its answers, polls come ever more slowly. */
+async function untilEnded(
+  transport: Transport,
+  taskId: string,
+  { onRecord, signal }: WaitOptions,
+): Promise<TaskRecord> {
+  const { clock } = transport;
+  const waitSeconds = onRecord === undefined ? holdSeconds.without : holdSeconds.withProgress;
+  for (let unheld = 0; ;) {
+    const askedAt = clock.now();
+    const record = await readPatiently(transport, { taskId, waitSeconds, signal });
+    if (record !== undefined) onRecord?.(record);
+    if (record?.state === 'success' || record?.state === 'fail') return record;
+    unheld = clock.now() - askedAt < 500 * waitSeconds ? unheld + 1 : 0;
+    if (unheld > 0) await clock.sleep(backoffMs(unheld, firstPauseMs, maxPauseMs, clock), signal);
+  }
+}
+
+type Poll = CallOptions & { readonly taskId: string; readonly waitSeconds: number };
+
+/** A service that is there but busy, or restarting behind its proxy, does not end a wait; one that is gone does. */
+async function readPatiently(
+  transport: Transport,
+  { taskId, waitSeconds, signal }: Poll,
+): Promise<TaskRecord | undefined> {
+  try {
+    const path = '/api/v1/jobs/recordInfo';
+    return await send<TaskRecord>(transport, { method: 'GET', path, query: { taskId }, waitSeconds, signal });
+  } catch (error) {
+    const isBusy = error instanceof VideogenError && error.isPassing && error.kind !== 'unreachable';
+    if (!isBusy) throw error;
+    await transport.clock.sleep(1000 * (error.retryAfterSeconds ?? busyPauseSeconds), signal);
+    return undefined;
+  }
+}

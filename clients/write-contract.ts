@@ -1,0 +1,6 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { contractSource, type Description } from './contract-source.ts';
+
+// Run by `npm run openapi`, after it has written the description: the client's types follow it.
+const description = JSON.parse(readFileSync('openapi.json', 'utf8')) as Description; // our own generator wrote it
+writeFileSync('clients/typescript/src/contract.ts', contractSource(description));

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { accessSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { newCallbackSecret } from '../../src/outbound/callback-secret.ts';
+import { signWebhook } from '../../src/outbound/sign-webhook.ts';
+import type { Exercised, SignedCallback } from '../support/exercise-client.ts';
+import {
+  answer,
+  hangUp,
+  type ScriptedService,
+  silence,
+  startScriptedService,
+  type Step,
+} from '../support/scripted-service.ts';
+
+const run = promisify(execFile);
+const source = 'clients/typescript'; // tests run in the root of the project
+const tsc = resolve('node_modules/typescript/bin/tsc');
+const exercise = fileURLToPath(new URL('../support/exercise-client.js', import.meta.url));
+
+describe('the package, as others install it', () => {
+  let folder: string;
+  let service: ScriptedService;
+  let signed: SignedCallback;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'videogen-package-'));
+    const installed = join(folder, 'node_modules/@videogen/client');
+    await mkdir(installed, { recursive: true });
+    for (const file of ['package.json', 'README.md']) await cp(join(source, file), join(installed, file));
+    await run(process.execPath, [tsc, '-p', source, '--outDir', join(installed, 'dist')]);
+    await writeFile(join(folder, 'package.json'), '{"type": "module"}');
+    service = await startScriptedService(playedService());
+    signed = signedCallback();
+  });
+  after(async () => {
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('holds its JavaScript, its types and its README, and depends on nothing', async () => {
+    const { stdout } = await run('npm', ['pack', '--dry-run', '--json', join(folder, 'node_modules/@videogen/client')]);
+    const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }]; // what npm prints
+    const odd = files.map(({ path }) => path).filter((path) => !/^dist\/[a-z-]+(\.d\.ts|\.js)$/.test(path));
+    assert.deepEqual(odd.toSorted(), ['README.md', 'package.json']);
+    const manifest = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as Record<string, unknown>;
+    assert.deepEqual(
+      Object.keys(manifest).filter((name) => /dependencies/i.test(name)),
+      [],
+    );
+  });
+
+  test('its types serve the README’s examples under the strictest settings, with Node’s types or the browser’s', async () => {
+    const readme = await readFile(join(source, 'README.md'), 'utf8');
+    const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code ?? '');
+    assert.equal(examples.length, 2);
+    for (const [index, code] of examples.entries()) await writeFile(join(folder, `example-${index}.ts`), code);
+    await symlink(resolve('node_modules/@types'), join(folder, 'node_modules/@types'));
+    const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false'];
+    const compile = (...options: readonly string[]) =>
+      run(process.execPath, [tsc, ...strict, '--target', 'es2023', ...options], { cwd: folder });
+    const node = ['--module', 'nodenext', '--types', 'node', '--lib', 'es2023'];
+    await compile(...node, 'example-0.ts', 'example-1.ts');
+    const browser = ['--module', 'esnext', '--moduleResolution', 'bundler', '--types', '', '--lib', 'es2023,dom'];
+    await compile(...browser, 'example-1.ts');
+  });
+
+  // Deno and Bun are tried where they are installed; the project does not bring them along.
+  const runtimes: readonly (readonly [string, string | undefined, readonly string[]])[] = [
+    ['Node', process.execPath, []],
+    ['Deno', onPath('deno'), ['run', '--allow-net', '--allow-read', '--node-modules-dir=manual']],
+    ['Bun', onPath('bun'), []],
+  ];
+  for (const [name, path, options] of runtimes) {
+    test(`does all it can under ${name}`, { skip: path === undefined ? 'not on the PATH' : false }, async () => {
+      const main = join(folder, 'main.js');
+      await cp(exercise, join(folder, 'exercise-client.js'));
+      await writeFile(main, mainOf(service.url, signed));
+      const { stdout } = await run(path ?? '', [...options, main], { cwd: folder, timeout: 30_000 });
+      assert.deepEqual(JSON.parse(stdout), exercised);
+    });
+  }
+
+  test('every file of it is a module of its own that imports nothing from elsewhere', async () => {
+    const dist = join(folder, 'node_modules/@videogen/client/dist');
+    for (const file of await readdir(dist)) {
+      const text = (await readFile(join(dist, file), 'utf8')).replaceAll(/\/\*[^]*?\*\/|\/\/ .*/g, '');
+      const imported = [...text.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)].map(([, name]) => name ?? '');
+      assert.deepEqual(
+        imported.filter((name) => !name.startsWith('./')),
+        [],
+        file,
+      );
+      assert.doesNotMatch(text, /\b(?:process|Buffer|require)\b\s*[.(]/, file);
+    }
+  });
+});
+
+const exercised: Exercised = {
+  taskId: 't1',
+  states: ['generating', 'success'],
+  film: 'film',
+  streamed: 4,
+  balance: 7,
+  refusal: ['refused', 404, 'r-1'],
+  callback: 't1',
+  forgery: 'bad_callback',
+  aborted: 'Error: enough',
+};
+
+function mainOf(url: string, signed: SignedCallback): string {
+  return [
+    `import * as videogen from '@videogen/client';`,
+    `import { exerciseClient } from './exercise-client.js';`,
+    `console.log(JSON.stringify(await exerciseClient(videogen, '${url}', ${JSON.stringify(signed)})));`,
+  ].join('\n');
+}
+
+/** Loses the answer of each first create, shows the task live once, and then done; `models` never answers. */
+function playedService(): Step {
+  let [creates, looks] = [0, 0];
+  return (response, request) => {
+    const { pathname } = new URL(request.path, 'http://played');
+    const link = `http://${request.headers.host}/video.mp4`;
+    const record = (state: string) => answer(200, { taskId: 't1', state, resultJson: { resultUrls: [link] } });
+    switch (pathname) {
+      case '/api/v1/jobs/createTask':
+        creates += 1;
+        if (creates % 2 === 0) looks = 0;
+        return (creates % 2 === 1 ? hangUp : answer(200, { taskId: 't1', creditsCharged: 165 }))(response, request);
+      case '/api/v1/jobs/recordInfo':
+        looks += 1;
+        return record(looks === 1 ? 'generating' : 'success')(response, request);
+      case '/video.mp4':
+        return void response.writeHead(200, { 'content-type': 'video/mp4' }).end('film');
+      case '/api/v1/credits':
+        return answer(200, { balance: 7, entries: [], nextCursor: null })(response, request);
+      case '/api/v1/models':
+        return silence(response, request);
+      default:
+        return answer(404)(response, request);
+    }
+  };
+}
+
+function signedCallback(): SignedCallback {
+  const secrets = newCallbackSecret();
+  const body = '{"code":200,"msg":"success","data":{"taskId":"t1"}}';
+  const timestampSeconds = Math.floor(Date.now() / 1000);
+  return { body, secrets, headers: signWebhook({ id: 'msg_1', timestampSeconds, body, secrets: [secrets] }) };
+}
+
+function onPath(name: string): string | undefined {
+  const places = (process.env['PATH'] ?? '').split(delimiter).map((place) => join(place, name));
+  return places.find((path) => {
+    try {
+      accessSync(path);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { createClient, newIdempotencyKey, VideogenError } from '../../clients/typescript/src/index.ts';
+import {
+  answer,
+  hangUp,
+  playedClient,
+  type ScriptedService,
+  silence,
+  startScriptedService,
+  type Step,
+} from '../support/scripted-service.ts';
+
+const request = { model: 'videogen-2.0-fast', input: { prompt: 'A lighthouse' } };
+const created = { taskId: 't1', creditsCharged: 165 };
+const record = (state: string) => ({ taskId: 't1', state, resultJson: { resultUrls: [] } });
+
+const services: ScriptedService[] = [];
+const scripted = async (...script: readonly Step[]) => {
+  const service = await startScriptedService(...script);
+  services.push(service);
+  return service;
+};
+after(async () => {
+  for (const service of services) await service.close();
+});
+
+/** The error of a call that must fail. */
+async function errorOf(call: Promise<unknown>): Promise<VideogenError> {
+  const outcome = await call.then(
+    (value) => assert.fail(`it answered ${JSON.stringify(value)}`),
+    (error: unknown) => error,
+  );
+  assert.ok(outcome instanceof VideogenError, String(outcome));
+  return outcome;
+}
+
+describe('what is repeated', () => {
+  test('a create whose answer is lost is repeated with the same key and the same bytes', async () => {
+    const { url, seen } = await scripted(hangUp, hangUp, answer(200, created));
+    assert.deepEqual(await playedClient(url).client.createTask(request), created);
+    assert.equal(seen.length, 3);
+    assert.equal(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size, 1);
+    assert.match(String(seen[0]?.headers['idempotency-key']), /^[0-9a-f]{32}$/);
+    assert.equal(new Set(seen.map(({ body }) => body)).size, 1);
+  });
+
+  test('two creates have two keys; a key of the caller is used as it is', async () => {
+    const { url, seen } = await scripted(answer(200, created));
+    const { client } = playedClient(url);
+    await client.createTask(request);
+    await client.createTask(request);
+    await client.createTask(request, { idempotencyKey: 'order-7' });
+    const keys = seen.map(({ headers }) => headers['idempotency-key']);
+    assert.notEqual(keys[0], keys[1]);
+    assert.equal(keys[2], 'order-7');
+  });
+
+  for (const code of [429, 502, 503, 504]) {
+    test(`${code} is repeated, also when a proxy says it in HTML`, async () => {
+      const html: Step = (response) => response.writeHead(code, { 'content-type': 'text/html' }).end('<h1>sorry</h1>');
+      const { url, seen } = await scripted(answer(code), html, answer(200, { balance: 5 }));
+      await playedClient(url).client.credits();
+      assert.equal(seen.length, 3);
+    });
+  }
+
+  for (const code of [400, 401, 402, 403, 404, 405, 409, 413, 415, 422, 500]) {
+    test(`${code} is final`, async () => {
+      const { url, seen } = await scripted(answer(code), answer(200, created));
+      const { client, sleptMs } = playedClient(url);
+      const { kind, code: told } = await errorOf(client.createTask(request));
+      assert.deepEqual([kind, told, seen.length, sleptMs.length], ['refused', code, 1, 0]);
+    });
+  }
+
+  test('tries are bounded, pauses double, and the error carries the key to go on with', async () => {
+    const { url, seen } = await scripted(hangUp);
+    const { client, sleptMs } = playedClient(url);
+    const error = await errorOf(client.createTask(request));
+    assert.equal(seen.length, 6);
+    assert.deepEqual(sleptMs, [500, 1000, 2000, 4000, 8000]);
+    assert.equal(error.kind, 'unreachable');
+    assert.ok(error.idempotencyKey !== undefined && error.idempotencyKey === seen[0]?.headers['idempotency-key']);
+  });
+
+  test('a service that is silent is unreachable when the time of a try is over', async () => {
+    const { url, seen } = await scripted(silence);
+    const error = await errorOf(playedClient(url, { timeoutMs: 50, maxTries: 2 }).client.models());
+    assert.deepEqual([error.kind, seen.length], ['unreachable', 2]);
+    assert.match(error.message, /no answer within 0\.05 s/);
+  });
+
+  test('an answer that stops half way counts as none', async () => {
+    const half: Step = (response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('{"code":200,');
+      setImmediate(() => response.destroy());
+    };
+    const { url, seen } = await scripted(half, answer(200, created));
+    assert.deepEqual(await playedClient(url).client.createTask(request), created);
+    assert.equal(seen.length, 2);
+  });
+});
+
+describe('Retry-After', () => {
+  test('is obeyed, as seconds and as a date', async () => {
+    const date = { 'retry-after': 'Sun, 01 Nov 2026 00:00:27 GMT' }; // 20 s after the played clock's start and first pause
+    const { url } = await scripted(answer(429, {}, { 'retry-after': '7' }), answer(503, {}, date), answer(200));
+    const { client, sleptMs } = playedClient(url);
+    await client.models();
+    assert.deepEqual(sleptMs, [7000, 20_000]);
+  });
+
+  test('does not shorten the growing pauses', async () => {
+    const { url } = await scripted(answer(429, {}, { 'retry-after': '1' }));
+    const { client, sleptMs } = playedClient(url);
+    await errorOf(client.models());
+    assert.deepEqual(sleptMs, [1000, 1000, 2000, 4000, 8000]);
+  });
+
+  test('of more than a minute is left to the caller', async () => {
+    const { url, seen } = await scripted(answer(429, {}, { 'retry-after': '61' }));
+    const error = await errorOf(playedClient(url).client.models());
+    assert.deepEqual([error.retryAfterSeconds, error.isPassing, seen.length], [61, true, 1]);
+  });
+});
+
+describe('errors', () => {
+  test('carry code, message, field errors, data and request id', async () => {
+    const errors = [{ path: 'input.prompt', message: 'is required' }];
+    const { url } = await scripted(answer(422, { errors }));
+    const error = await errorOf(playedClient(url).client.createTask(request));
+    assert.equal(error.message, 'refused with 422');
+    assert.deepEqual(error.errors, errors);
+    assert.deepEqual([error.requestId, error.isPassing], ['r-1', false]);
+    const poor = await scripted(answer(402, { required: 165, balance: 3 }));
+    assert.deepEqual((await errorOf(playedClient(poor.url).client.createTask(request))).data, {
+      required: 165,
+      balance: 3,
+    });
+  });
+
+  test('name what is not Videogen, a redirect among it, which is not followed', async () => {
+    const page: Step = (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>hello</h1>');
+    const redirect: Step = (response) => response.writeHead(302, { location: '/elsewhere' }).end();
+    const envelopeIn404: Step = (response) => response.writeHead(404).end('{"code":200,"msg":"success","data":{}}');
+    for (const step of [page, redirect, envelopeIn404]) {
+      const { url, seen } = await scripted(step);
+      const { kind } = await errorOf(playedClient(url).client.createTask(request));
+      assert.deepEqual([kind, seen.length], ['not_videogen', 1]);
+    }
+  });
+
+  test('an abort is the caller’s own reason, in a call, in a pause and in a wait', async () => {
+    const { url } = await scripted(silence);
+    const stop = new Error('enough');
+    for (const call of ['models', 'recordInfo', 'waitForTask', 'download'] as const) {
+      const [controller, client] = [new AbortController(), createClient({ baseUrl: url, key: 'vg_test', maxTries: 1 })];
+      const options = { signal: controller.signal };
+      const running = call === 'models' ? client.models(options) : client[call]('t1', options);
+      setImmediate(() => controller.abort(stop));
+      await assert.rejects(running, (error) => error === stop);
+    }
+    const busy = await scripted(answer(429, {}, { 'retry-after': '30' }));
+    const controller = new AbortController();
+    const paused = createClient({ baseUrl: busy.url, key: 'vg_test' }).models({ signal: controller.signal });
+    setTimeout(() => controller.abort(stop), 50);
+    await assert.rejects(paused, (error) => error === stop);
+  });
+
+  test('what can never be right is a TypeError, and nothing is sent', async () => {
+    const { url, seen } = await scripted(answer(200, created));
+    const { client } = playedClient(url);
+    for (const baseUrl of ['ftp://x', 'localhost:3000', 'http://', '']) {
+      assert.throws(() => createClient({ baseUrl, key: 'k' }), /^TypeError: baseUrl must be/);
+    }
+    assert.throws(() => createClient({ baseUrl: url, key: 'vg_with a space' }), TypeError);
+    assert.throws(() => client.createTask(request, { idempotencyKey: 'ключ' }), TypeError);
+    // JSON would write null, which asks for the default length and would be charged.
+    const input = { ...request.input, duration: Number('8s') };
+    await assert.rejects(client.createTask({ ...request, input }), TypeError);
+    assert.equal(seen.length, 0);
+  });
+
+  test('the key goes with every call, and fresh idempotency keys differ', async () => {
+    const { url, seen } = await scripted(answer(200, { tasks: [], nextCursor: null }));
+    await playedClient(`${url}//`).client.listTasks({ state: 'fail', limit: 3, cursor: undefined });
+    assert.equal(seen[0]?.path, '/api/v1/jobs/listTasks?state=fail&limit=3');
+    assert.equal(seen[0].headers.authorization, 'Bearer vg_test');
+    assert.notEqual(newIdempotencyKey(), newIdempotencyKey());
+  });
+});
+
+describe('waitForTask', () => {
+  test('asks the service to hold its answer, and backs off where it does not', async () => {
+    const { url, seen } = await scripted(
+      ...Array<Step>(7).fill(answer(200, record('queuing'))),
+      answer(200, record('fail')),
+    );
+    const { client, sleptMs } = playedClient(url);
+    assert.equal((await client.waitForTask('t1')).state, 'fail');
+    assert.equal(seen[0]?.headers['prefer'], 'wait=25');
+    assert.deepEqual(sleptMs, [250, 500, 1000, 2000, 4000, 5000, 5000]);
+  });
+
+  test('shows every record on the way when asked to, with short holds', async () => {
+    const { url, seen } = await scripted(answer(200, record('queuing')), answer(200, record('success')));
+    const states: string[] = [];
+    await playedClient(url).client.waitForTask('t1', { onRecord: ({ state }) => states.push(state) });
+    assert.deepEqual(states, ['queuing', 'success']);
+    assert.equal(seen[0]?.headers['prefer'], 'wait=1');
+  });
+
+  test('outlasts a service that is busy for longer than a call would be repeated', async () => {
+    const busy = Array<Step>(20).fill(answer(429, {}, { 'retry-after': '3' }));
+    const { url, seen } = await scripted(...busy, answer(200, record('success')));
+    assert.equal((await playedClient(url).client.waitForTask('t1')).state, 'success');
+    assert.equal(seen.length, 21);
+  });
+
+  test('ends when the service is gone, when the task is unknown, and when its time is up', async () => {
+    const gone = await scripted(hangUp);
+    assert.equal((await errorOf(playedClient(gone.url).client.waitForTask('t1'))).kind, 'unreachable');
+    const unknown = await scripted(answer(404));
+    assert.equal((await errorOf(playedClient(unknown.url).client.waitForTask('t1'))).code, 404);
+    const held = await scripted(silence);
+    const late = playedClient(held.url).client.waitForTask('t1', { timeoutMs: 50 });
+    assert.equal((await errorOf(late)).kind, 'unfinished');
+    const timedByCaller = playedClient(held.url).client.waitForTask('t1', { signal: AbortSignal.timeout(50) });
+    await assert.rejects(timedByCaller, { name: 'TimeoutError' });
+  });
+});
+
+describe('download', () => {
+  const withVideo = (link: string) => answer(200, { ...record('success'), resultJson: { resultUrls: [link] } });
+
+  test('takes a fresh link, keeps the API key from it, and repeats what is passing', async () => {
+    const film: Step = (response) => response.writeHead(200, { 'content-type': 'video/mp4' }).end('film');
+    const store = await scripted(answer(503), film);
+    const { url } = await scripted(withVideo(`${store.url}/video.mp4?signature=s`));
+    const response = await playedClient(url).client.download('t1');
+    assert.equal(await response.text(), 'film');
+    assert.deepEqual(
+      store.seen.map(({ path, headers }) => `${path} ${headers.authorization}`),
+      Array<string>(2).fill('/video.mp4?signature=s undefined'),
+    );
+  });
+
+  test('says why there is no video, and never shows the signature of a link', async () => {
+    const live = await scripted(answer(200, record('generating')));
+    assert.equal((await errorOf(playedClient(live.url).client.download('t1'))).kind, 'unfinished');
+    const failed = await scripted(answer(200, { ...record('fail'), failMsg: 'The picture is broken.' }));
+    const error = await errorOf(playedClient(failed.url).client.download('t1'));
+    assert.equal(error.kind, 'no_video');
+    assert.match(error.message, /The picture is broken\./);
+    const denied: Step = (response) => response.writeHead(403).end('<Error>AccessDenied</Error>');
+    for (const step of [denied, hangUp]) {
+      const store = await scripted(step);
+      const { url } = await scripted(withVideo(`${store.url}/video.mp4?signature=secret`));
+      assert.doesNotMatch((await errorOf(playedClient(url).client.download('t1'))).message, /secret/);
+    }
+  });
+
+  test('a video that stands still, or takes longer than it may, is cut off; so is one that nobody wants any more', async () => {
+    const slow: Step = (response) => void response.writeHead(200, { 'content-length': '100' }).write('f');
+    const store = await scripted(slow);
+    const { url } = await scripted(withVideo(`${store.url}/video.mp4`));
+    const late = await playedClient(url).client.download('t1', { timeoutMs: 100 });
+    assert.equal((await errorOf(late.blob())).kind, 'unreachable');
+    const still = await playedClient(url, { timeoutMs: 100 }).client.download('t1');
+    assert.equal((await errorOf(still.blob())).kind, 'unreachable');
+    const controller = new AbortController();
+    const unwanted = await playedClient(url).client.download('t1', { signal: controller.signal });
+    setTimeout(() => controller.abort(new Error('enough')), 20);
+    await assert.rejects(unwanted.blob(), /enough/);
+  });
+});

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { type Client, createClient, verifyCallback, VideogenError } from '../../clients/typescript/src/index.ts';
+import { probeVideo } from '../../src/media/probe-video.ts';
+import { createSecretBox } from '../../src/outbound/secret-box.ts';
+import { callbackSecretsOf } from '../../src/roles/account-secrets.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
+import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+
+const model = 'videogen-2.0-fast';
+
+describe('the client, against the whole service', () => {
+  let service: TestService;
+  let account: TestAccount;
+  let client: Client;
+  let receiver: CallbackReceiver;
+  before(async () => {
+    service = await startTestService();
+    account = await createTestAccount(service.database, 1_000);
+    client = createClient({ baseUrl: service.baseUrl, key: account.key });
+    receiver = await startCallbackReceiver();
+  });
+  after(async () => {
+    assert.deepEqual(await auditLedger(service.database.db), []);
+    await receiver.close();
+    await service.close();
+  });
+
+  test('a task is created, waited for, downloaded, and its callback verified', async () => {
+    const callBackUrl = `${receiver.url}/done`;
+    const request = { model, input: { prompt: '[[instant]] A boat', duration: 4 }, callBackUrl };
+    const { taskId, creditsCharged } = await client.createTask(request);
+    assert.equal(creditsCharged, 132);
+    const record = await client.waitForTask(taskId);
+    assert.equal(record.state, 'success', record.failMsg ?? '');
+    const folder = await mkdtemp(join(tmpdir(), 'videogen-client-'));
+    const file = join(folder, 'video.mp4');
+    await writeFile(file, Buffer.from(await (await client.download(taskId)).arrayBuffer()));
+    assert.equal((await probeVideo(file)).heightPx, 720);
+    await rm(folder, { recursive: true });
+
+    const [callback] = await receiver.waitForCallbacks('/done', 1);
+    assert.ok(callback);
+    const secrets = await callbackSecretsOf(
+      service.database.db,
+      createSecretBox(service.settings.secret),
+      account.accountId,
+    );
+    const { body, headers } = callback;
+    assert.equal((await verifyCallback({ body, headers, secrets })).record.taskId, taskId);
+    await assert.rejects(verifyCallback({ body: body.replace('success', 'succe55'), headers, secrets }), VideogenError);
+  });
+
+  test('a wait hears of the end at once, in one or two calls, whatever the task takes', async () => {
+    let calls = 0;
+    const counting: typeof fetch = (input, init) => {
+      calls += 1;
+      return fetch(input, init);
+    };
+    const waiting = createClient({ baseUrl: service.baseUrl, key: account.key, fetch: counting });
+    const { taskId } = await client.createTask({ model, input: { prompt: '[[instant]] [[slow 2s]] b', duration: 4 } });
+    const record = await waiting.waitForTask(taskId);
+    const lateMs = Date.now() - (record.completeTime ?? 0);
+    assert.equal(record.state, 'success');
+    assert.ok(calls <= 2, `${calls} calls`);
+    assert.ok(lateMs < 2_000, `heard ${lateMs} ms after the end`);
+  });
+
+  test('an answer that is lost after the commit makes one task and one charge', async () => {
+    const before_ = (await client.credits()).balance;
+    const proxy = await proxyThatLosesAnswers(service.baseUrl, 2);
+    const unlucky = createClient({ baseUrl: proxy.url, key: account.key });
+    const { taskId } = await unlucky.createTask({ model, input: { prompt: '[[instant]] once', duration: 4 } });
+    await proxy.close();
+    assert.equal(proxy.passed(), 3, 'the service saw three creates');
+    const { tasks } = await client.listTasks({ limit: 100 });
+    assert.deepEqual(
+      tasks.filter(({ param }) => param.input.prompt.endsWith('once')).map((task) => task.taskId),
+      [taskId],
+    );
+    await client.waitForTask(taskId);
+    const { balance, entries } = await client.credits({ limit: 100 });
+    assert.equal(balance, before_ - 132);
+    assert.equal(entries.filter((entry) => entry.taskId === taskId && entry.kind === 'charge').length, 1);
+  });
+
+  test('a cancelled task is refunded; lists page; models tell the rates', async () => {
+    const { taskId } = await client.createTask({ model, input: { prompt: '[[instant]] [[slow 30s]] c', duration: 4 } });
+    const { cancelled, creditsRefunded } = await client.cancelTask(taskId);
+    assert.deepEqual([cancelled, creditsRefunded], [true, 132]);
+    assert.equal((await client.recordInfo(taskId)).failCode, 'cancelled');
+    const first = await client.listTasks({ limit: 1 });
+    const second = await client.listTasks({ limit: 1, cursor: first.nextCursor ?? '' });
+    assert.equal(first.tasks[0]?.taskId, taskId);
+    assert.notEqual(second.tasks[0]?.taskId, taskId);
+    const { models } = await client.models();
+    assert.deepEqual(
+      models.map(({ creditsPerSecond }) => creditsPerSecond),
+      [41, 33],
+    );
+  });
+
+  test('refusals are typed: every broken rule, the balance, a bad key', async () => {
+    const input = { prompt: '', duration: 99 };
+    await assert.rejects(client.createTask({ model, input }), (error) => {
+      assert.ok(error instanceof VideogenError);
+      assert.deepEqual(
+        error.errors.map(({ path }) => path),
+        ['input.prompt', 'input.duration'],
+      );
+      assert.match(error.requestId ?? '', /^[0-9a-f-]{36}$/);
+      return error.code === 422;
+    });
+    const poor = await createTestAccount(service.database, 10);
+    await assert.rejects(
+      createClient({ baseUrl: service.baseUrl, key: poor.key }).createTask({ model, input: { prompt: 'x' } }),
+      { name: 'VideogenError', code: 402, data: { required: 165, balance: 10 } },
+    );
+    await assert.rejects(createClient({ baseUrl: service.baseUrl, key: 'vg_no' }).models(), { code: 401 });
+  });
+});
+
+/** Passes requests on and waits for their answers, but breaks the connection instead of giving the first few on. */
+async function proxyThatLosesAnswers(target: string, losses: number) {
+  let passed = 0;
+  const server = createServer((incoming, outgoing) => {
+    const { method, url, headers } = incoming;
+    const onward = httpRequest(new URL(url ?? '/', target), { method, headers }, (reply) => {
+      passed += 1;
+      if (passed <= losses) reply.resume().on('end', () => outgoing.destroy());
+      else reply.pipe(outgoing.writeHead(reply.statusCode ?? 502, reply.headers));
+    });
+    incoming.pipe(onward);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  return {
+    url: `http://127.0.0.1:${port}`,
+    passed: () => passed,
+    close: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
+  };
+}
