@@ -1,4 +1,4 @@
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
 import { mainQueue } from '../src/roles/worker-role.ts';
 
@@ -20,6 +20,7 @@ const activities = {
 };
 export type FloorActivities = typeof activities;
 
+Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 const { TEMPORAL_ADDRESS: address = '', VIDEOGEN_TASK_QUEUE: queue = '' } = process.env;
 const { workflowBundle: _ours, ...tuning } = mainQueue;
 const connection = await NativeConnection.connect({ address });

@@ -59,8 +59,8 @@ async function startServers(): Promise<Bench> {
     temporal,
     production: (serverPath && (await kept(startProductionTemporal({ serverPath, postgresUrl, folder })))) || undefined,
     loadMs: options.quick ? 500 : 2_000,
-    batch: options.quick ? 64 : 200,
-    memoryTasks: Number(options['memory-tasks'] ?? (options.quick ? 400 : 2_000)),
+    batch: options.quick ? 64 : 150,
+    memoryTasks: Number(options['memory-tasks'] ?? (options.quick ? 400 : 1_500)),
   };
 }
 
@@ -117,7 +117,10 @@ async function measure(): Promise<readonly Row[]> {
     if (options.only !== undefined && options.only !== name) continue;
     say(`${name} …`);
     try {
-      rows.push(...(await part()));
+      const added = await part();
+      rows.push(...added);
+      // Not lost when a later part is broken off.
+      say(tableOf(added));
     } catch (error) {
       say(String(error instanceof Error ? error.stack : error));
       rows.push({
@@ -136,7 +139,7 @@ async function measure(): Promise<readonly Row[]> {
 async function report(): Promise<string> {
   const table = tableOf(await measure());
   const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
-  const command = ['npm run bench', ...process.argv.slice(2)].join(' ');
+  const command = ['npm run bench --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '');
   const missing =
     'TEMPORAL_SERVER_PATH was not set, so the rows on the production server with PostgreSQL are left out.';
   return [

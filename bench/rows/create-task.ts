@@ -38,7 +38,11 @@ export async function createTaskRows(
     await quiet([there.pid, bench.temporal.pid]);
     return measured;
   };
-  await warmUp([load(floor.baseUrl, 8, () => insert), load(away.baseUrl, 8, creates), withEngine(1)]);
+  await warmUp([
+    load(floor.baseUrl, manyCallers, () => insert),
+    load(away.baseUrl, manyCallers, creates),
+    withEngine(8),
+  ]);
   const hot = createsOf(accounts.slice(0, 1));
   const measured = await interleaved({
     floor1: load(floor.baseUrl, 1, () => insert),

@@ -10,9 +10,9 @@ import { watchTasks, type WatchedTasks } from '../watched-tasks.ts';
 
 const pollEveryMs = 20;
 /** So many end a second while the others stay outstanding. */
-const endsPerSecond = 10;
+const endsPerSecond = 4;
 const manyOutstanding = 500;
-const ending = 100;
+const ending = 60;
 const pollers = 1_000;
 const polledTasks = 200;
 const newTasksPerSecond = 20;
@@ -51,7 +51,6 @@ async function visibleRow(live: Live, outstanding: number, ends: number): Promis
       return visibleAfterMs(live, taskId);
     }),
   );
-  // The row of pollers wants those that are left.
   const [p50, max] = [median(lags), Math.max(...lags)];
   return {
     what: `provider done → visible in recordInfo, ${outstanding} outstanding, ${endsPerSecond} end a second`,
@@ -76,11 +75,15 @@ async function heldTasks({ service, account, baseUrl, watched }: Live, count: nu
 
 async function visibleAfterMs({ account, baseUrl, watched }: Live, taskId: string): Promise<number> {
   const client = openTaskClient(baseUrl, account);
-  const seenAt = await waitFor('the task to be seen', async () => {
-    const state = await client.stateOf(taskId);
-    if (state !== 'success') await delay(pollEveryMs);
-    return state === 'success' ? performance.timeOrigin + performance.now() : undefined;
-  });
+  const seenAt = await waitFor(
+    'the task to be seen',
+    async () => {
+      const state = await client.stateOf(taskId);
+      if (state !== 'success') await delay(pollEveryMs);
+      return state === 'success' ? performance.timeOrigin + performance.now() : undefined;
+    },
+    120_000,
+  );
   client.close();
   return seenAt - (watched.done.get(taskId) ?? Number.NaN);
 }

@@ -13,7 +13,7 @@ import { watchTasks, type WatchedTasks } from '../watched-tasks.ts';
 
 const atOnce = 32;
 /** Tasks one after the other, in each round. */
-const singles = 15;
+const singles = 10;
 
 type Running = {
   readonly service: BenchService;

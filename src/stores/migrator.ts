@@ -5,6 +5,7 @@ import * as providerJobEnds from './migrations/0002-provider-job-ends.ts';
 import * as ledgerAudit from './migrations/0003-ledger-audit.ts';
 import * as callbacks from './migrations/0004-callbacks.ts';
 import * as accountApi from './migrations/0005-account-api.ts';
+import * as callbackSecretsByAccount from './migrations/0006-callback-secrets-by-account.ts';
 
 /** Every migration in order; a landed one is never edited. */
 const migrations = {
@@ -13,6 +14,7 @@ const migrations = {
   '0003-ledger-audit': ledgerAudit,
   '0004-callbacks': callbacks,
   '0005-account-api': accountApi,
+  '0006-callback-secrets-by-account': callbackSecretsByAccount,
 };
 
 export const migrationNames: readonly string[] = Object.keys(migrations);

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { acceptTask } from '../../src/stores/accept-task.ts';
+import { createAccountKey, revokeAccountKey, rotateAccountKey } from '../../src/stores/account-keys.ts';
+import { createAccount, findAccount, findAccountLimits, setAccountLimits } from '../../src/stores/accounts.ts';
+import { newApiKey } from '../../src/stores/api-key-format.ts';
+import { createApiKey, findCaller, listApiKeys, noteKeyUses, revokeApiKey } from '../../src/stores/api-keys.ts';
+import { readAuditState } from '../../src/stores/audit-state.ts';
+import * as secrets from '../../src/stores/callback-secrets.ts';
+import { findCallerWithTask } from '../../src/stores/caller-with-task.ts';
+import type { Database, Statement } from '../../src/stores/database.ts';
+import * as deliveries from '../../src/stores/deliveries.ts';
+import { completeTask, refundTask } from '../../src/stores/end-task.ts';
+import { auditNextPart } from '../../src/stores/ledger-audit-round.ts';
+import { grantCredits, listLedger, listTaskEntries, readBooks } from '../../src/stores/ledger.ts';
+import { listExpiredMedia, markMediaDeleted } from '../../src/stores/media-retention.ts';
+import * as jobs from '../../src/stores/provider-jobs.ts';
+import { listTasks } from '../../src/stores/task-list.ts';
+import {
+  confirmCharge,
+  findTask,
+  listEndedAmong,
+  listUnfinishedTasks,
+  startGeneration,
+} from '../../src/stores/tasks.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestAccount, type TestAccount } from '../support/service.ts';
+import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
+
+// The stores are used as the service uses them, on tables of some 10,000 rows, and PostgreSQL is asked how it would run every
+// statement that comes along: once with the very values, once for any values, as it does after five runs.
+
+/** Tables that grow with the number of tasks or of clients; the others hold one row, or faults of ours. */
+const growing = ['accounts', 'api_keys', 'tasks', 'ledger_entries', 'provider_jobs', 'callback_secrets'].concat([
+  'callback_deliveries',
+  'callback_attempts',
+]);
+
+/** Runs once in the life of an installation, on a table that is empty or about to be found not to be. */
+const notPeriodic = ['create-first-account'];
+
+type Asked = { readonly statement: Statement; readonly values: readonly unknown[] };
+
+let database: TestDatabase;
+let account: TestAccount;
+let client: pg.Client;
+let watched: Database;
+const asked = new Map<string, Asked>();
+
+before(async () => {
+  database = await createTestDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(manyRows);
+  await client.query('analyze');
+  account = await createTestAccount(database, 1_000_000);
+  watched = watch(database.db);
+});
+after(async () => {
+  await client.end();
+  await database.close();
+});
+
+function watch(db: Database): Database {
+  const note = (statement: Statement, values: readonly unknown[] = []) =>
+    asked.set(statement.name, { statement, values });
+  return {
+    run: (statement, values) => {
+      note(statement, values);
+      return db.run(statement, values);
+    },
+    transaction: (work) =>
+      db.transaction((inner) =>
+        work((statement, values) => {
+          note(statement, values);
+          return inner(statement, values);
+        }),
+      ),
+    close: () => db.close(),
+  };
+}
+
+type Plan = { readonly 'Node Type': string; readonly 'Relation Name'?: string; readonly Plans?: readonly Plan[] };
+
+/** A page of the audit is a tenth of these tables, and reading them whole is right then; of a table that has grown it is little. */
+const smallPage = 100;
+
+/** Growing tables that a statement reads from end to end. */
+async function readWhole({ statement, values }: Asked): Promise<readonly string[]> {
+  const few = values.map((value) => (Array.isArray(value) ? value.slice(0, smallPage) : value));
+  const plans = [await planOf({ text: `explain (format json) ${statement.text}`, values: few })];
+  if (await knowsGenericPlans()) plans.push(await planOf(`explain (generic_plan, format json) ${statement.text}`));
+  return plans.flatMap(wholeTablesIn);
+}
+
+async function planOf(query: string | { text: string; values: unknown[] }): Promise<Plan> {
+  // The one row of one column that `explain (format json)` answers.
+  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(query as pg.QueryConfig);
+  const [row] = rows;
+  assert.ok(row);
+  return row['QUERY PLAN'][0].Plan;
+}
+
+async function knowsGenericPlans(): Promise<boolean> {
+  const { rows } = await client.query<{ known: boolean }>(
+    `select current_setting('server_version_num')::int >= 160000 as known`,
+  );
+  return rows[0]?.known === true;
+}
+
+function wholeTablesIn(plan: Plan): readonly string[] {
+  const table = plan['Relation Name'] ?? '';
+  const own = plan['Node Type'] === 'Seq Scan' && growing.includes(table) ? [table] : [];
+  return [...own, ...(plan.Plans ?? []).flatMap(wholeTablesIn)];
+}
+
+async function assertPlans(): Promise<void> {
+  const whole: Record<string, readonly string[]> = {};
+  for (const [name, one] of asked) {
+    const tables = await readWhole(one);
+    if (tables.length > 0) whole[name] = [...new Set(tables)];
+  }
+  assert.deepEqual(whole, {});
+}
+
+test('no statement of a request reads a growing table from end to end', async () => {
+  const { accountId, key } = account;
+  const taskId = await acceptTestTask(watched, accountId, taskParam('a'));
+  const again = { taskId, accountId, param: taskParam('another'), creditsCharged: 132 };
+  await acceptTask(watched, again);
+  await findCaller(watched, key);
+  await findCallerWithTask(watched, key, taskId);
+  await findTask(watched, taskId);
+  await listEndedAmong(watched, [taskId]);
+  await listTasks(watched, { accountId, limit: 50 });
+  for (const state of ['waiting', 'queuing', 'generating', 'success', 'fail'] as const)
+    await listTasks(watched, { accountId, state, after: taskId, limit: 50 });
+  await readBooks(watched, { accountId, before: undefined, limit: 50 });
+  await listLedger(watched, { accountId, limit: 50 });
+  await listTaskEntries(watched, taskId);
+  await findAccount(watched, accountId);
+  await findAccountLimits(watched, accountId);
+  await assertPlans();
+});
+
+test('no statement about keys, secrets and accounts does', async () => {
+  const { accountId } = account;
+  const made = await createApiKey(watched, { accountId, name: 'a', scopes: ['tasks:read'] });
+  const own = await createAccountKey(watched, { accountId, name: 'a', scopes: [], expiresAt: undefined });
+  assert.ok(made !== undefined && own.kind === 'made');
+  await rotateAccountKey(watched, { accountId, keyId: own.shown.keyId, within: [], overlapSeconds: 60 });
+  await revokeAccountKey(watched, accountId, own.shown.keyId);
+  await noteKeyUses(watched, [made.keyId]);
+  await listApiKeys(watched, accountId);
+  await revokeApiKey(watched, made.keyId);
+  await findCaller(watched, newApiKey());
+  await secrets.createFirstCallbackSecret(watched, accountId, 'sealed');
+  await secrets.listCallbackSecrets(watched, accountId);
+  await secrets.showCallbackSecret(watched, accountId);
+  await secrets.rotateCallbackSecret(watched, { accountId, sealed: 'sealed', overlapSeconds: 60 });
+  await createAccount(watched, { name: 'new', credits: 1 });
+  await setAccountLimits(watched, accountId, { maxUnfinishedTasks: 1_000, createRate: undefined });
+  await grantCredits(watched, { accountId, credits: 1, reason: 'a gift' });
+  await assertPlans();
+});
+
+test('no statement on the way of a task does', async () => {
+  const { accountId } = account;
+  const [taskId, failing] = [await newTask(accountId), await newTask(accountId)];
+  await confirmCharge(watched, taskId);
+  await startGeneration(watched, taskId);
+  await jobs.intendProviderJob(watched, { taskId, ordinal: 1, provider: 'preview' });
+  await jobs.recordProviderJob(watched, { taskId, ordinal: 1, jobId: 'job' });
+  await jobs.listProviderJobs(watched, taskId);
+  await jobs.endProviderJob(watched, { taskId, ordinal: 1, outcome: 'abandoned' });
+  await jobs.succeedProviderJob(watched, taskId);
+  await jobs.recordLateSuccess(watched, taskId);
+  await jobs.settleProviderJob(watched, { taskId, ordinal: 1 }, 'abandoned');
+  await completeTask(watched, taskId, madeUpResult);
+  await refundTask(watched, failing, { failCode: 'internal', failMsg: 'It failed.' });
+  const delivery = await deliveries.findDelivery(watched, taskId);
+  assert.ok(delivery);
+  const attempt = { startedAt: 0, durationMs: 1, status: 500, error: undefined, responseHead: undefined };
+  await deliveries.recordDeliveryAttempt(watched, delivery, attempt, { state: 'pending', dueAt: 0 });
+  await deliveries.listDeliveryAttempts(watched, taskId);
+  await deliveries.askForRedelivery(watched, taskId);
+  await assertPlans();
+});
+
+test('no statement of the rounds that run every minute does', async () => {
+  const taskId = await newTask(account.accountId);
+  const job = { taskId, ordinal: 1, provider: 'preview', jobId: undefined };
+  for (const last of [undefined, taskId]) {
+    await listUnfinishedTasks(watched, { minAgeMs: 60_000, after: last, limit: 200 });
+    await deliveries.listPendingDeliveries(watched, { minAgeMs: 60_000, after: last, limit: 200 });
+    await jobs.listUnsettledJobs(watched, { minAgeMs: 60_000, after: last === undefined ? last : job, limit: 200 });
+    await assertPlans();
+  }
+  await listExpiredMedia(watched, { retentionMs: 1e9, leftoverMs: 1e8, limit: 200 });
+  await markMediaDeleted(watched, taskId);
+  await auditNextPart(watched);
+  await readAuditState(watched);
+  await assertPlans();
+});
+
+test('every statement of the stores has been looked at', () => {
+  const sources = readdirSync('src/stores').filter((name) => name.endsWith('.ts'));
+  const names = sources.flatMap((name) =>
+    [...readFileSync(`src/stores/${name}`, 'utf8').matchAll(/\bname: '([a-z-]+)'/g)].map(([, statement]) => statement),
+  );
+  assert.ok(names.length > 40);
+  assert.deepEqual(
+    names.filter((name) => name !== undefined && !asked.has(name) && !notPeriodic.includes(name)),
+    [],
+  );
+});
+
+test('a missing index would be noticed', async () => {
+  await client.query('drop index provider_jobs_unsettled');
+  await assert.rejects(assertPlans(), /list-unsettled-provider-jobs/);
+});
+
+async function newTask(accountId: string): Promise<string> {
+  return acceptTestTask(watched, accountId, taskParam(uuidv7(), {}, 'http://127.0.0.1/'));
+}
+
+const manyRows = `
+insert into accounts (id, name) select gen_random_uuid(), 'account ' || n from generate_series(1, 5000) n;
+insert into api_keys (id, account_id, name, hash, hint, scopes)
+select gen_random_uuid(), id, 'key', sha256(id::text::bytea), 'hint', '{}' from accounts;
+insert into callback_secrets (account_id, sealed) select id, 'sealed' from accounts;
+insert into tasks (id, account_id, model, param, state, credits_charged, credits_refunded, fail_code, fail_msg, result,
+  request_sha256, created_at, generation_started_at, completed_at, media_deleted_at, callback_url)
+select gen_random_uuid(), a.id, 'videogen-2.0-fast', '{"model":"videogen-2.0-fast","input":{"prompt":"a boat"}}', s.state, 132,
+  case s.state when 'fail' then 132 else 0 end, case s.state when 'fail' then 'internal' end,
+  case s.state when 'fail' then 'It failed.' end, case s.state when 'success' then '{"videoKey":"v"}'::json end,
+  sha256(n::text::bytea), now() - n * interval '1 minute', now() - n * interval '1 minute',
+  case when s.state <> 'generating' then now() - n * interval '1 minute' end,
+  case when n > 100 and s.state <> 'generating' then now() end, 'http://127.0.0.1/'
+from (select id, row_number() over () as k from accounts) a
+join generate_series(1, 20000) n on a.k = 1 + n % 5000
+cross join lateral (select case n % 200 when 0 then 'generating' when 1 then 'fail' else 'success' end as state) s;
+insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
+select account_id, id, 'charge', -132, 0 from tasks;
+insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
+select account_id, id, 'refund', 132, 132 from tasks where state = 'fail';
+insert into provider_jobs (task_id, ordinal, provider, job_id, outcome)
+select id, 1, 'preview', 'job', case state when 'success' then 'success' when 'fail' then 'fail' end from tasks;
+insert into callback_deliveries (task_id, account_id, url, state, finished_at)
+select id, account_id, 'http://127.0.0.1/', 'delivered', now() from tasks where state = 'success';
+insert into callback_deliveries (task_id, account_id, url) select id, account_id, 'http://127.0.0.1/' from tasks where state = 'fail';
+insert into callback_attempts (task_id, attempt, started_at, duration_ms, status)
+select task_id, 1, now(), 5, 204 from callback_deliveries`;
