@@ -30,12 +30,17 @@ export function createGenerateVideo(deps: ActivityDeps) {
     });
 }
 
-async function generate(deps: ActivityDeps, task: Task, deadlineMs: number, workFolder: string): Promise<StagedVideo> {
+async function generate(
+  deps: ActivityDeps,
+  task: Task & { readonly isFirst: boolean },
+  deadlineMs: number,
+  workFolder: string,
+): Promise<StagedVideo> {
   const context = Context.current();
   const limits = limitsOf(context, (task.generationStartedAt ?? Date.now()) + deadlineMs);
   const progress = heartbeatProgress(context);
   try {
-    const earlier = context.info.attempt > 1 ? await stagedEarlier(deps, task.taskId, workFolder) : undefined;
+    const earlier = task.isFirst ? undefined : await stagedEarlier(deps, task.taskId, workFolder);
     if (earlier !== undefined) return earlier;
     const request = generationRequest(deps, task, workFolder, limits.signal);
     const job = await openInTime(deps, task, request, limits.signal);

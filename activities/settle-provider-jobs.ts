@@ -1,5 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../src/stores/provider-jobs.ts';
+import type { Provider, RecoveredJob } from '../src/providers/provider.ts';
+import {
+  listUnsettledJobs,
+  recordProviderJob,
+  settleProviderJob,
+  type UnsettledJob,
+} from '../src/stores/provider-jobs.ts';
+import { findTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 
@@ -31,16 +38,41 @@ async function settleJob(deps: ActivityDeps, job: UnsettledJob): Promise<'abando
   // Wherever the generation still runs, it stops: its worker hears of this with its next heartbeat.
   await deps.engine.cancelTask(job.taskId);
   const provider = deps.providers.get(job.provider);
-  if (provider === undefined || job.jobId === undefined) {
+  const found: RecoveredJob = provider === undefined ? { kind: 'unknown' } : await findJob(deps, provider, job);
+  if (found.kind === 'not_created') return 'abandoned';
+  if (found.kind !== 'found' || provider === undefined) {
     deps.log.error(job, 'a provider job of a failed task cannot be looked up; it may run, and cost, upstream');
     return 'abandoned';
   }
-  if ((await inTime(provider.result(job.jobId))) !== undefined) {
-    deps.log.warn(job, 'video finished after the refund; not delivered');
+  if ((await inTime(provider.result(found.jobId))) !== undefined) {
+    deps.log.warn({ ...job, ...found }, 'video finished after the refund; not delivered');
     return 'late_success';
   }
-  await inTime(provider.cancel(job.jobId));
+  await inTime(provider.cancel(found.jobId));
   return 'abandoned';
+}
+
+/** The task may have ended while the answer to its create was still on its way, or was lost: then the provider is asked for the job. */
+async function findJob(deps: ActivityDeps, provider: Provider, job: UnsettledJob): Promise<RecoveredJob> {
+  if (job.jobId !== undefined) return { kind: 'found', jobId: job.jobId };
+  const task = await findTask(deps.db, job.taskId);
+  if (task === undefined) return { kind: 'unknown' };
+  const { model, input } = task.param;
+  const request = {
+    taskId: job.taskId,
+    model,
+    input,
+    workFolder: deps.workFolder,
+    images: noImages,
+  };
+  const found = await inTime(provider.recover(request, AbortSignal.timeout(answerLimitMs)));
+  if (found.kind === 'found') await recordProviderJob(deps.db, { ...job, jobId: found.jobId });
+  return found;
+}
+
+/** A look-up makes nothing, so it needs none. */
+function noImages(): Promise<never> {
+  return Promise.reject(new Error('the task has ended; its images are not fetched again'));
 }
 
 /** Rejects when there is no answer in time; the next round asks again. */

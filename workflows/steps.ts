@@ -3,8 +3,8 @@ import type { ChargedTask } from '../activities/charge-credits.ts';
 import type { GenerationActivities, MainActivities } from '../activities/index.ts';
 import { taskQueuesOf } from '../src/domain/task-queues.ts';
 
-// One proxy per retry policy. None has a maximum of attempts: a deploy must not use them up. What cannot succeed is
-// refused by the activity itself, as a failure that is not retried.
+// One proxy per retry policy. None lets a task fail for the number of its attempts: a deploy must not use them up. What
+// cannot succeed is refused by the activity itself, as a failure that is not retried.
 
 const steadily = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' } as const;
 
@@ -39,16 +39,28 @@ const maxQueueMs = 24 * 60 * 60_000;
 /** The activity watches its own deadline; Temporal's limit lies behind it, for an activity that hangs. */
 const graceMs = 60_000;
 
+/**
+ * How an attempt at a generation comes to its turn. Temporal puts what it tries again behind everything that waits; a
+ * generation that had begun has a deadline running, and perhaps a job that is paid for. So the first attempt queues up, what
+ * broke off goes ahead of everybody a few times, and what breaks off then as well queues up again, for as long as it takes.
+ */
+const turns = {
+  first: { retry: { maximumAttempts: 1 } },
+  ahead: { retry: { ...steadily, maximumAttempts: 3 }, priorityKey: 1 },
+  again: { retry: steadily },
+} as const;
+
 /** Generation on its own queue, fair between accounts, limited by the model's deadline. */
-export function generationOf({ accountId, model, deadlineMs }: ChargedTask) {
+export function generationOf({ accountId, model, deadlineMs }: ChargedTask, turn: keyof typeof turns) {
+  const { retry, ...priority } = turns[turn];
   return proxyActivities<GenerationActivities>({
     taskQueue: taskQueuesOf(workflowInfo().taskQueue).generation,
     startToCloseTimeout: deadlineMs + graceMs,
     scheduleToCloseTimeout: maxQueueMs + deadlineMs + graceMs,
     heartbeatTimeout: '30s',
-    retry: steadily,
+    retry,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    priority: { fairnessKey: accountId },
+    priority: { fairnessKey: accountId, ...priority },
     summary: `generate with ${model}`,
   });
 }

@@ -10,7 +10,8 @@ import type { ChargedTask, TaskOrder } from '../activities/charge-credits.ts';
 import type { TaskEnd } from '../activities/complete-task.ts';
 import type { TaskState } from '../src/domain/task.ts';
 import { failureOf } from './failure-of.ts';
-import { bookkeeping, charging, generationOf, storing } from './steps.ts';
+import { generate } from './generate.ts';
+import { bookkeeping, charging, storing } from './steps.ts';
 import { startCallback } from './start-callback.ts';
 
 export type VideoTaskInput = {
@@ -40,7 +41,7 @@ export async function videoTask({ taskId, order }: VideoTaskInput): Promise<Task
 async function runToEnd(taskId: string, charged: ChargedTask, show: (state: TaskState) => void): Promise<TaskEnd> {
   try {
     show('generating');
-    const staged = await generationOf(charged).generateVideo({ taskId, deadlineMs: charged.deadlineMs });
+    const staged = await generate(taskId, charged);
     const result = await storing.storeResult({ taskId, staged });
     return await CancellationScope.nonCancellable(() => bookkeeping.completeTask({ taskId, result }));
   } catch (error) {

@@ -40,13 +40,17 @@ where id = $1 and state in ('waiting', 'queuing') returning ${taskColumns}`,
 };
 
 /**
- * Generation has begun. The first call sets `generationStartedAt`, from which the deadline counts; later ones keep it.
- * Answers undefined when the task is final or unknown: there is nothing to generate.
+ * Generation has begun. The first call sets `generationStartedAt`, from which the deadline counts; later ones keep it, and
+ * are told that they are not the first. Answers undefined when the task is final or unknown: there is nothing to generate.
  */
-export async function startGeneration(db: Database, taskId: string): Promise<Task | undefined> {
+export async function startGeneration(
+  db: Database,
+  taskId: string,
+): Promise<(Task & { readonly isFirst: boolean }) | undefined> {
   const [row] = await db.run<TaskRow>(markGenerating, [taskId]);
-  const task = row === undefined ? await findTask(db, taskId) : taskFromRow(row);
-  return task === undefined || isFinal(task.state) ? undefined : task;
+  if (row !== undefined) return { ...taskFromRow(row), isFirst: true };
+  const task = await findTask(db, taskId);
+  return task === undefined || isFinal(task.state) ? undefined : { ...task, isFirst: false };
 }
 
 export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {

@@ -9,6 +9,9 @@ export type TemporalTarget = {
 
 export type TemporalConnection = { readonly client: Client; readonly close: () => Promise<void> };
 
+/** By default pauses between two tries to connect grow to two minutes, and an outage would end so much later for us (measured). */
+const channelArgs = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 1_000 } as const;
+
 /**
  * A client that connects on its first call, so that the API starts, and accepts tasks, while Temporal is away. Every
  * caller sets a deadline of its own: the SDK's retries would otherwise hide an outage for up to 40 s. With `retries` off a
@@ -18,7 +21,7 @@ export function connectTemporal(
   { connection: options, namespace }: TemporalTarget,
   { retries = true }: { readonly retries?: boolean } = {},
 ): TemporalConnection {
-  const connection = Connection.lazy({ ...options, ...(!retries && { interceptors: [] }) });
+  const connection = Connection.lazy({ ...options, channelArgs, ...(!retries && { interceptors: [] }) });
   const client = new Client({ connection, namespace });
   return { client, close: () => connection.close() };
 }

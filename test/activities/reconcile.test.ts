@@ -207,6 +207,12 @@ test('a video that came after the refund is counted as late, and neither deliver
   assert.equal((await findTask(database.db, taskId))?.state, 'fail');
 });
 
+test('the job of a task that ended before the answer to its create came is found upstream, and stopped', async () => {
+  await failedWithJob({ isAnswered: false });
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
+  assert.equal(upstream.jobs[0]?.state, 'cancelled');
+});
+
 test('a job whose provider does not answer is asked about again in the next round', async () => {
   await failedWithJob();
   const world = deps();
@@ -236,13 +242,13 @@ test('what a failed task left in the store is deleted after an hour, and its rec
 });
 
 /** A task that failed a while ago, with a job of which nobody knows how it ended. */
-async function failedWithJob(): Promise<string> {
+async function failedWithJob({ isAnswered = true } = {}): Promise<string> {
   const taskId = await accepted(gone);
   const request = { taskId, model: '', input: taskParam('').input, images: async () => [], workFolder: folder };
   const jobId = await upstream.provider.submit(request, new AbortController().signal);
   const job = { taskId, ordinal: 1 };
   await intendProviderJob(database.db, { ...job, provider: upstream.provider.name });
-  await recordProviderJob(database.db, { ...job, jobId });
+  if (isAnswered) await recordProviderJob(database.db, { ...job, jobId });
   await refundTask(database.db, taskId, failure('terminated'));
   assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 0 }, 'a moment ago is too early');
   await administer(`alter table tasks disable trigger final_tasks_never_change`);

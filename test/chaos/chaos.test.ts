@@ -10,17 +10,20 @@ test('a short seeded run of the breaker leaves no task unfinished, no answer unt
   const folder = await mkdtemp(join(tmpdir(), 'videogen-chaos-'));
   const report = await runChaos({
     seed: 7,
-    seconds: 15,
+    seconds: 12,
     apis: 1,
     workers: 1,
-    createsPerSecond: 2,
+    createsPerSecond: 3,
     faultEverySeconds: 1,
     settleLimitSeconds: 120,
+    waitsForBooks: false,
     folder,
     say: () => undefined,
   });
   assert.deepEqual(report.violations, [], `${printed(report)}\nlogs are in ${folder}`);
   assert.ok(Object.keys(report.faults).length > 8, 'it was hurt in many ways');
   assert.ok((report.tasks['success'] ?? 0) > 0, 'and did its work all the same');
+  const manners = Object.keys(report.faults).filter((name) => name.startsWith('upstream '));
+  assert.ok(manners.length > 8, 'also where the paid upstream was bad');
   await rm(folder, { recursive: true, force: true });
 });

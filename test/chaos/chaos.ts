@@ -9,14 +9,15 @@ import { createApiKey } from '../../src/stores/api-keys.ts';
 import { createDatabase, type Database } from '../../src/stores/database.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { check } from './checks.ts';
-import type { Evidence, FinalTask } from './evidence.ts';
+import type { Damage, Evidence } from './evidence.ts';
 import { injectFaults } from './faults.ts';
-import { gatherBooks, gatherTasks, gatherVideos } from './gather.ts';
+import { gatherBookedJobs, gatherBooks, gatherTasks, gatherVideos } from './gather.ts';
 import { type Client, type Load, runLoad } from './load.ts';
 import { createRandom } from './random.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type ChaosReport, counted, outcomesOf } from './report.ts';
 import { settle } from './settle.ts';
+import { explainSlowTasks, lifeMs } from './slow-tasks.ts';
 import { type Stack, type StackSize, startStack } from './stack.ts';
 
 export type ChaosOptions = StackSize & {
@@ -26,6 +27,8 @@ export type ChaosOptions = StackSize & {
   readonly createsPerSecond: number;
   readonly faultEverySeconds: number;
   readonly settleLimitSeconds: number;
+  /** Whether to wait until every job of a failed task is settled in our books, which takes half a minute by itself. */
+  readonly waitsForBooks: boolean;
   /** Everything is kept in here: databases, results and logs. */
   readonly folder: string;
   readonly say: (message: string) => void;
@@ -49,8 +52,10 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   try {
     const { load, damage } = await breakIt(scene);
     const settleSeconds = await letItSettle(scene, load);
-    const faults = Object.fromEntries([...damage, ...load.injected, ...receiver.injected]);
-    return reportOf(options, await collect(scene, load), faults, settleSeconds);
+    const faults = [damage, load, receiver, stack.upstream].flatMap(({ injected }) => [...injected]);
+    const evidence = await collect(scene, load, damage);
+    const slowTasks = await explainSlowTasks(temporal.client, evidence.tasks);
+    return reportOf(options, evidence, { faults: Object.fromEntries(faults), settleSeconds, slowTasks });
   } finally {
     await Promise.allSettled([temporal.close(), db.close()]);
     const unruly = await stack.stop();
@@ -80,7 +85,14 @@ async function breakIt({ options, stack, people, receiver, ...rest }: Scene) {
       durationMs,
       perSecond: createsPerSecond,
     }),
-    injectFaults({ stack, ...rest, random: createRandom(seed + 3), durationMs, pauseMs: faultEverySeconds * 1_000 }),
+    injectFaults({
+      stack,
+      ...rest,
+      random: createRandom(seed + 3),
+      durationMs,
+      say: options.say,
+      pauseMs: faultEverySeconds * 1_000,
+    }),
   ]);
   return { load, damage };
 }
@@ -91,11 +103,11 @@ async function letItSettle({ options, ...scene }: Scene, load: Load): Promise<nu
   const limitMs = options.settleLimitSeconds * 1_000;
   options.say('settling');
   await load.repeatUnanswered(limitMs);
-  await settle({ ...scene, limitMs });
+  await settle({ ...scene, limitMs, waitsForBooks: options.waitsForBooks });
   return (Date.now() - startedAt) / 1_000;
 }
 
-async function collect({ options, stack, db, people, receiver }: Scene, load: Load): Promise<Evidence> {
+async function collect({ options, stack, db, people, receiver }: Scene, load: Load, damage: Damage): Promise<Evidence> {
   options.say('checking');
   const tasks = await gatherTasks(db, people.accountIds);
   const [baseUrl] = baseUrlsOf(stack);
@@ -107,6 +119,9 @@ async function collect({ options, stack, db, people, receiver }: Scene, load: Lo
     callbacks: receiver.seen,
     videos: await gatherVideos(tasks, { baseUrl, keys: people.keys, folder }),
     ...(await gatherBooks(db, people.accountIds, openedWith)),
+    jobs: stack.upstream.jobs,
+    bookedJobs: options.waitsForBooks ? await gatherBookedJobs(db) : undefined,
+    damage,
     apisHurtAt: stack.apis.map(({ hurtAt }) => hurtAt),
   };
 }
@@ -146,22 +161,18 @@ function baseUrlsOf({ apis }: Stack): readonly [string, ...string[]] {
 function reportOf(
   { seed, seconds }: ChaosOptions,
   evidence: Evidence,
-  faults: Readonly<Record<string, number>>,
-  settleSeconds: number,
+  seen: Pick<ChaosReport, 'faults' | 'settleSeconds' | 'slowTasks'>,
 ): ChaosReport {
   return {
     seed,
     seconds,
     wishes: outcomesOf(evidence),
     tasks: counted(evidence.tasks.map(({ state, failCode }) => (failCode === null ? state : `${state} ${failCode}`))),
-    faults,
     callbacks: evidence.callbacks.length,
     slowestTaskSeconds: Math.round(Math.max(0, ...evidence.tasks.map(lifeMs)) / 1_000),
-    settleSeconds: Math.round(settleSeconds),
+    ...seen,
+    settleSeconds: Math.round(seen.settleSeconds),
+    jobs: evidence.jobs.length,
     ...check(evidence),
   };
-}
-
-function lifeMs({ createdAt, completedAt }: FinalTask): number {
-  return (completedAt ?? Date.now()) - createdAt;
 }

@@ -13,6 +13,8 @@ const done: FinalTask = {
   creditsRefunded: 0,
   hasCallback: true,
   createdAt: 1_000,
+  generationStartedAt: 2_000,
+  sha256: 'abc',
   completedAt: 9_000,
 };
 const failed: FinalTask = { ...done, state: 'fail', failCode: 'internal', creditsRefunded: 132 };
@@ -21,7 +23,17 @@ const refused: CreateAnswer = { ...ok, status: 402, msg: 'too low', taskId: unde
 const withdrawn: CreateAnswer = { ...refused, status: 503, msg: 'should it have been accepted, it is withdrawn' };
 const away: CreateAnswer = { ...refused, status: 503, msg: 'nothing was charged' };
 const silent: CreateAnswer = { ...refused, status: undefined, msg: '' };
-const wish: Wish = { nonce: 'wish-1-', client: 0, hasKey: false, charge: 132, end: 'success', answers: [ok] };
+const wish: Wish = {
+  nonce: 'wish-1-',
+  client: 0,
+  hasKey: false,
+  charge: 132,
+  end: 'success',
+  endIfHurt: undefined,
+  answers: [ok],
+};
+
+const calm: Evidence['damage'] = { hurts: [], stopped: new Set(), outages: [] };
 
 /** What a faultless run with one task leaves behind; each test breaks one thing about it. */
 function evidenceOf(task: FinalTask | undefined, change: Partial<Evidence> = {}): Evidence {
@@ -37,6 +49,9 @@ function evidenceOf(task: FinalTask | undefined, change: Partial<Evidence> = {})
     videos: new Map(isSuccess ? [['task-1', undefined]] : []),
     ledger: [],
     balances: [{ opened: 1_000, now: isSuccess ? 868 : 1_000 }],
+    jobs: [],
+    bookedJobs: [],
+    damage: calm,
     apisHurtAt: [[]],
     ...change,
   };
@@ -73,7 +88,13 @@ describe('the checks after chaos find', () => {
     'a charge that was not told': [evidenceOf(done, answered(true, { ...ok, creditsCharged: 99 })), /cost 99 or 132/],
     'a task behind a refusal': [evidenceOf(done, answered(false, refused)), /was refused, and is task/],
     'a task behind "nothing was charged"': [
-      evidenceOf({ ...failed, failCode: 'cancelled' }, answered(false, away)),
+      evidenceOf(
+        { ...failed, failCode: 'cancelled' },
+        {
+          ...answered(false, away),
+          damage: { ...calm, stopped: new Set(['task-1']) },
+        },
+      ),
       /was refused, and is task/,
     ],
     'a charged task behind a 503': [evidenceOf(done, answered(false, withdrawn)), /answered 503, and is task/],

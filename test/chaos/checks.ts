@@ -1,4 +1,6 @@
 import type { CreateAnswer, Evidence, FinalTask, Wish } from './evidence.ts';
+import { judgeJobs, wasHurt } from './judge-jobs.ts';
+import { judgeOutages } from './judge-outage.ts';
 
 /** Everything that must hold after any amount of damage; answers a sentence for each breach, and what had to be excused. */
 export function check(evidence: Evidence): {
@@ -20,6 +22,8 @@ export function check(evidence: Evidence): {
       ...evidence.setbacks,
       ...evidence.ledger.map(({ rule, detail }) => `the books: ${rule}, ${detail}`),
       ...judgeBalances(evidence),
+      ...judgeJobs(evidence),
+      ...judgeOutages(evidence),
     ],
     excused: verdicts.flatMap(({ excused }) => excused),
   };
@@ -36,7 +40,8 @@ function judgeWish(wish: Wish, tasks: readonly FinalTask[], evidence: Evidence):
   const accepted = wish.answers.filter(({ status }) => status === 200);
   if (tasks.length > 1) return wrong(`became ${tasks.length} tasks`);
   const [task] = tasks;
-  if (task !== undefined && !mayEndSo(wish, task)) return wrong(`had to end in ${wish.end}, and did in ${endOf(task)}`);
+  if (task !== undefined && !mayEndSo(wish, task, evidence))
+    return wrong(`had to end in ${wish.end}, and did in ${endOf(task)}`);
   if (accepted.length > 0) return wrong(...accepted.flatMap((answer) => judgeAccepted(answer, wish, task)));
   if (wish.hasKey && !wish.answers.some(isRefusal)) return wrong('was repeated with its key, and never answered');
   if (task === undefined || wish.answers.some(({ status }) => status === undefined)) return wrong();
@@ -56,8 +61,21 @@ function judgeAccepted(answer: CreateAnswer, wish: Wish, task: FinalTask | undef
 }
 
 /** Whatever is killed, a task fails for no reason but its own, or because somebody stopped it. */
-function mayEndSo({ end }: Wish, task: FinalTask): boolean {
-  return [end, 'cancelled', 'terminated'].includes(endOf(task)) || task.completedAt === null;
+function mayEndSo({ end, endIfHurt, answers }: Wish, task: FinalTask, evidence: Evidence): boolean {
+  const ended = endOf(task);
+  if (ended === end || task.completedAt === null) return true;
+  if (ended === endIfHurt) return wasHurt(evidence, firstToldAt(task, evidence), task.completedAt);
+  if (ended !== 'cancelled' && ended !== 'terminated') return false;
+  // A 503 with the word that the task is withdrawn may have got lost on its way.
+  const mayBeWithdrawn = answers.some((answer) => isWithdrawn(answer) || answer.status === undefined);
+  return evidence.damage.stopped.has(task.taskId) || (ended === 'cancelled' && mayBeWithdrawn);
+}
+
+/** When the upstream first told of the end of the task's job; its own deadline may come before that. */
+function firstToldAt({ taskId, createdAt }: FinalTask, { jobs }: Evidence): number {
+  const job = jobs.find((one) => one.taskId === taskId);
+  if (job === undefined || job.manner === 'succeeds after the deadline') return createdAt;
+  return job.told[0]?.atMs ?? createdAt;
 }
 
 function endOf({ state, failCode }: FinalTask): string {

@@ -1,4 +1,6 @@
 import type { LedgerViolation } from '../../src/stores/ledger-rules.ts';
+import type { Outage } from './outage.ts';
+import type { PaidJob } from './paid-upstream.ts';
 
 /** One answer to a create, or none: `status` is undefined when the connection broke or nothing came in time. */
 export type CreateAnswer = {
@@ -21,6 +23,8 @@ export type Wish = {
   readonly charge: number | undefined;
   /** How the task must end unless somebody stops it: `success`, or the failCode that its prompt asks for. */
   readonly end: string;
+  /** How it may end as well when something was hurt after the provider had first told of the job's end. */
+  readonly endIfHurt: string | undefined;
   readonly answers: readonly CreateAnswer[];
 };
 
@@ -35,8 +39,14 @@ export type FinalTask = {
   readonly creditsRefunded: number;
   readonly hasCallback: boolean;
   readonly createdAt: number;
+  readonly generationStartedAt: number | null;
+  /** Of its video; null unless it succeeded. */
+  readonly sha256: string | null;
   readonly completedAt: number | null;
 };
+
+/** A row of `provider_jobs`. */
+export type BookedJob = { readonly taskId: string; readonly jobId: string | null; readonly outcome: string | null };
 
 /** A callback as its receiver saw it. */
 export type SeenCallback = {
@@ -48,6 +58,17 @@ export type SeenCallback = {
   readonly content: string;
 };
 
+/** What was done to the system. */
+export type Damage = {
+  /** How often each kind of fault was injected. */
+  readonly injected: ReadonlyMap<string, number>;
+  /** When anything was being hurt, in Unix milliseconds. */
+  readonly hurts: readonly { readonly fromMs: number; readonly untilMs: number }[];
+  /** Tasks whose workflow was cancelled, terminated or deleted, or was ordered to be. */
+  readonly stopped: ReadonlySet<string>;
+  readonly outages: readonly Outage[];
+};
+
 /** Everything that was seen from the outside. The checks read nothing else. */
 export type Evidence = {
   readonly wishes: readonly Wish[];
@@ -55,11 +76,16 @@ export type Evidence = {
   readonly callbacks: readonly SeenCallback[];
   /** A task seen to go back, by a client that read it again and again. */
   readonly setbacks: readonly string[];
-  /** For every successful task: undefined when its video was fetched and plays, else what was wrong. */
+  /** For every successful task: undefined when its video was fetched, is the recorded one and plays, else what was wrong. */
   readonly videos: ReadonlyMap<string, string | undefined>;
   readonly ledger: readonly LedgerViolation[];
   /** For every account: what it was opened with, and what it has now. */
   readonly balances: readonly { readonly opened: number; readonly now: number }[];
+  /** Every job of the fake paid upstream. */
+  readonly jobs: readonly PaidJob[];
+  /** How each call for such a job stands in our own books; undefined when nobody waited for them. */
+  readonly bookedJobs: readonly BookedJob[] | undefined;
+  readonly damage: Omit<Damage, 'injected'>;
   /** When each API was hurt, in Unix milliseconds. */
   readonly apisHurtAt: readonly (readonly number[])[];
 };

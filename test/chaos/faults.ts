@@ -2,6 +2,9 @@ import type { Client as TemporalClient } from '@temporalio/client';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../src/stores/database.ts';
 import { within } from '../../src/temporal/connect.ts';
+import { resetToFirstStep } from '../support/reset-workflow.ts';
+import type { Damage } from './evidence.ts';
+import { type Outage, unreachableTemporal } from './outage.ts';
 import type { Random } from './random.ts';
 import type { Stack } from './stack.ts';
 
@@ -16,33 +19,58 @@ export type FaultOptions = {
   readonly durationMs: number;
   /** Pauses between two faults lie between half and one and a half times this. */
   readonly pauseMs: number;
+  readonly say: (message: string) => void;
 };
 
-/** Hurts the system until the time is over, every kind in turn in a shuffled order; answers how often each was done. */
-export async function injectFaults(options: FaultOptions): Promise<ReadonlyMap<string, number>> {
-  const { random, pauseMs } = options;
-  const faults = faultsOf(options);
-  const injected = new Map<string, number>();
-  let left: Fault[] = [];
-  for (const endsAt = Date.now() + options.durationMs; Date.now() < endsAt;) {
+/** Runs of this length and more have room for what takes minutes. */
+const longRunMs = 4 * 60_000;
+/** Beyond the heartbeat timeout of every activity, so that another attempt runs when the worker comes back. */
+const longFreezeMs = 45_000;
+
+type Work = FaultOptions & { readonly injected: Map<string, number>; readonly damage: DamageInProgress };
+
+type DamageInProgress = {
+  readonly hurts: { readonly fromMs: number; readonly untilMs: number }[];
+  readonly stopped: Set<string>;
+  readonly outages: Outage[];
+};
+
+/** Hurts the system until the time is over, every kind in turn in a shuffled order; answers what was done, and how often. */
+export async function injectFaults(options: FaultOptions): Promise<Damage> {
+  const { random, pauseMs, durationMs } = options;
+  const damage = { injected: new Map<string, number>(), hurts: [], stopped: new Set<string>(), outages: [] };
+  const work: Work = { ...options, injected: damage.injected, damage };
+  const faults = faultsOf(work);
+  const startedAt = Date.now();
+  const slow = durationMs >= longRunMs ? slowFaultsOf(work) : [];
+  const running: Promise<void>[] = [];
+  for (let left: Fault[] = []; Date.now() < startedAt + durationMs;) {
     await delay(random.between(pauseMs / 2, (3 * pauseMs) / 2));
+    const due = slow.findIndex(({ share }) => Date.now() >= startedAt + share * durationMs);
+    const [first] = due === -1 ? [] : slow.splice(due, 1);
     left = left.length === 0 ? [...random.shuffled(faults)] : left;
-    const fault = left.pop();
-    // What was to be hurt may be down already, or there is no task to cancel: then nothing was injected.
-    const isDone = await fault?.inject().then(
-      () => true,
-      () => false,
-    );
-    if (fault !== undefined && isDone === true) injected.set(fault.name, 1 + (injected.get(fault.name) ?? 0));
+    const fault = first ?? left.pop();
+    if (fault === undefined) continue;
+    if (first?.isBeside === true) running.push(inject(work, fault));
+    else await inject(work, fault);
   }
-  return injected;
+  await Promise.all(running);
+  return damage;
 }
 
-function faultsOf({ stack, db, temporal, random }: FaultOptions): readonly Fault[] {
-  const workflow = async (hurt: 'cancel' | 'terminate') => {
-    const handle = temporal.workflow.getHandle(await liveTask(db));
-    await within(temporal, 3_000, async () => (hurt === 'cancel' ? handle.cancel() : handle.terminate('by chaos')));
-  };
+async function inject({ injected, damage }: Work, { name, inject: hurt }: Fault): Promise<void> {
+  const fromMs = Date.now();
+  // What was to be hurt may be down already, or there is no task to cancel: then nothing was injected.
+  const isDone = await hurt().then(
+    () => true,
+    () => false,
+  );
+  damage.hurts.push({ fromMs, untilMs: Date.now() });
+  if (isDone) injected.set(name, 1 + (injected.get(name) ?? 0));
+}
+
+function faultsOf(work: Work): readonly Fault[] {
+  const { stack, db, random } = work;
   const someWorker = () => random.pick(atLeastOne(stack.workers));
   const someApi = () => random.pick(atLeastOne(stack.apis));
   const freezeMs = () => random.between(500, 4_000);
@@ -54,9 +82,55 @@ function faultsOf({ stack, db, temporal, random }: FaultOptions): readonly Fault
     { name: 'freeze worker', inject: () => someWorker().freeze(freezeMs()) },
     { name: 'freeze API', inject: () => someApi().freeze(freezeMs()) },
     { name: 'freeze Temporal', inject: () => freezeServer(stack.temporal.pid, freezeMs()) },
+    { name: 'cut off Temporal', inject: () => cutOffTemporal(stack, freezeMs()) },
     { name: 'cut all connections to PostgreSQL', inject: () => cutConnections(db) },
-    { name: 'cancel workflow', inject: () => workflow('cancel') },
-    { name: 'terminate workflow', inject: () => workflow('terminate') },
+    ...workflowFaultsOf(work),
+  ];
+}
+
+/** What an operator can do to a task's workflow, while the task runs and after it has ended. */
+function workflowFaultsOf({ db, temporal, damage }: Work): readonly Fault[] {
+  const { namespace } = temporal.options;
+  const handleOf = (taskId: string) => temporal.workflow.getHandle(taskId);
+  const remove = async (taskId: string) => {
+    await temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId: taskId } });
+  };
+  const reset = (taskId: string) => resetToFirstStep(temporal, taskId);
+  const hurt = async (taskId: string, work: (taskId: string) => Promise<unknown>) => {
+    await within(temporal, 3_000, () => work(taskId));
+  };
+  const stop = async (work: (taskId: string) => Promise<unknown>) => {
+    const taskId = await someTask(db, selectLive);
+    // Before it is tried: an order whose answer is lost may have been obeyed.
+    damage.stopped.add(taskId);
+    await hurt(taskId, work);
+  };
+  return [
+    { name: 'cancel workflow', inject: () => stop((taskId) => handleOf(taskId).cancel()) },
+    { name: 'terminate workflow', inject: () => stop((taskId) => handleOf(taskId).terminate('by chaos')) },
+    { name: 'delete workflow', inject: () => stop(remove) },
+    { name: 'reset workflow', inject: async () => hurt(await someTask(db, selectLive), reset) },
+    { name: 'reset workflow of a finished task', inject: async () => hurt(await someTask(db, selectEnded), reset) },
+    { name: 'delete workflow of a finished task', inject: async () => hurt(await someTask(db, selectEnded), remove) },
+  ];
+}
+
+type SlowFault = Fault & {
+  /** When it is due, as a share of the whole time. */
+  readonly share: number;
+  /** Whether other faults go on meanwhile. */
+  readonly isBeside: boolean;
+};
+
+function slowFaultsOf({ stack, db, random, durationMs, damage, say }: Work): SlowFault[] {
+  const outageMs = Math.min(120_000, durationMs * 0.4);
+  const freeze = () => random.pick(atLeastOne(stack.workers)).freeze(longFreezeMs);
+  const cutOff = async () => {
+    damage.outages.push(await unreachableTemporal({ stack, db, durationMs: outageMs, say }));
+  };
+  return [
+    { name: `freeze worker for ${longFreezeMs / 1_000} s`, share: 0.15, isBeside: true, inject: freeze },
+    { name: `Temporal unreachable for ${outageMs / 1_000} s`, share: 0.4, isBeside: false, inject: cutOff },
   ];
 }
 
@@ -76,14 +150,26 @@ async function freezeServer(pid: number, ms: number): Promise<void> {
   process.kill(pid, 'SIGCONT');
 }
 
+async function cutOffTemporal({ temporalProxy }: Stack, ms: number): Promise<void> {
+  temporalProxy.cut();
+  await delay(ms);
+  temporalProxy.restore();
+}
+
 const selectLive = {
   name: 'chaos-live-task',
   text: `select id from tasks where state in ('waiting', 'queuing', 'generating') order by random() limit 1`,
 };
+const selectEnded = {
+  name: 'chaos-ended-task',
+  text: `
+select id from tasks where state in ('success', 'fail') and completed_at > now() - interval '30 seconds'
+order by random() limit 1`,
+};
 
-async function liveTask(db: Database): Promise<string> {
-  const [task] = await db.run<{ id: string }>(selectLive);
-  if (task === undefined) throw new Error('no task is live');
+async function someTask(db: Database, statement: { name: string; text: string }): Promise<string> {
+  const [task] = await db.run<{ id: string }>(statement);
+  if (task === undefined) throw new Error('there is no such task');
   return task.id;
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { call } from '../support/api.ts';
 import type { CreateAnswer, Wish } from './evidence.ts';
 import type { Random } from './random.ts';
-import { makeRequest } from './wishes.ts';
+import { createRequestMaker, type Request } from './wishes.ts';
 
 /** A client of the service: an account of its own, a key, and an address for callbacks. */
 export type Client = { readonly index: number; readonly key: string; readonly callBackUrl: string };
@@ -33,8 +33,9 @@ export async function runLoad(options: LoadOptions): Promise<Load> {
   const setbacks: string[] = [];
   const injected = new Map<string, number>();
   const running: Promise<unknown>[] = [];
+  const makeRequest = createRequestMaker(options.random);
   for (const endsAt = Date.now() + options.durationMs; Date.now() < endsAt; await delay(1_000 / options.perSecond)) {
-    const wish = makeWish(options, wishes.length, injected);
+    const wish = makeWish(options, makeRequest, wishes.length, injected);
     wishes.push(wish);
     running.push(insist(wish, endsAt).then(() => watch(options, wish, endsAt, setbacks)));
     // Two requests with one key at the same moment, as a client with an impatient proxy sends them.
@@ -50,12 +51,13 @@ export async function runLoad(options: LoadOptions): Promise<Load> {
 
 function makeWish(
   { random, clients, baseUrls }: LoadOptions,
+  makeRequest: (nonce: string, callBackUrl: string) => Request,
   ordinal: number,
   injected: Map<string, number>,
 ): OpenWish {
   const client = random.pick(clients);
   const nonce = `wish-${ordinal}-`;
-  const { body, charge, fault, end } = makeRequest(random, nonce, client.callBackUrl);
+  const { body, charge, fault, end, endIfHurt } = makeRequest(nonce, client.callBackUrl);
   if (fault !== undefined) injected.set(fault, 1 + (injected.get(fault) ?? 0));
   const hasKey = random.chance(0.6);
   const headers = { 'content-type': 'application/json', ...(hasKey && { 'idempotency-key': nonce }) };
@@ -65,7 +67,7 @@ function makeWish(
     const target = { baseUrl: baseUrls[api] ?? baseUrls[0], key: client.key };
     answers.push(await create(target, { method: 'POST', headers, body: JSON.stringify(body) }, api));
   };
-  return { nonce, client: client.index, hasKey, charge, end, answers, send };
+  return { nonce, client: client.index, hasKey, charge, end, endIfHurt, answers, send };
 }
 
 type Target = Parameters<typeof call>[0];

@@ -6,7 +6,10 @@ import type { FinalTask, SeenCallback } from './evidence.ts';
 import type { Random } from './random.ts';
 
 /** How a receiver takes the first attempt of a task; every later one it accepts. */
-const manners = ['accept', 'accept', 'accept', 'fail', 'hang', 'break off', 'answer twice'] as const;
+const manners = [
+  ...(['accept', 'accept', 'accept', 'accept', 'answer in 8 s'] as const),
+  ...(['fail', 'break off', 'break off after 4 s', 'answer in 18 s', 'answer twice'] as const),
+] as const;
 type Manner = (typeof manners)[number];
 
 export type Receiver = {
@@ -17,9 +20,6 @@ export type Receiver = {
   readonly injected: ReadonlyMap<string, number>;
   close(): Promise<void>;
 };
-
-/** A hanging receiver keeps the connection for this long and then breaks it off; the service waits for 15 s at most. */
-const hangMs = 4_000;
 
 /** The clients' receiver on loopback: checks every signature with the public library, and is often bad at its job. */
 export async function startReceiver(secretOf: (client: number) => string, random: Random): Promise<Receiver> {
@@ -33,7 +33,7 @@ export async function startReceiver(secretOf: (client: number) => string, random
       known.add(record.taskId);
       if (manner !== 'accept') injected.set(`receiver: ${manner}`, 1 + (injected.get(`receiver: ${manner}`) ?? 0));
       const isSigned = isValid(secretOf(Number(request.url?.slice(1))), request, body);
-      const isAccepted = manner === 'accept' || manner === 'answer twice';
+      const isAccepted = manner === 'accept' || manner === 'answer twice' || manner === 'answer in 8 s';
       seen.push({ taskId: record.taskId, isSigned, isAccepted, content: callbackContent(record) });
       behave(manner, response);
     });
@@ -86,8 +86,15 @@ function behave(manner: Manner, response: ServerResponse): void {
     case 'fail':
       response.writeHead(500).end('no');
       break;
-    case 'hang':
-      setTimeout(() => response.destroy(), hangMs).unref();
+    case 'break off after 4 s':
+      setTimeout(() => response.destroy(), 4_000).unref();
+      break;
+    case 'answer in 8 s':
+      setTimeout(() => response.writeHead(204).end(), 8_000).unref();
+      break;
+    case 'answer in 18 s':
+      // The service waits for 15 s at most, so nobody hears this.
+      setTimeout(() => response.writeHead(204).end(), 18_000).unref();
       break;
     case 'break off':
       response.destroy();

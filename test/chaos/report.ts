@@ -11,6 +11,10 @@ export type ChaosReport = {
   /** From acceptance to the final state, and from the last fault until nothing was open. */
   readonly slowestTaskSeconds: number;
   readonly settleSeconds: number;
+  /** Jobs that the fake paid upstream made. */
+  readonly jobs: number;
+  /** What happened to the tasks that took longest, line by line. */
+  readonly slowTasks: readonly string[];
   readonly excused: readonly string[];
   readonly violations: readonly string[];
 };
@@ -40,6 +44,7 @@ export function printed(report: ChaosReport): string {
     ...Object.entries(report.wishes).map(([name, count]) => [`create: ${name}`, count] as const),
     ...Object.entries(report.tasks).map(([name, count]) => [`task: ${name}`, count] as const),
     ['callbacks received', report.callbacks],
+    ['jobs upstream', report.jobs],
     ...Object.entries(report.faults).map(([name, count]) => [`fault: ${name}`, count] as const),
     ['slowest task', `${report.slowestTaskSeconds} s`],
     ['settled after the last fault', `${report.settleSeconds} s`],
@@ -48,5 +53,10 @@ export function printed(report: ChaosReport): string {
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
-  return [...lines, ...report.excused.map((each) => `excused: ${each}`), ...report.violations].join('\n');
+  return [
+    ...lines,
+    ...report.slowTasks,
+    ...report.excused.map((each) => `excused: ${each}`),
+    ...report.violations,
+  ].join('\n');
 }

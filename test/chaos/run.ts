@@ -23,6 +23,7 @@ const report = await runChaos({
   createsPerSecond: 2,
   faultEverySeconds: 5,
   settleLimitSeconds: 300,
+  waitsForBooks: true,
   folder,
   say: (message) => process.stderr.write(`${new Date().toISOString()} ${message}\n`),
 });

@@ -12,7 +12,9 @@ const selectOpen = {
   name: 'chaos-open',
   text: `
 select (select count(*) from tasks where state in ('waiting', 'queuing', 'generating')) as tasks,
-  (select count(*) from callback_deliveries where state = 'pending') as callbacks`,
+  (select count(*) from callback_deliveries where state = 'pending') as callbacks,
+  (select count(*) from provider_jobs j join tasks t on t.id = j.task_id
+    where t.state = 'fail' and j.settled_at is null and (j.outcome is null or j.outcome = 'abandoned')) as jobs`,
 };
 
 export type SettleOptions = {
@@ -20,18 +22,22 @@ export type SettleOptions = {
   readonly db: Database;
   readonly temporal: TemporalClient;
   readonly limitMs: number;
+  readonly waitsForBooks: boolean;
 };
 
 /**
- * Leaves the system alone until every task is final and no callback is owed, for `limitMs` at most; what is open then is
+ * Leaves the system alone until every task is final, no callback is owed, no job runs upstream and, when it
+ * `waitsForBooks`, none of a failed task is in doubt, for `limitMs` at most; what is open then is
  * a violation that the checks will name.
  */
-export async function settle({ stack, db, temporal, limitMs }: SettleOptions): Promise<void> {
+export async function settle({ stack, db, temporal, limitMs, waitsForBooks }: SettleOptions): Promise<void> {
   const giveUpAt = Date.now() + limitMs;
   let askAt = 0;
   while (Date.now() < giveUpAt) {
-    const [open] = await db.run<{ tasks: number; callbacks: number }>(selectOpen).catch(() => []);
-    if (open?.tasks === 0 && open.callbacks === 0) return;
+    const [open] = await db.run<{ tasks: number; callbacks: number; jobs: number }>(selectOpen).catch(() => []);
+    const isRunning = stack.upstream.jobs.some(({ state }) => state === 'running');
+    const isBooked = open?.jobs === 0 || !waitsForBooks;
+    if (open?.tasks === 0 && open.callbacks === 0 && isBooked && !isRunning) return;
     if (Date.now() >= askAt) {
       askAt = Date.now() + reconcileEveryMs;
       await triggerReconcile(temporal, taskQueuesOf(stack.settings.taskQueue)).catch(() => undefined);

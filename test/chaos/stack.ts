@@ -10,8 +10,11 @@ import { startTemporal, type TemporalServer } from '../../src/embedded/temporal-
 import { externalSettings } from '../../src/roles/external-settings.ts';
 import type { Settings } from '../../src/roles/settings.ts';
 import { migrateToLatest } from '../../src/stores/migrator.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type KeptProcess, keepRunning } from './kept-process.ts';
+import { paidProviderName } from './paid-provider.ts';
+import { type PaidUpstream, startPaidUpstream } from './paid-upstream.ts';
 
 /** The whole service as it runs in production: servers, API and workers in processes of their own, kept alive by us. */
 export type Stack = {
@@ -21,6 +24,9 @@ export type Stack = {
   readonly workers: readonly KeptProcess[];
   readonly postgres: Postgres;
   readonly temporal: TemporalServer;
+  /** Between the service and Temporal, to cut them off from each other; the breaker itself goes round it. */
+  readonly temporalProxy: TcpProxy;
+  readonly upstream: PaidUpstream;
   /** Drains and stops everything; answers the names of those that did not end as they should. */
   stop(): Promise<readonly string[]>;
 };
@@ -30,13 +36,24 @@ export type StackSize = { readonly apis: number; readonly workers: number };
 /** A model whose deadline is short, for tasks that hang until then; the other one outlives the loss of its worker. */
 export const hangingModel = 'videogen-2.0';
 export const patientModel = 'videogen-2.0-fast';
-export const creditsPerSecond = { [hangingModel]: 41, [patientModel]: 33 } as const;
+/** The same two again, of the fake paid upstream. */
+export const hastyModel = 'breaker-hasty';
+export const paidModel = 'breaker-paid';
+export const creditsPerSecond = { [hangingModel]: 41, [patientModel]: 33, [hastyModel]: 7, [paidModel]: 5 } as const;
+export type ModelName = keyof typeof creditsPerSecond;
 const models = {
   models: [
-    { model: hangingModel, title: 'Short', rates: [{ creditsPerSecond: 41 }], deadlineSeconds: 12 },
-    { model: patientModel, title: 'Patient', rates: [{ creditsPerSecond: 33 }], deadlineSeconds: 600 },
+    modelOf(hangingModel, 12, 'preview'),
+    modelOf(patientModel, 600, 'preview'),
+    modelOf(hastyModel, 12, paidProviderName),
+    modelOf(paidModel, 600, paidProviderName),
   ],
 };
+
+function modelOf(model: ModelName, deadlineSeconds: number, provider: string) {
+  const rates = [{ creditsPerSecond: creditsPerSecond[model] }];
+  return { model, title: model, rates, deadlineSeconds, providers: [provider] };
+}
 
 export async function startStack(folder: string, size: StackSize, say: (message: string) => void): Promise<Stack> {
   const { cacheFolder, path: searchPath, temporalCliPath } = readConfig();
@@ -48,26 +65,36 @@ export async function startStack(folder: string, size: StackSize, say: (message:
     startTemporal({ cliPath, folder: join(folder, 'temporal'), namespace: 'default', searchAttributes, log: say }),
   ]);
   await migrateToLatest(postgres.url);
-  const environment = await environmentOf(folder, postgres, temporal);
-  const processes = startProcesses(folder, environment, size);
-  const { apis, workers } = await processes;
+  const temporalProxy = await startTcpProxy(temporal.address);
+  const upstream = await startPaidUpstream();
+  const environment = await environmentOf(folder, postgres, temporalProxy, upstream);
+  const { apis, workers } = await startProcesses(folder, environment, size);
   await Promise.all(apis.map(({ baseUrl }) => waitFor(`the API at ${baseUrl}`, () => isReady(baseUrl), 60_000)));
   const stop = async () => {
     const kept = [...apis, ...workers];
     const ends = await Promise.all(kept.map((each) => each.stop()));
-    await Promise.all([postgres.stop(), temporal.stop()]);
+    await Promise.all([postgres.stop(), temporal.stop(), temporalProxy.close(), upstream.close()]);
     return kept.filter((_, index) => ends[index] !== true).map(({ name }) => name);
   };
-  return { settings: externalSettings(readConfig(environment)), environment, apis, workers, postgres, temporal, stop };
+  const settings = externalSettings(readConfig(environment));
+  return { settings, environment, apis, workers, postgres, temporal, temporalProxy, upstream, stop };
 }
 
-async function environmentOf(folder: string, postgres: Postgres, temporal: TemporalServer): Promise<NodeJS.ProcessEnv> {
+async function environmentOf(
+  folder: string,
+  postgres: Postgres,
+  temporal: TcpProxy,
+  upstream: PaidUpstream,
+): Promise<NodeJS.ProcessEnv> {
   const modelsFile = join(folder, 'models.json');
   await writeFile(modelsFile, JSON.stringify(models));
   return {
     ...process.env,
     DATABASE_URL: postgres.url,
     TEMPORAL_ADDRESS: temporal.address,
+    CHAOS_UPSTREAM: upstream.baseUrl,
+    CHAOS_FOLDER: folder,
+    VIDEOGEN_DATA: join(folder, 'data'),
     VIDEOGEN_SECRET: randomBytes(32).toString('hex'),
     VIDEOGEN_MODELS: modelsFile,
     RESULT_STORE: join(folder, 'results'),
@@ -84,15 +111,20 @@ async function environmentOf(folder: string, postgres: Postgres, temporal: Tempo
 }
 
 async function startProcesses(folder: string, environment: NodeJS.ProcessEnv, size: StackSize) {
-  const program = (name: string) => fileURLToPath(new URL(`../../src/${name}.js`, import.meta.url));
+  const program = (path: string) => fileURLToPath(new URL(path, import.meta.url));
   const logOf = (name: string) => join(folder, `${name}.log`);
   const workers = Array.from({ length: size.workers }, (_, index) =>
-    keepRunning(`worker ${index + 1}`, program('worker'), environment, logOf(`worker-${index + 1}`)),
+    keepRunning(`worker ${index + 1}`, program('worker.js'), environment, logOf(`worker-${index + 1}`)),
   );
   const apis = [];
   for (let index = 1; index <= size.apis; index += 1) {
     const port = String(await keptPort(undefined, undefined));
-    const kept = keepRunning(`API ${index}`, program('api'), { ...environment, PORT: port }, logOf(`api-${index}`));
+    const kept = keepRunning(
+      `API ${index}`,
+      program('../../src/api.js'),
+      { ...environment, PORT: port },
+      logOf(`api-${index}`),
+    );
     apis.push({ ...kept, baseUrl: `http://127.0.0.1:${port}` });
   }
   return { apis, workers };

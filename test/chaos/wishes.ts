@@ -1,5 +1,6 @@
 import type { Random } from './random.ts';
-import { creditsPerSecond, hangingModel, patientModel } from './stack.ts';
+import { creditsPerSecond, hangingModel, hastyModel, type ModelName, paidModel, patientModel } from './stack.ts';
+import { type MannerName, manners, mannerWord } from './upstream-manners.ts';
 
 /** A create request as a client makes it up; `faults` are what it makes the provider do, for the report. */
 export type Request = {
@@ -9,39 +10,75 @@ export type Request = {
   readonly fault: string | undefined;
   /** How the task must end: `success`, or the failCode that its prompt asks for. */
   readonly end: string;
+  /** How it may end as well when something was hurt after the provider had first told of the job's end. */
+  readonly endIfHurt: string | undefined;
 };
 
-type Kind = 'plain' | 'slow' | 'rendered' | 'reject' | 'crash' | 'hang' | 'invalid';
+type Wanted = Omit<Request, 'body' | 'charge'> & { readonly model: ModelName; readonly words: string };
 
-/** Most are cheap for the machine: what is tested is the bookkeeping, not the renderer. */
+/** Half of the tasks go to the preview provider, most of them cheap for the machine: what is tested is the bookkeeping. */
 const kinds: readonly [Kind, ...Kind[]] = [
   'plain',
-  ...Array<Kind>(10).fill('plain'),
-  ...Array<Kind>(4).fill('slow'),
-  ...Array<Kind>(2).fill('reject'),
-  'rendered',
-  'crash',
-  'hang',
-  'invalid',
+  ...Array<Kind>(8).fill('plain'),
+  ...(['slow', 'slow', 'reject', 'rendered', 'crash', 'hang'] as const),
 ];
+type Kind = 'plain' | 'slow' | 'rendered' | 'reject' | 'crash' | 'hang';
 
-/** One request; the nonce is the first word of its prompt. */
-export function makeRequest(random: Random, nonce: string, callBackUrl: string): Request {
-  const kind = random.pick(kinds);
-  const model = kind === 'hang' ? hangingModel : patientModel;
+// The keys of an object literal that names each of them.
+const mannerNames = Object.keys(manners) as readonly MannerName[];
+
+/** Makes up requests one by one, so that every manner of the paid upstream has had its turn before one comes again. */
+export function createRequestMaker(random: Random): (nonce: string, callBackUrl: string) => Request {
+  let deck: MannerName[] = [];
+  let isPaid = false;
+  const nextManner = () => {
+    if (deck.length === 0) deck = [...random.shuffled(mannerNames)];
+    return deck.pop() ?? 'answers in time';
+  };
+  return (nonce, callBackUrl) => {
+    isPaid = !isPaid;
+    const wanted = isPaid ? paid(nextManner()) : preview(random.pick(kinds), random);
+    return requestFor(wanted, random, nonce, callBackUrl);
+  };
+}
+
+/** The nonce is the first word of its prompt. */
+function requestFor(wanted: Wanted, random: Random, nonce: string, callBackUrl: string): Request {
+  const { model, words, ...expected } = wanted;
+  const isInvalid = random.chance(0.05);
   const duration = random.between(4, 6);
-  const prompt = `${nonce} ${promptOf(kind, random)}`;
-  const input = { prompt, duration, ...(kind === 'invalid' && { aspect_ratio: '1:1' }) };
+  const input = { prompt: `${nonce} ${words}`, duration, ...(isInvalid && { aspect_ratio: '1:1' }) };
   const body = { model, input, ...(random.chance(0.6) && { callBackUrl }) };
-  const charge = kind === 'invalid' ? undefined : creditsPerSecond[model] * duration;
-  const isFault = kind === 'reject' || kind === 'crash' || kind === 'hang' || kind === 'slow';
-  return { body, charge, fault: isFault ? `provider: ${kind}` : undefined, end: ends[kind] ?? 'success' };
+  return { ...expected, body, charge: isInvalid ? undefined : creditsPerSecond[model] * duration };
+}
+
+function preview(kind: Kind, random: Random): Wanted {
+  const model = kind === 'hang' ? hangingModel : patientModel;
+  const fault = kind === 'plain' || kind === 'rendered' ? undefined : `preview: ${kind}`;
+  return { model, words: wordsOf(kind, random), fault, end: ends[kind] ?? 'success', endIfHurt: undefined };
 }
 
 const ends: Partial<Record<Kind, string>> = { reject: 'content_rejected', crash: 'internal', hang: 'timeout' };
 
-function promptOf(kind: Kind, random: Random): string {
-  if (kind === 'plain' || kind === 'invalid') return '[[instant]]';
+function wordsOf(kind: Kind, random: Random): string {
+  if (kind === 'plain') return '[[instant]]';
   if (kind === 'slow') return `[[instant]] [[slow ${random.between(1, 6)}s]]`;
   return kind === 'rendered' ? 'a lighthouse in the fog' : `[[${kind}]]`;
 }
+
+function paid(name: MannerName): Wanted {
+  const expected = otherEnds[name] ?? { end: 'success', endIfHurt: undefined };
+  const isOverdue = name === 'never ends' || name === 'succeeds after the deadline';
+  const fault = name === 'answers in time' ? undefined : `upstream ${name}`;
+  return { model: isOverdue ? hastyModel : paidModel, words: mannerWord(name), fault, ...expected };
+}
+
+/** The first end that the upstream tells of counts; a worker that was hurt may not have heard it. */
+const otherEnds: Partial<Record<MannerName, Pick<Request, 'end' | 'endIfHurt'>>> = {
+  'says that the job failed': { end: 'provider_rejected', endIfHurt: undefined },
+  'reports failure, then success': { end: 'provider_rejected', endIfHurt: 'success' },
+  'reports success, then failure': { end: 'success', endIfHurt: 'provider_rejected' },
+  // An attempt that begins only after the deadline finds the video ready, and delivers it.
+  'succeeds after the deadline': { end: 'timeout', endIfHurt: 'success' },
+  'never ends': { end: 'timeout', endIfHurt: undefined },
+};

@@ -7,16 +7,22 @@ import { madeUpMeasures } from './tasks.ts';
 
 /** The workers in this process, with a fake upstream in the place of every provider and nothing measured. */
 export function startWorkerWith(settings: Settings, upstream: FakeUpstream): Promise<Role> {
-  const wrap = (deps: ActivityDeps): ActivityDeps => ({
+  const fail = (error: unknown) => {
+    throw error;
+  };
+  return startWorkerRole(settings, createLog({ level: settings.logLevel }), fail, undefined, (deps) =>
+    withUpstream(deps, upstream),
+  );
+}
+
+/** What activities work with, with a fake upstream in the place of every provider and nothing measured. */
+export function withUpstream(deps: ActivityDeps, upstream: FakeUpstream): ActivityDeps {
+  return {
     ...deps,
     providers: new Map([[upstream.provider.name, upstream.provider]]),
     inspectVideo: () => Promise.resolve(madeUpMeasures),
     media: { ...deps.media, put: (key, path, type) => putIfThere(deps, key, path, type) },
-  });
-  const fail = (error: unknown) => {
-    throw error;
   };
-  return startWorkerRole(settings, createLog({ level: settings.logLevel }), fail, undefined, wrap);
 }
 
 /** Nobody made a poster, since nothing was measured. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { v7 as uuidv7 } from 'uuid';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { isFinal, type FailCode } from '../../src/domain/task.ts';
 import type { Role } from '../../src/roles/settings.ts';
@@ -13,6 +12,7 @@ import { createEngine, type Engine } from '../../src/temporal/engine.ts';
 import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
 import { createFakeUpstream } from '../support/fake-upstream.ts';
+import { resetToFirstStep } from '../support/reset-workflow.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -169,18 +169,7 @@ describe('an operator', { concurrency: true }, () => {
   }
 
   async function reset(workflowId: string): Promise<void> {
-    const handle = temporal.client.workflow.getHandle(workflowId);
-    const { runId } = await handle.describe();
-    const { events } = await handle.fetchHistory();
-    const firstStep = events?.find((event) => event.workflowTaskCompletedEventAttributes)?.eventId;
-    assert.ok(firstStep);
-    await temporal.client.workflowService.resetWorkflowExecution({
-      namespace: environment.settings.temporal.namespace,
-      workflowExecution: { workflowId, runId },
-      workflowTaskFinishEventId: firstStep,
-      requestId: uuidv7(),
-      reason: 'by a test',
-    });
+    await resetToFirstStep(temporal.client, workflowId);
     resetAt = Date.now();
   }
 

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Environment } from '../../src/config.ts';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import type { Role } from '../../src/roles/settings.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
@@ -21,7 +22,12 @@ type Deploy = {
   readonly worker: (version?: string) => Promise<Role>;
   /** Starts a task and waits until its job runs upstream. */
   readonly generating: () => Promise<string>;
+  /** Starts a task and leaves it to itself. */
+  readonly accepted: () => Promise<string>;
 };
+
+/** Tasks that wait for the one place of generation. */
+const backlog = 20;
 
 /** The grace of a running activity, what it needs to obey, and something for a busy machine. */
 const drainBoundMs = 20_000;
@@ -43,6 +49,30 @@ test('a worker that shuts down in the middle of a generation drains in time, and
     );
   }));
 
+test('a generation that a shutdown broke off is not put behind what has only waited', () =>
+  withDeploy(
+    async ({ environment, upstream, engine, worker, accepted, generating }) => {
+      const first = await worker();
+      const taskId = await generating();
+      const waiting = await Promise.all(Array.from({ length: backlog }, accepted));
+      for (const waits of waiting) {
+        await waitFor('it to queue', async () => {
+          const { pendingActivities } = await engine.lookAt(waits);
+          return pendingActivities.includes('generateVideo') ? true : undefined;
+        });
+      }
+      await first.close();
+      await worker();
+      const finishing = setInterval(() => upstream.finish(), 5);
+      await waitForEnd(environment.database.db, taskId);
+      const overtook = upstream.asked.length - 1;
+      for (const waits of waiting) await waitForEnd(environment.database.db, waits);
+      clearInterval(finishing);
+      assert.ok(overtook < backlog / 2, `${overtook} of ${backlog} had been asked for before it ended`);
+    },
+    { GENERATION_CONCURRENCY: '1' },
+  ));
+
 test('two versions of the worker side by side: each task stays with the version that began it', () =>
   withDeploy(async ({ environment, upstream, client, worker, generating }) => {
     await worker('1.0.0');
@@ -58,8 +88,8 @@ test('two versions of the worker side by side: each task stays with the version 
     assert.deepEqual([await versionsOf(client, began), await versionsOf(client, beganLater)], [['1.0.0'], ['2.0.0']]);
   }));
 
-async function withDeploy(story: (deploy: Deploy) => Promise<void>): Promise<void> {
-  const environment = await createTestEnvironment();
+async function withDeploy(story: (deploy: Deploy) => Promise<void>, extra: Environment = {}): Promise<void> {
+  const environment = await createTestEnvironment(extra);
   const { db } = environment.database;
   const upstream = createFakeUpstream({ instant: false });
   const temporal = connectTemporal(environment.settings.temporal);
@@ -71,14 +101,18 @@ async function withDeploy(story: (deploy: Deploy) => Promise<void>): Promise<voi
     workers.push(started);
     return started;
   };
-  const generating = async () => {
+  const accepted = async () => {
     const taskId = await acceptTestTask(db, accountId, taskParam('deployed'));
     await engine.startTask({ taskId, accountId, model: 'videogen-2.0-fast' });
+    return taskId;
+  };
+  const generating = async () => {
+    const taskId = await accepted();
     await waitFor('a job', () => (upstream.jobs.some((job) => job.taskId === taskId) ? true : undefined));
     return taskId;
   };
   try {
-    await story({ environment, upstream, client: temporal.client, engine, worker, generating });
+    await story({ environment, upstream, client: temporal.client, engine, worker, accepted, generating });
     assert.deepEqual(await auditLedger(db), []);
   } finally {
     // Also those that the story has closed already, of which one may complain.

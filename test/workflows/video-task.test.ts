@@ -68,6 +68,15 @@ describe('videoTask', () => {
     assert.deepEqual([task.failure?.failCode, task.creditsRefunded], ['internal', 132]);
   });
 
+  test('a task of a model that this worker does not know fails at once, refunded, instead of waiting for one that does', async () => {
+    const param = { ...taskParam('[[instant]]'), model: 'videogen-3.0' };
+    const taskId = await acceptTestTask(worker.database.db, account.accountId, param);
+    await engine.startTask({ taskId, accountId: account.accountId, model: param.model });
+    const task = await waitForEnd(worker.database.db, taskId, 10_000);
+    assert.deepEqual([task.failure?.failCode, task.creditsRefunded], ['provider_unavailable', 132]);
+    assert.deepEqual(await kinds(taskId), ['charge', 'refund']);
+  });
+
   test('a cancelled workflow stops the generation and is refunded as cancelled', async () => {
     const taskId = await started('[[hang]]');
     await generating(taskId);
