@@ -3,13 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Bench } from './bench.ts';
+import { growth } from './growth.ts';
 import { startHttpFloor } from './http-floor.ts';
+import type { Load } from './load.ts';
 import { loadNow, machine } from './machine.ts';
 import { startProductionTemporal } from './production-temporal.ts';
 import { type Row, tableOf } from './row.ts';
 import { callbackRow } from './rows/callbacks.ts';
 import { coldStartRow } from './rows/cold-start.ts';
 import { createTaskAgainRow, createTaskRows, taskBody } from './rows/create-task.ts';
+import { peerRows } from './rows/peers.ts';
 import { previewRow } from './rows/preview-render.ts';
 import { recordInfoRow } from './rows/record-info.ts';
 import { liveRows } from './rows/visible.ts';
@@ -19,10 +22,11 @@ import { benchAccounts, benchService } from './service.ts';
 
 // `npm run bench`: every row beside its floor, on the same servers, in the same run; prints one table in under ten minutes.
 //   --quick            short loads, to try the bench itself; its figures mean little
-//   --only PART        one part alone: http, engine, live, callbacks, preview or start
+//   --only PART        one part alone: http, engine, live, callbacks, preview, start or peers
 //   --memory-tasks N   whole tasks until memory is looked at; 10,000 take some minutes more
 //   --write FILE       keeps the table, too
-// TEMPORAL_SERVER_PATH names a production server for the rows on PostgreSQL, with `temporal-sql-tool` beside it.
+// TEMPORAL_SERVER_PATH names a production server for the rows on PostgreSQL, with `temporal-sql-tool` beside it. The rows on
+// BullMQ want a `redis-server` on the PATH or at REDIS_SERVER_PATH, and fetch the packages of bench/peers when they are missing.
 
 const { values: options } = parseArgs({
   options: {
@@ -70,13 +74,26 @@ async function end(code: number): Promise<never> {
   process.exit(code);
 }
 
+/** What is left out and why, for the report. */
+const notes: string[] = [];
+const note = (text: string) => {
+  notes.push(text);
+  say(text);
+};
+
 const parts: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   http: httpRows,
   engine: engineRows,
   live: () => liveRows(bench),
   callbacks: async () => [await callbackRow(bench)],
-  preview: async () => [await previewRow(folder, 5), await previewRow(folder, 15)],
+  preview: async () => [
+    await previewRow(folder, 5, 0),
+    await previewRow(folder, 15, 0),
+    await previewRow(folder, 5, 3),
+    await previewRow(folder, 15, 3),
+  ],
   start: async () => [await coldStartRow(folder)],
+  peers: () => peerRows(bench, note),
 };
 
 async function httpRows(): Promise<readonly Row[]> {
@@ -85,19 +102,22 @@ async function httpRows(): Promise<readonly Row[]> {
   const accounts = await benchAccounts(service.db, 64);
   const [reader] = await benchAccounts(service.db, 1);
   if (reader === undefined) throw new Error('no account');
-  const [few, many] = [2_000, options.quick ? 20_000 : 198_000];
-  const reading = { account: reader, what: `recordInfo of finished tasks, 32 callers` };
   try {
     const creates = await createTaskRows(bench, service, floor, accounts);
-    const reads = await recordInfoRow(bench, service, floor, { ...reading, tasks: few });
-    const more = `${((few + many) / few).toFixed(0)} times the tasks`;
-    const manyReads = await recordInfoRow(bench, service, floor, {
-      ...reading,
-      tasks: many,
-      what: `${reading.what}, ${more}`,
-    });
-    const again = { what: `createTask, 32 callers, ${more} and ledger entries`, before: creates.quietLoad };
-    return [...creates.rows, await createTaskAgainRow(bench, service, accounts, again), reads, manyReads];
+    const rows = [...creates.rows];
+    let before: Load | undefined;
+    for (const { what, grow } of growth(service.db, { reader, owners: accounts, quick: options.quick })) {
+      const ids = await grow();
+      const reading = { account: reader, ids, what: `recordInfo of finished tasks, 32 callers${what}` };
+      const { row, load } = await recordInfoRow(bench, service, floor, { ...reading, ...(before && { before }) });
+      rows.push(row);
+      if (before !== undefined) {
+        const again = { what: `createTask, 32 callers${what}`, before: creates.quietLoad };
+        rows.push(await createTaskAgainRow(bench, service, accounts, again));
+      }
+      before ??= load;
+    }
+    return rows;
   } finally {
     await Promise.all([service.close(), floor.close()]);
   }
@@ -150,6 +170,7 @@ async function report(): Promise<string> {
     (await machine(bench, loadBefore, serverPath)).map((line) => `- ${line}`).join('\n'),
     table,
     ...(bench.production === undefined ? [missing] : []),
+    ...notes,
   ].join('\n\n');
 }
 

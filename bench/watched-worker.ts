@@ -1,4 +1,6 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ActivityDeps } from '../activities/deps.ts';
 import { readConfig } from '../src/config.ts';
 import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
@@ -41,11 +43,26 @@ async function aborted(signal: AbortSignal): Promise<void> {
   await delay(2 ** 31 - 1, undefined, { signal }).catch(() => undefined);
 }
 
+/** The clip of the instant provider is always the same: with BENCH_INSPECT=once it is decoded and measured once only. */
+function inspectedOnce(inspect: ActivityDeps['inspectVideo']): ActivityDeps['inspectVideo'] {
+  let first: Promise<{ facts: Awaited<ReturnType<typeof inspect>>; poster: Buffer }> | undefined;
+  return async (videoPath, posterPath, signal) => {
+    first ??= inspect(videoPath, posterPath, signal).then(async (facts) => ({
+      facts,
+      poster: await readFile(posterPath),
+    }));
+    const { facts, poster } = await first;
+    await writeFile(posterPath, poster);
+    return facts;
+  };
+}
+
 const settings = externalSettings(readConfig());
 const log = createLog({ level: settings.logLevel });
 const fatal = fatalErrors();
 const role = await startWorkerRole(settings, log, fatal.reject, createMetrics(), (deps) => ({
   ...deps,
+  ...(process.env['BENCH_INSPECT'] === 'once' && { inspectVideo: inspectedOnce(deps.inspectVideo) }),
   providers: new Map([...deps.providers].map(([name, provider]) => [name, watched(provider)])),
 }));
 process.send?.('ready');

@@ -1,13 +1,12 @@
-import { keptPort } from '../../src/embedded/kept-port.ts';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import type { Bench } from '../bench.ts';
 import { openCaller, rawRequest } from '../caller.ts';
-import { type Child, startChild } from '../child.ts';
 import { addFinishedTasks } from '../finished-tasks.ts';
 import { inParallel } from '../load.ts';
+import { type Receiver, startReceiver } from '../receiver.ts';
 import { interleaved } from '../rounds.ts';
 import { type Row, times } from '../row.ts';
 import { benchAccounts, benchService, type BenchService } from '../service.ts';
@@ -16,8 +15,6 @@ import { median } from '../statistics.ts';
 const atOnce = 32;
 const deliveries = 200;
 const bareBodyBytes = 900;
-
-type Receiver = { readonly child: Child; readonly url: string; readonly received: () => number };
 
 /** Owed callbacks of ended tasks, delivered by one worker, beside plain POSTs from one process to the same receiver. */
 export async function callbackRow(bench: Bench): Promise<Row> {
@@ -49,19 +46,6 @@ export async function callbackRow(bench: Bench): Promise<Row> {
   }
 }
 
-async function startReceiver(): Promise<Receiver> {
-  const port = await keptPort(undefined, undefined);
-  const child = startChild('./floor-receiver.js', { ...process.env, PORT: String(port) });
-  let received = 0;
-  await new Promise<void>((resolve) => {
-    child.onSaid((said) => {
-      if (said === 'ready') resolve();
-      if (typeof said === 'object' && said !== null && 'received' in said) received = Number(said.received);
-    });
-  });
-  return { child, url: `http://127.0.0.1:${port}`, received: () => received };
-}
-
 type Owed = { readonly taskId: string; readonly accountId: string };
 
 async function owedCallbacks(
@@ -86,21 +70,16 @@ async function deliver(
 ): Promise<number> {
   const { client, close } = connectTemporal({ connection: { address: bench.temporal.address }, namespace: 'default' });
   const engine = createEngine(client, taskQueuesOf(service.environment.VIDEOGEN_TASK_QUEUE));
-  const wanted = (await receivedNow(receiver)) + owed.length;
+  const wanted = (await receiver.receivedNow()) + owed.length;
   const startedAt = performance.now();
   await inParallel(owed.length, atOnce, async (index) => {
     const delivery = owed[index];
     if (delivery !== undefined) await engine.startDelivery(delivery);
   });
-  await waitFor('the callbacks', async () => ((await receivedNow(receiver)) >= wanted ? true : undefined), 120_000);
+  await waitFor('the callbacks', async () => ((await receiver.receivedNow()) >= wanted ? true : undefined), 120_000);
   const perSecond = (1000 * owed.length) / (performance.now() - startedAt);
   await close();
   return perSecond;
-}
-
-async function receivedNow({ child, received }: Receiver): Promise<number> {
-  child.tell({ ask: 'received' });
-  return received();
 }
 
 async function barePosts(receiver: Receiver, count: number): Promise<number> {

@@ -24,12 +24,29 @@ type Running = {
   readonly worker: Child;
 };
 
+type WholeTaskEngine = { readonly name: string; readonly address: string; readonly withMemory: boolean };
+
 /** Whole tasks with an instant provider beside bare workflows on one engine, and how long a task waits for its generation. */
-export async function wholeTaskRows(
+export async function wholeTaskRows(bench: Bench, engine: WholeTaskEngine): Promise<readonly Row[]> {
+  const rows = await withRunning(bench, engine, {}, async (running) => [
+    await rateRow(bench, engine, running, ''),
+    await lagRow(engine.name, running),
+    ...(engine.withMemory ? [await memoryRow(bench, running)] : []),
+  ]);
+  // What the engine, the database and the store cost, without ffmpeg, which decodes each video for its poster.
+  const withoutPoster = await withRunning(bench, engine, { BENCH_INSPECT: 'once' }, (running) =>
+    rateRow(bench, engine, running, ' and no poster to make'),
+  );
+  return [...rows, withoutPoster];
+}
+
+async function withRunning<T>(
   bench: Bench,
-  engine: { readonly name: string; readonly address: string; readonly withMemory: boolean },
-): Promise<readonly Row[]> {
-  const service = await benchService(bench, engine.address);
+  engine: WholeTaskEngine,
+  environment: NodeJS.ProcessEnv,
+  work: (running: Running) => Promise<T>,
+): Promise<T> {
+  const service = await benchService(bench, engine.address, environment);
   const accounts = await benchAccounts(service.db, atOnce);
   const api = await service.startApi();
   const worker = service.startWorker('./watched-worker.js');
@@ -41,18 +58,14 @@ export async function wholeTaskRows(
   try {
     await bare.perSecond(atOnce);
     await tasksPerSecond(running, atOnce);
-    return [
-      await rateRow(bench, engine, running),
-      await lagRow(engine.name, running),
-      ...(engine.withMemory ? [await memoryRow(bench, running)] : []),
-    ];
+    return await work(running);
   } finally {
     for (const client of clients) client.close();
     await Promise.all([service.close(), bare.close()]);
   }
 }
 
-async function rateRow(bench: Bench, engine: { name: string; address: string }, running: Running): Promise<Row> {
+async function rateRow(bench: Bench, engine: WholeTaskEngine, running: Running, variant: string): Promise<Row> {
   const rates = await interleaved({
     floor: () => running.bare.perSecond(bench.batch),
     ours: () => tasksPerSecond(running, bench.batch),
@@ -60,7 +73,7 @@ async function rateRow(bench: Bench, engine: { name: string; address: string }, 
   const [floor, ours] = [median(rates.floor), median(rates.ours)];
   const events = await eventsOfOne(engine.address, running);
   return {
-    what: `whole task, instant provider, ${atOnce} at once, ${engine.name}`,
+    what: `whole task, instant provider${variant}, ${atOnce} at once, ${engine.name}`,
     floor: `bare workflow, 1 local and 3 empty activities: ${floor.toFixed(1)}/s`,
     measured: `${ours.toFixed(1)}/s, ${events} events`,
     ratio: `rate ${times(ours / floor)}`,

@@ -6,7 +6,6 @@ import { join, resolve } from 'node:path';
 import { type Client, createClient, type TaskRecord, type TaskRequest } from '../../clients/typescript/src/index.ts';
 import { type Config, readConfig } from '../config.ts';
 import { scopes } from '../domain/api-key.ts';
-import { startService } from '../embedded/service.ts';
 import { probeVideo } from '../media/probe-video.ts';
 import { createSecretBox } from '../outbound/secret-box.ts';
 import { callbackSecretsOf } from '../roles/account-secrets.ts';
@@ -37,6 +36,7 @@ async function runDemo(prompt: string, options: GenerationOptions): Promise<void
   const config: Config = { ...readConfig(), databaseUrl: undefined, temporal: undefined, port: 0, dataFolder };
   try {
     log.step('Starting PostgreSQL, Temporal, the API and the workers');
+    const { startService } = await import('../embedded/service.ts');
     const service = await startService(config, (message) => log.info(message));
     const db = createDatabase({ url: service.settings.databaseUrl, poolSize: 2 });
     try {

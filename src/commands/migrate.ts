@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
-import { migrateToLatest } from '../stores/migrator.ts';
-import { connectTemporal, type TemporalTarget } from '../temporal/connect.ts';
-import { registerSearchAttributes } from '../temporal/register-search-attributes.ts';
+import type { TemporalTarget } from '../temporal/connect.ts';
 import { withDatabaseUrl } from './open-database.ts';
 import { type Answer, printAnswer } from './output.ts';
 
@@ -18,6 +16,7 @@ export function addMigrateCommand(program: Command): void {
 
 /** Runs the migrations that are missing, and registers search attributes unless Temporal is embedded, which does it itself. */
 export async function migrate(config: Config): Promise<Answer> {
+  const { migrateToLatest } = await import('../stores/migrator.ts');
   const migrations = await withDatabaseUrl(config, migrateToLatest);
   const searchAttributes = config.temporal === undefined ? [] : await register(config.temporal);
   const lines = [
@@ -28,6 +27,8 @@ export async function migrate(config: Config): Promise<Answer> {
 }
 
 async function register(target: TemporalTarget): Promise<readonly string[]> {
+  const { connectTemporal } = await import('../temporal/connect.ts');
+  const { registerSearchAttributes } = await import('../temporal/register-search-attributes.ts');
   const { client, close } = connectTemporal(target);
   try {
     return await registerSearchAttributes(client);

@@ -1,15 +1,13 @@
 import type { Config } from '../config.ts';
 import { lockDataFolder } from '../embedded/data-folder-lock.ts';
-import { postgresFolder } from '../embedded/embedded-stack.ts';
-import { findPostgres } from '../embedded/find-postgres.ts';
+import { findPostgres, postgresFolder } from '../embedded/find-postgres.ts';
 import { startPostgres } from '../embedded/postgres.ts';
 import { createDatabase, type Database } from '../stores/database.ts';
-import { migrateToLatest } from '../stores/migrator.ts';
 
 /** Runs a command on the database of `withDatabaseUrl`. An embedded one that is started for it has today's schema. */
 export function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Promise<T> {
   return withDatabaseUrl(config, async (url) => {
-    if (config.databaseUrl === undefined) await migrateToLatest(url);
+    if (config.databaseUrl === undefined) await (await import('../stores/migrator.ts')).migrateToLatest(url);
     const db = createDatabase({ url, poolSize: 2 });
     try {
       return await work(db);

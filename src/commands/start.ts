@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { firstCredits, makeFirstKey } from '../embedded/first-key.ts';
-import { type Service, startService } from '../embedded/service.ts';
+import type { Service } from '../embedded/service.ts';
 import { runUntilSignal } from '../roles/run-until-signal.ts';
 import { createDatabase } from '../stores/database.ts';
 
@@ -13,6 +13,7 @@ export function addStartCommand(program: Command): void {
     )
     .action(async () => {
       const say = (message: string) => process.stdout.write(`${message}\n`);
+      const { startService } = await import('../embedded/service.ts');
       const service = await startService(readConfig(), say);
       const firstKey = await firstKeyOf(service);
       say(banner(service, firstKey).join('\n'));

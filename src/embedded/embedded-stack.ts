@@ -3,9 +3,9 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Settings } from '../roles/settings.ts';
-import { migrateToLatest } from '../stores/migrator.ts';
 import { searchAttributes } from '../temporal/engine.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
+import { postgresFolder } from './find-postgres.ts';
 import { keptPort } from './kept-port.ts';
 import { startPostgres } from './postgres.ts';
 import { findTemporalCli } from './temporal-cli.ts';
@@ -59,14 +59,13 @@ export async function startEmbeddedStack(config: Config, log: (message: string) 
   return { settings, temporalUiUrl: temporal.value.uiUrl, stop };
 }
 
-/** Where the embedded PostgreSQL keeps its files; commands beside the service find it there. */
-export function postgresFolder({ dataFolder }: Pick<Config, 'dataFolder'>): string {
-  return join(dataFolder, 'postgres');
-}
-
 async function database(config: Config, log: (message: string) => void): Promise<Found<{ url: string }>> {
-  const server = await ownOr(config.databaseUrl, () => startPostgres({ folder: postgresFolder(config), log }));
+  const starting = ownOr(config.databaseUrl, () => startPostgres({ folder: postgresFolder(config), log }));
+  // Loaded while the server starts; it weighs more than all the rest of a start.
+  const loading = import('../stores/migrator.ts');
+  const server = await starting;
   try {
+    const { migrateToLatest } = await loading;
     await migrateToLatest(server.url);
     return server;
   } catch (error) {

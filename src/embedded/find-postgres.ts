@@ -1,8 +1,14 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { Config } from '../config.ts';
 import { postgresAnswer, postgresUrl } from './postgres/postgres-answer.ts';
 import { clusterFolderOf, readPassword } from './postgres/postgres-cluster.ts';
 import { databaseName } from './postgres.ts';
 import { findPostmaster } from './postgres/postmaster.ts';
+
+/** Where the embedded PostgreSQL keeps its files; commands beside the service find it there. */
+export function postgresFolder({ dataFolder }: Pick<Config, 'dataFolder'>): string {
+  return join(dataFolder, 'postgres');
+}
 
 /**
  * The address of the embedded PostgreSQL that runs on this folder (the one given to `startPostgres`), password included;

@@ -4,10 +4,8 @@ import { pino } from 'pino';
 import type { Config } from '../config.ts';
 import { createLog, type Log } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
-import { startApiRole } from '../roles/api-role.ts';
 import { fatalErrors } from '../roles/run-until-signal.ts';
 import type { Role, Settings } from '../roles/settings.ts';
-import { startWorkerRole } from '../roles/worker-role.ts';
 import { startEmbeddedStack } from './embedded-stack.ts';
 import { boundServerLog } from './server-log.ts';
 
@@ -25,23 +23,40 @@ export type Service = Role & {
  * program's log goes to a file in the data folder; `say` takes sentences for the person who started it.
  */
 export async function startService(config: Config, say: (message: string) => void): Promise<Service> {
-  const stack = await startEmbeddedStack(config, say);
+  const starting = startEmbeddedStack(config, say);
+  const loading = loadRoles();
+  const stack = await starting;
   const started: Role[] = [{ close: () => stack.stop() }];
   const close = async () => {
     for (const role of started.toReversed()) await role.close();
   };
   try {
+    const { settings, temporalUiUrl } = stack;
     const { log, path: logPath } = await openLog(config);
+    const { startMetricsRole, startWorkerRole, startApiRole } = await loading;
     const fatal = fatalErrors();
     const metrics = createMetrics();
-    started.push(await startWorkerRole(stack.settings, log, fatal.reject, metrics));
-    started.push(await startApiRole(stack.settings, log, metrics));
-    const { settings, temporalUiUrl } = stack;
+    started.push(await startMetricsRole(settings, log, metrics));
+    // Neither needs the other: tasks are accepted while the workers come up.
+    const roles = [startWorkerRole(settings, log, fatal.reject, metrics), startApiRole(settings, log, metrics)];
+    const outcomes = await Promise.allSettled(roles);
+    for (const outcome of outcomes) if (outcome.status === 'fulfilled') started.push(outcome.value);
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     return { settings, temporalUiUrl, log, logPath, fatal: fatal.promise, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Their code takes longest to load: meanwhile the servers start, and commands that run nothing do without it. */
+async function loadRoles() {
+  const [metrics, worker, api] = await Promise.all([
+    import('../roles/metrics-role.ts'),
+    import('../roles/worker-role.ts'),
+    import('../roles/api-role.ts'),
+  ]);
+  return { ...metrics, ...worker, ...api };
 }
 
 async function openLog({ dataFolder, logLevel }: Config): Promise<{ log: Log; path: string }> {

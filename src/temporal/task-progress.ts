@@ -1,14 +1,17 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { LRUCache } from 'lru-cache';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Task } from '../domain/task.ts';
 import { taskWorkflowId } from '../domain/workflow-ids.ts';
 import { within } from './connect.ts';
 
 /** Simultaneous pollers of a task share one look at the engine for this long. */
 const sharedMs = 1_000;
-/** A poller waits no longer than this for the engine; then it gets the last known figure. */
+/** A look takes no longer than this. */
 const lookLimitMs = 500;
+/** A poller waits no longer than this for it, and then gets the last known figure. */
+const pollerWaitMs = 50;
 const maxRemembered = 10_000;
 
 /**
@@ -19,15 +22,23 @@ export function createTaskProgress(client: Client): (task: Task) => Promise<numb
   const looks = new LRUCache<string, number>({
     max: maxRemembered,
     ttl: sharedMs,
-    allowStaleOnFetchRejection: true,
-    noDeleteOnFetchRejection: true,
-    fetchMethod: (taskId, lastKnown) => look(client, taskId, lastKnown ?? 0),
+    fetchMethod: (taskId, lastKnown = 0) => look(client, taskId, lastKnown).catch(() => lastKnown),
   });
-  return async (task) => {
-    if (task.state !== 'generating') return 0;
-    const progress = await looks.fetch(task.taskId).catch(() => undefined);
-    return progress ?? 0;
+  return async ({ state, taskId }) => {
+    if (state !== 'generating') return 0;
+    return looks.peek(taskId) ?? (await inTime(looks.fetch(taskId))) ?? looks.peek(taskId, { allowStale: true }) ?? 0;
   };
+}
+
+/** What the look found, or undefined when that takes too long; it goes on, for the pollers to come. */
+async function inTime(looking: Promise<number | undefined>): Promise<number | undefined> {
+  const hasEnded = new AbortController();
+  const late = delay(pollerWaitMs, undefined, { signal: hasEnded.signal }).catch(() => undefined);
+  try {
+    return await Promise.race([looking, late]);
+  } finally {
+    hasEnded.abort();
+  }
 }
 
 /** Between two attempts the engine knows no heartbeat for a moment; the figure never goes back because of that. */
