@@ -1,6 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { describeFieldError } from '../src/domain/field-errors.ts';
-import { chargeFor } from '../src/domain/models.ts';
 import { isFinal, type Task } from '../src/domain/task.ts';
 import { taskWorkflowId } from '../src/domain/workflow-ids.ts';
 import { acceptTask } from '../src/stores/accept-task.ts';
@@ -54,12 +53,11 @@ async function chargeOrder(deps: ActivityDeps, taskId: string, order: TaskOrder 
   if (!parsed.ok) throw refused(parsed.errors.map(describeFieldError).join('; '));
   const model = deps.models.get(parsed.param.model);
   if (model === undefined) throw refused(`unknown model ${parsed.param.model}`);
-  const creditsCharged = chargeFor(model, parsed.param.input.duration, Date.now());
   const acceptance = await acceptTask(deps.db, {
     taskId,
     accountId: order.accountId,
     param: parsed.param,
-    creditsCharged,
+    listedRates: model.rates,
   });
   const task = await confirmCharge(deps.db, taskId);
   if (task === undefined) throw refused(`the order was refused: ${acceptance.kind}`);

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Dialect } from '../src/domain/dialect.ts';
 import type { ModelCatalogue } from '../src/domain/models.ts';
 import type { ParsedTaskRequest } from '../src/domain/task-request.ts';
 import type { TaskRecord } from '../src/domain/task-record.ts';
@@ -65,6 +66,8 @@ export type ActivityDeps = {
   readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;
   /** The record of a final task, with fresh links. */
   readonly recordOf: (taskId: string) => Promise<TaskRecord>;
+  /** The text of the callback about a final task. */
+  readonly callbackBody: (record: TaskRecord, dialect: Dialect) => string;
   readonly engine: Engine;
   /** A folder on a local disk for files that live as long as one attempt. */
   readonly workFolder: string;

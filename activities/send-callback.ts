@@ -20,8 +20,8 @@ export type CallbackOrder = {
 
 /**
  * One signed attempt at a task's callback, recorded with its status and time. The body is what recordInfo would answer
- * now. 2xx is success, 410 ends the delivery, everything else is a failure; `isLast` ends it as failed. A delivery that has
- * ended is not sent again, so a repeated or reset workflow sends nothing twice.
+ * now, in the dialect of the task. 2xx is success, 410 ends the delivery, everything else is a failure; `isLast` ends it
+ * as failed. A delivery that has ended is not sent again, so a repeated or reset workflow sends nothing twice.
  */
 export function createSendCallback(deps: ActivityDeps) {
   return async ({ taskId, isLast, nextPauseMs }: CallbackOrder): Promise<CallbackAttempt> => {
@@ -29,7 +29,7 @@ export function createSendCallback(deps: ActivityDeps) {
     if (delivery === undefined) return { kind: 'gone' };
     if (delivery.state === 'failed') return { kind: 'failed', retryAfterMs: undefined };
     if (delivery.state !== 'pending') return { kind: delivery.state };
-    const body = async () => JSON.stringify({ code: 200, msg: 'success', data: await deps.recordOf(taskId) });
+    const body = async () => deps.callbackBody(await deps.recordOf(taskId), delivery.dialect);
     const signal = Context.current().cancellationSignal;
     const answer = await deps.postCallback({ ...delivery, body, signal }).catch(steppingBack);
     const attempt = judge(answer);

@@ -29,8 +29,10 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
   const { video: videoKey, poster: posterKey } = mediaKeysOf(taskId);
   await fetchVideo(deps, [staged.key, videoKey], videoPath);
   const measured = await deps.inspectVideo(videoPath, posterPath, signal);
-  await deps.media.put(videoKey, videoPath, 'video/mp4');
-  await deps.media.put(posterKey, posterPath, 'image/jpeg');
+  await Promise.all([
+    deps.media.put(videoKey, videoPath, 'video/mp4'),
+    deps.media.put(posterKey, posterPath, 'image/jpeg'),
+  ]);
   await deps.media.delete(staged.key);
   return { videoKey, posterKey, ...measured };
 }

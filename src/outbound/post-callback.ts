@@ -1,3 +1,4 @@
+import type { Dialect } from '../domain/dialect.ts';
 import { webhookId } from '../domain/webhook-id.ts';
 import type { CallbackSlots } from './callback-slots.ts';
 import type { GuardedClient } from './guarded-client.ts';
@@ -8,6 +9,7 @@ export type CallbackPost = {
   readonly taskId: string;
   readonly accountId: string;
   readonly url: string;
+  readonly dialect: Dialect;
   /** Made only once there is a slot for it: what has to wait costs nothing. */
   readonly body: () => Promise<string>;
   readonly signal: AbortSignal;
@@ -30,6 +32,13 @@ export type CallbackPosterDeps = {
   /** The account's secrets that sign today, current one first; never empty. */
   readonly secretsOf: (accountId: string) => Promise<readonly string[]>;
   readonly slots: CallbackSlots;
+  /** Headers that the callback's dialect wants beside ours; none without it. `secrets` as above. */
+  readonly dialectHeaders?: (callback: {
+    readonly taskId: string;
+    readonly dialect: Dialect;
+    readonly timestampSeconds: number;
+    readonly secrets: readonly string[];
+  }) => Readonly<Record<string, string>>;
   readonly now?: () => number;
 };
 
@@ -53,12 +62,14 @@ export function createCallbackPoster(deps: CallbackPosterDeps) {
 }
 
 async function post(
-  { client, secretsOf, now = Date.now }: CallbackPosterDeps,
-  { taskId, accountId, url, body: makeBody, signal }: CallbackPost,
+  { client, secretsOf, dialectHeaders, now = Date.now }: CallbackPosterDeps,
+  { taskId, accountId, url, dialect, body: makeBody, signal }: CallbackPost,
 ): Promise<CallbackAnswer> {
   const [secrets, body] = await Promise.all([secretsOf(accountId), makeBody()]);
-  const signature = signWebhook({ id: webhookId(taskId), timestampSeconds: Math.floor(now() / 1000), body, secrets });
-  const headers = { 'content-type': 'application/json', ...signature };
+  const timestampSeconds = Math.floor(now() / 1000);
+  const signature = signWebhook({ id: webhookId(taskId), timestampSeconds, body, secrets });
+  const extra = dialectHeaders?.({ taskId, dialect, timestampSeconds, secrets });
+  const headers = { ...extra, 'content-type': 'application/json', ...signature };
   const startedAt = now();
   const since = () => ({ startedAt, durationMs: now() - startedAt });
   try {

@@ -26,6 +26,7 @@ function posterWith(play: Play, extra: { secrets?: readonly string[]; now?: () =
       taskId,
       accountId: 'alice',
       url: 'http://receiver.example/',
+      dialect: 'native',
       body: () => Promise.resolve(body),
       signal: new AbortController().signal,
       ...callback,

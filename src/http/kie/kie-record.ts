@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { TaskRecord } from '../../domain/task-record.ts';
+import type { TaskParam } from '../../domain/task.ts';
+import { taskStateSchema } from '../task-record-schema.ts';
+import { theirModel } from './kie-models.ts';
+
+const unixMs = z.int().nonnegative();
+const jsonText = z.string().refine((text) => text === '' || isJson(text));
+
+/** What createTask answers. */
+export const kieCreatedSchema = z.strictObject({ taskId: z.string() });
+
+/** A task as recordInfo answers it; the tests hold every answer against it. */
+export const kieRecordSchema = z.strictObject({
+  taskId: z.string(),
+  model: z.string(),
+  state: taskStateSchema,
+  param: jsonText,
+  resultJson: jsonText,
+  failCode: z.string(),
+  failMsg: z.string(),
+  costTime: z.int().nullable(),
+  createTime: unixMs,
+  updateTime: unixMs,
+  completeTime: unixMs.nullable(),
+  progress: z.int().min(0).max(100),
+  creditsConsumed: z.int().nonnegative(),
+});
+
+/** A record in the words of the dialect: `param` and `resultJson` are JSON text, times and `costTime` milliseconds. */
+export function kieRecord(record: TaskRecord): z.output<typeof kieRecordSchema> {
+  return {
+    taskId: record.taskId,
+    model: theirModel(record.model),
+    state: record.state,
+    param: theirParam(record.param),
+    resultJson: record.state === 'success' ? JSON.stringify(record.resultJson) : '',
+    failCode: record.failCode ?? '',
+    failMsg: record.failMsg ?? '',
+    costTime: record.costTime,
+    createTime: record.createTime,
+    updateTime: record.updateTime,
+    completeTime: record.completeTime,
+    progress: record.progress,
+    creditsConsumed: record.creditsCharged - record.creditsRefunded,
+  };
+}
+
+/** The request in the dialect's spelling, defaults filled in; the extras that were ignored are not in it. */
+function theirParam({ model, input, callBackUrl }: TaskParam): string {
+  const { prompt, resolution, duration, ratio, generateAudio, imageUrls } = input;
+  return JSON.stringify({
+    model: theirModel(model),
+    ...(callBackUrl !== undefined && { callBackUrl }),
+    input: {
+      prompt,
+      resolution,
+      duration,
+      aspect_ratio: ratio,
+      generate_audio: generateAudio,
+      reference_image_urls: imageUrls,
+    },
+  });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
