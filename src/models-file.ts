@@ -23,6 +23,7 @@ const modelsFile = z
   .refine(({ models }) => new Set(models.map((entry) => entry.model)).size === models.length, {
     error: 'names a model twice',
   })
+  .refine(({ models }) => models.every(isUnambiguous), { error: 'gives a model two rates from the same instant on' })
   .refine(({ models }) => models.every(hasRateInForce), { error: 'has a model without a rate in force' });
 
 /**
@@ -37,6 +38,10 @@ export function parseModelsFile(text: string): readonly Model[] {
     rates: rates.map(({ creditsPerSecond, from }) => ({ creditsPerSecond, fromMs: Date.parse(from) })),
     deadlineMs: deadlineSeconds * 1000,
   }));
+}
+
+function isUnambiguous({ rates }: z.output<typeof model>): boolean {
+  return new Set(rates.map(({ from }) => Date.parse(from))).size === rates.length;
 }
 
 function hasRateInForce({ rates }: z.output<typeof model>): boolean {

@@ -1,3 +1,5 @@
+import type { Dialect } from './dialect.ts';
+
 /** What a key may be allowed to do. `keys:write` makes, lists and revokes the keys of its account. */
 export const scopes = ['tasks:write', 'tasks:read', 'credits:read', 'keys:write'] as const;
 export type Scope = (typeof scopes)[number];
@@ -11,4 +13,5 @@ export type Caller = {
   readonly accountId: string;
   readonly scopes: readonly Scope[];
   readonly suspended: boolean;
+  readonly dialect: Dialect;
 };

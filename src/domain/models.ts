@@ -1,3 +1,5 @@
+import { didYouMean } from './did-you-mean.ts';
+
 /** The model catalogue: which models exist, what a second costs from when on, who generates, and for how long at most. */
 
 export type Rate = {
@@ -43,15 +45,11 @@ export function modelCatalogue(models: readonly Model[]): ModelCatalogue {
   return new Map(models.map((model) => [model.model, model]));
 }
 
-/** The rate in force at an instant: the latest one that has begun. Throws when the catalogue holds none, which its loader refuses. */
-export function rateAt(model: Model, atMs: number): number {
-  const begun = model.rates.filter((rate) => rate.fromMs <= atMs).toSorted((a, b) => b.fromMs - a.fromMs);
-  const [current] = begun;
-  if (current === undefined) throw new Error(`model ${model.model} has no rate in force at ${atMs}`);
-  return current.creditsPerSecond;
-}
-
-/** Credits for a video of so many whole seconds (spec 8.3); audio and reference images do not matter. */
-export function chargeFor(model: Model, durationSeconds: number, atMs: number): number {
-  return rateAt(model, atMs) * durationSeconds;
+/** What is wrong with a model's name, with the known one that was probably meant; undefined for a known one. */
+export function unknownModel(models: ModelCatalogue, name: string): string | undefined {
+  if (models.has(name)) return undefined;
+  const meant = didYouMean(name, [...models.keys()]);
+  return meant === undefined
+    ? `unknown model, must be one of ${[...models.keys()].join(', ')}`
+    : `unknown model, did you mean ${meant}?`;
 }

@@ -1,8 +1,8 @@
 /** So many events in so much time: a burst of `quota` at once, and on average no more (GCRA, the generic cell rate algorithm). */
 export type Rate = { readonly quota: number; readonly windowMs: number };
 
-/** What is left of a rate: so many events at once, and one more in `nextSeconds` (a whole number, 1 at least). */
-export type RateLeft = { readonly remaining: number; readonly nextSeconds: number };
+/** What is left of a rate: so many events at once, and one more in `nextInMs`, or `nextSeconds` (a whole number, 1 at least). */
+export type RateLeft = { readonly remaining: number; readonly nextInMs: number; readonly nextSeconds: number };
 
 /**
  * GCRA remembers one instant: when the next event would be due if events came evenly. `dueInMs` is how far off that is
@@ -13,7 +13,7 @@ export function rateLeft({ quota, windowMs }: Rate, dueInMs: number): RateLeft {
   // A billionth of an event forgives rounding, which would otherwise make a client wait for an event that is there.
   const remaining = Math.min(quota, Math.max(0, Math.floor((windowMs - Math.max(0, dueInMs)) / intervalMs + 1e-9)));
   const nextInMs = Math.max(0, dueInMs) + (remaining + 1) * intervalMs - windowMs;
-  return { remaining, nextSeconds: Math.max(1, Math.ceil(nextInMs / 1000)) };
+  return { remaining, nextInMs, nextSeconds: Math.max(1, Math.ceil(nextInMs / 1000)) };
 }
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };

@@ -1,3 +1,5 @@
+import type { Dialect } from '../domain/dialect.ts';
+import type { Rate as ListedRate } from '../domain/models.ts';
 import { type Rate, rateLeft, type RateLeft } from '../domain/rate.ts';
 import type { TaskParam, TaskState } from '../domain/task.ts';
 import { type Database, isDeadlock, violatedUniqueConstraint } from './database.ts';
@@ -8,10 +10,13 @@ export type NewTask = {
   readonly taskId: string;
   readonly accountId: string;
   readonly param: TaskParam;
-  readonly creditsCharged: number;
+  /** What the catalogue says that a second costs; counts where no operator has decided otherwise. */
+  readonly listedRates: readonly ListedRate[];
   readonly idempotencyKey?: string | undefined;
   /** How fast an account may create tasks unless it has a rate of its own; no limit without it. */
   readonly createRate?: Rate | undefined;
+  /** How its callback speaks; native without it. */
+  readonly dialect?: Dialect | undefined;
 };
 
 export type Acceptance =
@@ -40,16 +45,16 @@ export type Acceptance =
 export type CreateRate = { readonly limit: Rate; readonly left: RateLeft };
 
 /**
- * Accepts a task: charge, task row and ledger entry in one statement, whose commit is the acceptance (design, section 2).
- * Nothing is charged unless the answer is `accepted`. May be repeated with the same `taskId`: it answers `replayed`.
+ * Accepts a task: price, charge, task row and ledger entry in one statement, whose commit is the acceptance (design, section
+ * 2). The price is the one in force at the task's `createdAt`. Nothing is charged unless the answer is `accepted`. May be repeated with the same `taskId`: it answers `replayed`.
  */
 export async function acceptTask(db: Database, task: NewTask): Promise<Acceptance> {
   for (let tries = 1; ; tries += 1) {
     const inserted = await insert(db, task);
     if (inserted !== undefined) {
-      const { taskId, creditsCharged } = task;
       const rate = createRateOf(inserted);
-      return { kind: 'accepted', taskId, creditsCharged, ...(rate !== undefined && { rate }) };
+      const creditsCharged = inserted.credits;
+      return { kind: 'accepted', taskId: task.taskId, creditsCharged, ...(rate !== undefined && { rate }) };
     }
     const answer = await whyNot(db, task);
     // What stood in the way may be gone by the time it is looked for, such as a balance that has just been filled up.
@@ -61,9 +66,9 @@ export async function acceptTask(db: Database, task: NewTask): Promise<Acceptanc
 
 const maxTries = 5;
 
-async function insert(db: Database, task: NewTask): Promise<RateRow | undefined> {
+async function insert(db: Database, task: NewTask): Promise<AcceptedRow | undefined> {
   try {
-    const [row] = await db.run<RateRow>(insertTask, insertValues(task));
+    const [row] = await db.run<AcceptedRow>(insertTask, insertValues(task));
     return row;
   } catch (error) {
     // The account's row lock puts rivals in a queue, so the loser of a race arrives here after the winner's commit.
@@ -72,6 +77,7 @@ async function insert(db: Database, task: NewTask): Promise<RateRow | undefined>
   }
 }
 
+type AcceptedRow = RateRow & { credits: number };
 type RateRow = { quota: number | null; window_ms: number | null; due_in_ms: number | null };
 
 function createRateOf({ quota, window_ms: windowMs, due_in_ms: dueInMs }: RateRow): CreateRate | undefined {
@@ -80,11 +86,38 @@ function createRateOf({ quota, window_ms: windowMs, due_in_ms: dueInMs }: RateRo
   return { limit, left: rateLeft(limit, dueInMs ?? 0) };
 }
 
-// The account's own rate, else the installation's: quota $9 in $10 ms, or nulls, which make every comparison null. The
+// What is asked of both statements below: $1 to $9 are these values.
+function askedValues({ taskId, accountId, param, listedRates, idempotencyKey, createRate }: NewTask): unknown[] {
+  return [
+    taskId,
+    accountId,
+    idempotencyKey,
+    createRate?.quota,
+    createRate?.windowMs,
+    param.model,
+    param.input.duration,
+    listedRates.map(({ creditsPerSecond }) => creditsPerSecond),
+    listedRates.map(({ fromMs }) => fromMs),
+  ];
+}
+
+// The rule of src/domain/price.ts: the account's own rate of the model, else that for everybody, else the catalogue's. However
+// long the statement waits, now() is the task's created_at, and a rate is known to all before it counts (rates.ts).
+const inForce = `withdrawn_at is null and effective_from <= now() order by effective_from desc, id desc limit 1`;
+const price = `price as materialized (
+  select $7::integer * coalesce(
+    (select credits_per_second from rates where model = $6 and account_id = $2 and ${inForce}),
+    (select credits_per_second from rates where model = $6 and account_id is null and ${inForce}),
+    (select credits from unnest($8::integer[], $9::float8[]) listed (credits, from_ms)
+      where to_timestamp(from_ms / 1000) <= now() order by from_ms desc limit 1)
+  ) as credits
+)`;
+
+// The account's own rate, else the installation's: quota $4 in $5 ms, or nulls, which make every comparison null. The
 // clock is read when the row is locked: whoever waited for the lock must not be judged by the time before it.
-const createInterval = `coalesce(create_window_ms, $10::int) * interval '1 millisecond' / coalesce(create_quota, $9::int)`;
-const createTolerance = `(coalesce(create_window_ms, $10::int) * interval '1 millisecond' - ${createInterval})`;
-const rateColumns = `coalesce(create_quota, $9::int) as quota, coalesce(create_window_ms, $10::int) as window_ms,
+const createInterval = `coalesce(create_window_ms, $5::int) * interval '1 millisecond' / coalesce(create_quota, $4::int)`;
+const createTolerance = `(coalesce(create_window_ms, $5::int) * interval '1 millisecond' - ${createInterval})`;
+const rateColumns = `coalesce(create_quota, $4::int) as quota, coalesce(create_window_ms, $5::int) as window_ms,
   (extract(epoch from create_due_at - clock_timestamp()) * 1000)::float8 as due_in_ms`;
 
 // A replay must be recognised before the account is locked: it would wait for the end of its own task, which is waiting for
@@ -92,53 +125,45 @@ const rateColumns = `coalesce(create_quota, $9::int) as quota, coalesce(create_w
 const insertTask = {
   name: 'accept-task',
   text: `
-with account as (
-  update accounts set balance = balance - $3, unfinished_tasks = unfinished_tasks + 1,
+with ${price}, account as (
+  update accounts set balance = balance - price.credits, unfinished_tasks = unfinished_tasks + 1,
     create_due_at = greatest(create_due_at, clock_timestamp()) + ${createInterval}
-  where id = $2 and balance >= $3 and unfinished_tasks < max_unfinished_tasks and suspended_at is null
+  from price
+  where id = $2 and balance >= price.credits and unfinished_tasks < max_unfinished_tasks and suspended_at is null
     and (create_due_at <= clock_timestamp() + ${createTolerance}) is not false
     and not exists (select from tasks where id = $1)
-    and not exists (select from tasks where account_id = $2 and idempotency_key = $7)
-  returning id, balance, ${rateColumns}
+    and not exists (select from tasks where account_id = $2 and idempotency_key = $3)
+  returning id, balance, price.credits, ${rateColumns}
 ), task as (
-  insert into tasks (id, account_id, model, param, credits_charged, callback_url, idempotency_key, request_sha256)
-  select $1, id, $4, $5, $3, $6, $7, $8 from account
+  insert into tasks (id, account_id, model, param, credits_charged, callback_url, idempotency_key, request_sha256,
+    dialect)
+  select $1, id, $6, $10, credits, $11, $3, $12, $13 from account
   returning id
 ), entry as (
   insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
-  select account.id, task.id, 'charge', -$3::bigint, account.balance from account, task
+  select account.id, task.id, 'charge', -credits, balance from account, task
 )
-select quota, window_ms, due_in_ms from task, account`,
+select credits, quota, window_ms, due_in_ms from task, account`,
 };
 
-function insertValues({ taskId, accountId, param, creditsCharged, idempotencyKey, createRate }: NewTask): unknown[] {
-  return [
-    taskId,
-    accountId,
-    creditsCharged,
-    param.model,
-    JSON.stringify(param),
-    param.callBackUrl,
-    idempotencyKey,
-    fingerprint(param),
-    createRate?.quota,
-    createRate?.windowMs,
-  ];
+function insertValues(task: NewTask): unknown[] {
+  const { param, dialect = 'native' } = task;
+  return [...askedValues(task), JSON.stringify(param), param.callBackUrl, fingerprint(param), dialect];
 }
 
 // One snapshot for both reasons: a twin with the same key that commits between two looks would be missed by the first.
 const selectWhyNot = {
   name: 'why-task-was-not-accepted',
   text: `
-select balance, unfinished_tasks, max_unfinished_tasks, suspended_at,
-  ${rateColumns.replaceAll('$9', '$4').replaceAll('$10', '$5')}, earlier.*
-from accounts left join lateral (
-  select id as task_id, credits_charged, request_sha256, state from tasks where id = $2 and account_id = $1
+with ${price}
+select balance, unfinished_tasks, max_unfinished_tasks, suspended_at, price.credits, ${rateColumns}, earlier.*
+from price cross join accounts left join lateral (
+  select id as task_id, credits_charged, request_sha256, state from tasks where id = $1 and account_id = $2
   union all
-  select id, credits_charged, request_sha256, state from tasks where account_id = $1 and idempotency_key = $3
+  select id, credits_charged, request_sha256, state from tasks where account_id = $2 and idempotency_key = $3
   limit 1
 ) earlier on true
-where accounts.id = $1`,
+where accounts.id = $2`,
 };
 
 type WhyNotRow = {
@@ -146,27 +171,21 @@ type WhyNotRow = {
   unfinished_tasks: number;
   max_unfinished_tasks: number;
   suspended_at: number | null;
+  credits: number | null;
 } & RateRow &
   ({ task_id: string; credits_charged: number; request_sha256: Buffer; state: TaskState } | { task_id: null });
 
 /** The earlier answer, or why nothing was accepted, read after the fact; undefined when nothing stands in the way any more. */
 async function whyNot(db: Database, task: NewTask): Promise<Acceptance | undefined> {
-  const [row] = await db.run<WhyNotRow>(selectWhyNot, [
-    task.accountId,
-    task.taskId,
-    task.idempotencyKey,
-    task.createRate?.quota,
-    task.createRate?.windowMs,
-  ]);
+  const [row] = await db.run<WhyNotRow>(selectWhyNot, askedValues(task));
   if (row === undefined) return { kind: 'no_such_account' };
   if (row.task_id !== null) {
     if (!row.request_sha256.equals(fingerprint(task.param))) return { kind: 'key_reused' };
     return { kind: 'replayed', taskId: row.task_id, creditsCharged: row.credits_charged, state: row.state };
   }
   if (row.suspended_at !== null) return { kind: 'account_suspended' };
-  if (row.balance < task.creditsCharged) {
-    return { kind: 'insufficient_credits', required: task.creditsCharged, balance: row.balance };
-  }
+  if (row.credits === null) throw new Error(`no rate of ${task.param.model} is in force, not even in the catalogue`);
+  if (row.balance < row.credits) return { kind: 'insufficient_credits', required: row.credits, balance: row.balance };
   if (row.unfinished_tasks >= row.max_unfinished_tasks) {
     return { kind: 'too_many_unfinished', limit: row.max_unfinished_tasks };
   }

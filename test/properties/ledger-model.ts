@@ -9,30 +9,40 @@ export type Step =
 /** The answer to a step in one word, with the slot it speaks of. */
 export type Outcome = string;
 
-type ModelTask = { readonly state: TaskState; readonly key: number | undefined; readonly body: 0 | 1 };
+type ModelTask = {
+  readonly state: TaskState;
+  readonly key: number | undefined;
+  readonly body: 0 | 1;
+  /** Frozen at its acceptance, whatever becomes of the price. */
+  readonly charge: number;
+};
 
 /** The books of one account as anybody would keep them on paper. Never changed: a step answers the next page. */
 export type Model = {
   readonly balance: number;
   readonly maxUnfinished: number;
+  /** What a second costs this account now. */
+  readonly price: number;
   readonly tasks: ReadonlyMap<number, ModelTask>;
   /** Signed amounts in order. */
   readonly entries: readonly number[];
 };
 
-/** Seconds of the two requests, and so 132 and 165 credits. */
+/** Seconds of the two requests, and so 132 and 165 credits at the price that the account begins with. */
 export const bodySeconds = [4, 5] as const;
 
+export const firstPrice = 33;
+
 export function emptyModel(balance: number, maxUnfinished: number): Model {
-  return { balance, maxUnfinished, tasks: new Map(), entries: [balance] };
+  return { balance, maxUnfinished, price: firstPrice, tasks: new Map(), entries: [balance] };
 }
 
 export function unfinishedOf({ tasks }: Model): number {
   return [...tasks.values()].filter(({ state }) => !isFinal(state)).length;
 }
 
-export function chargeOf(body: 0 | 1): number {
-  return 33 * bodySeconds[body];
+function chargeOf({ price }: Model, body: 0 | 1): number {
+  return price * bodySeconds[body];
 }
 
 export function applyStep(model: Model, step: Step): { readonly model: Model; readonly outcome: Outcome } {
@@ -44,12 +54,13 @@ function accept(model: Model, { slot, key, body }: Extract<Step, { kind: 'accept
   const sameKey = [...model.tasks].find(([, task]) => key !== undefined && task.key === key);
   const [earlierSlot, earlier] = model.tasks.has(slot) ? [slot, model.tasks.get(slot)] : (sameKey ?? []);
   if (earlier !== undefined) {
-    return { model, outcome: earlier.body === body ? `replayed ${earlierSlot} ${chargeOf(body)}` : 'key_reused' };
+    return { model, outcome: earlier.body === body ? `replayed ${earlierSlot} ${earlier.charge}` : 'key_reused' };
   }
-  if (model.balance < chargeOf(body)) return { model, outcome: 'insufficient_credits' };
+  const charge = chargeOf(model, body);
+  if (model.balance < charge) return { model, outcome: 'insufficient_credits' };
   if (unfinishedOf(model) >= model.maxUnfinished) return { model, outcome: 'too_many_unfinished' };
-  const accepted = withTask(book(model, -chargeOf(body)), slot, { state: 'waiting', key, body });
-  return { model: accepted, outcome: `accepted ${slot} ${chargeOf(body)}` };
+  const accepted = withTask(book(model, -charge), slot, { state: 'waiting', key, body, charge });
+  return { model: accepted, outcome: `accepted ${slot} ${charge}` };
 }
 
 function move(model: Model, { kind, slot }: { kind: 'confirm' | 'start' | 'complete' | 'refund'; slot: number }) {
@@ -59,7 +70,7 @@ function move(model: Model, { kind, slot }: { kind: 'confirm' | 'start' | 'compl
   const moved = withTask(model, slot, { ...task, state });
   const isRefund = kind === 'refund' && !isFinal(task.state);
   const outcome = kind === 'start' && isFinal(state) ? 'unknown' : state;
-  return { model: isRefund ? book(moved, chargeOf(task.body)) : moved, outcome };
+  return { model: isRefund ? book(moved, task.charge) : moved, outcome };
 }
 
 const nextState: Record<'confirm' | 'start' | 'complete' | 'refund', (state: TaskState) => TaskState> = {

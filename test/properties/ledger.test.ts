@@ -10,12 +10,13 @@ import { checkBooks } from '../../src/stores/ledger-rules.ts';
 import { grantCredits, listLedger } from '../../src/stores/ledger.ts';
 import { confirmCharge, findTask, startGeneration } from '../../src/stores/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { madeUpResult, taskParam } from '../support/tasks.ts';
+import { insertDecidedRate } from '../support/decided-rate.ts';
+import { listedRates, madeUpResult, taskParam } from '../support/tasks.ts';
 import {
   bodySeconds,
-  chargeOf,
   emptyModel,
   explain,
+  firstPrice,
   type Model,
   type Outcome,
   type Step,
@@ -48,10 +49,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 /** What runs at the same time: few enough that every order can be tried on paper. */
 const moment = fc.array(step, { minLength: 1, maxLength: 4 });
+/** The price that an operator gives the account before what follows happens; none ends it, mostly it stays as it is. */
+const change = fc.option(
+  fc.record({ creditsPerSecond: fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }) }),
+  { nil: undefined, freq: 1 },
+);
 const history = fc.record({
   credits: fc.integer({ min: 1, max: 600 }),
-  moments: fc.array(moment, { minLength: 1, maxLength: 12 }),
+  moments: fc.array(fc.record({ change, steps: moment }), { minLength: 1, maxLength: 12 }),
 });
+type Moment = {
+  readonly change: { creditsPerSecond: number | undefined } | undefined;
+  readonly steps: readonly Step[];
+};
 
 let database: TestDatabase;
 before(async () => {
@@ -66,10 +76,11 @@ test('whatever happens at the same time, the books are those of some order of ev
   );
 });
 
-async function replay(credits: number, moments: readonly (readonly Step[])[]): Promise<void> {
+async function replay(credits: number, moments: readonly Moment[]): Promise<void> {
   const account = await newAccount(credits);
   let models: readonly Model[] = [emptyModel(credits, maxUnfinished)];
-  for (const wanted of moments) {
+  for (const { change: priceChange, steps: wanted } of moments) {
+    if (priceChange !== undefined) models = await changePrice(account, priceChange, models);
     const steps = wanted.filter((each) => isPossible(each, wanted, models));
     const outcomes = await Promise.all(steps.map((each) => perform(account, each)));
     models = distinct(models.flatMap((model) => explain(model, steps, outcomes)));
@@ -79,6 +90,18 @@ async function replay(credits: number, moments: readonly (readonly Step[])[]): P
   const expected = models.map(paperOf);
   assert.ok(expected.includes(seen), `${seen} is none of ${expected.join(' | ')}`);
   await assertSound(account);
+}
+
+/** What happens while a price changes is for test/properties/rates.test.ts; here everything that follows sees the new one. */
+async function changePrice(
+  { accountId }: TestAccount,
+  { creditsPerSecond }: { creditsPerSecond: number | undefined },
+  models: readonly Model[],
+): Promise<readonly Model[]> {
+  // The last of several from the same instant counts.
+  const model = params[0].model;
+  await insertDecidedRate(database.db, { model, accountId, creditsPerSecond, fromMs: 0 });
+  return models.map((each) => ({ ...each, price: creditsPerSecond ?? firstPrice }));
 }
 
 /** A workflow is started after the commit of its task, so nothing moves a task that is being accepted at this moment. */
@@ -122,7 +145,7 @@ async function acceptAs(
     taskId: taskIds[index] ?? '',
     accountId,
     param: params[bodyIndex],
-    creditsCharged: chargeOf(bodyIndex),
+    listedRates,
     idempotencyKey: keyIndex === undefined ? undefined : `key ${keyIndex}`,
   });
   if (answer.kind !== 'accepted' && answer.kind !== 'replayed') return answer.kind;
@@ -180,10 +203,10 @@ test('of any number of creates at once exactly as many are accepted as the balan
   const crowd = fc.record({ creates: fc.integer({ min: 1, max: 30 }), affordable: fc.integer({ min: 0, max: 30 }) });
   await fc.assert(
     fc.asyncProperty(crowd, async ({ creates, affordable }) => {
-      const { accountId } = await newAccount(Math.max(1, affordable * chargeOf(0)));
+      const { accountId } = await newAccount(Math.max(1, affordable * firstPrice * bodySeconds[0]));
       const param = params[0];
       const accepting = Array.from({ length: creates }, () =>
-        acceptTask(database.db, { taskId: uuidv7(), accountId, param, creditsCharged: chargeOf(0) }),
+        acceptTask(database.db, { taskId: uuidv7(), accountId, param, listedRates }),
       );
       const accepted = (await Promise.all(accepting)).filter(({ kind }) => kind === 'accepted');
       assert.equal(accepted.length, Math.min(creates, affordable, maxUnfinished));

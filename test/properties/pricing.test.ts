@@ -1,46 +1,64 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { chargeFor, defaultModels, type Model, modelCatalogue, rateAt } from '../../src/domain/models.ts';
+import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
+import { comingPrices, priceAt, type PriceSchedule } from '../../src/domain/price.ts';
 import { createTaskRequestParser } from '../../src/domain/task-request.ts';
+import type { TaskParam } from '../../src/domain/task.ts';
 
 const seed = 20_261_121;
 const models = modelCatalogue(defaultModels);
 const parse = createTaskRequestParser({ models, refuseImageUrl: () => undefined, refuseCallbackUrl: () => undefined });
 
-const ratesOf = fc.uniqueArray(
-  fc.record({ creditsPerSecond: fc.integer({ min: 1, max: 100_000 }), fromMs: fc.nat({ max: 1_000 }) }),
-  { minLength: 1, maxLength: 6, selector: ({ fromMs }) => fromMs },
+/** Instants are few, so that rates often begin at the same one, or at the very one that is asked about. */
+const instant = fc.nat({ max: 40 });
+const creditsPerSecond = fc.integer({ min: 1, max: 100_000 });
+const listed = fc
+  .uniqueArray(fc.record({ creditsPerSecond, fromMs: instant }), { maxLength: 4, selector: ({ fromMs }) => fromMs })
+  .map((rates) => [{ creditsPerSecond: 33, fromMs: -1 }, ...rates]);
+const decided = fc.array(
+  fc.record({ creditsPerSecond: fc.option(creditsPerSecond, { nil: undefined }), fromMs: instant }),
+  { maxLength: 5 },
 );
+const schedule: fc.Arbitrary<PriceSchedule> = fc.record({ own: decided, general: decided, listed });
 
-function modelWith(rates: Model['rates']): Model {
-  return { model: 'm', title: 'm', rates, providers: [], deadlineMs: 1 };
+/** The rule as it would be followed by hand: go through all that was decided in order of time, and remember the last word. */
+function lastWord(rates: PriceSchedule['own'], atMs: number): number | undefined {
+  let word: PriceSchedule['own'][number] | undefined;
+  for (const rate of rates) if (rate.fromMs <= atMs && rate.fromMs >= (word?.fromMs ?? -1)) word = rate;
+  return word?.creditsPerSecond;
 }
 
-test('the rate in force is that of the latest beginning, in whatever order the catalogue names them', () => {
+test("the latest beginning counts, an account's own rate before the general one, and both before the catalogue's", () => {
   fc.assert(
-    fc.property(ratesOf, fc.nat({ max: 1_200 }), (rates, atMs) => {
-      let inForce: Model['rates'][number] | undefined;
-      for (const rate of rates) if (rate.fromMs <= atMs && rate.fromMs >= (inForce?.fromMs ?? 0)) inForce = rate;
-      if (inForce === undefined) assert.throws(() => rateAt(modelWith(rates), atMs));
-      else assert.equal(rateAt(modelWith(rates), atMs), inForce.creditsPerSecond);
+    fc.property(schedule, instant, (all, atMs) => {
+      const byHand = lastWord(all.own, atMs) ?? lastWord(all.general, atMs) ?? lastWord(all.listed, atMs);
+      assert.equal(priceAt(all, atMs), byHand);
     }),
-    { seed, numRuns: 1_000 },
+    { seed, numRuns: 3_000 },
+  );
+  assert.throws(() => priceAt({ own: [], general: [], listed: [] }, 0));
+});
+
+test('what is announced tells the price of every later instant, and announces nothing that changes nothing', () => {
+  fc.assert(
+    fc.property(schedule, instant, (all, nowMs) => {
+      const coming = comingPrices(all, nowMs);
+      for (let atMs = nowMs; atMs <= 41; atMs += 1) {
+        const told = coming.filter(({ fromMs }) => fromMs <= atMs).at(-1)?.creditsPerSecond ?? priceAt(all, nowMs);
+        assert.equal(told, priceAt(all, atMs));
+      }
+      const told = [priceAt(all, nowMs), ...coming.map((rate) => rate.creditsPerSecond)];
+      assert.ok(told.every((price, index) => price !== told[index + 1]));
+    }),
+    { seed, numRuns: 3_000 },
   );
 });
 
-test('the charge is a whole number of credits, the rate times the seconds, and never less for a longer video', () => {
-  fc.assert(
-    fc.property(ratesOf, fc.integer({ min: 4, max: 14 }), (rates, seconds) => {
-      const model = modelWith(rates);
-      const charge = chargeFor(model, seconds, 1_000);
-      assert.ok(Number.isSafeInteger(charge) && charge > 0);
-      assert.equal(charge, seconds * rateAt(model, 1_000));
-      assert.equal(chargeFor(model, seconds + 1, 1_000) - charge, rateAt(model, 1_000));
-    }),
-    { seed, numRuns: 1_000 },
-  );
-});
+/** What the charge is made from, while no operator has decided anything. */
+function listedCharge({ model, input }: TaskParam): number {
+  return input.duration * priceAt({ own: [], general: [], listed: models.get(model)?.rates ?? [] }, Date.now());
+}
 
 test('a duration is rounded half up, then must lie in 4 to 15, and what is charged is what was rounded to', () => {
   const near = fc
@@ -58,9 +76,7 @@ test('a duration is rounded half up, then must lie in 4 to 15, and what is charg
       assert.equal(parsed.ok, rounded >= 4 && rounded <= 15, `${duration}`);
       if (!parsed.ok) return;
       assert.equal(parsed.param.input.duration, rounded);
-      const model = models.get('videogen-2.0-fast');
-      assert.ok(model);
-      assert.equal(chargeFor(model, parsed.param.input.duration, Date.now()), 33 * rounded);
+      assert.equal(listedCharge(parsed.param), 33 * rounded);
     }),
     { seed, numRuns: 3_000 },
   );
@@ -76,9 +92,7 @@ test('audio and reference images never change what is charged', () => {
     fc.property(input, fc.integer({ min: 4, max: 15 }), (extras, duration) => {
       const parsed = parse({ model: 'videogen-2.0', input: { prompt: 'p', duration, ...extras } });
       assert.ok(parsed.ok);
-      const model = models.get(parsed.param.model);
-      assert.ok(model);
-      assert.equal(chargeFor(model, parsed.param.input.duration, Date.now()), 41 * duration);
+      assert.equal(listedCharge(parsed.param), 41 * duration);
     }),
     { seed, numRuns: 300 },
   );

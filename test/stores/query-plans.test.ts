@@ -3,22 +3,34 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { defaultModels } from '../../src/domain/models.ts';
+import type { Actor } from '../../src/domain/operator.ts';
+import * as lists from '../../src/stores/account-list.ts';
 import { acceptTask } from '../../src/stores/accept-task.ts';
 import { createAccountKey, revokeAccountKey, rotateAccountKey } from '../../src/stores/account-keys.ts';
 import { createAccount, findAccount, findAccountLimits, setAccountLimits } from '../../src/stores/accounts.ts';
 import { newApiKey } from '../../src/stores/api-key-format.ts';
-import { createApiKey, findCaller, listApiKeys, noteKeyUses, revokeApiKey } from '../../src/stores/api-keys.ts';
+import { createApiKey, listApiKeys, noteKeyUses, revokeApiKey } from '../../src/stores/api-keys.ts';
 import { readAuditState } from '../../src/stores/audit-state.ts';
 import * as secrets from '../../src/stores/callback-secrets.ts';
-import { findCallerWithTask } from '../../src/stores/caller-with-task.ts';
+import { createCallerFinder } from '../../src/stores/caller-with-task.ts';
 import type { Database, Statement } from '../../src/stores/database.ts';
 import * as deliveries from '../../src/stores/deliveries.ts';
 import { completeTask, refundTask } from '../../src/stores/end-task.ts';
 import { auditNextPart } from '../../src/stores/ledger-audit-round.ts';
 import { grantCredits, listLedger, listTaskEntries, readBooks } from '../../src/stores/ledger.ts';
 import { listExpiredMedia, markMediaDeleted } from '../../src/stores/media-retention.ts';
+import * as operatorAccounts from '../../src/stores/operator-accounts.ts';
+import { listActions } from '../../src/stores/operator-actions.ts';
+import { bookCreditsAs } from '../../src/stores/operator-credits.ts';
+import { setRateAs, withdrawRateAs } from '../../src/stores/operator-rates.ts';
+import { createKeyAs, revokeKeyAs } from '../../src/stores/operator-keys.ts';
+import { cancelTaskAs, redeliverAs } from '../../src/stores/operator-tasks.ts';
+import * as operators from '../../src/stores/operators.ts';
+import { readPriceSchedules } from '../../src/stores/price-schedules.ts';
 import * as jobs from '../../src/stores/provider-jobs.ts';
-import { listTasks } from '../../src/stores/task-list.ts';
+import { listRates } from '../../src/stores/rates.ts';
+import { listTasks, listTasksOfAll } from '../../src/stores/task-list.ts';
 import {
   confirmCharge,
   findTask,
@@ -28,7 +40,7 @@ import {
 } from '../../src/stores/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount, type TestAccount } from '../support/service.ts';
-import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, listedRates, madeUpResult, taskParam } from '../support/tasks.ts';
 
 // The stores are used as the service uses them, on tables of some 10,000 rows, and PostgreSQL is asked how it would run every
 // statement that comes along: once with the very values, once for any values, as it does after five runs.
@@ -37,6 +49,8 @@ import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
 const growing = ['accounts', 'api_keys', 'tasks', 'ledger_entries', 'provider_jobs', 'callback_secrets'].concat([
   'callback_deliveries',
   'callback_attempts',
+  'operator_actions',
+  'rates',
 ]);
 
 /** Runs once in the life of an installation, on a table that is empty or about to be found not to be. */
@@ -129,10 +143,9 @@ async function assertPlans(): Promise<void> {
 test('no statement of a request reads a growing table from end to end', async () => {
   const { accountId, key } = account;
   const taskId = await acceptTestTask(watched, accountId, taskParam('a'));
-  const again = { taskId, accountId, param: taskParam('another'), creditsCharged: 132 };
+  const again = { taskId, accountId, param: taskParam('another'), listedRates };
   await acceptTask(watched, again);
-  await findCaller(watched, key);
-  await findCallerWithTask(watched, key, taskId);
+  await createCallerFinder(watched)(key, taskId);
   await findTask(watched, taskId);
   await listEndedAmong(watched, [taskId]);
   await listTasks(watched, { accountId, limit: 50 });
@@ -143,7 +156,20 @@ test('no statement of a request reads a growing table from end to end', async ()
   await listTaskEntries(watched, taskId);
   await findAccount(watched, accountId);
   await findAccountLimits(watched, accountId);
+  await readPriceSchedules(watched, accountId, defaultModels);
+  await readPriceSchedules(watched, undefined, defaultModels);
   await assertPlans();
+});
+
+test('a create finds its price as the first row of an index, however many rates there have been', async () => {
+  const accept = asked.get('accept-task');
+  assert.ok(accept);
+  const { text, values } = { text: `explain (format json) ${accept.statement.text}`, values: [...accept.values] };
+  const lookUps = (plan: Plan, above: string): readonly string[] => {
+    const own = plan['Relation Name'] === 'rates' ? [`${plan['Node Type']} below ${above}`] : [];
+    return [...own, ...(plan.Plans ?? []).flatMap((below) => lookUps(below, plan['Node Type']))];
+  };
+  assert.deepEqual(lookUps(await planOf({ text, values }), ''), ['Index Scan below Limit', 'Index Scan below Limit']);
 });
 
 test('no statement about keys, secrets and accounts does', async () => {
@@ -156,7 +182,7 @@ test('no statement about keys, secrets and accounts does', async () => {
   await noteKeyUses(watched, [made.keyId]);
   await listApiKeys(watched, accountId);
   await revokeApiKey(watched, made.keyId);
-  await findCaller(watched, newApiKey());
+  await createCallerFinder(watched)(newApiKey());
   await secrets.createFirstCallbackSecret(watched, accountId, 'sealed');
   await secrets.listCallbackSecrets(watched, accountId);
   await secrets.showCallbackSecret(watched, accountId);
@@ -187,6 +213,61 @@ test('no statement on the way of a task does', async () => {
   await deliveries.recordDeliveryAttempt(watched, delivery, attempt, { state: 'pending', dueAt: 0 });
   await deliveries.listDeliveryAttempts(watched, taskId);
   await deliveries.askForRedelivery(watched, taskId);
+  await assertPlans();
+});
+
+test('no statement of an operator does', async () => {
+  const { accountId } = account;
+  const { operatorId, key } = await operators.createOperator(watched, { name: 'ada' });
+  const actor: Actor = { kind: 'operator', operatorId, name: 'ada', requestId: 'r' };
+  await operators.findOperator(watched, key);
+  await operatorAccounts.openAccountAs(watched, actor, { name: 'new', credits: 1 });
+  await operatorAccounts.suspendAccountAs(watched, actor, { accountId, suspended: true, reason: 'a' });
+  await operatorAccounts.suspendAccountAs(watched, actor, { accountId, suspended: false, reason: 'a' });
+  await operatorAccounts.limitAccountAs(watched, actor, { accountId, maxUnfinishedTasks: 1_001 });
+  await bookCreditsAs(watched, actor, { accountId, kind: 'grant', amount: 1, reason: 'a', idempotencyKey: 'a' });
+  const wanted = { accountId, name: 'a', scopes: [], expiresAt: undefined };
+  const made = await createKeyAs(watched, actor, wanted);
+  assert.ok(made?.kind === 'made');
+  await revokeKeyAs(watched, actor, made.shown.keyId);
+  const taskId = await newTask(accountId);
+  await cancelTaskAs(watched, actor, { taskId, reason: 'a' });
+  await redeliverAs(watched, actor, taskId);
+  const wantedRate = { model: 'videogen-2.0', accountId, creditsPerSecond: 40, fromMs: Date.now() + 1e6, reason: 'a' };
+  const setting = await setRateAs(watched, actor, wantedRate);
+  assert.ok(setting.kind === 'set');
+  await withdrawRateAs(watched, actor, { rateId: setting.rate.rateId, reason: 'a' });
+  await lists.countOfAccount(watched, accountId);
+  await operators.listOperators(watched);
+  await operators.revokeOperator(watched, operatorId);
+  await assertPlans();
+});
+
+test('no list over all accounts does', async () => {
+  const { accountId } = account;
+  const taskId = await newTask(accountId);
+  for (const last of [undefined, taskId]) {
+    await listTasksOfAll(watched, { after: last, limit: 50 });
+    for (const state of ['waiting', 'queuing', 'generating', 'success', 'fail'] as const)
+      await listTasksOfAll(watched, { state, after: last, limit: 50 });
+    const cursor = last === undefined ? undefined : { finishedAtUs: 1, taskId: last };
+    await deliveries.listFailedDeliveries(watched, { after: cursor, limit: 50 });
+    await assertPlans();
+  }
+  for (const last of [undefined, accountId]) {
+    for (const suspended of [undefined, true, false])
+      await lists.listAccounts(watched, { prefix: 'account 49', suspended, after: last, limit: 50 });
+    await assertPlans();
+  }
+  for (const rateId of [undefined, 1_000]) {
+    await listRates(watched, { before: rateId, limit: 50 });
+    await listRates(watched, { accountId, model: 'videogen-2.0', before: rateId, limit: 50 });
+    await assertPlans();
+  }
+  const operatorId = uuidv7();
+  await listActions(watched, { limit: 50 });
+  await listActions(watched, { accountId, operatorId, before: 1_000, limit: 50 });
+  await listActions(watched, { operatorId, limit: 50 });
   await assertPlans();
 });
 
@@ -253,4 +334,14 @@ insert into callback_deliveries (task_id, account_id, url, state, finished_at)
 select id, account_id, 'http://127.0.0.1/', 'delivered', now() from tasks where state = 'success';
 insert into callback_deliveries (task_id, account_id, url) select id, account_id, 'http://127.0.0.1/' from tasks where state = 'fail';
 insert into callback_attempts (task_id, attempt, started_at, duration_ms, status)
-select task_id, 1, now(), 5, 204 from callback_deliveries`;
+select task_id, 1, now(), 5, 204 from callback_deliveries;
+insert into operators (id, name, hash, hint) select gen_random_uuid(), 'operator ' || n, sha256(n::text::bytea), 'hint'
+from generate_series(1, 20) n;
+insert into operator_actions (operator_id, actor, action, account_id, details)
+select o.id, o.name, 'credits.grant', a.id, '{}' from operators o cross join accounts a where a.id < '80000000-0000-0000-0000-000000000000';
+insert into rates (model, account_id, credits_per_second, effective_from, created_at, who, reason)
+select model, id, 40, now() - n * interval '1 hour', now() - interval '10 years', 'operator', 'a reason'
+from accounts cross join generate_series(1, 2) n cross join unnest('{videogen-2.0,videogen-2.0-fast}'::text[]) model;
+insert into rates (model, credits_per_second, effective_from, created_at, who, reason)
+select model, 33, now() + n * interval '1 hour', now() - interval '10 years', 'operator', 'a reason'
+from generate_series(-500, 500) n cross join unnest('{videogen-2.0,videogen-2.0-fast}'::text[]) model`;

@@ -1,0 +1,101 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { modelCatalogue, unknownModel } from '../domain/models.ts';
+import { shownSetRate } from '../http/set-rate-schema.ts';
+import { type ShownPrice, shownPrices } from '../http/shown-prices.ts';
+import { findAccount } from '../stores/accounts.ts';
+import type { Database } from '../stores/database.ts';
+import { setRateAs, withdrawRateAs } from '../stores/operator-rates.ts';
+import { listRates, maxCreditsPerSecond, maxReasonLength, type SetRate } from '../stores/rates.ts';
+import { id, instant, wholeNumber } from './arguments.ts';
+import { commandLineActor } from './command-line-actor.ts';
+import type { RunOnDatabase } from './command-runner.ts';
+import { CommandError } from './output.ts';
+
+/** Decisions that are listed at most, the newest first. */
+const maxListed = 100;
+
+export function addRateCommands(program: Command, run: RunOnDatabase): void {
+  const rate = program.command('rate').description('say what a second of a model costs, and from when on');
+  rate
+    .command('list')
+    .description('what the models cost, and what was decided about it')
+    .option('--account <account>', 'for this account; without it, for those without rates of their own', id)
+    .option('--model <model>', 'decisions about this model alone')
+    .action(
+      run(async ({ db, config }, { account: accountId, model }: { account?: string; model?: string }) => {
+        if (accountId !== undefined) await requireAccount(db, accountId);
+        const prices = await shownPrices({ db, models: modelCatalogue(config.models) }, accountId);
+        const rates = await listRates(db, { accountId, model, limit: maxListed });
+        return {
+          json: { prices, rates: rates.map(shownSetRate) },
+          lines: [...prices.map(priceLine), ...rates.map(rateLine)],
+        };
+      }),
+    );
+  rate
+    .command('set')
+    .description('set a rate, for tasks created from then on; every other task keeps what it was charged')
+    .argument('<model>', 'such as videogen-2.0')
+    .argument('<credits>', 'whole credits a second; default goes back to the list price', creditsOrDefault)
+    .option('--account <account>', 'for this account alone; without it, for everybody', id)
+    .option('--from <when>', 'an instant, or a span from now such as 30d; without it, in a few seconds', instant)
+    .requiredOption('--reason <text>', `why, at most ${maxReasonLength} characters`, reasonText)
+    .action(
+      run(async ({ db, config }, model: string, credits: number | 'default', options: SetOptions) => {
+        const fault = unknownModel(modelCatalogue(config.models), model);
+        if (fault !== undefined) throw new CommandError(`${model}: ${fault}`);
+        const { account: accountId, from: fromMs, reason } = options;
+        const creditsPerSecond = credits === 'default' ? undefined : credits;
+        const wanted = { model, accountId, creditsPerSecond, fromMs, reason };
+        const setting = await setRateAs(db, commandLineActor(), wanted);
+        if (setting.kind === 'no_such_account') throw new CommandError(`There is no account ${accountId}.`);
+        if (setting.kind === 'in_the_past')
+          throw new CommandError('A rate never changes what has been: --from is past.');
+        return { json: shownSetRate(setting.rate), lines: [rateLine(setting.rate)] };
+      }),
+    );
+  rate
+    .command('withdraw')
+    .description('take back a rate that does not count yet')
+    .argument('<rate>', 'its number, from rate list', wholeNumber(1))
+    .requiredOption('--reason <text>', `why, at most ${maxReasonLength} characters`, reasonText)
+    .action(
+      run(async ({ db }, rateId: number, { reason }: { reason: string }) => {
+        const withdrawal = await withdrawRateAs(db, commandLineActor(), { rateId, reason });
+        if (withdrawal.kind === 'no_such_rate') throw new CommandError(`There is no rate ${rateId}.`);
+        if (withdrawal.kind === 'too_late')
+          throw new CommandError(`Rate ${rateId} counts already, or in a moment; set another one to follow it.`);
+        return { json: shownSetRate(withdrawal.rate), lines: [rateLine(withdrawal.rate)] };
+      }),
+    );
+}
+
+type SetOptions = { account?: string; from?: number; reason: string };
+
+function creditsOrDefault(text: string): number | 'default' {
+  return text === 'default' ? 'default' : wholeNumber(1, maxCreditsPerSecond)(text);
+}
+
+function reasonText(text: string): string {
+  if (text.trim() === '' || text.length > maxReasonLength)
+    throw new InvalidArgumentError(`It must be 1 to ${maxReasonLength} characters.`);
+  return text;
+}
+
+async function requireAccount(db: Database, accountId: string): Promise<void> {
+  if ((await findAccount(db, accountId)) === undefined) throw new CommandError(`There is no account ${accountId}.`);
+}
+
+function priceLine({ model, creditsPerSecond, nextRates }: ShownPrice): string {
+  const coming = nextRates.map((next) => `, ${next.creditsPerSecond} from ${iso(next.fromTime)}`).join('');
+  return `${model}: ${creditsPerSecond} credits a second${coming}`;
+}
+
+function rateLine({ rateId, model, accountId, creditsPerSecond, effectiveFrom, state, who, reason }: SetRate): string {
+  const whose = accountId ?? 'everybody';
+  return [rateId, model, whose, creditsPerSecond ?? 'default', iso(effectiveFrom), state, who, reason].join('  ');
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,27 @@
+/** Whoever runs the service, with a key of their own that opens `/api/admin/v1` and nothing else. */
+export type Operator = { readonly operatorId: string; readonly name: string };
+
+/** Who acts as an operator: somebody with an operator's key, or a user of the machine at the command line. */
+export type Actor =
+  | (Operator & { readonly kind: 'operator'; readonly requestId: string })
+  | { readonly kind: 'command_line'; readonly name: string };
+
+/** Everything that operators change, as the audit log names it. */
+export const operatorActions = [
+  'accounts.create',
+  'accounts.suspend',
+  'accounts.unsuspend',
+  'accounts.limits',
+  'credits.grant',
+  'credits.adjust',
+  'rates.set',
+  'rates.withdraw',
+  'keys.create',
+  'keys.revoke',
+  'tasks.cancel',
+  'callbacks.redeliver',
+  'callback_secret.rotate',
+  'operators.create',
+  'operators.revoke',
+] as const;
+export type OperatorAction = (typeof operatorActions)[number];

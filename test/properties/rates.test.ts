@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { priceAt, type PriceSchedule } from '../../src/domain/price.ts';
+import { type Acceptance, acceptTask } from '../../src/stores/accept-task.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { createDatabase } from '../../src/stores/database.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { readPriceSchedules } from '../../src/stores/price-schedules.ts';
+import { listRates, rateLeadMs, setRate, withdrawRate } from '../../src/stores/rates.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type DecidedLongAgo, insertDecidedRate } from '../support/decided-rate.ts';
+import { listedRates, taskParam } from '../support/tasks.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const seed = Number(process.env['PROPERTY_SEED'] ?? 20_261_121);
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(async () => {
+  assert.deepEqual(await auditLedger(database.db), []);
+  await database.close();
+});
+
+const noLimit = { name: 'free-test-account', text: 'update accounts set max_unfinished_tasks = 1000000 where id = $1' };
+
+async function newAccount(credits = 1_000_000_000): Promise<string> {
+  const accountId = await createAccount(database.db, { name: 'rates', credits });
+  await database.db.run(noLimit, [accountId]);
+  return accountId;
+}
+
+type Order = { accountId: string; model: string; duration?: number; listed?: PriceSchedule['listed'] };
+
+function accept({ accountId, model, duration = 4, listed = listedRates }: Order): Promise<Acceptance> {
+  const param = { ...taskParam('priced', { duration }), model };
+  return acceptTask(database.db, { taskId: uuidv7(), accountId, param, listedRates: listed });
+}
+
+/** Hours, so that nothing that is in the future is reached while the test runs. */
+const hourMs = 60 * 60_000;
+const inMs = fc.integer({ min: -4, max: 3 }).map((hours) => hours * hourMs);
+const price = fc.integer({ min: 1, max: 1_000_000 });
+const decided = fc.array(
+  fc.record({
+    whose: fc.constantFrom('own' as const, 'general' as const, 'other account' as const, 'other model' as const),
+    creditsPerSecond: fc.option(price, { nil: undefined, freq: 3 }),
+    inMs,
+    isWithdrawn: fc.boolean(),
+  }),
+  { maxLength: 12 },
+);
+const listed = fc.array(fc.record({ creditsPerSecond: price, inMs }), { maxLength: 3 });
+
+test('what is charged, asked for and shown is what the rule says on paper, whatever rates there are', async () => {
+  const [accountId, otherId, poorId] = [await newAccount(), await newAccount(), await newAccount(1)];
+  await fc.assert(
+    fc.asyncProperty(decided, listed, fc.integer({ min: 4, max: 15 }), async (rates, more, duration) => {
+      const model = `model-${uuidv7()}`;
+      const nowMs = Date.now();
+      const inCatalogue = [{ creditsPerSecond: 7, fromMs: 0 }].concat(
+        more.map(({ creditsPerSecond, inMs: away }) => ({ creditsPerSecond, fromMs: nowMs + away - 1 })),
+      );
+      const unique = [...new Map(inCatalogue.map((rate) => [rate.fromMs, rate])).values()];
+      const paper = { own: [] as DecidedLongAgo[], general: [] as DecidedLongAgo[] };
+      for (const { whose, inMs: away, ...rate } of rates) {
+        const isGeneral = whose === 'general' || whose === 'other model';
+        const owner = isGeneral ? undefined : whose === 'own' ? accountId : otherId;
+        const row = {
+          ...rate,
+          fromMs: nowMs + away,
+          model: whose === 'other model' ? 'another' : model,
+          accountId: owner,
+        };
+        await insertDecidedRate(database.db, row);
+        // A poor account has the same rates, to see what it is asked for.
+        if (whose === 'own') await insertDecidedRate(database.db, { ...row, accountId: poorId });
+        if (!rate.isWithdrawn && (whose === 'own' || whose === 'general')) paper[whose].push(row);
+      }
+      const onPaper = (row: DecidedLongAgo) => ({ creditsPerSecond: row.creditsPerSecond, fromMs: row.fromMs });
+      const schedule = {
+        own: paper.own.map(onPaper),
+        general: paper.general.map(onPaper),
+        listed: unique,
+      };
+      const expected = priceAt(schedule, nowMs);
+      const accepted = await accept({ accountId, model, duration, listed: unique });
+      assert.equal(accepted.kind, 'accepted');
+      assert.equal(accepted.kind === 'accepted' && accepted.creditsCharged, expected * duration);
+      const refused = await accept({ accountId: poorId, model, duration, listed: unique });
+      assert.deepEqual(refused, { kind: 'insufficient_credits', required: expected * duration, balance: 1 });
+      const catalogue = [{ model, title: model, rates: unique, providers: [], deadlineMs: 1 }];
+      const { atMs, priced } = await readPriceSchedules(database.db, accountId, catalogue);
+      const [shown] = priced;
+      assert.ok(shown);
+      for (const away of [0.5, 1.5, 2.5, 3.5].map((hours) => hours * hourMs)) {
+        assert.equal(priceAt(shown.schedule, atMs + away), priceAt(schedule, nowMs + away));
+      }
+      assert.equal(priceAt(shown.schedule, atMs), expected);
+    }),
+    { seed, numRuns: 60, interruptAfterTimeLimit: 25_000 },
+  );
+});
+
+test('a model without any rate in force is never charged for', async () => {
+  const future = [{ creditsPerSecond: 33, fromMs: Date.now() + hourMs }];
+  const accountId = await newAccount();
+  await assert.rejects(accept({ accountId, model: 'priceless', listed: future }), /no rate of priceless is in force/);
+});
+
+test('a create that began before a change and had to wait past it pays the old price, as its createdAt says', async () => {
+  const [accountId, model] = [await newAccount(), `model-${uuidv7()}`];
+  const rival = new pg.Client({ connectionString: database.url });
+  await rival.connect();
+  await rival.query('begin');
+  await rival.query('select from accounts where id = $1 for no key update', [accountId]);
+  const fromMs = (await databaseNow()) + 700;
+  await insertDecidedRate(database.db, { model, accountId, creditsPerSecond: 50, fromMs });
+  const early = Array.from({ length: 3 }, () => accept({ accountId, model }));
+  await waitFor('three creates behind the lock', async () => ((await waiting()) === 3 ? true : undefined));
+  await waitFor('the change', async () => ((await databaseNow()) >= fromMs ? true : undefined));
+  const late = accept({ accountId, model });
+  await waitFor('a fourth create behind the lock', async () => ((await waiting()) === 4 ? true : undefined));
+  await rival.query('commit');
+  await rival.end();
+  assert.deepEqual((await Promise.all(early)).map(chargeOf), [4 * 33, 4 * 33, 4 * 33]);
+  assert.equal(chargeOf(await late), 4 * 50);
+});
+
+const selectWaiting = {
+  name: 'count-waiting-creates',
+  text: `
+select count(*) as creates from pg_stat_activity
+where datname = current_database() and wait_event_type = 'Lock' and query like '%price as materialized%'`,
+};
+
+async function waiting(): Promise<number> {
+  const [row] = await database.db.run<{ creates: number }>(selectWaiting);
+  return row?.creates ?? 0;
+}
+
+async function databaseNow(): Promise<number> {
+  const [row] = await database.db.run<{ at: number }>({ name: 'test-now', text: 'select clock_timestamp() as at' });
+  return row?.at ?? 0;
+}
+
+function chargeOf(acceptance: Acceptance): number | undefined {
+  return acceptance.kind === 'accepted' ? acceptance.creditsCharged : undefined;
+}
+
+test('while operators set and withdraw rates and everybody creates tasks, every charge is the price at its createdAt', async () => {
+  const model = `model-${uuidv7()}`;
+  const accounts = [await newAccount(), await newAccount()];
+  const leadMs = 800;
+  const creating = new AbortController();
+  const creators = [...accounts, ...accounts].map(async (accountId) => {
+    while (!creating.signal.aborted) assert.equal((await accept({ accountId, model })).kind, 'accepted');
+  });
+  const [own] = accounts;
+  // Operators do not stand in the queue for a connection behind the creates.
+  const operators = createDatabase({ url: database.url, poolSize: 4 });
+  const decide = (creditsPerSecond: number | undefined, accountId?: string, fromMs?: number) =>
+    setRate(operators, { model, accountId, creditsPerSecond, fromMs, who: 'test', reason: 'test', leadMs });
+  const startMs = await databaseNow();
+  const decisions = await Promise.all([
+    decide(40),
+    decide(70, own, startMs + 2_000),
+    decide(undefined, own, startMs + 2_800),
+    decide(45, undefined, startMs + 2_400),
+    decide(99, undefined, startMs + 2_600),
+  ]);
+  const doomed = decisions.map((decision) => (decision.kind === 'set' ? decision.rate.rateId : 0)).at(-1) ?? 0;
+  const withdrawn = await withdrawRate(operators, { rateId: doomed, who: 'test', leadMs });
+  assert.equal(withdrawn.kind, 'withdrawn');
+  await operators.close();
+  const untilMs = startMs + 3_000;
+  await waitFor('every change', async () => ((await databaseNow()) >= untilMs ? true : undefined));
+  creating.abort();
+  await Promise.all(creators);
+
+  const rates = await listRates(database.db, { model, limit: 100 });
+  const counting = rates.filter(({ state }) => state !== 'withdrawn').toReversed();
+  const decidedFor = (owner: string | undefined) =>
+    counting
+      .filter((rate) => rate.accountId === owner)
+      .map(({ creditsPerSecond, effectiveFrom }) => ({ creditsPerSecond, fromMs: effectiveFrom }));
+  const seen = new Set<string>();
+  const tasks = await database.db.run<CreatedRow>(selectCreated, [model]);
+  for (const { account_id: accountId, credits_charged: charged, created_at: createdAt } of tasks) {
+    const schedule = { own: decidedFor(accountId), general: decidedFor(undefined), listed: listedRates };
+    assert.equal(charged, 4 * priceAt(schedule, createdAt));
+    seen.add(`${accounts.indexOf(accountId)} ${charged / 4}`);
+  }
+  assert.deepEqual([...seen].toSorted(), ['0 33', '0 40', '0 45', '0 70', '1 33', '1 40', '1 45']);
+});
+
+const selectCreated = {
+  name: 'list-created-tasks',
+  text: 'select account_id, credits_charged, created_at from tasks where model = $1',
+};
+type CreatedRow = { account_id: string; credits_charged: number; created_at: number };
+
+test('a decision is known to every statement some seconds before it counts', () => {
+  assert.ok(rateLeadMs >= 2_000, 'a commit takes milliseconds, and far less than this on any machine that is usable');
+});

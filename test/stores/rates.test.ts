@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { listRates, setRate, withdrawRate } from '../../src/stores/rates.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { insertDecidedRate } from '../support/decided-rate.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.close());
+
+const model = 'videogen-2.0';
+
+function run(text: string): Promise<unknown> {
+  return database.db.run({ name: '', text });
+}
+
+async function announced(): Promise<number> {
+  const fromMs = Date.now() + 3_600_000;
+  const wanted = { model, accountId: undefined, creditsPerSecond: 30, fromMs, who: 'test', reason: 'test' };
+  const setting = await setRate(database.db, wanted);
+  assert.ok(setting.kind === 'set');
+  return setting.rate.rateId;
+}
+
+test('a rate is never deleted and never changed, whatever statement tries it; only one that has not begun is withdrawn', async () => {
+  await insertDecidedRate(database.db, { model, creditsPerSecond: 30, fromMs: 5_000 });
+  const [inForce] = await listRates(database.db, { limit: 1 });
+  assert.ok(inForce);
+  const mark = `withdrawn_by = 'x', withdrawn_at = effective_from - interval '1 ms'`;
+  await assert.rejects(run(`update rates set ${mark} where id = ${inForce.rateId}`), /can not be changed any more/);
+  const rateId = await announced();
+  await assert.rejects(
+    run(`update rates set credits_per_second = 1 where id = ${rateId}`),
+    /can not be changed any more/,
+  );
+  await assert.rejects(
+    run(`update rates set effective_from = now() where id = ${rateId}`),
+    /can not be changed any more/,
+  );
+  assert.equal((await withdrawRate(database.db, { rateId, who: 'test' })).kind, 'withdrawn');
+  const undo = `update rates set withdrawn_at = null, withdrawn_by = null where id = ${rateId}`;
+  await assert.rejects(run(undo), /can not be changed any more/);
+  await assert.rejects(run('delete from rates'), /not allowed/);
+  await assert.rejects(run('truncate rates'), /not allowed/);
+});
+
+test('a rate of zero, one that begins at once, and one that nobody has decided are refused by the table itself', async () => {
+  const insert = (credits: string, from: string, who = `'x'`) =>
+    run(
+      `insert into rates (model, credits_per_second, effective_from, who, reason) values ('m', ${credits}, ${from}, ${who}, 'r')`,
+    );
+  await assert.rejects(insert('0', `now() + interval '1 day'`), /credits_per_second_check/);
+  await assert.rejects(insert('1000001', `now() + interval '1 day'`), /credits_per_second_check/);
+  await assert.rejects(insert('5', 'now()'), /rate_comes_after_its_decision/);
+  await assert.rejects(insert('5', `now() + interval '1 day'`, `''`), /who_check/);
+});
+
+test('of two withdrawals at the same time one has changed something', async () => {
+  const rateId = await announced();
+  const both = await Promise.all([1, 2].map(() => withdrawRate(database.db, { rateId, who: 'test' })));
+  assert.deepEqual(new Set(both.map((one) => one.kind === 'withdrawn' && one.changed)), new Set([true, false]));
+});
