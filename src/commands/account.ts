@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import type { Rate } from '../domain/rate.ts';
-import { createAccount, findAccountLimits, setAccountLimits } from '../stores/accounts.ts';
+import { findAccountLimits } from '../stores/accounts.ts';
+import { limitAccountAs, openAccountAs } from '../stores/operator-accounts.ts';
+import { commandLineActor } from './command-line-actor.ts';
 import type { RunOnDatabase } from './command-runner.ts';
 import { id, rateOrDefault, wholeNumber } from './arguments.ts';
 import { CommandError } from './output.ts';
@@ -14,7 +16,7 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
     .option('--credits <n>', 'opening credits', wholeNumber(0), 0)
     .action(
       run(async ({ db }, name: string, { credits }: { credits: number }) => {
-        const accountId = await createAccount(db, { name, credits });
+        const { accountId } = await openAccountAs(db, commandLineActor(), { name, credits });
         return { json: { accountId }, lines: [`Account ${name}: ${accountId}, ${credits} credits`] };
       }),
     );
@@ -31,7 +33,8 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
         const createRate = wanted.creates === 'default' ? undefined : (wanted.creates ?? before.createRate);
         const maxUnfinishedTasks = wanted.unfinished ?? before.maxUnfinishedTasks;
         if (wanted.creates !== undefined || wanted.unfinished !== undefined) {
-          await setAccountLimits(db, accountId, { createRate, maxUnfinishedTasks });
+          const limits = { accountId, maxUnfinishedTasks, createRate: createRate ?? null };
+          await limitAccountAs(db, commandLineActor(), limits);
         }
         const creates = createRate === undefined ? 'default' : `${createRate.quota}/${createRate.windowMs / 1000}s`;
         return {

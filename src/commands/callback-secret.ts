@@ -6,7 +6,9 @@ import { createSecretBox, type SecretBox } from '../outbound/secret-box.ts';
 import { callbackSecretsOf, rotateSecret } from '../roles/account-secrets.ts';
 import { findAccount } from '../stores/accounts.ts';
 import type { Database } from '../stores/database.ts';
+import { recordAction } from '../stores/operator-actions.ts';
 import { id, wholeNumber } from './arguments.ts';
+import { commandLineActor } from './command-line-actor.ts';
 import type { RunOnDatabase } from './command-runner.ts';
 import { CommandError } from './output.ts';
 
@@ -31,7 +33,11 @@ export function addCallbackSecretCommands(program: Command, run: RunOnDatabase):
       run(async ({ db, config }, accountId: string, { overlap }: { overlap: number }) => {
         await requireAccount(db, accountId);
         const box = await secretBox(config);
-        const rotated = await rotateSecret(db, box, { accountId, overlapSeconds: overlap });
+        const rotated = await recordAction(db, commandLineActor(), async (transaction) => {
+          const answer = await rotateSecret(transaction, box, { accountId, overlapSeconds: overlap });
+          const details = { overlapSeconds: overlap };
+          return { answer, done: { action: 'callback_secret.rotate', accountId, details } };
+        });
         return { json: { secret: rotated, overlapSeconds: overlap }, lines: [rotated] };
       }),
     );

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { grantCredits } from '../stores/ledger.ts';
+import { bookCreditsAs } from '../stores/operator-credits.ts';
 import { id, wholeNumber } from './arguments.ts';
+import { commandLineActor } from './command-line-actor.ts';
 import type { RunOnDatabase } from './command-runner.ts';
 import { CommandError } from './output.ts';
 
@@ -14,8 +15,11 @@ export function addCreditsCommands(program: Command, run: RunOnDatabase): void {
     .requiredOption('--reason <text>', 'why, at most 500 characters')
     .action(
       run(async ({ db }, accountId: string, granted: number, { reason }: { reason: string }) => {
-        const balance = await grantCredits(db, { accountId, credits: granted, reason });
-        if (balance === undefined) throw new CommandError(`There is no account ${accountId}.`);
+        const booking = { accountId, kind: 'grant', amount: granted, reason } as const;
+        const outcome = await bookCreditsAs(db, commandLineActor(), booking);
+        if (outcome.kind === 'no_such_account') throw new CommandError(`There is no account ${accountId}.`);
+        if (outcome.kind !== 'booked') throw new CommandError('The balance would grow beyond what can be counted.');
+        const balance = outcome.entry.balanceAfter;
         return {
           json: { accountId, granted, balance },
           lines: [`Granted ${granted} credits; the balance is ${balance}.`],

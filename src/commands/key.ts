@@ -1,9 +1,15 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { ordinaryScopes, type Scope, scopes } from '../domain/api-key.ts';
-import { type ApiKey, createApiKey, listApiKeys, revokeApiKey } from '../stores/api-keys.ts';
+import { type Dialect, dialects } from '../domain/dialect.ts';
+import { type ApiKey, createApiKey, listApiKeys } from '../stores/api-keys.ts';
+import { recordAction } from '../stores/operator-actions.ts';
+import { revokeKeyAs } from '../stores/operator-keys.ts';
 import { id, instant } from './arguments.ts';
+import { commandLineActor } from './command-line-actor.ts';
 import type { RunOnDatabase } from './command-runner.ts';
 import { CommandError } from './output.ts';
+
+type KeyOptions = { account: string; name: string; scopes: Scope[]; dialect: Dialect; expires?: number };
 
 export function addKeyCommands(program: Command, run: RunOnDatabase): void {
   const key = program.command('key').description('make, list and revoke API keys');
@@ -14,10 +20,16 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
     .option('--name <name>', 'what the key is for', 'default')
     .option('--scopes <list>', `some of ${scopes.join(',')}`, scopeList, [...ordinaryScopes])
     .option('--expires <when>', 'an instant, or a span such as 90d', instant)
+    .option('--dialect <dialect>', `how its clients speak: ${dialects.join(' or ')}`, dialect, 'native')
     .action(
-      run(async ({ db }, options: { account: string; name: string; scopes: Scope[]; expires?: number }) => {
+      run(async ({ db }, options: KeyOptions) => {
         const { account: accountId, expires: expiresAt, ...rest } = options;
-        const created = await createApiKey(db, { accountId, expiresAt, ...rest });
+        const created = await recordAction(db, commandLineActor(), async (transaction) => {
+          const answer = await createApiKey(transaction, { accountId, expiresAt, ...rest });
+          if (answer === undefined) return { answer };
+          const { keyId } = answer;
+          return { answer, done: { action: 'keys.create', accountId, keyId, details: { ...rest, expiresAt } } };
+        });
         if (created === undefined) throw new CommandError(`There is no account ${accountId}.`);
         return { json: created, lines: [created.key, 'Keep it: it is not shown again.'] };
       }),
@@ -38,10 +50,17 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
     .argument('<key>', 'key id', id)
     .action(
       run(async ({ db }, keyId: string) => {
-        if (!(await revokeApiKey(db, keyId))) throw new CommandError(`There is no key ${keyId}.`);
+        const revokedAt = await revokeKeyAs(db, commandLineActor(), keyId);
+        if (revokedAt === undefined) throw new CommandError(`There is no key ${keyId}.`);
         return { json: { keyId, revoked: true }, lines: [`Key ${keyId} is revoked.`] };
       }),
     );
+}
+
+function dialect(text: string): Dialect {
+  const known = dialects.find((name) => name === text);
+  if (known === undefined) throw new InvalidArgumentError(`Dialects are ${dialects.join(', ')}.`);
+  return known;
 }
 
 function scopeList(text: string): Scope[] {
@@ -52,8 +71,8 @@ function scopeList(text: string): Scope[] {
   });
 }
 
-function keyLine({ keyId, hint, name, scopes: granted, revokedAt, expiresAt }: ApiKey): string {
+function keyLine({ keyId, hint, name, scopes: granted, dialect: spoken, revokedAt, expiresAt }: ApiKey): string {
   const state =
     revokedAt !== undefined ? 'revoked' : expiresAt !== undefined && expiresAt < Date.now() ? 'expired' : 'active';
-  return [keyId, hint, state, granted.join(','), name].join('  ');
+  return [keyId, hint, state, granted.join(','), ...(spoken === 'native' ? [] : [spoken]), name].join('  ');
 }

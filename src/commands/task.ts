@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
 import { taskRecord } from '../domain/task-record.ts';
-import { findDelivery, listDeliveryAttempts } from '../stores/deliveries.ts';
-import { listTaskEntries } from '../stores/ledger.ts';
-import { listProviderJobs } from '../stores/provider-jobs.ts';
+import { readTaskDetail } from '../stores/task-detail.ts';
 import { findTask } from '../stores/tasks.ts';
 import { id } from './arguments.ts';
 import type { RunOnDatabase } from './command-runner.ts';
@@ -19,14 +17,12 @@ export function addTaskCommands(program: Command, run: RunOnDatabase): void {
         const found = await findTask(db, taskId);
         if (found === undefined) throw new CommandError(`There is no task ${taskId}.`);
         const record = { accountId: found.accountId, ...taskRecord(found, 0, []), result: found.result ?? null };
-        const ledger = await listTaskEntries(db, taskId);
-        const providerJobs = await listProviderJobs(db, taskId);
-        const delivery = await findDelivery(db, taskId);
-        const attempts = (await listDeliveryAttempts(db, taskId)).map(({ responseHead, ...attempt }) => ({
+        const { ledger, providerJobs, delivery, attempts } = await readTaskDetail(db, taskId);
+        const log = attempts.map(({ responseHead, ...attempt }) => ({
           ...attempt,
           responseHead: responseHead?.toString('utf8'),
         }));
-        const callback = delivery === undefined ? null : { ...delivery, log: attempts };
+        const callback = delivery === undefined ? null : { ...delivery, log };
         const json = { task: record, ledger, providerJobs, callback };
         return { json, lines: [JSON.stringify(json, undefined, 2)] };
       }),

@@ -1,12 +1,9 @@
 import { Router } from '@koa/router';
-import Koa from 'koa';
-import { describeError } from './describe-error.ts';
+import { appAround, type HttpApp } from './app-around.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { answerFailures } from './middleware/answer-failures.ts';
-import { identifyRequest } from './middleware/identify-request.ts';
-import { logRequests } from './middleware/log-requests.ts';
-import { refuseOddRequests } from './middleware/refuse-odd-requests.ts';
-import { refuseUnknownRoutes } from './middleware/refuse-unknown-routes.ts';
+import { chatCreditRoute } from './kie/chat-credit.ts';
+import { downloadUrlRoute } from './kie/download-url.ts';
+import { addOperatorRoutes } from './operator-routes.ts';
 import type { Extras, RequestState } from './request-state.ts';
 import { listCallbacksRoute } from './routes/callbacks-list.ts';
 import { redeliverCallbackRoute } from './routes/callbacks-redeliver.ts';
@@ -29,21 +26,9 @@ import { openApiRoute } from './routes/openapi.ts';
 import { readyzRoute } from './routes/readyz.ts';
 import { recordInfoRoute } from './routes/record-info.ts';
 
-export type HttpApp = Koa<RequestState, Extras>;
-
 /** The whole HTTP contract: what every request passes, then one route per endpoint. */
 export function createApp(deps: HttpDeps): HttpApp {
-  const app: HttpApp = new Koa();
-  const router = createRouter(deps);
-  app.use(identifyRequest);
-  app.use(logRequests(deps.log));
-  app.use(answerFailures(deps.log));
-  app.use(refuseOddRequests);
-  app.use(router.routes());
-  app.use(refuseUnknownRoutes((path) => methodsOf(router, path)));
-  // Koa reports broken connections here and would print them; every other failure has been answered above.
-  app.on('error', (error: unknown) => deps.log.debug({ error: describeError(error) }, 'a connection broke'));
-  return app;
+  return appAround(createRouter(deps), deps.log);
 }
 
 /** Every endpoint; nothing else answers. */
@@ -64,6 +49,9 @@ export function createRouter(deps: HttpDeps): Router<RequestState, Extras> {
   createKeyRoute(router, deps);
   rotateKeyRoute(router, deps);
   revokeKeyRoute(router, deps);
+  chatCreditRoute(router, deps);
+  downloadUrlRoute(router, deps);
+  addOperatorRoutes(router, deps);
   openApiRoute(router, deps);
   docsRoute(router);
   healthzRoute(router);
@@ -71,8 +59,4 @@ export function createRouter(deps: HttpDeps): Router<RequestState, Extras> {
   mediaRoute(router, deps);
   metricsRoute(router, deps);
   return router;
-}
-
-function methodsOf(router: Router<RequestState, Extras>, path: string): readonly string[] {
-  return router.stack.filter((layer) => layer.match(path)).flatMap((layer) => layer.methods);
 }

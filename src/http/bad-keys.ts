@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { IncomingMessage } from 'node:http';
 import type { RateLeft } from '../domain/rate.ts';
+import { hashApiKey } from '../stores/api-key-format.ts';
 import { HttpFailure } from './http-failure.ts';
 import { refusalHeaders } from './rate-headers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
@@ -21,18 +22,23 @@ export function createBadKeys(limiter: RateLimiter | undefined): BadKeys {
   const good = new LRUCache<string, true>({ max: maxGoodKeys, ttl: goodForMs });
   return {
     refuse: (req, key) => {
-      if (limiter === undefined || good.has(key)) return;
+      if (limiter === undefined || good.has(hashed(key))) return;
       const left = limiter.look(addressOf(req));
       if (left.remaining === 0) throw refusal(limiter, left);
     },
     note: (req, key, isGood) => {
-      if (isGood) good.set(key, true);
+      if (isGood) good.set(hashed(key), true);
       else {
-        good.delete(key);
+        good.delete(hashed(key));
         limiter?.take(addressOf(req));
       }
     },
   };
+}
+
+/** Keys are never kept in plain form, not even in memory: a core dump or a heap snapshot would give them away. */
+function hashed(key: string): string {
+  return hashApiKey(key).toString('base64');
 }
 
 function refusal({ rate }: RateLimiter, left: RateLeft): HttpFailure {

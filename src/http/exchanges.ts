@@ -7,44 +7,67 @@ export type Exchange = { readonly req: IncomingMessage; readonly res: ServerResp
 /** Knows the open connections of a server and what each of them is busy with. */
 export type Exchanges = {
   connected(socket: Duplex): void;
-  begun(exchange: Exchange): void;
+  /**
+   * Calls `work` once the exchanges before it on the connection are over, never when the connection breaks first. Answers go
+   * out in order anyway, and Node never tells an answer that still waits for its turn that its client has gone: it would
+   * keep its file open for ever.
+   */
+  begun(exchange: Exchange, work: () => void): void;
   /** The last exchange of a connection, over or not. */
   lastOf(socket: Duplex): Exchange | undefined;
+  /** How many exchanges of a connection are not over. */
+  runningOn(socket: Duplex): number;
   /** Closes idle connections at once and every other one after its answer. */
   closeWhenIdle(): void;
+  /**
+   * Cuts off up to `count` connections and tells how many: those that ask nothing, then those that are reading an answer,
+   * the oldest first. A connection whose request is being worked on is left alone.
+   */
+  makeRoom(count: number): number;
   /** Cuts off whatever is still open. */
   cutAll(): void;
 };
 
-type Connection = { running: Set<Exchange>; last: Exchange | undefined };
+type Connection = { readonly running: Map<Exchange, () => void>; last: Exchange | undefined };
 
 export function createExchanges(): Exchanges {
   const connections = new Map<Duplex, Connection>();
   let closing = false;
   return {
     connected: (socket) => {
-      connections.set(socket, { running: new Set(), last: undefined });
+      connections.set(socket, { running: new Map(), last: undefined });
       socket.once('close', () => connections.delete(socket));
     },
-    begun: (exchange) => {
+    begun: (exchange, work) => {
       const { req, res } = exchange;
       const connection = connections.get(req.socket);
       if (connection === undefined) return;
       connection.last = exchange;
-      connection.running.add(exchange);
+      connection.running.set(exchange, work);
       if (closing) announceClose(res);
       res.once('close', () => {
         connection.running.delete(exchange);
         if (closing && connection.running.size === 0) req.socket.destroySoon();
+        startFirst(connection);
       });
+      if (connection.running.size === 1) work();
     },
     lastOf: (socket) => connections.get(socket)?.last,
+    runningOn: (socket) => connections.get(socket)?.running.size ?? 0,
     closeWhenIdle: () => {
       closing = true;
       for (const [socket, { running }] of connections) {
         if (running.size === 0) socket.destroy();
-        for (const { res } of running) announceClose(res);
+        for (const { res } of running.keys()) announceClose(res);
       }
+    },
+    makeRoom: (count) => {
+      const all = [...connections];
+      const idle = all.filter(([, { running }]) => running.size === 0);
+      const reading = all.filter(([, { running }]) => isReading([...running.keys()][0]));
+      const cut = [...idle, ...reading].slice(0, count);
+      for (const [socket] of cut) socket.destroy();
+      return cut.length;
     },
     cutAll: () => {
       for (const socket of connections.keys()) socket.destroy();
@@ -55,4 +78,16 @@ export function createExchanges(): Exchanges {
 /** So that a client does not send its next request into a connection that is about to go. */
 function announceClose(res: ServerResponse): void {
   if (!res.headersSent) res.setHeader('Connection', 'close');
+}
+
+function startFirst({ running }: Connection): void {
+  const [first] = running;
+  if (first === undefined) return;
+  const [{ req, res }, work] = first;
+  // An answer that has ended before its turn is a refusal of the rest of its request.
+  if (!req.socket.destroyed && !res.writableEnded) work();
+}
+
+function isReading(exchange: Exchange | undefined): boolean {
+  return exchange?.res.headersSent === true;
 }

@@ -8,6 +8,7 @@ const schemas: Partial<Record<Failure, z.ZodObject>> = {
   insufficient_credits: z.strictObject({ required: credits, balance: credits }),
   too_many_unfinished: z.strictObject({ limit: z.int().nonnegative() }),
   too_many_keys: z.strictObject({ limit: z.int().positive() }),
+  balance_out_of_range: z.strictObject({ balance: credits }),
   invalid_request: z.strictObject({
     errors: z.array(z.strictObject({ path: z.string(), message: z.string() })),
   }),

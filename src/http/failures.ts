@@ -12,6 +12,8 @@ export type Failure =
   | 'no_such_route'
   | 'no_such_task'
   | 'no_such_key'
+  | 'no_such_account'
+  | 'no_such_rate'
   | 'media_gone'
   | 'method_not_allowed'
   | 'request_timeout'
@@ -20,6 +22,8 @@ export type Failure =
   | 'callback_secret_already_shown'
   | 'key_not_active'
   | 'too_many_keys'
+  | 'balance_out_of_range'
+  | 'rate_in_force'
   | 'precondition_failed'
   | 'body_too_large'
   | 'url_too_long'
@@ -64,6 +68,8 @@ export const failures: Readonly<Record<Failure, FailureAnswer>> = {
   no_such_route: { status: 404, msg: 'no such endpoint' },
   no_such_task: { status: 404, msg: 'no such task' },
   no_such_key: { status: 404, msg: 'no such key' },
+  no_such_account: { status: 404, msg: 'no such account' },
+  no_such_rate: { status: 404, msg: 'no such rate' },
   media_gone: { status: 404, msg: 'the file is no longer kept' },
   method_not_allowed: { status: 405, msg: 'this endpoint does not take this method' },
   request_timeout: { status: 408, msg: 'the request took too long to arrive' },
@@ -75,6 +81,8 @@ export const failures: Readonly<Record<Failure, FailureAnswer>> = {
   },
   key_not_active: { status: 409, msg: 'the key is revoked or has expired' },
   too_many_keys: { status: 409, msg: 'the account has too many active keys; revoke one first' },
+  balance_out_of_range: { status: 409, msg: 'the balance would fall below zero, or grow beyond what can be counted' },
+  rate_in_force: { status: 409, msg: 'the rate counts already, or in a moment; set another one to follow it' },
   precondition_failed: { status: 412, msg: 'the file is not the one the request is about' },
   body_too_large: { status: 413, msg: 'the body is larger than 256 KiB' },
   url_too_long: { status: 414, msg: 'the address is too long' },

@@ -43,7 +43,7 @@ export type HttpDeps = {
   /** Holds answers back until tasks end. */
   readonly taskEnds: TaskEnds;
   readonly log: Logger;
-  /** Shown at `/metrics`; without it there is no such route. */
+  /** Shown at `/metrics`, to this machine alone; without it there is no such route. */
   readonly metrics?: { readonly contentType: string; metrics(): Promise<string> };
   /** Unix milliseconds. */
   readonly now?: () => number;

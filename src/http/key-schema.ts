@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { scopes } from '../domain/api-key.ts';
 import type { ApiKey } from '../stores/api-keys.ts';
+import { invalidRequest } from './invalid-request.ts';
+import { plainText } from './plain-text.ts';
 
 const unixMs = z.int().nonnegative();
 
@@ -33,6 +35,30 @@ export function shownKey(key: ApiKey): z.output<typeof keySchema> {
     lastUseTime: key.lastUsedAt ?? null,
     revokeTime: key.revokedAt ?? null,
   };
+}
+
+const timeError = 'must be a future time in Unix milliseconds';
+
+/** What may be said of a key that is to be made. */
+export const wantedKeyFields = {
+  name: plainText(200),
+  scopes: z
+    .array(z.enum(scopes, { error: `must be one of ${scopes.join(', ')}` }), { error: 'must be an array of scopes' })
+    .min(1, { error: 'must hold at least one scope' })
+    .max(scopes.length, { error: `must hold at most ${scopes.length} scopes` })
+    .nullish(),
+  expireTime: z
+    .int({ error: timeError })
+    .max(253_402_300_799_999, { error: timeError })
+    .meta({ description: 'Unix milliseconds; never, when it is left out.' })
+    .nullish(),
+};
+
+/** The time at which a key is to expire, undefined for never; one that is past is refused. */
+export function futureTime(time: number | null | undefined, nowMs: number): number | undefined {
+  if (time === null || time === undefined) return undefined;
+  if (time <= nowMs) throw invalidRequest([{ path: 'expireTime', message: timeError }]);
+  return time;
 }
 
 /** The id of a key in a request; what is no id of ours is simply not found. */

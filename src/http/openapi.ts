@@ -14,6 +14,11 @@ export function openApiDocument(models: ModelCatalogue) {
     scheme: 'bearer',
     description: 'An API key, `vg_…`. Every bad key gets one and the same 401.',
   });
+  registry.registerComponent('securitySchemes', 'operatorKey', {
+    type: 'http',
+    scheme: 'bearer',
+    description: "An operator's key, `vgop_…`. It opens the operators' endpoints and no others.",
+  });
   for (const operation of operations) registry.registerPath(routeOf(operation, models));
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
@@ -43,7 +48,7 @@ function routeOf(operation: Operation, models: ModelCatalogue): RouteConfig {
     tags: [tag],
     summary,
     ...describe(description, key),
-    security: key === 'none' ? [] : [{ apiKey: [] }],
+    security: securityOf(key),
     request: {
       ...(query !== undefined && { query }),
       ...(headers !== undefined && { headers }),
@@ -54,8 +59,13 @@ function routeOf(operation: Operation, models: ModelCatalogue): RouteConfig {
   };
 }
 
+function securityOf(key: Operation['key']): NonNullable<RouteConfig['security']> {
+  if (key === 'none') return [];
+  return key === 'operator' ? [{ operatorKey: [] }] : [{ apiKey: [] }];
+}
+
 function describe(description: string | undefined, key: Operation['key']): { description?: string } {
-  const scope = key === 'any' || key === 'none' ? undefined : `Needs the scope \`${key}\`.`;
+  const scope = key === 'any' || key === 'none' || key === 'operator' ? undefined : `Needs the scope \`${key}\`.`;
   const text = [description, scope].filter((part) => part !== undefined).join('\n\n');
   return text === '' ? {} : { description: text };
 }

@@ -15,8 +15,11 @@ export type Operation = {
   readonly summary: string;
   /** Markdown. */
   readonly description?: string;
-  /** The scope that the key must have; `any` takes every good key, `none` takes requests without one. */
-  readonly key: Scope | 'any' | 'none';
+  /**
+   * The scope that the key must have; `any` takes every good key of a client, `none` takes requests without one, and
+   * `operator` takes the keys of operators and no others.
+   */
+  readonly key: Scope | 'any' | 'none' | 'operator';
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;
   /** The schema of the body; what is allowed in it may depend on the models of this installation. */
@@ -37,6 +40,8 @@ export const tags = {
   callbacks: 'The notifications that are sent when a task ends.',
   keys: "The account's own API keys.",
   service: 'For load balancers and monitors; no API key is needed.',
+  kie: 'Only for keys of the dialect `kie`; see docs/dialect-kie.md for what else such a key reads and sends otherwise.',
+  operators: "For whoever runs the service, with an operator's key. Every change is written into the audit log.",
 } as const;
 export type Tag = keyof typeof tags;
 
@@ -57,6 +62,9 @@ export const keyFailures: readonly Failure[] = [
   'rate_limited',
   'database_away',
 ];
+
+/** The refusals of `authenticateOperator`, and of a database that is away. */
+export const operatorFailures: readonly Failure[] = ['unauthorized', 'too_many_bad_keys', 'database_away'];
 
 /** The refusals of `readJson` and of the validation behind it. */
 export const bodyFailures: readonly Failure[] = [

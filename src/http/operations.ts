@@ -1,4 +1,7 @@
+import { chatCreditOperation } from './kie/chat-credit.ts';
+import { downloadUrlOperation } from './kie/download-url.ts';
 import type { Operation } from './operation.ts';
+import { operatorOperations } from './operator-routes.ts';
 import { listCallbacksOperation } from './routes/callbacks-list.ts';
 import { redeliverCallbackOperation } from './routes/callbacks-redeliver.ts';
 import { rotateCallbackSecretOperation } from './routes/callbacks-rotate-secret.ts';
@@ -32,6 +35,9 @@ export const operations: readonly Operation[] = [
   createKeyOperation,
   rotateKeyOperation,
   revokeKeyOperation,
+  chatCreditOperation,
+  downloadUrlOperation,
   healthzOperation,
   readyzOperation,
+  ...operatorOperations,
 ];

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** The last instant that PostgreSQL and JavaScript both know without losing a millisecond. */
+export const maxUnixMs = 9_999_999_999_999;
+
 const maxLimit = 100;
 const defaultLimit = 20;
 

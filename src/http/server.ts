@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { answerClientError, refuse } from './answer-client-error.ts';
-import type { HttpApp } from './app.ts';
+import type { HttpApp } from './app-around.ts';
 import { describeError } from './describe-error.ts';
 import { createExchanges, type Exchanges } from './exchanges.ts';
+import { hasOddFraming } from './has-odd-framing.ts';
 import { maxBodyBytes } from './read-body.ts';
 import { defaultServerLimits, type ServerLimits } from './server-limits.ts';
 
@@ -50,16 +52,37 @@ function boundedServer(limits: ServerLimits): Server {
   });
   server.timeout = limits.stalledTimeoutMs;
   server.maxConnections = limits.maxConnections;
+  // Node would leave out what is beyond its limit without a word; the app counts them and refuses.
+  server.maxHeadersCount = 0;
   return server;
 }
 
+/**
+ * Requests of one connection that may wait for their turn; of a connection with more, these are answered and it is closed, as
+ * RFC 9112 (section 9.3.2) lets us.
+ */
+const maxPipelined = 32;
+
 function serve(server: Server, app: HttpApp, exchanges: Exchanges, log: Logger): void {
   const callback = app.callback();
+  // What follows a request whose end is in doubt is not listened to: it may be somebody else's body.
+  const refused = new WeakSet<Duplex>();
+  const refuseConnection = (error: Error, socket: Duplex) => {
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    const failure = answerClientError(error, socket, exchanges.lastOf(socket));
+    if (failure !== undefined) log.info({ failure, reason: error.message }, 'a connection was refused');
+  };
   const handle = (req: IncomingMessage, res: ServerResponse) => {
-    exchanges.begun({ req, res });
-    void callback(req, res);
+    if (hasOddFraming(req)) refuseConnection(new Error('the end of a request is in doubt'), req.socket);
+    if (exchanges.runningOn(req.socket) >= maxPipelined) {
+      refuseConnection(new Error('too many requests without waiting for answers'), req.socket);
+    }
+    if (refused.has(req.socket)) return;
+    exchanges.begun({ req, res }, () => void callback(req, res));
   };
   server.on('connection', (socket) => exchanges.connected(socket));
+  server.on('drop', roomMaker(server, exchanges, log));
   server.on('request', handle);
   // "Go on" only to a body that will be read; a larger one is refused before it is sent.
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
@@ -69,10 +92,24 @@ function serve(server: Server, app: HttpApp, exchanges: Exchanges, log: Logger):
   // An expectation we do not know may be ignored (RFC 9110, section 10.1.1); Node would answer without an envelope.
   server.on('checkExpectation', handle);
   server.on('connect', (_req, socket) => refuse(socket, 'method_not_allowed', { Allow: 'GET, HEAD, OPTIONS, POST' }));
-  server.on('clientError', (error, socket) => {
-    const failure = answerClientError(error, socket, exchanges.lastOf(socket));
-    if (failure !== undefined) log.info({ failure, reason: error.message }, 'a connection was refused');
-  });
+  server.on('clientError', refuseConnection);
+}
+
+/** The log tells of a full server this often at most. */
+const fullLogMs = 10_000;
+
+/**
+ * A connection beyond the bound has been closed without an answer, which costs nothing. So that whoever fills the server
+ * with connections does not lock out the others, a twentieth of those that keep nobody waiting gives way to the next ones.
+ */
+function roomMaker({ maxConnections }: Server, exchanges: Exchanges, log: Logger): () => void {
+  let loggedAt = -Infinity;
+  return () => {
+    const closed = exchanges.makeRoom(Math.ceil(maxConnections / 20));
+    if (performance.now() - loggedAt < fullLogMs) return;
+    loggedAt = performance.now();
+    log.warn({ maxConnections, closed }, 'too many connections');
+  };
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -1,10 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Scope } from '../domain/api-key.ts';
+import type { Dialect } from '../domain/dialect.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from './api-key-format.ts';
 import { type ApiKey, keyColumns, keyFromRow, type KeyRow } from './api-keys.ts';
 import type { Database } from './database.ts';
 
-// Keys that an account manages by itself. Operators use `createApiKey` and `revokeApiKey`, which know no such bounds.
+// Keys that an account manages by itself, or an operator for it. The command line uses `createApiKey`, which knows no bounds.
 
 /** Active keys of an account at most, those in the overlap of a rotation included. */
 export const maxActiveKeys = 100;
@@ -18,6 +19,8 @@ export type WantedKey = {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly expiresAt: number | undefined;
+  /** Native without it. */
+  readonly dialect?: Dialect | undefined;
 };
 
 type Run = Parameters<Parameters<Database['transaction']>[0]>[0];
@@ -40,17 +43,19 @@ const lockAccount = {
 const insertKey = {
   name: 'create-account-key',
   text: `
-insert into api_keys (id, account_id, name, hash, hint, scopes, expires_at)
-select $1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000)
+insert into api_keys (id, account_id, name, hash, hint, scopes, expires_at, dialect)
+select $1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000), $9
 where $8 > (select count(*) from api_keys
   where account_id = $2 and revoked_at is null and (expires_at is null or expires_at > now()))
 returning ${keyColumns}`,
 };
 
 /** The account's row is locked, so that two at once cannot both take the last place. */
-async function makeKey(run: Run, { accountId, name, scopes, expiresAt }: WantedKey): Promise<MadeKey | TooManyKeys> {
+async function makeKey(run: Run, wanted: WantedKey): Promise<MadeKey | TooManyKeys> {
+  const { accountId, name, scopes, expiresAt, dialect = 'native' } = wanted;
   const key = newApiKey();
-  const values = [uuidv7(), accountId, name, hashApiKey(key), apiKeyHint(key), scopes, expiresAt, maxActiveKeys];
+  const shown = [uuidv7(), accountId, name, hashApiKey(key), apiKeyHint(key), scopes, expiresAt];
+  const values = [...shown, maxActiveKeys, dialect];
   const [row] = await run<KeyRow>(insertKey, values);
   return row === undefined ? { kind: 'too_many_keys' } : { kind: 'made', key, shown: keyFromRow(row) };
 }
@@ -71,7 +76,7 @@ export type RotationOutcome =
   | { readonly kind: 'key_not_active' }
   | { readonly kind: 'scope_missing'; readonly scope: Scope };
 
-/** Makes a successor with the name, the scopes and the length of life of a key, which then lives on for the overlap. */
+/** Makes a successor with a key's name, scopes, dialect and length of life; the key then lives on for the overlap. */
 export async function rotateAccountKey(db: Database, rotation: Rotation): Promise<RotationOutcome> {
   let outcome: RotationOutcome = { kind: 'no_such_key' };
   await db.transaction(async (run) => {
@@ -84,7 +89,7 @@ export async function rotateAccountKey(db: Database, rotation: Rotation): Promis
 const selectOld = {
   name: 'find-key-to-rotate',
   text: `
-select name, scopes, (extract(epoch from now() + (expires_at - created_at)) * 1000)::bigint as next_expires_at,
+select name, scopes, dialect, (extract(epoch from now() + (expires_at - created_at)) * 1000)::bigint as next_expires_at,
   revoked_at is null and (expires_at is null or expires_at > now()) as is_active
 from api_keys where id = $1 and account_id = $2`,
 };
@@ -96,14 +101,20 @@ update api_keys set expires_at = least(expires_at, now() + $2 * interval '1 seco
 };
 
 async function rotate(run: Run, { accountId, keyId, within, overlapSeconds }: Rotation): Promise<RotationOutcome> {
-  type OldRow = { name: string; scopes: Scope[]; next_expires_at: number | null; is_active: boolean };
+  type OldRow = {
+    name: string;
+    scopes: Scope[];
+    dialect: Dialect;
+    next_expires_at: number | null;
+    is_active: boolean;
+  };
   const [old] = await run<OldRow>(selectOld, [keyId, accountId]);
   if (old === undefined) return { kind: 'no_such_key' };
   if (!old.is_active) return { kind: 'key_not_active' };
   const missing = old.scopes.find((scope) => !within.includes(scope));
   if (missing !== undefined) return { kind: 'scope_missing', scope: missing };
-  const { name, scopes, next_expires_at: expiresAt } = old;
-  const made = await makeKey(run, { accountId, name, scopes, expiresAt: expiresAt ?? undefined });
+  const { name, scopes, dialect, next_expires_at: expiresAt } = old;
+  const made = await makeKey(run, { accountId, name, scopes, dialect, expiresAt: expiresAt ?? undefined });
   if (made.kind !== 'made') return made;
   const [ending] = await run<{ expires_at: number }>(letExpire, [keyId, overlapSeconds]);
   if (ending === undefined) throw new Error(`key ${keyId} is gone`);

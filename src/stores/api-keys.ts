@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Caller, Scope } from '../domain/api-key.ts';
-import { apiKeyHint, hashApiKey, looksLikeApiKey, newApiKey } from './api-key-format.ts';
+import type { Scope } from '../domain/api-key.ts';
+import type { Dialect } from '../domain/dialect.ts';
+import { apiKeyHint, hashApiKey, newApiKey } from './api-key-format.ts';
 import type { Database } from './database.ts';
 
 /** A key as its owner may see it; the secret itself is not kept. Times are Unix milliseconds. */
@@ -9,6 +10,7 @@ export type ApiKey = {
   readonly name: string;
   readonly hint: string;
   readonly scopes: readonly Scope[];
+  readonly dialect: Dialect;
   readonly createdAt: number;
   readonly expiresAt: number | undefined;
   readonly lastUsedAt: number | undefined;
@@ -20,58 +22,28 @@ export type NewKey = {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly expiresAt?: number | undefined;
+  /** Native without it. */
+  readonly dialect?: Dialect | undefined;
 };
 
 const insertKey = {
   name: 'create-api-key',
   text: `
-insert into api_keys (id, account_id, name, hash, hint, scopes, expires_at)
-select $1, id, $3, $4, $5, $6, to_timestamp($7::float8 / 1000) from accounts where id = $2
+insert into api_keys (id, account_id, name, hash, hint, scopes, expires_at, dialect)
+select $1, id, $3, $4, $5, $6, to_timestamp($7::float8 / 1000), $8 from accounts where id = $2
 returning id`,
 };
 
 /** Makes a key and answers it, for the only time; undefined when there is no such account. */
 export async function createApiKey(
   db: Database,
-  { accountId, name, scopes, expiresAt }: NewKey,
+  { accountId, name, scopes, expiresAt, dialect = 'native' }: NewKey,
 ): Promise<{ readonly keyId: string; readonly key: string } | undefined> {
   const keyId = uuidv7();
   const key = newApiKey();
-  const values = [keyId, accountId, name, hashApiKey(key), apiKeyHint(key), scopes, expiresAt];
+  const values = [keyId, accountId, name, hashApiKey(key), apiKeyHint(key), scopes, expiresAt, dialect];
   const created = await db.run(insertKey, values);
   return created.length === 0 ? undefined : { keyId, key };
-}
-
-/** The key with this hash ($1) and whose it is, if it is good today. */
-export const callerQuery = `
-select api_keys.id as key_id, account_id as caller_id, scopes, suspended_at is not null as suspended,
-  last_used_at is null or last_used_at < now() - interval '1 minute' as use_is_stale
-from api_keys join accounts on accounts.id = account_id
-where hash = $1 and revoked_at is null and (expires_at is null or expires_at > now())`;
-
-const selectCaller = { name: 'find-caller', text: callerQuery };
-
-export type CallerRow = {
-  key_id: string;
-  caller_id: string;
-  scopes: Scope[];
-  suspended: boolean;
-  use_is_stale: boolean;
-};
-
-/** A caller, and whether the use of its key was last written down more than a minute ago. */
-export type FoundCaller = Caller & { readonly useIsStale: boolean };
-
-/** Whose key this is; undefined for one that is malformed, unknown, revoked or expired, without telling which. */
-export async function findCaller(db: Database, key: string): Promise<FoundCaller | undefined> {
-  if (!looksLikeApiKey(key)) return undefined;
-  const [row] = await db.run<CallerRow>(selectCaller, [hashApiKey(key)]);
-  return row === undefined ? undefined : callerFromRow(row);
-}
-
-export function callerFromRow(row: CallerRow): FoundCaller {
-  const { key_id: keyId, caller_id: accountId, scopes, suspended, use_is_stale: useIsStale } = row;
-  return { keyId, accountId, scopes, suspended, useIsStale };
 }
 
 const noteUses = {
@@ -87,7 +59,7 @@ export async function noteKeyUses(db: Database, keyIds: readonly string[]): Prom
 }
 
 /** The columns a key is shown by. */
-export const keyColumns = 'id, name, hint, scopes, created_at, expires_at, last_used_at, revoked_at';
+export const keyColumns = 'id, name, hint, scopes, dialect, created_at, expires_at, last_used_at, revoked_at';
 
 const selectKeys = {
   name: 'list-api-keys',
@@ -101,6 +73,7 @@ export type KeyRow = {
   name: string;
   hint: string;
   scopes: Scope[];
+  dialect: Dialect;
   created_at: number;
   expires_at: number | null;
   last_used_at: number | null;
@@ -119,6 +92,7 @@ export function keyFromRow(row: KeyRow): ApiKey {
     name: row.name,
     hint: row.hint,
     scopes: row.scopes,
+    dialect: row.dialect,
     createdAt: row.created_at,
     expiresAt: row.expires_at ?? undefined,
     lastUsedAt: row.last_used_at ?? undefined,
@@ -128,10 +102,24 @@ export function keyFromRow(row: KeyRow): ApiKey {
 
 const revoke = {
   name: 'revoke-api-key',
-  text: `update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1 returning id`,
+  text: `
+with found as (select id, revoked_at is null as is_new from api_keys where id = $1 for update)
+update api_keys set revoked_at = coalesce(revoked_at, now()) from found where api_keys.id = found.id
+returning account_id, name, hint, revoked_at, is_new`,
 };
 
-/** Revokes a key from the next request on; answers false when there is no such key. */
-export async function revokeApiKey(db: Database, keyId: string): Promise<boolean> {
-  return (await db.run(revoke, [keyId])).length > 0;
+/** A revoked key. `changed` is false when it had been revoked before. */
+export type RevokedKey = Pick<ApiKey, 'name' | 'hint'> & {
+  readonly accountId: string;
+  readonly revokedAt: number;
+  readonly changed: boolean;
+};
+
+/** Revokes a key of any account from the next request on; undefined when there is no such key. */
+export async function revokeApiKey(db: Database, keyId: string): Promise<RevokedKey | undefined> {
+  type Row = Pick<KeyRow, 'name' | 'hint'> & { account_id: string; revoked_at: number; is_new: boolean };
+  const [row] = await db.run<Row>(revoke, [keyId]);
+  if (row === undefined) return undefined;
+  const { account_id: accountId, name, hint, revoked_at: revokedAt, is_new: changed } = row;
+  return { accountId, name, hint, revokedAt, changed };
 }

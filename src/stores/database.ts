@@ -8,8 +8,8 @@ type Run = <Row extends pg.QueryResultRow>(statement: Statement, values?: readon
 
 export type Database = {
   readonly run: Run;
-  /** Runs the statements that `work` issues in one transaction: all or none. `work` must not touch the network. */
-  transaction(work: (run: Run) => Promise<void>): Promise<void>;
+  /** Runs the statements that `work` issues in one transaction, all or none, and answers what it does. `work` must not touch the network. */
+  transaction<T>(work: (run: Run) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
 
@@ -87,11 +87,12 @@ async function runOn<Row extends pg.QueryResultRow>(
   return rows;
 }
 
-async function inTransaction(connection: pg.PoolClient, work: (run: Run) => Promise<void>): Promise<void> {
+async function inTransaction<T>(connection: pg.PoolClient, work: (run: Run) => Promise<T>): Promise<T> {
   await connection.query('begin');
   try {
-    await work((statement, values) => runOn(connection, statement, values));
+    const answer = await work((statement, values) => runOn(connection, statement, values));
     await connection.query('commit');
+    return answer;
   } catch (error) {
     // On a broken connection the server rolls back by itself, and the first error is the one that matters.
     await connection.query('rollback').catch(() => {});

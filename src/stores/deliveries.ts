@@ -1,3 +1,4 @@
+import type { Dialect } from '../domain/dialect.ts';
 import type { Database } from './database.ts';
 
 /** `pending` is still to be delivered; `gone` was refused for good by the receiver (410). */
@@ -8,6 +9,8 @@ export type Delivery = {
   readonly taskId: string;
   readonly accountId: string;
   readonly url: string;
+  /** That of the key which created the task. */
+  readonly dialect: Dialect;
   readonly state: DeliveryState;
   /** 1 at first, one more with each redelivery that was asked for. */
   readonly round: number;
@@ -30,12 +33,14 @@ export type DeliveryAttempt = {
   readonly responseHead: Buffer | undefined;
 };
 
-const deliveryColumns = 'task_id, account_id, url, state, round, created_at, finished_at, due_at';
+const deliveryColumns = `task_id, account_id, url, (select dialect from tasks where id = task_id) as dialect, state, round,
+  created_at, finished_at, due_at`;
 
 type DeliveryRow = {
   task_id: string;
   account_id: string;
   url: string;
+  dialect: Dialect;
   state: DeliveryState;
   round: number;
   created_at: number;
@@ -48,6 +53,7 @@ function deliveryFromRow(row: DeliveryRow): Delivery {
     taskId: row.task_id,
     accountId: row.account_id,
     url: row.url,
+    dialect: row.dialect,
     state: row.state,
     round: row.round,
     createdAt: row.created_at,
@@ -137,6 +143,29 @@ export async function listPendingDeliveries(
 ): Promise<readonly Pick<Delivery, 'taskId' | 'accountId'>[]> {
   const rows = await db.run<{ task_id: string; account_id: string }>(selectPending, [minAgeMs, after, limit]);
   return rows.map((row) => ({ taskId: row.task_id, accountId: row.account_id }));
+}
+
+const selectFailed = {
+  name: 'list-failed-deliveries',
+  text: `
+select ${deliveryColumns}, (extract(epoch from finished_at) * 1000000)::bigint as finished_us from callback_deliveries
+where state in ('failed', 'gone') and (finished_at, task_id) < (
+  coalesce(timestamptz 'epoch' + $1::float8 * interval '1 microsecond', 'infinity'),
+  coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))
+order by finished_at desc, task_id desc limit $3`,
+};
+
+/** Where a page of failed callbacks ends: a redelivery takes the callback itself out of the list, so its time is kept. */
+export type FailedDeliveryCursor = { readonly finishedAtUs: number; readonly taskId: string };
+
+/** Callbacks of all accounts that were given up or refused for good, those that ended last first, at most `limit`. */
+export async function listFailedDeliveries(
+  db: Database,
+  { after, limit }: { after?: FailedDeliveryCursor | undefined; limit: number },
+): Promise<readonly (Delivery & FailedDeliveryCursor)[]> {
+  type Row = DeliveryRow & { finished_us: number };
+  const rows = await db.run<Row>(selectFailed, [after?.finishedAtUs, after?.taskId, limit]);
+  return rows.map((row) => ({ ...deliveryFromRow(row), finishedAtUs: row.finished_us }));
 }
 
 const selectAttempts = {

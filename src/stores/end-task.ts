@@ -1,5 +1,6 @@
 import type { Task, TaskFailure, TaskResult } from '../domain/task.ts';
 import type { Database } from './database.ts';
+import { taskColumns, taskFromRow, type TaskRow } from './task-row.ts';
 import { findTask } from './tasks.ts';
 
 /** A final task, whoever ended it. */
@@ -26,15 +27,14 @@ const succeed = {
 with ended as (
   update tasks set state = 'success', result = $2, completed_at = now(), updated_at = now()
   where id = $1 and state not in ('success', 'fail')
-  returning id, account_id, callback_url
+  returning ${taskColumns}, callback_url
 ), ${freePlace}, ${owedDelivery}
-select id from ended`,
+select ${taskColumns} from ended`,
 };
 
 /** Ends the task in `success`. A task that is final already keeps its state, which is then the answer. Throws for an unknown task. */
 export async function completeTask(db: Database, taskId: string, result: TaskResult): Promise<EndedTask> {
-  const ended = await db.run(succeed, [taskId, JSON.stringify(result)]);
-  return endedTask(db, taskId, ended.length > 0);
+  return endedTask(db, taskId, await db.run<TaskRow>(succeed, [taskId, JSON.stringify(result)]));
 }
 
 const fail = {
@@ -44,7 +44,7 @@ with ended as (
   update tasks set state = 'fail', fail_code = $2, fail_msg = $3, credits_refunded = credits_charged,
     completed_at = now(), updated_at = now()
   where id = $1 and state not in ('success', 'fail')
-  returning id, account_id, credits_charged, callback_url
+  returning ${taskColumns}, callback_url
 ), account as (
   update accounts set balance = balance + ended.credits_charged, unfinished_tasks = unfinished_tasks - 1
   from ended where accounts.id = ended.account_id
@@ -53,17 +53,16 @@ with ended as (
   insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
   select account.id, ended.id, 'refund', ended.credits_charged, account.balance from ended, account
 ), ${owedDelivery}
-select id from ended`,
+select ${taskColumns} from ended`,
 };
 
 /** Ends the task in `fail` and refunds it in full, in one transaction. A final task keeps its state. Throws for an unknown task. */
 export async function refundTask(db: Database, taskId: string, failure: TaskFailure): Promise<EndedTask> {
-  const ended = await db.run(fail, [taskId, failure.failCode, failure.failMsg]);
-  return endedTask(db, taskId, ended.length > 0);
+  return endedTask(db, taskId, await db.run<TaskRow>(fail, [taskId, failure.failCode, failure.failMsg]));
 }
 
-async function endedTask(db: Database, taskId: string, changed: boolean): Promise<EndedTask> {
-  const task = await findTask(db, taskId);
+async function endedTask(db: Database, taskId: string, [ended]: readonly TaskRow[]): Promise<EndedTask> {
+  const task = ended === undefined ? await findTask(db, taskId) : taskFromRow(ended);
   if (task === undefined) throw new Error(`task ${taskId} does not exist`);
-  return { task, hasCallback: task.param.callBackUrl !== undefined, changed };
+  return { task, hasCallback: task.param.callBackUrl !== undefined, changed: ended !== undefined };
 }

@@ -146,11 +146,12 @@ select 'only_failed_tasks_are_refunded', account_id, null, id,
 from checked where state <> 'fail' and (refunds > 0 or credits_refunded <> 0)`,
 };
 
-/** Names of triggers and constraints in the first migration. */
+/** Names of triggers and constraints; the operators' log tells who has given the credits, and so is guarded as the books are. */
 const guards = [
   'final_tasks_never_change',
   'tasks_are_kept',
   'ledger_is_append_only',
+  'operator_actions_are_append_only',
   'accounts_balance_check',
   'accounts_unfinished_tasks_check',
   'ledger_entries_balance_after_check',
@@ -168,7 +169,7 @@ select 'books_are_guarded' as rule, null::uuid as account_id, null::bigint as en
 from unnest($1::text[]) guard
 where not exists (
   select from pg_trigger where tgname = guard and tgenabled in ('O', 'A')
-    and tgrelid in ('tasks'::regclass, 'ledger_entries'::regclass)
+    and tgrelid in ('tasks'::regclass, 'ledger_entries'::regclass, 'operator_actions'::regclass)
   union all
   select from pg_constraint where conname = guard and convalidated
     and conrelid in ('accounts'::regclass, 'tasks'::regclass, 'ledger_entries'::regclass)

@@ -14,24 +14,61 @@ export type LedgerEntry = {
   readonly createdAt: number;
 };
 
-const grant = {
-  name: 'grant-credits',
+// A balance beyond 2^53 could not be read any more.
+const book = {
+  name: 'book-credits',
   text: `
 with account as (
-  update accounts set balance = balance + $2 where id = $1 returning id, balance
+  update accounts set balance = balance + $2::bigint
+  where id = $1 and balance + $2::bigint between 0 and ${Number.MAX_SAFE_INTEGER}
+  returning id, balance
 )
-insert into ledger_entries (account_id, kind, amount, balance_after, reason)
-select id, 'grant', $2, balance, $3 from account
-returning balance_after`,
+insert into ledger_entries (account_id, kind, amount, balance_after, reason, idempotency_key)
+select id, $3, $2::bigint, balance, $4, $5 from account
+returning id, task_id, kind, amount, balance_after, reason, created_at`,
 };
+
+/** Credits that an operator gives or takes; `amount` is signed. */
+export type Booking = {
+  readonly accountId: string;
+  readonly kind: 'grant' | 'adjustment';
+  readonly amount: number;
+  readonly reason: string;
+  /** Books once in the whole installation: a second booking throws a violation of `ledger_by_idempotency_key`. */
+  readonly idempotencyKey?: string | undefined;
+};
+
+/** Books credits; undefined when there is no such account, or its balance would fall below zero or grow beyond 2^53. */
+export async function bookCredits(
+  db: Database,
+  { accountId, kind, amount, reason, idempotencyKey }: Booking,
+): Promise<LedgerEntry | undefined> {
+  const [row] = await db.run<EntryRow>(book, [accountId, amount, kind, reason, idempotencyKey]);
+  return row === undefined ? undefined : entryFromRow(row);
+}
 
 /** Adds credits (a positive whole number) and answers the new balance, or undefined when there is no such account. */
 export async function grantCredits(
   db: Database,
   { accountId, credits, reason }: { accountId: string; credits: number; reason: string },
 ): Promise<number | undefined> {
-  const [entry] = await db.run<{ balance_after: number }>(grant, [accountId, credits, reason]);
-  return entry?.balance_after;
+  return (await bookCredits(db, { accountId, kind: 'grant', amount: credits, reason }))?.balanceAfter;
+}
+
+const selectBooked = {
+  name: 'find-booking',
+  text: `
+select account_id, id, task_id, kind, amount, balance_after, reason, created_at
+from ledger_entries where idempotency_key = $1`,
+};
+
+/** The entry that was booked with this key, and whose it is. */
+export async function findBooking(
+  db: Database,
+  idempotencyKey: string,
+): Promise<{ readonly accountId: string; readonly entry: LedgerEntry } | undefined> {
+  const [row] = await db.run<EntryRow & { account_id: string }>(selectBooked, [idempotencyKey]);
+  return row === undefined ? undefined : { accountId: row.account_id, entry: entryFromRow(row) };
 }
 
 const selectEntries = {

@@ -6,6 +6,9 @@ import * as ledgerAudit from './migrations/0003-ledger-audit.ts';
 import * as callbacks from './migrations/0004-callbacks.ts';
 import * as accountApi from './migrations/0005-account-api.ts';
 import * as callbackSecretsByAccount from './migrations/0006-callback-secrets-by-account.ts';
+import * as operators from './migrations/0007-operators.ts';
+import * as rates from './migrations/0008-rates.ts';
+import * as dialect from './migrations/0009-dialect.ts';
 
 /** Every migration in order; a landed one is never edited. */
 const migrations = {
@@ -15,6 +18,9 @@ const migrations = {
   '0004-callbacks': callbacks,
   '0005-account-api': accountApi,
   '0006-callback-secrets-by-account': callbackSecretsByAccount,
+  '0007-operators': operators,
+  '0008-rates': rates,
+  '0009-dialect': dialect,
 };
 
 export const migrationNames: readonly string[] = Object.keys(migrations);

@@ -19,8 +19,23 @@ export type TaskFilter = {
  * meanwhile neither shift nor repeat what follows.
  */
 export async function listTasks(db: Database, filter: TaskFilter): Promise<readonly Task[]> {
-  const { accountId, state, model, fromMs, toMs, after, limit } = filter;
-  const statement = state === undefined ? selectTasks : selectTasksIn[state];
+  return listBy(ofAccount, db, filter);
+}
+
+/** As `listTasks`, of all accounts. Without `model`: looking for a rare one would read every task there is. */
+export async function listTasksOfAll(
+  db: Database,
+  filter: Omit<TaskFilter, 'accountId' | 'model'>,
+): Promise<readonly Task[]> {
+  return listBy(ofAll, db, filter);
+}
+
+async function listBy(
+  { any, byState }: Statements,
+  db: Database,
+  { accountId, state, model, fromMs, toMs, after, limit }: Partial<TaskFilter>,
+): Promise<readonly Task[]> {
+  const statement = state === undefined ? any : byState[state];
   const rows = await db.run<TaskRow>(statement, [accountId, after, model, fromMs, toMs, limit]);
   return rows.map(taskFromRow);
 }
@@ -30,27 +45,37 @@ export async function listTasks(db: Database, filter: TaskFilter): Promise<reado
  * begins is one row to compare with, of the cursor or of `toMs`: given both as conditions, PostgreSQL would begin at
  * the wrong one and walk the index from there.
  */
-function listStatement(name: string, condition: string): Statement {
+function listStatement(name: string, whose: string, condition: string): Statement {
   return {
     name: `list-tasks-${name}`,
     text: `
 select ${taskColumns} from tasks
-where account_id = $1 and ${condition} and ($3::text is null or model = $3)
+where ${whose} and ${condition} and ($3::text is null or model = $3)
   and created_at >= coalesce(to_timestamp($4::float8 / 1000), '-infinity')
   and (created_at, id) < (
     case when $2::uuid is null then coalesce(to_timestamp($5::float8 / 1000), 'infinity')
-      else (select created_at from tasks where id = $2 and account_id = $1) end,
+      else (select created_at from tasks where id = $2 and ${whose}) end,
     coalesce($2, '00000000-0000-0000-0000-000000000000'))
   and ($5 is null or created_at < to_timestamp($5 / 1000))
 order by created_at desc, id desc limit $6`,
   };
 }
 
-const selectTasks = listStatement('any', 'true');
-const selectTasksIn: Readonly<Record<TaskState, Statement>> = {
-  waiting: listStatement('waiting', `state = 'waiting'`),
-  queuing: listStatement('queuing', `state = 'queuing'`),
-  generating: listStatement('generating', `state = 'generating'`),
-  success: listStatement('success', `state = 'success'`),
-  fail: listStatement('fail', `state = 'fail'`),
-};
+type Statements = { readonly any: Statement; readonly byState: Readonly<Record<TaskState, Statement>> };
+
+function listStatements(name: string, whose: string): Statements {
+  const inState = (state: TaskState) => listStatement(`${name}-${state}`, whose, `state = '${state}'`);
+  return {
+    any: listStatement(name, whose, 'true'),
+    byState: {
+      waiting: inState('waiting'),
+      queuing: inState('queuing'),
+      generating: inState('generating'),
+      success: inState('success'),
+      fail: inState('fail'),
+    },
+  };
+}
+
+const ofAccount = listStatements('of-account', 'account_id = $1');
+const ofAll = listStatements('of-all', '$1::uuid is null');

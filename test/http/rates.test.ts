@@ -59,8 +59,13 @@ test('429 two API processes share one quota, exactly, and charge nothing for wha
 });
 
 test('200 every answer tells what is left, and a client that obeys is never refused', async () => {
-  await withService({ createRate: creates }, async (service) => {
+  let now = 0;
+  await withService({ createRate: creates, now: () => now }, async (service) => {
     const { accountId, key } = await service.newAccount(100_000);
+    const wait = (ms: number) => {
+      now += ms;
+      return age(accountId, ms);
+    };
     for (const left of [4, 3, 2, 1, 0]) {
       const { status, headers } = await service.create(key, plainRequest);
       assert.equal(status, 200);
@@ -70,12 +75,29 @@ test('200 every answer tells what is left, and a client that obeys is never refu
     for (let round = 0; round < 3; round += 1) {
       const refused = await service.create(key, plainRequest);
       assert.match(String(refused.headers['ratelimit']), /^"creates";r=0;t=\d+$/);
-      await age(accountId, retryAfterMs(refused));
+      await wait(retryAfterMs(refused));
       assert.equal((await service.create(key, plainRequest)).status, 200);
     }
     const refused = await service.create(key, plainRequest);
-    await age(accountId, retryAfterMs(refused) - 10_000);
+    await wait(retryAfterMs(refused) - 10_000);
     assert.equal((await service.create(key, plainRequest)).status, 429, 'nor told to wait longer than it must');
+  });
+});
+
+test('429 clients of one account that are refused together are told different times, at which all of them find room', async () => {
+  let now = 0;
+  await withService({ createRate: creates, now: () => now }, async (service) => {
+    const { accountId, key } = await service.newAccount(100_000);
+    const all = await Promise.all(Array.from({ length: 10 }, () => service.create(key, plainRequest)));
+    const waits = all.filter(({ status }) => status === 429).map(retryAfterMs);
+    const inOrder = waits.toSorted((a, b) => a - b);
+    for (const waitMs of inOrder) {
+      await age(accountId, waitMs - now);
+      now = waitMs;
+      assert.equal((await service.create(key, plainRequest)).status, 200);
+    }
+    assert.equal(inOrder.length, 5);
+    assert.ok((inOrder[4] ?? 0) <= creates.windowMs, 'and none of them waits longer than it must');
   });
 });
 

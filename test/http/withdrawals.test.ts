@@ -12,7 +12,7 @@ import { findTask } from '../../src/stores/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
-import { madeUpResult, taskParam } from '../support/tasks.ts';
+import { listedRates, madeUpResult, taskParam } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 let database: TestDatabase;
@@ -94,7 +94,7 @@ test('a statement that commits long after its client was told 503 is found: abse
   looks = 0;
   patient.add(task);
   await waitFor('a look in vain', () => (looks > 0 ? true : undefined));
-  await acceptTask(database.db, { ...task, param: taskParam('late'), creditsCharged: 132 });
+  await acceptTask(database.db, { ...task, param: taskParam('late'), listedRates });
   await patient.drain(5_000);
   assert.deepEqual(outcomes.splice(0), ['refunded']);
   assert.equal((await findTask(database.db, task.taskId))?.failure?.failCode, 'cancelled');
@@ -103,7 +103,7 @@ test('a statement that commits long after its client was told 503 is found: abse
 test('a task that has succeeded meanwhile stays delivered and charged; one that never was is forgotten', async () => {
   const accountId = await createAccount(database.db, { name: 'done', credits: 132 });
   const task = { taskId: uuidv7(), accountId };
-  await acceptTask(database.db, { ...task, param: taskParam('done'), creditsCharged: 132 });
+  await acceptTask(database.db, { ...task, param: taskParam('done'), listedRates });
   await completeTask(database.db, task.taskId, madeUpResult);
   withdrawals.add(task);
   withdrawals.add({ taskId: uuidv7(), accountId });

@@ -1,6 +1,6 @@
 import type { Task } from '../../domain/task.ts';
-import { type FoundCaller, findCaller } from '../../stores/api-keys.ts';
-import { findCallerWithTask } from '../../stores/caller-with-task.ts';
+import { createCallerFinder, type FoundCaller } from '../../stores/caller-with-task.ts';
+import { bearerToken } from '../bearer-token.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { HttpFailure } from '../http-failure.ts';
 import { isTaskId } from '../own-task.ts';
@@ -10,7 +10,8 @@ type Deps = Pick<HttpDeps, 'db' | 'noteKeyUse' | 'badKeys'>;
 
 /** Finds the caller by the API key. A malformed, unknown, revoked or expired key and none get one and the same answer. */
 export function authenticate(deps: Deps): Step<WithCaller> {
-  return authenticateBy(deps, (_ctx, key) => findCaller(deps.db, key));
+  const find = createCallerFinder(deps.db);
+  return authenticateBy(deps, async (_ctx, key) => (await find(key))?.caller);
 }
 
 /** What `authenticateWithTask` adds: the task that the query names; undefined when the caller has none of that id. */
@@ -18,9 +19,10 @@ export type WithTask = { task: Task | undefined };
 
 /** As `authenticate`, and reads the task of the query's `taskId` in the same statement, for what is polled. */
 export function authenticateWithTask(deps: Deps): Step<WithCaller & WithTask> {
+  const findWithTask = createCallerFinder(deps.db);
   return authenticateBy<WithTask>(deps, async (ctx, key) => {
     const taskId = new URLSearchParams(ctx.querystring).get('taskId') ?? '';
-    const found = await findCallerWithTask(deps.db, key, isTaskId(taskId) ? taskId : undefined);
+    const found = await findWithTask(key, isTaskId(taskId) ? taskId : undefined);
     ctx.state.task = found?.task;
     return found?.caller;
   });
@@ -39,11 +41,7 @@ function authenticateBy<Added>({ noteKeyUse, badKeys }: Deps, find: Find<Added>)
     if (caller.useIsStale) noteKeyUse(caller.keyId);
     ctx.state.caller = caller;
     ctx.state.accountId = caller.accountId;
+    ctx.state.dialect = caller.dialect;
     await next();
   };
-}
-
-/** The scheme's case does not count (RFC 9110, section 11.1). */
-function bearerToken(header: string): string | undefined {
-  return /^bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1];
 }

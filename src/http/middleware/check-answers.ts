@@ -4,6 +4,7 @@ import { failureData } from '../failure-data.ts';
 import type { HttpFailure } from '../http-failure.ts';
 import { everyRequest, type Operation } from '../operation.ts';
 import type { Step } from '../request-state.ts';
+import { translationOf } from '../translation.ts';
 
 /**
  * Holds every answer of an endpoint against what it declares: an undeclared refusal or shape is our own fault, 500. Runs
@@ -22,7 +23,8 @@ export function checkAnswers(operation: Operation, isOn: boolean | undefined): S
     if (ctx.status !== 200) throw new Error(`${operation.operationId} answered ${ctx.status}`);
     const envelope: unknown = typeof ctx.body === 'string' ? JSON.parse(ctx.body) : undefined;
     const data = typeof envelope === 'object' && envelope !== null && 'data' in envelope ? envelope.data : undefined;
-    requireShape(operation, operation.data, data);
+    const inDialect = translationOf(ctx.state.dialect ?? 'native').answers[operation.operationId];
+    requireShape(operation, inDialect ?? operation.data, data);
   };
 }
 

@@ -10,9 +10,13 @@ import type { Step, WithCaller } from '../request-state.ts';
 export function limitReads({ reads }: Pick<HttpDeps, 'reads'>): Step<WithCaller> {
   return async (ctx, next) => {
     if (reads !== undefined) {
-      const { isAllowed, ...left } = reads.take(ctx.state.caller.accountId);
-      if (!isAllowed) throw new HttpFailure('rate_limited', { headers: refusalHeaders('reads', reads.rate, left) });
-      ctx.set(rateHeaders('reads', reads.rate, left));
+      const taken = reads.take(ctx.state.caller.accountId);
+      if (!taken.isAllowed) {
+        throw new HttpFailure('rate_limited', {
+          headers: refusalHeaders('reads', reads.rate, taken, taken.retrySeconds),
+        });
+      }
+      ctx.set(rateHeaders('reads', reads.rate, taken));
     }
     await next();
   };

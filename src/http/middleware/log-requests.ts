@@ -29,9 +29,11 @@ function line(ctx: Context) {
     requestId: ctx.state.requestId,
     method: ctx.method,
     path: ctx.path,
-    status: ctx.res.statusCode,
+    // What stands there before an answer is Koa's 404, which nobody was told.
+    ...(ctx.res.headersSent && { status: ctx.res.statusCode }),
     ...(ctx.state.failure !== undefined && { failure: ctx.state.failure }),
     ...(ctx.state.accountId !== undefined && { accountId: ctx.state.accountId }),
+    ...(ctx.state.operatorId !== undefined && { operatorId: ctx.state.operatorId }),
     ...(/^[\x21-\x7e]{1,128}$/.test(clientRequestId) && { clientRequestId }),
     // The connection broke before the whole answer was handed over.
     ...(!ctx.res.writableFinished && { aborted: true }),

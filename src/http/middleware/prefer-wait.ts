@@ -12,9 +12,9 @@ export const preferHeader = z.object({
   Prefer: z
     .string()
     .optional()
+    // No example: /docs would fill it in, and whoever tries an operation out would sit and wait.
     .meta({
       description: `\`wait=N\` holds the answer until the task ends or N seconds (at most ${maxWaitSeconds}) have passed.`,
-      example: 'wait=10',
     }),
 });
 

@@ -1,8 +1,14 @@
+import type { IncomingMessage } from 'node:http';
 import { HttpFailure } from '../http-failure.ts';
 import type { Step } from '../request-state.ts';
 
 /** Far above the longest address we give out. */
 const maxUrlLength = 4096;
+/** Far above what clients and the proxies before us send. */
+const maxHeaders = 100;
+
+/** Of two of these Node takes the first; a proxy before us may have judged the request by the second. */
+const onlyOnce = ['host', 'authorization', 'content-type'] as const;
 
 /** Refuses what Node lets through or would answer in its own words. */
 export const refuseOddRequests: Step = async (ctx, next) => {
@@ -11,5 +17,12 @@ export const refuseOddRequests: Step = async (ctx, next) => {
   if (httpVersion === '1.1' && headers.host === undefined) {
     throw new HttpFailure('malformed_request', { msg: 'the Host header is missing' });
   }
+  if (ctx.req.rawHeaders.length > 2 * maxHeaders) throw new HttpFailure('headers_too_large');
+  const twice = repeatedHeader(ctx.req);
+  if (twice !== undefined) throw new HttpFailure('malformed_request', { msg: `the header ${twice} is given twice` });
   await next();
 };
+
+function repeatedHeader({ headersDistinct }: IncomingMessage): string | undefined {
+  return onlyOnce.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
+}

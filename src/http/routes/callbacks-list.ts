@@ -24,7 +24,8 @@ const attemptSchema = z.strictObject({
   startTime: unixMs.meta({ description: 'Unix milliseconds, in whole seconds.' }),
   status: z.int().nullable().meta({ description: 'What the receiver answered; null when it could not be reached.' }),
   durationMs: z.int().nonnegative().nullable(),
-  error: z.literal('unreachable').nullable(),
+  // Not a literal, whose description would leave out the null.
+  error: z.enum(['unreachable']).nullable(),
 });
 
 const callbackSchema = z.strictObject({

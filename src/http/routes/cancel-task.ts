@@ -1,7 +1,8 @@
 import type { Router } from '@koa/router';
 import { z } from 'zod';
-import { failCodes, isFinal, type Task, type TaskFailure } from '../../domain/task.ts';
+import { isFinal, type TaskFailure } from '../../domain/task.ts';
 import { type EndedTask, refundTask } from '../../stores/end-task.ts';
+import { cancelledTaskSchema, shownCancelled } from '../cancelled-task.ts';
 import { succeed } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { authenticate } from '../middleware/authenticate.ts';
@@ -21,16 +22,6 @@ const cancelTaskBody = z.strictObject(
 );
 type Input = z.output<typeof cancelTaskBody>;
 
-const cancelled = z
-  .strictObject({
-    taskId: z.string(),
-    cancelled: z.boolean().meta({ description: 'False when the task had ended in another way before.' }),
-    state: z.enum(['success', 'fail']),
-    failCode: z.enum(failCodes).nullable(),
-    creditsRefunded: z.int().nonnegative(),
-  })
-  .meta({ id: 'CancelledTask' });
-
 export const cancelTaskOperation: Operation = {
   operationId: 'cancelTask',
   method: 'post',
@@ -42,7 +33,7 @@ export const cancelTaskOperation: Operation = {
     'has ended stays as it is, which the answer says. May be repeated.',
   key: 'tasks:write',
   body: () => cancelTaskBody,
-  data: cancelled,
+  data: cancelledTaskSchema,
   failures: [...keyFailures, ...bodyFailures, 'no_such_task'],
 };
 
@@ -69,14 +60,9 @@ async function cancelTask(ctx: Context<WithCaller & WithInput<Input>>, deps: Htt
   const ended = isFinal(task.state) ? undefined : await refundTask(deps.db, task.taskId, failure);
   // Also when an earlier request ended it and lost its answer: stopping twice is harmless.
   if (ended !== undefined) stop(deps, ended);
-  succeed(ctx, outcomeOf(ended?.task ?? task));
+  succeed(ctx, shownCancelled(ended?.task ?? task));
 }
 
 function stop(deps: HttpDeps, { task: { taskId, accountId }, hasCallback }: EndedTask): void {
   deps.stopTask({ taskId, accountId, hasCallback });
-}
-
-function outcomeOf({ taskId, state, failure: reason, creditsRefunded }: Task) {
-  const failCode = reason?.failCode ?? null;
-  return { taskId, cancelled: failCode === 'cancelled', state, failCode, creditsRefunded };
 }

@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
-import { chargeFor } from '../../domain/models.ts';
+import type { Rate } from '../../domain/models.ts';
 import { documentedTaskRequest } from '../../domain/task-request.ts';
 import type { TaskParam } from '../../domain/task.ts';
 import type { Acceptance, NewTask } from '../../stores/accept-task.ts';
@@ -20,10 +20,12 @@ import { refuseSuspended } from '../middleware/refuse-suspended.ts';
 import { requireScope } from '../middleware/require-scope.ts';
 import { validateTaskRequest, type WithTaskRequest } from '../middleware/validate-task-request.ts';
 import { bodyFailures, keyFailures, type Operation } from '../operation.ts';
+import { createPromisedPlaces, type PromisedPlaces } from '../promised-places.ts';
 import { rateAnswerHeaders, rateHeaders, refusalHeaders } from '../rate-headers.ts';
 import { readRecord } from '../read-record.ts';
 import type { Context, Extras, RequestState, WithBody, WithCaller } from '../request-state.ts';
 import { taskRecordSchema } from '../task-record-schema.ts';
+import { translationOf } from '../translation.ts';
 
 const created = z.strictObject({ taskId: z.string(), creditsCharged: z.int().positive() }).meta({ id: 'CreatedTask' });
 
@@ -68,6 +70,7 @@ export const createTaskOperation: Operation = {
 
 /** `POST /api/v1/jobs/createTask` (spec 4.1): accepts a task, which is to say charges it and promises to end it. */
 export function createTaskRoute(router: Router<RequestState, Extras>, deps: HttpDeps): void {
+  const places = createPromisedPlaces(deps.now);
   router.post<WithCaller & WithBody & WithTaskRequest & WithWait>(
     createTaskOperation.path,
     checkAnswers(createTaskOperation, deps.checkAnswers),
@@ -77,21 +80,26 @@ export function createTaskRoute(router: Router<RequestState, Extras>, deps: Http
     readJson,
     validateTaskRequest(deps.parseTaskRequest),
     preferWait,
-    (ctx) => createTask(ctx, deps),
+    (ctx) => createTask(ctx, deps, places),
   );
 }
 
-async function createTask(ctx: Context<WithCaller & WithTaskRequest & WithWait>, deps: HttpDeps): Promise<void> {
+async function createTask(
+  ctx: Context<WithCaller & WithTaskRequest & WithWait>,
+  deps: HttpDeps,
+  places: PromisedPlaces,
+): Promise<void> {
   const { caller, param, idempotencyKey } = ctx.state;
   const task: NewTask = {
     taskId: uuidv7(),
     accountId: caller.accountId,
     param,
-    creditsCharged: chargeOf(param, deps),
+    listedRates: listedRatesOf(param, deps),
     idempotencyKey,
     createRate: deps.createRate,
+    dialect: caller.dialect,
   };
-  const acceptance = answered(await acceptSurely(deps, task));
+  const acceptance = answered(await acceptSurely(deps, task), caller.accountId, places);
   const { taskId, creditsCharged } = acceptance;
   const isReplay = acceptance.kind === 'replayed';
   if (!isReplay && acceptance.rate !== undefined) {
@@ -101,7 +109,9 @@ async function createTask(ctx: Context<WithCaller & WithTaskRequest & WithWait>,
   const isStarted = isReplay && acceptance.state !== 'waiting';
   if (!isStarted) deps.startTask({ taskId, accountId: caller.accountId, model: param.model });
   if (isReplay) ctx.set('Idempotency-Replayed', 'true');
-  succeed(ctx, (await recordAfterWait(ctx, deps, taskId)) ?? { taskId, creditsCharged });
+  const { createdTask, taskRecord } = translationOf(caller.dialect);
+  const record = await recordAfterWait(ctx, deps, taskId);
+  succeed(ctx, record === undefined ? createdTask({ taskId, creditsCharged }) : taskRecord(record));
 }
 
 /** The record, when the client wanted to wait for it and its key may read it; whatever goes wrong, the task is accepted. */
@@ -114,14 +124,18 @@ async function recordAfterWait(ctx: Context<WithCaller & WithWait>, deps: HttpDe
   return task === undefined ? undefined : readRecord(deps, task).catch(() => undefined);
 }
 
-function chargeOf({ model: name, input }: TaskParam, { models, now = Date.now }: HttpDeps): number {
+function listedRatesOf({ model: name }: TaskParam, { models }: HttpDeps): readonly Rate[] {
   const model = models.get(name);
   if (model === undefined) throw new Error(`a request for ${name} was let through, which is not in the catalogue`);
-  return chargeFor(model, input.duration, now());
+  return model.rates;
 }
 
 /** The acceptance, or the refusal as a failure. */
-function answered(acceptance: Acceptance): Extract<Acceptance, { kind: 'accepted' | 'replayed' }> {
+function answered(
+  acceptance: Acceptance,
+  accountId: string,
+  places: PromisedPlaces,
+): Extract<Acceptance, { kind: 'accepted' | 'replayed' }> {
   switch (acceptance.kind) {
     case 'accepted':
     case 'replayed':
@@ -136,7 +150,8 @@ function answered(acceptance: Acceptance): Extract<Acceptance, { kind: 'accepted
       throw new HttpFailure('too_many_unfinished', { data: { limit: acceptance.limit } });
     case 'too_fast': {
       const { limit, left } = acceptance.rate;
-      throw new HttpFailure('rate_limited', { headers: refusalHeaders('creates', limit, left) });
+      const retrySeconds = places.next(accountId, limit, left);
+      throw new HttpFailure('rate_limited', { headers: refusalHeaders('creates', limit, left, retrySeconds) });
     }
     case 'account_suspended':
       throw new HttpFailure('account_suspended');

@@ -1,34 +1,20 @@
 import type { Router } from '@koa/router';
 import { z } from 'zod';
-import { type LedgerEntry, ledgerKinds, readBooks } from '../../stores/ledger.ts';
+import { readBooks } from '../../stores/ledger.ts';
 import { succeed } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';
+import { ledgerEntrySchema, numberedPage, shownEntry } from '../ledger-entry-schema.ts';
 import { authenticate } from '../middleware/authenticate.ts';
 import { checkAnswers } from '../middleware/check-answers.ts';
 import { limitReads } from '../middleware/limit-reads.ts';
 import { requireScope } from '../middleware/require-scope.ts';
 import { validateQuery } from '../middleware/validate-query.ts';
 import { keyFailures, type Operation } from '../operation.ts';
-import { cutPage, limitParameter, nextCursorSchema, strictQuery, wholeParameter } from '../page-query.ts';
+import { cutPage, nextCursorSchema, strictQuery } from '../page-query.ts';
 import type { Context, Extras, RequestState, WithCaller, WithQuery } from '../request-state.ts';
 
-const query = strictQuery({
-  cursor: wholeParameter(1, Number.MAX_SAFE_INTEGER)
-    .meta({ type: 'string', minimum: undefined, maximum: undefined })
-    .optional(),
-  limit: limitParameter,
-});
+const query = strictQuery(numberedPage);
 type Query = z.output<typeof query>;
-
-const entrySchema = z.strictObject({
-  entryId: z.int(),
-  kind: z.enum(ledgerKinds),
-  amount: z.int().meta({ description: 'Signed: charges are negative.' }),
-  balanceAfter: z.int().nonnegative(),
-  taskId: z.string().nullable(),
-  reason: z.string().nullable(),
-  createTime: z.int().meta({ description: 'Unix milliseconds.' }),
-});
 
 export const creditsOperation: Operation = {
   operationId: 'getCredits',
@@ -41,7 +27,7 @@ export const creditsOperation: Operation = {
   query,
   data: z.strictObject({
     balance: z.int().nonnegative(),
-    entries: z.array(entrySchema.meta({ id: 'LedgerEntry' })),
+    entries: z.array(ledgerEntrySchema),
     nextCursor: nextCursorSchema,
   }),
   failures: [...keyFailures, 'invalid_request'],
@@ -65,17 +51,9 @@ async function showCredits(ctx: Context<WithCaller & WithQuery<Query>>, { db }: 
   const { accountId } = ctx.state.caller;
   const { balance, entries } = await readBooks(db, { accountId, before, limit: limit + 1 });
   const { page, last } = cutPage(entries, limit);
-  succeed(ctx, { balance, entries: page.map(entryOf), nextCursor: last === undefined ? null : String(last.entryId) });
-}
-
-function entryOf({ entryId, kind, amount, balanceAfter, taskId, reason, createdAt }: LedgerEntry) {
-  return {
-    entryId,
-    kind,
-    amount,
-    balanceAfter,
-    taskId: taskId ?? null,
-    reason: reason ?? null,
-    createTime: createdAt,
-  };
+  succeed(ctx, {
+    balance,
+    entries: page.map(shownEntry),
+    nextCursor: last === undefined ? null : String(last.entryId),
+  });
 }

@@ -1,12 +1,12 @@
 import type { Router } from '@koa/router';
 import { z } from 'zod';
-import { ordinaryScopes, type Scope, scopes } from '../../domain/api-key.ts';
+import { ordinaryScopes, type Scope } from '../../domain/api-key.ts';
 import { createAccountKey, maxActiveKeys } from '../../stores/account-keys.ts';
 import { succeed } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { HttpFailure } from '../http-failure.ts';
 import { invalidRequest } from '../invalid-request.ts';
-import { keySchema, secretSchema, shownKey } from '../key-schema.ts';
+import { futureTime, keySchema, secretSchema, shownKey, wantedKeyFields } from '../key-schema.ts';
 import { authenticate } from '../middleware/authenticate.ts';
 import { checkAnswers } from '../middleware/check-answers.ts';
 import { limitReads } from '../middleware/limit-reads.ts';
@@ -17,26 +17,11 @@ import { validateBody, type WithInput } from '../middleware/validate-body.ts';
 import { bodyFailures, keyFailures, type Operation } from '../operation.ts';
 import type { Context, Extras, RequestState, WithBody, WithCaller } from '../request-state.ts';
 
-const timeError = 'must be a future time in Unix milliseconds';
-const nameError = 'must be 1 to 200 characters, and plain text';
-
 const body = z.strictObject({
-  name: z
-    .string({ error: ({ input }) => (input === undefined ? 'is required' : nameError) })
-    .min(1, { error: nameError })
-    .max(200, { error: nameError })
-    .refine((name) => /\S/.test(name) && !/[\p{Cc}\p{Cs}]/u.test(name), { error: nameError }),
-  scopes: z
-    .array(z.enum(scopes, { error: `must be one of ${scopes.join(', ')}` }), { error: 'must be an array of scopes' })
-    .min(1, { error: 'must hold at least one scope' })
-    .max(scopes.length, { error: `must hold at most ${scopes.length} scopes` })
-    .meta({ description: 'Those of the calling key at most; without them all of those but `keys:write`.' })
-    .nullish(),
-  expireTime: z
-    .int({ error: timeError })
-    .max(253_402_300_799_999, { error: timeError })
-    .meta({ description: 'Unix milliseconds; never, when it is left out.' })
-    .nullish(),
+  ...wantedKeyFields,
+  scopes: wantedKeyFields.scopes.meta({
+    description: 'Those of the calling key at most; without them all of those but `keys:write`.',
+  }),
 });
 type Input = z.output<typeof body>;
 
@@ -88,10 +73,4 @@ function wantedScopes(wished: readonly Scope[] | null | undefined, own: readonly
   if (wanted.length === 0)
     throw invalidRequest([{ path: 'scopes', message: 'is required: this key has only keys:write' }]);
   return wanted;
-}
-
-function futureTime(time: number | null | undefined, nowMs: number): number | undefined {
-  if (time === null || time === undefined) return undefined;
-  if (time <= nowMs) throw invalidRequest([{ path: 'expireTime', message: timeError }]);
-  return time;
 }

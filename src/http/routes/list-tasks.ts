@@ -12,6 +12,7 @@ import { keyFailures, type Operation } from '../operation.ts';
 import {
   cutPage,
   limitParameter,
+  maxUnixMs,
   nextCursorSchema,
   strictQuery,
   textParameter,
@@ -20,9 +21,6 @@ import {
 import { readRecord } from '../read-record.ts';
 import type { Context, Extras, RequestState, WithCaller, WithQuery } from '../request-state.ts';
 import { taskRecordSchema, taskStateSchema } from '../task-record-schema.ts';
-
-/** The last instant that PostgreSQL and JavaScript both know without losing a millisecond. */
-const maxUnixMs = 9_999_999_999_999;
 
 const query = strictQuery({
   state: z.enum(taskStateSchema.options, { error: `must be one of ${taskStateSchema.options.join(', ')}` }).optional(),

@@ -1,12 +1,33 @@
 import type { Router } from '@koa/router';
+import ipaddr from 'ipaddr.js';
+import type { IncomingMessage } from 'node:http';
 import type { HttpDeps } from '../http-deps.ts';
-import type { Extras, RequestState } from '../request-state.ts';
+import { HttpFailure } from '../http-failure.ts';
+import type { Context, Extras, RequestState } from '../request-state.ts';
 
-/** `GET /metrics` in Prometheus' own text format, the one answer besides media that is no envelope. Tells nothing about any account. */
+/**
+ * `GET /metrics` on the public port, for this machine alone; to everybody else there is no such endpoint. Tells nothing about
+ * any account, but how much business there is, and whether its books are in order, is nobody else's concern.
+ */
 export function metricsRoute(router: Router<RequestState, Extras>, { metrics }: HttpDeps): void {
   if (metrics === undefined) return;
   router.get('/metrics', async (ctx) => {
-    ctx.body = await metrics.metrics();
-    ctx.set('Content-Type', metrics.contentType);
+    if (!isFromThisMachine(ctx.req)) throw new HttpFailure('no_such_route');
+    await showMetrics(ctx, metrics);
   });
+}
+
+/** Answers in Prometheus' own text format, the one answer besides media that is no envelope. */
+export async function showMetrics(ctx: Context, metrics: NonNullable<HttpDeps['metrics']>): Promise<void> {
+  ctx.body = await metrics.metrics();
+  ctx.set('Content-Type', metrics.contentType);
+}
+
+/** What a proxy on this machine adds to the requests of others. */
+const forwarding = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const;
+
+function isFromThisMachine({ socket, headers }: IncomingMessage): boolean {
+  const peer = socket.remoteAddress;
+  const isLoopback = peer !== undefined && ipaddr.isValid(peer) && ipaddr.process(peer).range() === 'loopback';
+  return isLoopback && forwarding.every((name) => headers[name] === undefined);
 }

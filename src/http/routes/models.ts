@@ -1,6 +1,5 @@
 import type { Router } from '@koa/router';
 import { z } from 'zod';
-import { type Model, rateAt } from '../../domain/models.ts';
 import type { Rate } from '../../domain/rate.ts';
 import { maxImages, maxPromptCodePoints, maxSeconds, minSeconds } from '../../domain/task-request.ts';
 import { ratios } from '../../domain/task.ts';
@@ -12,8 +11,7 @@ import { checkAnswers } from '../middleware/check-answers.ts';
 import { limitReads } from '../middleware/limit-reads.ts';
 import { keyFailures, type Operation } from '../operation.ts';
 import type { Extras, RequestState, WithCaller } from '../request-state.ts';
-
-const rateSchema = z.strictObject({ creditsPerSecond: z.int().positive(), fromTime: z.int().nonnegative() });
+import { priceFields, shownPrices } from '../shown-prices.ts';
 
 const rateLimitSchema = z
   .strictObject({ quota: z.int().positive(), windowSeconds: z.number().positive() })
@@ -30,10 +28,7 @@ const limitsSchema = z.strictObject({
 const modelSchema = z.strictObject({
   model: z.string(),
   title: z.string(),
-  creditsPerSecond: z.int().positive().meta({ description: 'The rate in force now.' }),
-  nextRates: z
-    .array(rateSchema)
-    .meta({ description: 'Rates that come into force later; a task keeps that of its creation.' }),
+  ...priceFields,
   resolutions: z.array(z.literal('720p')),
   ratios: z.array(z.enum(ratios)),
   minDuration: z.int(),
@@ -64,12 +59,26 @@ export function modelsRoute(router: Router<RequestState, Extras>, deps: HttpDeps
     authenticate(deps),
     limitReads(deps),
     async (ctx) => {
-      const nowMs = (deps.now ?? Date.now)();
-      const shown = [...deps.models.values()].map((model) => modelOf(model, nowMs));
-      succeed(ctx, { models: shown, limits: await limitsOf(ctx.state.caller.accountId, deps) });
+      const { accountId } = ctx.state.caller;
+      succeed(ctx, { models: await modelsOf(accountId, deps), limits: await limitsOf(accountId, deps) });
     },
   );
 }
+
+async function modelsOf(accountId: string, deps: HttpDeps): Promise<z.output<typeof modelSchema>[]> {
+  const prices = await shownPrices(deps, accountId);
+  return prices.map((price) => ({ ...price, ...bounds }));
+}
+
+/** One and the same for every model (spec 2.3). */
+const bounds = {
+  resolutions: ['720p' as const],
+  ratios: [...ratios],
+  minDuration: minSeconds,
+  maxDuration: maxSeconds,
+  maxPromptLength: maxPromptCodePoints,
+  maxImages,
+};
 
 async function limitsOf(accountId: string, deps: HttpDeps): Promise<z.output<typeof limitsSchema>> {
   const limits = await findAccountLimits(deps.db, accountId);
@@ -85,21 +94,4 @@ async function limitsOf(accountId: string, deps: HttpDeps): Promise<z.output<typ
 
 function shownRate(rate: Rate | undefined): z.output<typeof rateLimitSchema> {
   return rate === undefined ? null : { quota: rate.quota, windowSeconds: rate.windowMs / 1000 };
-}
-
-function modelOf(model: Model, nowMs: number): z.output<typeof modelSchema> {
-  return {
-    model: model.model,
-    title: model.title,
-    creditsPerSecond: rateAt(model, nowMs),
-    nextRates: model.rates
-      .filter(({ fromMs }) => fromMs > nowMs)
-      .map(({ creditsPerSecond, fromMs }) => ({ creditsPerSecond, fromTime: fromMs })),
-    resolutions: ['720p'],
-    ratios: [...ratios],
-    minDuration: minSeconds,
-    maxDuration: maxSeconds,
-    maxPromptLength: maxPromptCodePoints,
-    maxImages,
-  };
 }

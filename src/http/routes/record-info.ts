@@ -4,7 +4,6 @@ import { isFinal } from '../../domain/task.ts';
 import { succeed } from '../envelope.ts';
 import { holdUntilEnd } from '../hold-until-end.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { HttpFailure } from '../http-failure.ts';
 import { authenticateWithTask, type WithTask } from '../middleware/authenticate.ts';
 import { checkAnswers } from '../middleware/check-answers.ts';
 import { limitReads } from '../middleware/limit-reads.ts';
@@ -16,6 +15,7 @@ import { ownTask } from '../own-task.ts';
 import { readRecord } from '../read-record.ts';
 import type { Context, Extras, RequestState, WithCaller, WithQuery } from '../request-state.ts';
 import { taskRecordSchema } from '../task-record-schema.ts';
+import { translationOf } from '../translation.ts';
 
 /** `taskId` is opaque to clients: whatever is no id of ours is simply not found. */
 const recordInfoQuery = z.object({
@@ -56,9 +56,10 @@ export function recordInfoRoute(router: Router<RequestState, Extras>, deps: Http
 
 async function recordInfo(ctx: Context<WithCaller & WithTask & WithWait>, deps: HttpDeps): Promise<void> {
   const { task, caller, waitSeconds } = ctx.state;
-  if (task === undefined) throw new HttpFailure('no_such_task');
+  const { noSuchTask, taskRecord } = translationOf(caller.dialect);
+  if (task === undefined) throw noSuchTask();
   const { taskId } = task;
   const { accountId } = caller;
   const isHeld = !isFinal(task.state) && (await holdUntilEnd(ctx, deps, { taskId, accountId, waitSeconds }));
-  succeed(ctx, await readRecord(deps, isHeld ? await ownTask(deps.db, taskId, accountId) : task));
+  succeed(ctx, taskRecord(await readRecord(deps, isHeld ? await ownTask(deps.db, taskId, accountId) : task)));
 }

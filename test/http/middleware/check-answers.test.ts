@@ -21,7 +21,7 @@ const operation: Operation = {
 /** Runs the step around a handler that answers with `data`, or refuses. */
 function answering(data: unknown, refusal?: HttpFailure, isOn = true): Promise<unknown> {
   // The step reads nothing else of Koa's context.
-  const ctx = { status: 200, body: JSON.stringify({ code: 200, msg: 'success', data }) } as Context;
+  const ctx = { status: 200, body: JSON.stringify({ code: 200, msg: 'success', data }), state: {} } as Context;
   const next = () => (refusal === undefined ? Promise.resolve() : Promise.reject(refusal));
   return Promise.resolve(checkAnswers(operation, isOn)(ctx as Parameters<ReturnType<typeof checkAnswers>>[0], next));
 }

@@ -4,6 +4,7 @@ import { modelCatalogue } from '../../../src/domain/models.ts';
 import { findAccount } from '../../../src/stores/accounts.ts';
 import { listLedger } from '../../../src/stores/ledger.ts';
 import { findTask } from '../../../src/stores/tasks.ts';
+import { insertDecidedRate } from '../../support/decided-rate.ts';
 import { assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
 
@@ -81,18 +82,18 @@ for (const [request, credits] of [
 }
 
 test('200 the rate of the moment counts, and stays on the task when the rate changes', async () => {
-  let now = 1_000;
   const rates = [
-    { creditsPerSecond: 10, fromMs: 0 },
-    { creditsPerSecond: 20, fromMs: 2_000 },
+    { creditsPerSecond: 5, fromMs: 0 },
+    { creditsPerSecond: 10, fromMs: 2_000 },
+    { creditsPerSecond: 15, fromMs: Date.now() + 3_600_000 },
   ];
   const models = modelCatalogue([{ model, title: '', rates, providers: ['preview'], deadlineMs: 1 }]);
-  const own = await startHttpService({ models, now: () => now, database: service.database });
+  const own = await startHttpService({ models });
   try {
-    const { key } = await service.newAccount(1000);
+    const { key } = await own.newAccount(1000);
     const headers = { 'idempotency-key': 'dated' };
     assert.equal((await own.create(key, plainRequest, headers)).json.data['creditsCharged'], 50);
-    now = 2_000;
+    await insertDecidedRate(own.database.db, { model, creditsPerSecond: 20, fromMs: 1_000 });
     assert.equal((await own.create(key, plainRequest)).json.data['creditsCharged'], 100);
     assert.equal((await own.create(key, plainRequest, headers)).json.data['creditsCharged'], 50);
   } finally {

@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { modelCatalogue } from '../../../src/domain/models.ts';
+import { type DecidedLongAgo, insertDecidedRate } from '../../support/decided-rate.ts';
 import { assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
 
-let now = 1_000;
+const hourMs = 3_600_000;
+const nextHour = Math.floor(Date.now() / hourMs + 1) * hourMs;
 const rates = [
-  { creditsPerSecond: 10, fromMs: 0 },
-  { creditsPerSecond: 20, fromMs: 2_000 },
+  { creditsPerSecond: 5, fromMs: 0 },
+  { creditsPerSecond: 10, fromMs: 2_000 },
+  { creditsPerSecond: 20, fromMs: nextHour },
 ];
 const { model } = plainRequest;
 
 let service: HttpService;
 before(async () => {
   const models = modelCatalogue([{ model, title: 'Fast', rates, providers: ['preview'], deadlineMs: 1 }]);
-  service = await startHttpService({ models, now: () => now });
+  service = await startHttpService({ models });
 });
 after(() => service.close());
 
@@ -25,15 +28,68 @@ async function modelsOf(key: string) {
   return answer.json.data['models'] as { creditsPerSecond: number; nextRates: unknown[]; maxDuration: number }[];
 }
 
-test('200 the rate that is shown is the rate that is charged, and coming ones are announced', async () => {
-  const { key } = await service.newAccount(1000);
+const shownTo = async (key: string) => {
   const [shown] = await modelsOf(key);
-  assert.deepEqual([shown?.creditsPerSecond, shown?.nextRates], [10, [{ creditsPerSecond: 20, fromTime: 2_000 }]]);
-  assert.equal((await service.create(key, plainRequest)).json.data['creditsCharged'], 10 * 5);
-  now = 2_000;
-  const [later] = await modelsOf(key);
-  assert.deepEqual([later?.creditsPerSecond, later?.nextRates], [20, []]);
-  assert.equal((await service.create(key, plainRequest)).json.data['creditsCharged'], 20 * 5);
+  return [shown?.creditsPerSecond, shown?.nextRates];
+};
+const chargedTo = async (key: string) => (await service.create(key, plainRequest)).json.data['creditsCharged'];
+const decide = (rate: Omit<DecidedLongAgo, 'model'>) => insertDecidedRate(service.database.db, { model, ...rate });
+
+test("200 the catalogue's rate that is shown is the rate that is charged, and coming ones are announced", async () => {
+  const { key } = await service.newAccount(1000);
+  assert.deepEqual(await shownTo(key), [10, [{ creditsPerSecond: 20, fromTime: nextHour }]]);
+  assert.equal(await chargedTo(key), 10 * 5);
+});
+
+test("200 an account's own rate is shown to it and charged to it, and to nobody else", async () => {
+  const [{ accountId, key }, other] = [await service.newAccount(1000), await service.newAccount(1000)];
+  await decide({ accountId, creditsPerSecond: 7, fromMs: 3_000 });
+  assert.deepEqual(await shownTo(key), [7, []], "the catalogue's change does not concern it");
+  assert.deepEqual([await chargedTo(key), await chargedTo(other.key)], [7 * 5, 10 * 5]);
+  assert.deepEqual(await shownTo(other.key), [10, [{ creditsPerSecond: 20, fromTime: nextHour }]]);
+});
+
+test("200 what is announced is the account's own future: begin and end of its rate, and the list price behind it", async () => {
+  const { accountId, key } = await service.newAccount(1000);
+  await decide({ accountId, creditsPerSecond: 8, fromMs: nextHour - 1_000 });
+  await decide({ accountId, creditsPerSecond: 6, fromMs: nextHour + 500 });
+  await decide({ accountId, creditsPerSecond: 99, fromMs: nextHour + 700, isWithdrawn: true });
+  await decide({ accountId, creditsPerSecond: undefined, fromMs: nextHour + 1_000 });
+  assert.deepEqual(await shownTo(key), [
+    10,
+    [
+      { creditsPerSecond: 8, fromTime: nextHour - 1_000 },
+      { creditsPerSecond: 6, fromTime: nextHour + 500 },
+      { creditsPerSecond: 20, fromTime: nextHour + 1_000 },
+    ],
+  ]);
+  assert.equal(await chargedTo(key), 10 * 5);
+});
+
+test('200 a rate that was ended is neither shown nor charged any more', async () => {
+  const { accountId, key } = await service.newAccount(1000);
+  await decide({ accountId, creditsPerSecond: 7, fromMs: 3_000 });
+  await decide({ accountId, creditsPerSecond: undefined, fromMs: 4_000 });
+  assert.deepEqual([(await shownTo(key))[0], await chargedTo(key)], [10, 10 * 5]);
+});
+
+test('402 what is asked for is what the account would be charged', async () => {
+  const { accountId, key } = await service.newAccount(49);
+  await decide({ accountId, creditsPerSecond: 11, fromMs: 3_000 });
+  const refused = await service.create(key, plainRequest);
+  assertRefused(refused, 402, /balance is too low/, { required: 11 * 5, balance: 49 });
+});
+
+test('200 a create that is repeated after a change is answered with what it was charged', async () => {
+  const { accountId, key } = await service.newAccount(1000);
+  const headers = { 'idempotency-key': 'once' };
+  const first = await service.create(key, plainRequest, headers);
+  await decide({ accountId, creditsPerSecond: 11, fromMs: 3_000 });
+  const again = await service.create(key, plainRequest, headers);
+  assert.deepEqual(again.json.data, first.json.data);
+  const { json } = await service.recordInfo(key, String(first.json.data['taskId']));
+  assert.equal(json.data['creditsCharged'], 10 * 5);
+  assert.equal(await chargedTo(key), 11 * 5);
 });
 
 test('200 the limits that are shown are those that are kept', async () => {

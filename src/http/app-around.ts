@@ -1,0 +1,30 @@
+import type { Router } from '@koa/router';
+import Koa from 'koa';
+import type { Logger } from 'pino';
+import { describeError } from './describe-error.ts';
+import { answerFailures } from './middleware/answer-failures.ts';
+import { identifyRequest } from './middleware/identify-request.ts';
+import { logRequests } from './middleware/log-requests.ts';
+import { refuseOddRequests } from './middleware/refuse-odd-requests.ts';
+import { refuseUnknownRoutes } from './middleware/refuse-unknown-routes.ts';
+import type { Extras, RequestState } from './request-state.ts';
+
+export type HttpApp = Koa<RequestState, Extras>;
+
+/** What every request passes before a route takes it, and what answers when none does. */
+export function appAround(router: Router<RequestState, Extras>, log: Logger): HttpApp {
+  const app: HttpApp = new Koa();
+  app.use(identifyRequest);
+  app.use(logRequests(log));
+  app.use(answerFailures(log));
+  app.use(refuseOddRequests);
+  app.use(router.routes());
+  app.use(refuseUnknownRoutes((path) => methodsOf(router, path)));
+  // Koa reports broken connections here and would print them; every other failure has been answered above.
+  app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'a connection broke'));
+  return app;
+}
+
+function methodsOf(router: Router<RequestState, Extras>, path: string): readonly string[] {
+  return router.stack.filter((layer) => layer.match(path)).flatMap((layer) => layer.methods);
+}

@@ -1,0 +1,99 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Operator } from '../domain/operator.ts';
+import { apiKeyHint, hashApiKey, looksLikeApiKey, newApiKey } from './api-key-format.ts';
+import type { Database } from './database.ts';
+
+const insertOperator = {
+  name: 'create-operator',
+  text: `
+insert into operators (id, name, hash, hint, expires_at) values ($1, $2, $3, $4, to_timestamp($5::float8 / 1000))`,
+};
+
+/** Makes an operator with a key, which is answered for the only time. */
+export async function createOperator(
+  db: Database,
+  { name, expiresAt }: { readonly name: string; readonly expiresAt?: number | undefined },
+): Promise<{ readonly operatorId: string; readonly key: string }> {
+  const operatorId = uuidv7();
+  const key = newApiKey('operator');
+  await db.run(insertOperator, [operatorId, name, hashApiKey(key), apiKeyHint(key), expiresAt]);
+  return { operatorId, key };
+}
+
+// The use is written down in the same statement, at most once a minute: operators are few, and ask seldom.
+const selectOperator = {
+  name: 'find-operator',
+  text: `
+with found as (
+  select id, name from operators
+  where hash = $1 and revoked_at is null and (expires_at is null or expires_at > now())
+), used as (
+  update operators set last_used_at = now() from found
+  where operators.id = found.id and (last_used_at is null or last_used_at < now() - interval '1 minute')
+)
+select id, name from found`,
+};
+
+/** Whose key this is; undefined for one that is malformed, unknown, revoked or expired, without telling which. */
+export async function findOperator(db: Database, key: string): Promise<Operator | undefined> {
+  if (!looksLikeApiKey(key, 'operator')) return undefined;
+  const [row] = await db.run<{ id: string; name: string }>(selectOperator, [hashApiKey(key)]);
+  return row === undefined ? undefined : { operatorId: row.id, name: row.name };
+}
+
+/** An operator as others may see it. Times are Unix milliseconds. */
+export type ShownOperator = Operator & {
+  readonly hint: string;
+  readonly createdAt: number;
+  readonly expiresAt: number | undefined;
+  readonly lastUsedAt: number | undefined;
+  readonly revokedAt: number | undefined;
+};
+
+const selectOperators = {
+  name: 'list-operators',
+  text: `
+select id, name, hint, created_at, expires_at, last_used_at, revoked_at from operators
+order by revoked_at is null and (expires_at is null or expires_at > now()) desc, id desc limit 1000`,
+};
+
+type OperatorRow = {
+  id: string;
+  name: string;
+  hint: string;
+  created_at: number;
+  expires_at: number | null;
+  last_used_at: number | null;
+  revoked_at: number | null;
+};
+
+/** Active operators first and then the newest, revoked ones included; at most 1,000. */
+export async function listOperators(db: Database): Promise<readonly ShownOperator[]> {
+  const rows = await db.run<OperatorRow>(selectOperators);
+  return rows.map((row) => ({
+    operatorId: row.id,
+    name: row.name,
+    hint: row.hint,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? undefined,
+    lastUsedAt: row.last_used_at ?? undefined,
+    revokedAt: row.revoked_at ?? undefined,
+  }));
+}
+
+const revoke = {
+  name: 'revoke-operator',
+  text: `
+with found as (select id, revoked_at is null as is_new from operators where id = $1 for update)
+update operators set revoked_at = coalesce(revoked_at, now()) from found where operators.id = found.id
+returning revoked_at, found.is_new`,
+};
+
+/** Revokes an operator from the next request on; undefined when there is none. `changed` is false for one revoked before. */
+export async function revokeOperator(
+  db: Database,
+  operatorId: string,
+): Promise<{ readonly revokedAt: number; readonly changed: boolean } | undefined> {
+  const [row] = await db.run<{ revoked_at: number; is_new: boolean }>(revoke, [operatorId]);
+  return row === undefined ? undefined : { revokedAt: row.revoked_at, changed: row.is_new };
+}

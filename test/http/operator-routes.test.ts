@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { scopes } from '../../src/domain/api-key.ts';
+import { createBadKeys } from '../../src/http/bad-keys.ts';
+import { operations } from '../../src/http/operations.ts';
+import { operatorOperations } from '../../src/http/operator-routes.ts';
+import { createRateLimiter } from '../../src/http/rate-limiter.ts';
+import { newApiKey } from '../../src/stores/api-key-format.ts';
+import { createApiKey } from '../../src/stores/api-keys.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { listActions } from '../../src/stores/operator-actions.ts';
+import { createOperator, listOperators, revokeOperator } from '../../src/stores/operators.ts';
+import { setRate } from '../../src/stores/rates.ts';
+import { type Answer, assertRefused } from '../support/http-client.ts';
+import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { askWith, createTestOperator, type TestOperator } from '../support/operator.ts';
+import { owedCallback } from '../support/owed-callback.ts';
+
+let service: HttpService;
+let operator: TestOperator;
+before(async () => {
+  service = await startHttpService();
+  operator = await createTestOperator(service);
+});
+after(async () => {
+  assert.deepEqual(await auditLedger(service.database.db), []);
+  await service.close();
+});
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
+const send = (method: string, path: string, headers: Record<string, string>): Promise<Answer> =>
+  service.send(method.toUpperCase(), path, { headers, ...(method === 'post' && { body: '{}' }) });
+
+/** The answer that every bad key gets. */
+const badKeyAnswer = async () => (await send('get', '/api/v1/credits', {})).bytes.toString();
+
+test('the endpoints for operators are those under /api/admin/v1, and all take the keys of operators only', () => {
+  assert.ok(operatorOperations.length >= 18);
+  for (const { path, key, operationId } of operations) {
+    assert.equal(path.startsWith('/api/admin/v1/'), key === 'operator', operationId);
+  }
+});
+
+for (const { method, path, operationId } of operatorOperations) {
+  test(`401 ${operationId} does not know the key of a client, whatever its scopes, nor requests without one`, async () => {
+    const { accountId } = await service.newAccount(0);
+    const created = await createApiKey(service.database.db, { accountId, name: 'all', scopes });
+    assert.ok(created);
+    for (const headers of [bearer(created.key), bearer(newApiKey('operator')), {}]) {
+      const answer = await send(method, path, headers);
+      assertRefused(answer, 401, /valid API key/);
+      assert.equal(answer.bytes.toString(), await badKeyAnswer());
+    }
+  });
+}
+
+for (const { method, path, operationId, key } of operations) {
+  if (key === 'none' || key === 'operator') continue;
+  test(`401 ${operationId} does not know the key of an operator`, async () => {
+    const answer = await send(method, path, bearer(operator.key));
+    assertRefused(answer, 401, /valid API key/);
+    assert.equal(answer.bytes.toString(), await badKeyAnswer());
+  });
+}
+
+test('401 a revoked operator from the next request on, and one that has expired', async () => {
+  const { db } = service.database;
+  const [leaving, expired] = [
+    await createTestOperator(service),
+    await createOperator(db, { name: 'a', expiresAt: 1000 }),
+  ];
+  assert.equal((await leaving.ask('GET', '/api/admin/v1/accounts')).status, 200);
+  const revoked = await revokeOperator(db, leaving.operatorId);
+  assert.equal(revoked?.changed, true);
+  assert.deepEqual(await revokeOperator(db, leaving.operatorId), { ...revoked, changed: false });
+  for (const { key } of [leaving, expired]) {
+    const answer = await askWith(service, key)('GET', '/api/admin/v1/accounts');
+    assert.equal(answer.bytes.toString(), await badKeyAnswer());
+  }
+  assert.equal((await operator.ask('GET', '/api/admin/v1/accounts')).status, 200);
+});
+
+test('only the hash of a key is kept, and its use is noted', async () => {
+  const { operatorId, key, ask } = await createTestOperator(service);
+  const shown = async () => (await listOperators(service.database.db)).find((one) => one.operatorId === operatorId);
+  assert.equal((await shown())?.lastUsedAt, undefined);
+  await ask('GET', '/api/admin/v1/accounts');
+  const first = (await shown())?.lastUsedAt;
+  assert.ok(first);
+  await ask('GET', '/api/admin/v1/accounts');
+  assert.equal((await shown())?.lastUsedAt, first, 'at most once a minute');
+  const text = `select to_jsonb(operators)::text as row from operators`;
+  const rows = await service.database.db.run<{ row: string }>({ name: 'test-operators', text });
+  assert.ok(rows.every(({ row }) => !row.includes(key)));
+  assert.match((await shown())?.hint ?? '', /^vgop_.{4}…/);
+});
+
+test('429 whoever tries keys of operators is slowed down like any other, operators who were good lately are not', async () => {
+  const badKeys = createBadKeys(createRateLimiter({ quota: 3, windowMs: 3_600_000 }));
+  const slow = await startHttpService({ badKeys, database: service.database });
+  try {
+    const ask = (key: string) => askWith(slow, key)('GET', '/api/admin/v1/accounts');
+    assert.equal((await ask(operator.key)).status, 200);
+    for (const bad of [newApiKey('operator'), newApiKey(), 'x']) assertRefused(await ask(bad), 401, /valid API key/);
+    assertRefused(await ask(newApiKey('operator')), 429, /too many bad API keys/);
+    assert.equal((await ask(operator.key)).status, 200);
+  } finally {
+    await slow.close();
+  }
+});
+
+/** A body that changes something, one that is refused, and whether doing it again changes anything. */
+type Example = {
+  readonly does: () => Promise<Record<string, unknown>>;
+  readonly refused: Record<string, unknown>;
+  readonly changesAgain?: true;
+};
+
+const reason = 'a good reason';
+const nobody = randomUUID();
+const newAccountId = async () => (await service.newAccount(1000)).accountId;
+
+async function newTaskId(): Promise<string> {
+  const { key } = await service.newAccount(1000);
+  return String((await service.create(key, plainRequest)).json.data['taskId']);
+}
+
+async function newKeyId(): Promise<string> {
+  const accountId = await newAccountId();
+  const created = await createApiKey(service.database.db, { accountId, name: 'a', scopes });
+  assert.ok(created);
+  return created.keyId;
+}
+
+const { model } = plainRequest;
+
+async function newRateId(): Promise<number> {
+  const fromMs = Date.now() + 3_600_000;
+  const setting = await setRate(service.database.db, {
+    model,
+    accountId: undefined,
+    creditsPerSecond: 30,
+    fromMs,
+    who: 'a',
+    reason,
+  });
+  assert.ok(setting.kind === 'set');
+  return setting.rate.rateId;
+}
+
+/** One for each operation that changes something; an operation without its own fails the test below. */
+const examples: Readonly<Record<string, Example>> = {
+  adminCreateAccount: {
+    does: async () => ({ name: 'new', credits: 7 }),
+    refused: { name: '' },
+    changesAgain: true,
+  },
+  adminSuspendAccount: {
+    does: async () => ({ accountId: await newAccountId(), reason }),
+    refused: { accountId: nobody, reason },
+  },
+  adminUnsuspendAccount: {
+    does: async () => {
+      const accountId = await newAccountId();
+      await operator.ask('POST', '/api/admin/v1/accounts/suspend', { body: { accountId, reason } });
+      return { accountId, reason };
+    },
+    refused: { accountId: nobody, reason },
+  },
+  adminLimitAccount: {
+    does: async () => ({ accountId: await newAccountId(), maxUnfinishedTasks: 3 }),
+    refused: { accountId: nobody, maxUnfinishedTasks: 3 },
+  },
+  adminGrantCredits: {
+    does: async () => ({ accountId: await newAccountId(), credits: 5, reason }),
+    refused: { accountId: nobody, credits: 5, reason },
+  },
+  adminAdjustCredits: {
+    does: async () => ({ accountId: await newAccountId(), amount: -5, reason }),
+    refused: { accountId: nobody, amount: -5, reason },
+  },
+  adminSetRate: {
+    does: async () => ({ model, creditsPerSecond: 30, accountId: await newAccountId(), reason }),
+    refused: { model, creditsPerSecond: 30, accountId: nobody, reason },
+    changesAgain: true,
+  },
+  adminWithdrawRate: {
+    does: async () => ({ rateId: await newRateId(), reason }),
+    refused: { rateId: 999_999_999, reason },
+  },
+  adminCreateKey: {
+    does: async () => ({ accountId: await newAccountId(), name: 'new' }),
+    refused: { accountId: nobody, name: 'new' },
+    changesAgain: true,
+  },
+  adminRevokeKey: { does: async () => ({ keyId: await newKeyId() }), refused: { keyId: nobody } },
+  adminCancelTask: {
+    does: async () => ({ taskId: await newTaskId(), reason }),
+    refused: { taskId: nobody, reason },
+  },
+  adminRedeliverCallback: {
+    does: async () => ({
+      taskId: (await owedCallback(service.database.db, await newAccountId(), 'http://receiver.test/')).taskId,
+    }),
+    refused: { taskId: nobody },
+    changesAgain: true,
+  },
+};
+
+const countActions = async () => (await listActions(service.database.db, { limit: 10_000 })).length;
+
+for (const { operationId, method, path } of operatorOperations) {
+  if (method === 'get') continue;
+  test(`${operationId} writes one entry into the audit log, and none when it is refused or changes nothing`, async () => {
+    const example = examples[operationId];
+    assert.ok(example, 'every operation that changes something needs an example above');
+    const body = await example.does();
+    const wish = { body, headers: { 'idempotency-key': randomUUID() } };
+    const earlier = await countActions();
+    const answer = await operator.ask('POST', path, wish);
+    assert.equal(answer.status, 200, answer.bytes.toString());
+    const [latest] = await listActions(service.database.db, { limit: 1 });
+    assert.equal(await countActions(), earlier + 1);
+    const requestId = answer.headers['x-request-id'];
+    assert.deepEqual(latest?.actor, { kind: 'operator', operatorId: operator.operatorId, name: 'ada', requestId });
+    const subjects: Readonly<Record<string, unknown>> = { ...latest?.details, ...latest };
+    for (const [name, value] of Object.entries(body)) {
+      if (name.endsWith('Id')) assert.equal(subjects[name], value, name);
+      if (name === 'reason') assert.equal(latest.details['reason'], value);
+    }
+    assert.ok(
+      !/vg_|whsec_|vgop_(?!.{4}…)/.test(JSON.stringify(latest.details).replaceAll(/vg_.{4}…/g, '')),
+      'no secret',
+    );
+    const again = await operator.ask('POST', path, wish);
+    assert.equal(again.status, 200);
+    assert.equal(await countActions(), earlier + (example.changesAgain === true ? 2 : 1), 'repeated');
+    const settled = await countActions();
+    const refused = await operator.ask('POST', path, { ...wish, body: example.refused });
+    assert.ok([404, 409, 422].includes(refused.status), String(refused.status));
+    assert.equal(await countActions(), settled, 'refused');
+  });
+}
+
+test('500 when the audit log cannot be written, nothing is changed: neither credits, keys, accounts nor tasks', async () => {
+  const { db } = service.database;
+  const bodies = new Map<string, Record<string, unknown>>();
+  for (const [id, example] of Object.entries(examples)) bodies.set(id, await example.does());
+  await db.run({
+    name: 'test-break-log',
+    text: `alter table operator_actions add constraint broken check (false) not valid`,
+  });
+  const untouched = await everything();
+  try {
+    for (const { operationId, path } of operatorOperations.filter(({ method }) => method === 'post')) {
+      const body = bodies.get(operationId);
+      const answer = await operator.ask('POST', path, { body, headers: { 'idempotency-key': randomUUID() } });
+      assert.equal(answer.status, 500, operationId);
+      assert.equal(await everything(), untouched, operationId);
+    }
+  } finally {
+    await db.run({ name: 'test-mend-log', text: 'alter table operator_actions drop constraint broken' });
+  }
+});
+
+/** A digest of all that operators may change; that a key was used is written down behind the answers. */
+async function everything(): Promise<string> {
+  const tables = [
+    'accounts',
+    'ledger_entries',
+    'api_keys',
+    'tasks',
+    'callback_deliveries',
+    'operator_actions',
+    'rates',
+  ];
+  const row = `(to_jsonb(t) - 'last_used_at')::text`;
+  const digests = tables.map((table) => `(select md5(string_agg(${row}, ',' order by ${row})) from ${table} t)`);
+  const text = `select concat_ws(',', ${digests.join(', ')}) as digest`;
+  const [found] = await service.database.db.run<{ digest: string }>({ name: 'test-digest', text });
+  return found?.digest ?? '';
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import type { Scope } from '../../src/domain/api-key.ts';
+import { createBadKeys } from '../../src/http/bad-keys.ts';
+import type { Failure } from '../../src/http/failures.ts';
+import type { Operation } from '../../src/http/operation.ts';
+import { operations } from '../../src/http/operations.ts';
+import { createRateLimiter, type RateLimiter } from '../../src/http/rate-limiter.ts';
+import { createApiKey } from '../../src/stores/api-keys.ts';
+import { type Database, DatabaseAway } from '../../src/stores/database.ts';
+import { createOperator } from '../../src/stores/operators.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type Answer, assertRefused, type SendOptions } from '../support/http-client.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+
+// What every endpoint of a kind refuses in the same way, produced at each of them. A run of all tests fails when an endpoint
+// documents a refusal that neither this file nor its own tests have produced (test/support/recorded-outcomes.ts).
+
+const hour = 3_600_000;
+let database: TestDatabase;
+let service: HttpService;
+/** Services whose account has nothing left to read, and whose address has tried too many bad keys. */
+let readOut: HttpService;
+let triedOut: HttpService;
+let clientKey: string;
+let kieKey: string;
+let operatorKey: string;
+/** What the next statement throws instead of running. */
+let fault: Error | undefined;
+
+before(async () => {
+  database = await createTestDatabase();
+  service = await startHttpService({ database, db: faulty(database.db) });
+  const { accountId } = await service.newAccount(0);
+  clientKey = await newKey(accountId, 'native', ['tasks:write', 'tasks:read', 'credits:read', 'keys:write']);
+  kieKey = await newKey(accountId, 'kie', ['tasks:write', 'tasks:read', 'credits:read']);
+  operatorKey = (await createOperator(database.db, { name: 'ada' })).key;
+  readOut = await startHttpService({ database, reads: spentLimiter(accountId) });
+  triedOut = await startHttpService({ database, badKeys: createBadKeys(spentLimiter('127.0.0.1')) });
+});
+beforeEach(() => {
+  fault = undefined;
+});
+after(async () => {
+  await readOut.close();
+  await triedOut.close();
+  await service.close();
+  await database.close();
+});
+
+async function newKey(accountId: string, dialect: 'native' | 'kie', scopes: readonly Scope[]): Promise<string> {
+  const created = await createApiKey(database.db, { accountId, name: 'a', scopes, dialect });
+  assert.ok(created);
+  return created.key;
+}
+
+function spentLimiter(key: string): RateLimiter {
+  const limiter = createRateLimiter({ quota: 1, windowMs: hour });
+  limiter.take(key);
+  return limiter;
+}
+
+function faulty(db: Database): Database {
+  return {
+    ...db,
+    run: (statement, values) => {
+      const thrown = fault;
+      fault = undefined;
+      return thrown === undefined ? db.run(statement, values) : Promise.reject(thrown);
+    },
+  };
+}
+
+/** A key that may do everything the operation asks for. */
+function keyFor({ key, tag }: Operation): string {
+  if (key === 'operator') return operatorKey;
+  return tag === 'kie' ? kieKey : clientKey;
+}
+
+function ask(operation: Operation, options: SendOptions = {}, at = service, query = ''): Promise<Answer> {
+  const { method, path } = operation;
+  const usual = { 'content-type': 'application/json', 'idempotency-key': 'k' };
+  const headers = { authorization: `Bearer ${keyFor(operation)}`, ...usual, ...options.headers };
+  const sent = method === 'post' ? { body: '{}', ...options, headers } : { headers };
+  return at.send(method.toUpperCase(), path + query, sent);
+}
+
+type Way = readonly [failure: Failure, status: number, msg: RegExp, produce: (operation: Operation) => Promise<Answer>];
+
+function plant(error: Error, operation: Operation): Promise<Answer> {
+  fault = error;
+  return ask(operation);
+}
+
+const tooLarge = `{"a":"${'a'.repeat(256 * 1024)}"}`;
+
+/** How to be refused at any endpoint that documents it. */
+const ways: readonly Way[] = [
+  ['unauthorized', 401, /valid API key/, (one) => ask(one, { headers: { authorization: 'Basic eDp5' } })],
+  [
+    'too_many_bad_keys',
+    429,
+    /bad API keys/,
+    (one) => ask(one, { headers: { authorization: 'Bearer never' } }, triedOut),
+  ],
+  ['rate_limited', 429, /too many requests/, (one) => ask(one, {}, readOut)],
+  ['database_away', 503, /nothing was charged/, (one) => plant(new DatabaseAway(false, new Error('planted')), one)],
+  ['internal', 500, /on our side/, (one) => plant(new Error('planted'), one)],
+  ['invalid_json', 400, /is not JSON/, (one) => ask(one, { body: '{"a":' })],
+  ['body_not_object', 400, /must be a JSON object/, (one) => ask(one, { body: '[]' })],
+  ['body_too_large', 413, /larger than 256 KiB/, (one) => ask(one, { body: tooLarge })],
+  [
+    'unsupported_media_type',
+    415,
+    /application\/json/,
+    (one) => ask(one, { headers: { 'content-type': 'text/plain' } }),
+  ],
+  ['unsupported_encoding', 415, /Content-Encoding/, (one) => ask(one, { headers: { 'content-encoding': 'gzip' } })],
+];
+
+for (const operation of operations) {
+  const { operationId, key, failures } = operation;
+  for (const [failure, status, msg, produce] of ways) {
+    const isDocumented = failure === 'internal' ? key !== 'none' : failures.includes(failure);
+    // Creates have a rate of their own: test/http/rates.test.ts.
+    if (!isDocumented || (failure === 'rate_limited' && operationId === 'createTask')) continue;
+    test(`${status} ${operationId}: ${failure}`, async () => {
+      assertRefused(await produce(operation), status, msg);
+    });
+  }
+  if (!failures.includes('invalid_request')) continue;
+  test(`422 ${operationId} names what is wrong with the request`, async () => {
+    const { status, json } = await ask(operation, { body: '{"url":1,"nonsense":1}' }, service, '?nonsense=1');
+    assert.equal(status, 422);
+    const { errors } = json.data;
+    assert.ok(Array.isArray(errors) && errors.length > 0);
+  });
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { listActions } from '../../../../src/stores/operator-actions.ts';
+import { rateLeadMs } from '../../../../src/stores/rates.ts';
+import { insertDecidedRate } from '../../../support/decided-rate.ts';
+import { type Answer, assertRefused } from '../../../support/http-client.ts';
+import { type HttpService, plainRequest, startHttpService } from '../../../support/http-service.ts';
+import { createTestOperator, dataOf, type TestOperator } from '../../../support/operator.ts';
+
+let service: HttpService;
+let operator: TestOperator;
+before(async () => {
+  service = await startHttpService();
+  operator = await createTestOperator(service);
+});
+after(() => service.close());
+
+const { model } = plainRequest;
+const reason = 'a contract';
+const newAccountId = async () => (await service.newAccount(0)).accountId;
+const soon = () => Date.now() + 3_600_000;
+
+function set(body: object): Promise<Answer> {
+  return operator.ask('POST', '/api/admin/v1/rates/set', { body: { model, creditsPerSecond: 20, reason, ...body } });
+}
+
+function withdraw(rateId: unknown): Promise<Answer> {
+  return operator.ask('POST', '/api/admin/v1/rates/withdraw', { body: { rateId, reason: 'a slip' } });
+}
+
+type Shown = { rateId: number; state: string; fromTime: number; creditsPerSecond: number | null };
+
+async function ratesOf(query: Readonly<Record<string, string>>) {
+  const data = await dataOf(operator.ask('GET', '/api/admin/v1/rates', { query }));
+  // The service holds its answers against the schema of the endpoint.
+  return data as {
+    prices: { model: string; creditsPerSecond: number; nextRates: object[] }[];
+    rates: Shown[];
+    nextCursor: string | null;
+  };
+}
+
+test('200 a rate begins when it was asked to, is announced to its account alone, and says who set it and why', async () => {
+  const [accountId, other, fromTime] = [await newAccountId(), await newAccountId(), soon()];
+  const { rateId, createTime, ...shown } = await dataOf(set({ accountId, fromTime }));
+  const expected = { model, accountId, creditsPerSecond: 20, fromTime, state: 'announced', reason, who: 'ada' };
+  assert.deepEqual(shown, expected);
+  const listed = await ratesOf({ accountId });
+  assert.deepEqual(listed.rates, [{ rateId, createTime, ...expected }]);
+  const pricesOf = async (id: string) =>
+    (await ratesOf({ accountId: id })).prices.find((price) => price.model === model);
+  assert.deepEqual((await pricesOf(accountId))?.nextRates, [{ creditsPerSecond: 20, fromTime }]);
+  assert.deepEqual((await pricesOf(other))?.nextRates, []);
+});
+
+test('200 a rate without a time begins as soon as every process can know it, and the answer says when', async () => {
+  const askedAt = Date.now();
+  const shown = await dataOf(set({ accountId: await newAccountId() }));
+  const [fromTime, latest] = [Number(shown['fromTime']), Date.now() + rateLeadMs + 5];
+  assert.ok(fromTime > askedAt + rateLeadMs && fromTime <= latest, `${fromTime - askedAt}`);
+  const near = await dataOf(set({ accountId: await newAccountId(), fromTime: Date.now() + 1_000 }));
+  assert.ok(Number(near['fromTime']) > askedAt + rateLeadMs);
+});
+
+test('200 a rate that does not count yet is withdrawn, and withdrawing it again changes nothing', async () => {
+  const accountId = await newAccountId();
+  const { rateId } = await dataOf(set({ accountId, fromTime: soon() }));
+  const first = await dataOf(withdraw(rateId));
+  assert.equal(first['state'], 'withdrawn');
+  assert.deepEqual(await dataOf(withdraw(rateId)), first);
+  const { prices, rates } = await ratesOf({ accountId });
+  assert.deepEqual(
+    prices.map(({ nextRates }) => nextRates),
+    [[], []],
+  );
+  assert.deepEqual(
+    rates.map(({ state }) => state),
+    ['withdrawn'],
+  );
+  const actions = await listActions(service.database.db, { accountId, limit: 10 });
+  assert.deepEqual(
+    actions.map(({ action }) => action),
+    ['rates.withdraw', 'rates.set'],
+  );
+  assert.equal(actions[0]?.details['reason'], 'a slip');
+});
+
+test('200 past, present and future rates are told apart, newest decision first, a page at a time', async () => {
+  const accountId = await newAccountId();
+  const insert = (creditsPerSecond: number | undefined, fromMs: number) =>
+    insertDecidedRate(service.database.db, { model, accountId, creditsPerSecond, fromMs });
+  await insert(10, 5_000);
+  await insert(11, 5_000);
+  await insert(12, 4_000);
+  await insert(undefined, soon());
+  const expected = [
+    [null, 'announced'],
+    [12, 'past'],
+    [11, 'in_force'],
+    [10, 'past'],
+  ];
+  const whole = await ratesOf({ accountId, model });
+  assert.deepEqual(
+    whole.rates.map((rate) => [rate.creditsPerSecond, rate.state]),
+    expected,
+  );
+  assert.equal(whole.prices.find((price) => price.model === model)?.creditsPerSecond, 11);
+  const first = await ratesOf({ accountId, limit: '3' });
+  const rest = await ratesOf({ accountId, limit: '3', cursor: String(first.nextCursor) });
+  assert.deepEqual([...first.rates, ...rest.rates], whole.rates);
+  assert.deepEqual([rest.nextCursor, (await ratesOf({ accountId, model: 'videogen-2.0' })).rates], [null, []]);
+});
+
+test('404 no such account, no such rate', async () => {
+  assertRefused(await set({ accountId: randomUUID() }), 404, /no such account/);
+  assertRefused(
+    await operator.ask('GET', '/api/admin/v1/rates', { query: { accountId: randomUUID() } }),
+    404,
+    /no such account/,
+  );
+  assertRefused(await withdraw(999_999_999), 404, /no such rate/);
+});
+
+test('409 a rate that counts is not taken back, nor one that will in a moment', async () => {
+  const accountId = await newAccountId();
+  await insertDecidedRate(service.database.db, { model, accountId, creditsPerSecond: 10, fromMs: 5_000 });
+  const [inForce] = (await ratesOf({ accountId })).rates;
+  assertRefused(await withdraw(inForce?.rateId), 409, /counts already, or in a moment/);
+  const { rateId } = await dataOf(set({ accountId }));
+  assertRefused(await withdraw(rateId), 409, /counts already, or in a moment/);
+});
+
+test('422 what is no rate: fractions, nothing, too much, the past, no reason, an unknown model with the one that was meant', async () => {
+  const refused = (answer: Answer, path: string, message: RegExp) => {
+    assertRefused(answer, 422, message, answer.json.data);
+    const [first] = answer.json.data['errors'] as { path: string }[];
+    assert.equal(first?.path, path);
+  };
+  const fault = async (body: object, path: string, message: RegExp) => refused(await set(body), path, message);
+  for (const creditsPerSecond of [0, -1, 1.5, 1_000_001, '20', undefined])
+    await fault(
+      { creditsPerSecond },
+      'creditsPerSecond',
+      /creditsPerSecond: (must be a whole number of credits|is required)/,
+    );
+  for (const fromTime of [Date.now() - 1_000, 0, -1, 1e15, '2027-01-01'])
+    await fault({ fromTime }, 'fromTime', /never changes what has been/);
+  for (const bad of ['', undefined, 'x'.repeat(501), 5]) await fault({ reason: bad }, 'reason', /reason/);
+  await fault({ model: 'videogen-2-fast' }, 'model', /unknown model, did you mean videogen-2.0-fast\?/);
+  await fault({ model: 'sora' }, 'model', /unknown model, must be one of videogen-2.0, videogen-2.0-fast/);
+  await fault({ model: 5 }, 'model', /must be the name of a model/);
+  await fault({ accountId: 'acme' }, 'accountId', /must be the id of an account/);
+  for (const rateId of [0, 1.5, '7', undefined]) refused(await withdraw(rateId), 'rateId', /rateId/);
+  const query = { model: 'a b' };
+  refused(await operator.ask('GET', '/api/admin/v1/rates', { query }), 'model', /name of a model/);
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before, test } from 'node:test';
+import type { AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { operations } from '../../../src/http/operations.ts';
+import { findAccount } from '../../../src/stores/accounts.ts';
+import { skipWithoutBrowser, startBrowser } from '../../support/browser.ts';
+import { type HttpService, startHttpService } from '../../support/http-service.ts';
+
+const skip = skipWithoutBrowser();
+/** Of swagger-ui 5.35.0 itself, which we show as it is; nothing else may join them. */
+const vendors: readonly string[] = [
+  'color-contrast',
+  'label',
+  'nested-interactive',
+  'scrollable-region-focusable',
+  'select-name',
+];
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let browser: Browser | undefined;
+let service: HttpService;
+let page: Page;
+const requests: string[] = [];
+const errors: string[] = [];
+
+// One page for all tests, as a reader would go through it.
+before(async () => {
+  if (skip !== false) return;
+  browser = await startBrowser();
+  service = await startHttpService();
+  page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  page.setDefaultTimeout(20_000);
+  page.on('request', (request) => requests.push(request.url()));
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  page.on('pageerror', (error) => errors.push(String(error)));
+  await page.goto(`${service.url}/docs`);
+});
+after(async () => {
+  if (browser === undefined) return;
+  await browser.close();
+  await service.close();
+});
+
+const block = (tag: string, operationId: string) => page.locator(`#operations-${tag}-${operationId}`);
+
+/** Tries an operation out as it stands there; answers the status and the body that are shown. */
+async function tryOut(tag: string, operationId: string): Promise<{ status: string; body: string }> {
+  const operation = block(tag, operationId);
+  if (!(await operation.getByRole('button', { name: 'Execute' }).isVisible())) {
+    await operation.locator('.opblock-summary-control').click();
+  }
+  await operation.getByRole('button', { name: 'Execute' }).click();
+  const answer = operation.locator('.live-responses-table .response').first();
+  const status = await answer.locator('.response-col_status').innerText();
+  return { status: status.split('\n')[0] ?? '', body: await answer.locator('.highlight-code').first().innerText() };
+}
+
+test('the page shows every operation, and one of them opens with its fields', { skip }, async () => {
+  await page.locator('.opblock').first().waitFor();
+  assert.equal(await page.locator('.opblock').count(), operations.length);
+  await block('tasks', 'createTask').locator('.opblock-summary-control').click();
+  await block('tasks', 'createTask').getByText('Idempotency-Key').first().waitFor();
+});
+
+test('without a key an operation that is tried out shows the 401', { skip }, async () => {
+  const { status, body } = await tryOut('account', 'getCredits');
+  assert.equal(status, '401');
+  assert.match(body, /a valid API key is required/);
+});
+
+test('with a key that is entered there, credits can be read and a task be created', { skip }, async () => {
+  const { accountId, key } = await service.newAccount(1_000);
+  await page.locator('.auth-wrapper .authorize').first().click();
+  const form = page.locator('.modal-ux .auth-container').filter({ hasText: 'apiKey' });
+  await form.locator('input').fill(key);
+  await form.getByRole('button', { name: 'Apply credentials' }).click();
+  await page.locator('.modal-ux .close-modal').click();
+  const credits = await tryOut('account', 'getCredits');
+  assert.equal(credits.status, '200');
+  assert.match(credits.body, /"balance": 1000/);
+  const created = await tryOut('tasks', 'createTask');
+  assert.equal(created.status, '200');
+  assert.match(created.body, /"taskId": "[0-9a-f-]{36}"/);
+  assert.equal(service.started.length, 1);
+  assert.equal((await findAccount(service.database.db, accountId))?.balance, 1_000 - 165);
+});
+
+test('nothing was asked of any other host, and the console has no errors but the refusal', { skip }, () => {
+  assert.ok(requests.length > 5);
+  assert.deepEqual(
+    requests.filter((url) => !url.startsWith(`${service.url}/`) && !url.startsWith('data:')),
+    [],
+  );
+  assert.deepEqual(
+    errors.filter((error) => !/status of 401/.test(error)),
+    [],
+  );
+});
+
+test('assistive technology meets no serious barriers but those of the vendor that are known', { skip }, async () => {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })');
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id }) => id);
+  assert.deepEqual(
+    serious.filter((id) => !vendors.includes(id)),
+    [],
+  );
+});
