@@ -13,6 +13,8 @@ import type { TemporalTarget } from './temporal/connect.ts';
 export type Config = {
   readonly host: string;
   readonly port: number;
+  /** Where this process serves its metrics apart from the API; undefined means nowhere. */
+  readonly metricsPort: number | undefined;
   /** Base address in links; undefined means http://HOST:PORT. */
   readonly publicUrl: string | undefined;
   readonly dataFolder: string;
@@ -104,6 +106,7 @@ const schema = z
   .object({
     HOST: z.string().default('127.0.0.1'),
     PORT: wholeNumber(0, 65_535).default(3000),
+    METRICS_PORT: wholeNumber(0, 65_535).optional(),
     PUBLIC_URL: z
       .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
       .transform((url) => url.replace(/\/+$/, ''))
@@ -156,6 +159,7 @@ function config(env: z.output<typeof schema>, environment: Environment): Config 
   return {
     host: env.HOST,
     port: env.PORT,
+    metricsPort: env.METRICS_PORT,
     publicUrl: env.PUBLIC_URL,
     dataFolder,
     cacheFolder: join(env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'videogen'),

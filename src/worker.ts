@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { readConfig } from './config.ts';
 import { createLog } from './log.ts';
+import { createMetrics } from './metrics.ts';
 import { externalSettings } from './roles/external-settings.ts';
+import { startMetricsRole } from './roles/metrics-role.ts';
 import { fatalErrors, runUntilSignal } from './roles/run-until-signal.ts';
 import { startWorkerRole } from './roles/worker-role.ts';
 import { sayAndExit } from './say-and-exit.ts';
@@ -11,7 +13,10 @@ try {
   const settings = externalSettings(readConfig());
   const log = createLog({ level: settings.logLevel });
   const fatal = fatalErrors();
-  await runUntilSignal(await startWorkerRole(settings, log, fatal.reject), fatal.promise, log);
+  const metrics = createMetrics();
+  const watched = await startMetricsRole(settings, log, metrics);
+  const role = await startWorkerRole(settings, log, fatal.reject, metrics);
+  await runUntilSignal({ close: () => role.close().then(() => watched.close()) }, fatal.promise, log);
 } catch (error) {
   sayAndExit(error);
 }

@@ -33,6 +33,11 @@ describe('readConfig', () => {
     );
   });
 
+  test('metrics have no port of their own unless they are given one', () => {
+    assert.deepEqual([readConfig({}).metricsPort, readConfig({ METRICS_PORT: '9464' }).metricsPort], [undefined, 9464]);
+    assert.throws(() => readConfig({ METRICS_PORT: 'yes' }), /METRICS_PORT: /);
+  });
+
   test('a variable that is set but empty counts as unset', () => {
     assert.equal(readConfig({ PORT: '', DATABASE_URL: '' }).port, 3000);
   });
@@ -70,7 +75,7 @@ describe('readConfig', () => {
     );
   });
 
-  test('a catalogue file replaces the models, and one that names a model twice is refused', () => {
+  test('a catalogue file replaces the models, and one that names a model, or an instant of its rates, twice is refused', () => {
     const folder = mkdtempSync(join(tmpdir(), 'videogen-config-'));
     const file = join(folder, 'models.json');
     const model = { model: 'm', title: 'M', rates: [{ creditsPerSecond: 7 }] };
@@ -81,6 +86,9 @@ describe('readConfig', () => {
     );
     writeFileSync(file, JSON.stringify({ models: [model, model] }));
     assert.throws(() => readConfig({ VIDEOGEN_MODELS: file }), /VIDEOGEN_MODELS: .*twice/s);
+    const twoAtOnce = [{ creditsPerSecond: 7 }, { creditsPerSecond: 8, from: '1970-01-01T01:00:00+01:00' }];
+    writeFileSync(file, JSON.stringify({ models: [{ ...model, rates: twoAtOnce }] }));
+    assert.throws(() => readConfig({ VIDEOGEN_MODELS: file }), /VIDEOGEN_MODELS: .*two rates from the same instant/s);
     rmSync(folder, { recursive: true });
   });
 });

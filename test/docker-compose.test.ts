@@ -122,6 +122,17 @@ test('our containers get settings that the configuration accepts, and none that 
   assert.equal(readConfig(service('api').environment).host, '0.0.0.0');
 });
 
+test('api and worker tell a monitor on their network how they are, on a port that is not published', () => {
+  for (const name of ['api', 'worker']) {
+    const { environment, healthcheck, ports } = service(name);
+    const { host, metricsPort } = readConfig(environment);
+    assert.deepEqual([host, metricsPort], ['0.0.0.0', 9464], name);
+    assert.ok(healthcheck !== undefined, name);
+    assert.ok(!ports.some((port) => port.endsWith(':9464')), name);
+  }
+  assert.match(JSON.stringify(service('worker').healthcheck), /127\.0\.0\.1:9464\/healthz/);
+});
+
 test('api and worker share the folder of results', () => {
   for (const name of ['api', 'worker']) {
     const { environment, volumes } = service(name);

@@ -67,7 +67,8 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
       reveal: (accountId) => revealSecret(db, box, accountId),
       rotate: (rotation) => rotateSecret(db, box, rotation),
     },
-    metrics: metrics.registry,
+    // With a port of their own, they are not shown on the public one.
+    ...(settings.metricsPort === undefined && { metrics: metrics.registry }),
     progressOf: createTaskProgress(temporal.client),
     createRate: settings.createRate,
     reads: settings.readRate && createRateLimiter(settings.readRate),

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { modelCatalogue } from '../domain/models.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
+import { translationOf } from '../http/translation.ts';
 import type { Log } from '../log.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
 import { createFolderResultStore } from '../media/folder-result-store.ts';
@@ -52,8 +53,10 @@ export function openWorkerRooms(settings: Settings, log: Log, metrics: Metrics):
       client: callbackClient,
       slots: createCallbackSlots(),
       secretsOf: (accountId) => callbackSecretsOf(db, box, accountId),
+      dialectHeaders: ({ dialect, ...callback }) => translationOf(dialect).callbackHeaders(callback),
     }),
     recordOf: createRecordReader(db, media),
+    callbackBody: (record, dialect) => translationOf(dialect).callbackBody(record),
     engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     workFolder: settings.workFolder,
     retentionMs: settings.retentionMs,

@@ -32,6 +32,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     },
     postCallback: noPart,
     recordOf: noPart,
+    callbackBody: noPart,
     engine: { startTask: noPart, lookAt: noPart, cancelTask: noPart, terminateTask: noPart, startDelivery: noPart },
     workFolder: join(folder, '.work'),
     retentionMs: 14 * 24 * 60 * 60_000,

@@ -19,7 +19,9 @@ import { createAccount } from '../../src/stores/accounts.ts';
 import { createApiKey } from '../../src/stores/api-keys.ts';
 import type { Database } from '../../src/stores/database.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { documentedOnly } from './documented-answers.ts';
 import { type Answer, createHttpClient, isObject, type Send } from './http-client.ts';
+import { recordOutcome } from './recorded-outcomes.ts';
 
 export type StartedTask = Parameters<HttpDeps['startTask']>[0];
 export type Redelivery = Parameters<HttpDeps['redeliver']>[0];
@@ -84,7 +86,7 @@ export async function startHttpService({
     noteKeyUse: keyUses.add,
     taskEnds: createTaskEnds(ownDatabase.db, { pauseMs: 20 }),
     checkAnswers: true,
-    log: pino({ level: 'debug' }, { write: (line: string) => log.push(parseLine(line)) }),
+    log: pino({ level: 'debug' }, { write: (text: string) => note(log, parseLine(text)) }),
     ...overrides,
   };
   const server = await startHttpServer({
@@ -95,7 +97,7 @@ export async function startHttpService({
     ...(limits !== undefined && { limits }),
   });
   const url = `http://127.0.0.1:${server.port}`;
-  const send = createHttpClient(url);
+  const send = documentedOnly(createHttpClient(url), deps.models);
   return {
     database: ownDatabase,
     deps,
@@ -122,6 +124,11 @@ export async function startHttpService({
       await rm(folder, { recursive: true });
     },
   };
+}
+
+function note(log: LogLine[], line: LogLine): void {
+  log.push(line);
+  recordOutcome(line);
 }
 
 function parseLine(line: string): LogLine {

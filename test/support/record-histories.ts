@@ -53,6 +53,20 @@ async function generating(taskId: string): Promise<void> {
   await waitFor('generation', async () => ((await findTask(db, taskId))?.state === 'generating' ? true : undefined));
 }
 
+async function failGeneration(workflowId: string): Promise<void> {
+  const { raw } = await temporal.client.workflow.getHandle(workflowId).describe();
+  const [activityId] = raw.pendingActivities?.flatMap((activity) => activity.activityId ?? []) ?? [];
+  await temporal.client.workflowService.respondActivityTaskFailedById({
+    namespace: worker.settings.temporal.namespace,
+    workflowId,
+    activityId: activityId ?? '',
+    failure: {
+      message: 'broken off',
+      applicationFailureInfo: { type: 'internal' },
+    },
+  });
+}
+
 const succeeded = await start('[[instant]] recorded', `${receiver.url}/success`);
 await waitForEnd(db, succeeded);
 await save('success-with-callback', succeeded);
@@ -65,6 +79,13 @@ await save('success', quiet);
 const rejected = await start('[[reject]]', `${receiver.url}/failure`);
 await waitForEnd(db, rejected);
 await save('fail-with-callback', rejected);
+
+// As a worker that shuts down in the middle of it would.
+const brokenOff = await start('[[instant]] [[slow 5s]]');
+await generating(brokenOff);
+await failGeneration(brokenOff);
+await waitForEnd(db, brokenOff);
+await save('success-after-a-repeat', brokenOff);
 
 const cancelled = await start('[[hang]]');
 await generating(cancelled);

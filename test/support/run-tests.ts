@@ -6,6 +6,7 @@ import { readConfig } from '../../src/config.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
 import { startTemporal } from '../../src/embedded/temporal-server.ts';
+import { outcomesVariable, unproducedOutcomes } from './recorded-outcomes.ts';
 
 // `npm test`: one PostgreSQL and one Temporal server for all test files, each of which makes itself a database and task
 // queues of its own. Arguments are parts of file names to run; without any, everything runs. `--script FILE …` runs a
@@ -29,10 +30,14 @@ const [postgres, temporal] = await Promise.all([
   }),
 ]);
 const [first, ...rest] = process.argv.slice(2);
+const outcomes = join(folder, 'outcomes');
 const code = first === '--script' ? await runNode(rest) : await runTests(await testFiles(process.argv.slice(2)));
+const unproduced = first === undefined && code === 0 ? unproducedOutcomes(outcomes) : [];
+if (unproduced.length > 0)
+  say(`These refusals are documented, and no test produces them:\n  ${unproduced.join('\n  ')}`);
 await Promise.all([postgres.stop(), temporal.stop()]);
 await rm(folder, { recursive: true, force: true });
-process.exit(code);
+process.exit(unproduced.length > 0 ? 1 : code);
 
 async function testFiles(wanted: readonly string[]): Promise<readonly string[]> {
   const names = await readdir('dist/test', { recursive: true });
@@ -49,7 +54,12 @@ function runTests(files: readonly string[]): Promise<number> {
 function runNode(args: readonly string[]): Promise<number> {
   const child = spawn(process.execPath, args, {
     stdio: 'inherit',
-    env: { ...process.env, VIDEOGEN_TEST_POSTGRES: postgres.url, VIDEOGEN_TEST_TEMPORAL: temporal.address },
+    env: {
+      ...process.env,
+      VIDEOGEN_TEST_POSTGRES: postgres.url,
+      VIDEOGEN_TEST_TEMPORAL: temporal.address,
+      [outcomesVariable]: outcomes,
+    },
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   return new Promise((resolve, reject) => {

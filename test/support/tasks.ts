@@ -1,3 +1,4 @@
+import type { Rate } from '../../src/domain/models.ts';
 import type { Task, TaskParam, TaskResult } from '../../src/domain/task.ts';
 import { isFinal } from '../../src/domain/task.ts';
 import { acceptTask } from '../../src/stores/accept-task.ts';
@@ -29,10 +30,13 @@ export const madeUpMeasures: Omit<TaskResult, 'videoKey' | 'posterKey'> = {
 /** What the books need to know of such a video. */
 export const madeUpResult: TaskResult = { videoKey: 'video', posterKey: 'poster', ...madeUpMeasures };
 
+/** What the catalogue of the tests says that a second costs. */
+export const listedRates: readonly Rate[] = [{ creditsPerSecond: 33, fromMs: 0 }];
+
 /** Accepts a task as createTask does, for 132 credits, without starting its workflow. */
 export async function acceptTestTask(db: Database, accountId: string, param: TaskParam): Promise<string> {
   const taskId = uuidv7();
-  const acceptance = await acceptTask(db, { taskId, accountId, param, creditsCharged: 132 });
+  const acceptance = await acceptTask(db, { taskId, accountId, param, listedRates });
   if (acceptance.kind !== 'accepted') throw new Error(`not accepted: ${acceptance.kind}`);
   return taskId;
 }

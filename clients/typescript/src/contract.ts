@@ -105,7 +105,7 @@ export type LedgerEntry = {
 export type Model = {
   readonly model: string;
   readonly title: string;
-  /** The rate in force now. */
+  /** The account's rate that is in force now. */
   readonly creditsPerSecond: number;
   /** Rates that come into force later; a task keeps that of its creation. */
   readonly nextRates: readonly {

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { keptPort } from '../../src/embedded/kept-port.ts';
+import { createLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { startMetricsRole } from '../../src/roles/metrics-role.ts';
+import { assertRefused, createHttpClient } from '../support/http-client.ts';
+
+const host = '127.0.0.1';
+const log = createLog({ level: 'silent' });
+
+test('METRICS_PORT serves the metrics of this process and that it lives, and nothing else, until it is closed', async () => {
+  const metricsPort = await keptPort(undefined, undefined);
+  const metrics = createMetrics();
+  const role = await startMetricsRole({ host, metricsPort }, log, metrics);
+  const send = createHttpClient(`http://${host}:${metricsPort}`);
+  try {
+    metrics.tasksSettled.inc({ outcome: 'started' });
+    // Through a proxy too: whoever may reach the port is whoever set it up.
+    const answer = await send('GET', '/metrics', { headers: { 'x-forwarded-for': '203.0.113.1' } });
+    assert.match(answer.bytes.toString(), /^videogen_tasks_settled_total\{outcome="started"\} 1$/m);
+    assert.deepEqual((await send('GET', '/healthz')).json, { code: 200, msg: 'success', data: {} });
+    for (const path of ['/', '/api/v1/credits', '/openapi.json', '/docs', '/readyz']) {
+      assertRefused(await send('GET', path), 404, /no such endpoint/);
+    }
+    assertRefused(await send('POST', '/metrics'), 405, /does not take this method/);
+  } finally {
+    await role.close();
+  }
+  await assert.rejects(send('GET', '/healthz'), /ECONNREFUSED/);
+});
+
+test('without METRICS_PORT nothing is served', async () => {
+  const role = await startMetricsRole({ host, metricsPort: undefined }, log, createMetrics());
+  await role.close();
+});

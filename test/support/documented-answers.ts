@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ModelCatalogue } from '../../src/domain/models.ts';
+import { openApiDocument } from '../../src/http/openapi.ts';
+import type { Operation } from '../../src/http/operation.ts';
+import { operations } from '../../src/http/operations.ts';
+import { translationOf } from '../../src/http/translation.ts';
+import { type Answer, isObject, type Send } from './http-client.ts';
+
+/**
+ * A client that holds every answer of a documented operation against the OpenAPI document itself. The schemas it is made
+ * from are not enough: what the generator makes of them can be something else, and that is what clients read.
+ */
+export function documentedOnly(send: Send, models: ModelCatalogue): Send {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  const document: unknown = JSON.parse(JSON.stringify(openApiDocument(models)));
+  ajv.addSchema(isObject(document) ? document : {}, 'openapi');
+  const compiled = new Map<string, ValidateFunction | undefined>();
+  const schemaOf = (pointer: string) => {
+    if (!compiled.has(pointer)) compiled.set(pointer, compile(ajv, pointer));
+    return compiled.get(pointer);
+  };
+  return async (method, path, options) => {
+    const answer = await send(method, path, options);
+    const operation = operations.find((one) => one.method.toUpperCase() === method && one.path === path.split('?')[0]);
+    if (operation !== undefined) requireDocumented(operation, answer, schemaOf(pointerTo(operation, answer.status)));
+    return answer;
+  };
+}
+
+function pointerTo({ path, method }: Operation, status: number): string {
+  const escaped = [path, method, 'responses', String(status), 'content', 'application/json', 'schema'].map((step) =>
+    step.replaceAll('~', '~0').replaceAll('/', '~1'),
+  );
+  return `openapi#/paths/${escaped.join('/')}`;
+}
+
+/** Undefined when the document has nothing there. */
+function compile(ajv: Ajv2020, pointer: string): ValidateFunction | undefined {
+  try {
+    return ajv.compile({ $ref: pointer });
+  } catch (error) {
+    if (error instanceof Ajv2020.MissingRefError) return undefined;
+    throw error;
+  }
+}
+
+function requireDocumented(operation: Operation, { status, bytes }: Answer, isValid: ValidateFunction | undefined) {
+  const what = `${operation.operationId} answered ${status}`;
+  assert.ok(isValid, `${what}, which is not documented`);
+  const answer: unknown = JSON.parse(bytes.toString());
+  if (isValid(answer) || (status === 200 && isInDialect(operation, answer))) return;
+  assert.fail(`${what} unlike its document: ${JSON.stringify(isValid.errors)}`);
+}
+
+/** Keys of the dialect read another record, which is described elsewhere. */
+function isInDialect({ operationId }: Operation, answer: unknown): boolean {
+  const data = isObject(answer) ? answer['data'] : undefined;
+  return translationOf('kie').answers[operationId]?.safeParse(data).success === true;
+}

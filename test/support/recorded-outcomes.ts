@@ -1,0 +1,31 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { everyRequest } from '../../src/http/operation.ts';
+import { operations } from '../../src/http/operations.ts';
+
+/** Where the tests of a whole run leave word of how requests were refused; set by run-tests.ts. */
+export const outcomesVariable = 'VIDEOGEN_TEST_OUTCOMES';
+
+const seen = new Set<string>();
+
+/** Takes the log line of a request. */
+export function recordOutcome({ method, path, failure }: Readonly<Record<string, unknown>>): void {
+  const file = process.env[outcomesVariable];
+  const outcome = [method, path, failure].join(' ');
+  if (file === undefined || failure === undefined || seen.has(outcome)) return;
+  seen.add(outcome);
+  appendFileSync(file, `${outcome}\n`);
+}
+
+/**
+ * The refusals that an operation documents and that no test has produced. What may happen to any request happens before a
+ * route is known, and need not happen to each of them; a body that breaks off has no client left to tell.
+ */
+export function unproducedOutcomes(file: string): readonly string[] {
+  const produced = new Set(existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []);
+  return operations.flatMap(({ operationId, method, path, failures }) =>
+    failures
+      .filter((failure) => !everyRequest.includes(failure) && failure !== 'body_unreadable')
+      .filter((failure) => !produced.has(`${method.toUpperCase()} ${path} ${failure}`))
+      .map((failure) => `${operationId} ${failure}`),
+  );
+}
