@@ -119,8 +119,9 @@ async function submit(
 ): Promise<OpenJob> {
   try {
     const jobId = await provider.submit(request, signal);
-    await recordProviderJob(deps.db, { taskId, ordinal, jobId });
-    return { taskId, ordinal, provider, jobId };
+    if (await recordProviderJob(deps.db, { taskId, ordinal, jobId })) return { taskId, ordinal, provider, jobId };
+    await provider.cancel(jobId);
+    throw new Error(`the call for job ${jobId} had been given up; the job is stopped`);
   } catch (error) {
     // A TaskFault from submit is the provider's word that no job exists. Any other error, and our own deadline, which comes
     // back through the signal, leaves the intent open, to be looked up.

@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Settings } from '../roles/settings.ts';
@@ -7,10 +5,10 @@ import { searchAttributes } from '../temporal/engine.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { postgresFolder } from './find-postgres.ts';
 import { keptPort } from './kept-port.ts';
+import { keptSecret } from './kept-secret.ts';
 import { startPostgres } from './postgres.ts';
 import { findTemporalCli } from './temporal-cli.ts';
 import { startTemporal } from './temporal-server.ts';
-import { writeFileAtomically } from './write-file-atomically.ts';
 
 export type EmbeddedStack = {
   readonly settings: Settings;
@@ -103,15 +101,4 @@ async function engine(config: Config, log: (message: string) => void): Promise<F
     uiUrl: server.uiUrl,
     stop: () => server.stop(),
   };
-}
-
-/** Signs links and seals callback secrets; made once, kept beside the data it protects. */
-export async function keptSecret(dataFolder: string): Promise<string> {
-  const path = join(dataFolder, 'secret');
-  const kept = await readFile(path, 'utf8').catch(() => undefined);
-  if (kept !== undefined && kept.trim() !== '') return kept.trim();
-  const secret = randomBytes(32).toString('base64url');
-  await mkdir(dataFolder, { recursive: true });
-  await writeFileAtomically(path, `${secret}\n`, 0o600);
-  return secret;
 }

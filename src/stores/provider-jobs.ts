@@ -65,15 +65,23 @@ export async function intendProviderJob(
 
 const recordSubmitted = {
   name: 'record-provider-job',
-  text: `update provider_jobs set job_id = $3, submitted_at = now() where task_id = $1 and ordinal = $2`,
+  text: `
+update provider_jobs set job_id = $3, submitted_at = now(), settled_at = null,
+  outcome = case when outcome is not null then 'abandoned' end
+where task_id = $1 and ordinal = $2
+returning outcome is null as is_wanted`,
 };
 
-/** Commits the id of the job that the provider made. */
+/**
+ * Commits the id of the job that the provider made. Answers false when nobody waits for it any more, because the call was given
+ * up meanwhile (its worker was frozen): the job is then one that must be stopped, and until it is, `reconcile` finds it.
+ */
 export async function recordProviderJob(
   db: Database,
   { taskId, ordinal, jobId }: { taskId: string; ordinal: number; jobId: string },
-): Promise<void> {
-  await db.run(recordSubmitted, [taskId, ordinal, jobId]);
+): Promise<boolean> {
+  const [row] = await db.run<{ is_wanted: boolean }>(recordSubmitted, [taskId, ordinal, jobId]);
+  return row?.is_wanted === true;
 }
 
 const recordEnded = {

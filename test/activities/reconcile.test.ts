@@ -6,6 +6,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import pg from 'pg';
 import type { ActivityDeps, WorkflowLook } from '../../activities/deps.ts';
 import { mediaKeysOf } from '../../activities/media-keys.ts';
+import { openProviderJob } from '../../activities/open-provider-job.ts';
 import { createReconcileActivities } from '../../activities/reconcile.ts';
 import type { FailCode } from '../../src/domain/task.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
@@ -212,6 +213,41 @@ test('the job of a task that ended before the answer to its create came is found
   assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
   assert.equal(upstream.jobs[0]?.state, 'cancelled');
 });
+
+for (const dies of [false, true]) {
+  test(`a job that is made after its task was settled, by a worker that was frozen, is stopped${dies ? ' by the next round' : ''}`, async () => {
+    const task = await findTask(database.db, await accepted());
+    assert.ok(task);
+    const { taskId } = task;
+    const world = deps();
+    const frozen = {
+      ...upstream.provider,
+      submit: async (...asked: Parameters<typeof upstream.provider.submit>) => {
+        await refundTask(database.db, taskId, failure('timeout'));
+        await administer(`alter table tasks disable trigger final_tasks_never_change`);
+        await administer(`update tasks set completed_at = completed_at - interval '1 hour' where id = '${taskId}'`);
+        await administer(`alter table tasks enable trigger final_tasks_never_change`);
+        await run(activities().settleProviderJobs);
+        return upstream.provider.submit(...asked);
+      },
+      cancel: (jobId: string) => (dies ? Promise.reject(new Killed()) : upstream.provider.cancel(jobId)),
+    };
+    const { param } = task;
+    const request = { taskId, ...param, workFolder: folder, images: () => Promise.resolve([]) };
+    const opening = openProviderJob(
+      { ...world, providers: new Map([[frozen.name, frozen]]) },
+      task,
+      request,
+      AbortSignal.timeout(60_000),
+    );
+    await assert.rejects(opening, dies ? Killed : /given up/);
+    if (dies) assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
+    assert.deepEqual(
+      upstream.jobs.map(({ state }) => state),
+      ['cancelled'],
+    );
+  });
+}
 
 test('a job whose provider does not answer is asked about again in the next round', async () => {
   await failedWithJob();
