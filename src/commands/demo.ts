@@ -9,6 +9,7 @@ import { scopes } from '../domain/api-key.ts';
 import { probeVideo } from '../media/probe-video.ts';
 import { createSecretBox } from '../outbound/secret-box.ts';
 import { callbackSecretsOf } from '../roles/account-secrets.ts';
+import { signalled } from '../roles/run-until-signal.ts';
 import { createAccount } from '../stores/accounts.ts';
 import { createApiKey } from '../stores/api-keys.ts';
 import { createDatabase, type Database } from '../stores/database.ts';
@@ -33,6 +34,11 @@ export function addDemoCommand(program: Command): void {
 async function runDemo(prompt: string, options: GenerationOptions): Promise<void> {
   intro('Videogen demo');
   const dataFolder = await mkdtemp(join(tmpdir(), 'videogen-demo-'));
+  // Whenever it is broken off, its servers and files go with it.
+  const interruption = signalled().then((): never => {
+    throw new CommandError('The demo was broken off.');
+  });
+  interruption.catch(() => {});
   const config: Config = { ...readConfig(), databaseUrl: undefined, temporal: undefined, port: 0, dataFolder };
   try {
     log.step('Starting PostgreSQL, Temporal, the API and the workers');
@@ -41,7 +47,7 @@ async function runDemo(prompt: string, options: GenerationOptions): Promise<void
     const db = createDatabase({ url: service.settings.databaseUrl, poolSize: 2 });
     try {
       log.success(`API ${service.settings.publicUrl}   Temporal UI ${service.temporalUiUrl}`);
-      await showBothEndings(db, service.settings, prompt, options);
+      await Promise.race([showBothEndings(db, service.settings, prompt, options), interruption]);
     } finally {
       await db.close();
       await service.close();

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { firstCredits, makeFirstKey } from '../embedded/first-key.ts';
 import type { Service } from '../embedded/service.ts';
-import { runUntilSignal } from '../roles/run-until-signal.ts';
+import { runUntilSignal, signalled } from '../roles/run-until-signal.ts';
 import { createDatabase } from '../stores/database.ts';
 
 export function addStartCommand(program: Command): void {
@@ -13,11 +13,12 @@ export function addStartCommand(program: Command): void {
     )
     .action(async () => {
       const say = (message: string) => process.stdout.write(`${message}\n`);
+      const signal = signalled();
       const { startService } = await import('../embedded/service.ts');
       const service = await startService(readConfig(), say);
       const firstKey = await firstKeyOf(service);
       say(banner(service, firstKey).join('\n'));
-      await runUntilSignal(service, service.fatal, service.log);
+      await runUntilSignal(service, service.fatal, service.log, signal);
     });
 }
 

@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+import pLimit from 'p-limit';
 import { TaskFault } from '../domain/task-fault.ts';
 import type { TaskResult } from '../domain/task.ts';
 import { FfmpegError } from './ffmpeg-error.ts';
@@ -8,6 +10,8 @@ import { VideoFileError } from './video-file-error.ts';
 
 /** Checks that a generated video plays, measures it and writes its poster. A bad one is a `TaskFault`, `result_invalid`. */
 export function createVideoInspector(ffmpeg: Ffmpeg) {
+  // A poster is all CPU: more of them at once than cores end no sooner, and hold up everything else meanwhile.
+  const inTurn = pLimit(availableParallelism());
   return async (
     videoPath: string,
     posterPath: string,
@@ -15,7 +19,8 @@ export function createVideoInspector(ffmpeg: Ffmpeg) {
   ): Promise<Omit<TaskResult, 'videoKey' | 'posterKey'>> => {
     try {
       const { frames: _, ...measured } = await probeVideo(videoPath);
-      await makePoster(ffmpeg, videoPath, posterPath, { durationSeconds: measured.durationSeconds, signal });
+      const { durationSeconds } = measured;
+      await inTurn(() => makePoster(ffmpeg, videoPath, posterPath, { durationSeconds, signal }));
       return measured;
     } catch (cause) {
       if (!isFaultOfFile(cause)) throw cause;

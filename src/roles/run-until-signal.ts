@@ -6,10 +6,16 @@ const drainLimitMs = 45_000;
 
 /**
  * Keeps a role running until SIGTERM or SIGINT (or until `fatal` rejects), then drains it and ends the process: 0 after a
- * signal, 1 after a fatal error or when draining took too long. A second signal ends it at once.
+ * signal, 1 after a fatal error or when draining took too long. A second signal ends it at once. Whoever starts servers of
+ * its own listens from the beginning and gives `signal`, for a signal during the start would leave them behind.
  */
-export async function runUntilSignal(role: Role, fatal: Promise<never>, log: Log): Promise<never> {
-  const failed = await Promise.race([signalled(), fatal]).then(
+export async function runUntilSignal(
+  role: Role,
+  fatal: Promise<never>,
+  log: Log,
+  signal = signalled(),
+): Promise<never> {
+  const failed = await Promise.race([signal, fatal]).then(
     () => false,
     (error: unknown) => {
       log.fatal({ err: error }, 'stopping because of a fatal error');
@@ -17,7 +23,6 @@ export async function runUntilSignal(role: Role, fatal: Promise<never>, log: Log
     },
   );
   log.info('draining');
-  for (const name of signals) process.once(name, () => process.exit(1));
   const timer = setTimeout(() => {
     log.error('draining took too long');
     process.exit(1);
@@ -30,10 +35,12 @@ export async function runUntilSignal(role: Role, fatal: Promise<never>, log: Log
 
 const signals = ['SIGTERM', 'SIGINT'] as const;
 
-async function signalled(): Promise<void> {
+/** Resolves at the first SIGTERM or SIGINT from now on; the next one ends the process at once. */
+export async function signalled(): Promise<void> {
   await new Promise<void>((resolve) => {
     for (const name of signals) process.once(name, () => resolve());
   });
+  for (const name of signals) process.once(name, () => process.exit(1));
 }
 
 /** A promise that a role rejects when it cannot go on. */

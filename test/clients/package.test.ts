@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { newCallbackSecret } from '../../src/outbound/callback-secret.ts';
 import { signWebhook } from '../../src/outbound/sign-webhook.ts';
+import { skipWithoutBrowser, startBrowser } from '../support/browser.ts';
 import type { Exercised, SignedCallback } from '../support/exercise-client.ts';
 import {
   answer,
@@ -86,6 +87,25 @@ describe('the package, as others install it', () => {
     });
   }
 
+  test('does all it can in a browser', { skip: skipWithoutBrowser() }, async () => {
+    const browser = await startBrowser();
+    try {
+      const page = await browser.newPage();
+      // The page and the package come from the service's own origin, for the API sends no CORS headers.
+      await page.route(`${service.url}/page/**`, async (route) => {
+        const name = new URL(route.request().url()).pathname.slice('/page/'.length);
+        if (name === '') return route.fulfill({ contentType: 'text/html', body: pageOf(service.url, signed) });
+        const path = name === 'exercise-client.js' ? exercise : join(folder, 'node_modules', name);
+        return route.fulfill({ contentType: 'text/javascript', body: await readFile(path) });
+      });
+      await page.goto(`${service.url}/page/`);
+      await page.waitForFunction('document.title !== ""', undefined, { timeout: 30_000 });
+      assert.deepEqual(JSON.parse(await page.title()), exercised);
+    } finally {
+      await browser.close();
+    }
+  });
+
   test('every file of it is a module of its own that imports nothing from elsewhere', async () => {
     const dist = join(folder, 'node_modules/@videogen/client/dist');
     for (const file of await readdir(dist)) {
@@ -119,6 +139,15 @@ function mainOf(url: string, signed: SignedCallback): string {
     `import { exerciseClient } from './exercise-client.js';`,
     `console.log(JSON.stringify(await exerciseClient(videogen, '${url}', ${JSON.stringify(signed)})));`,
   ].join('\n');
+}
+
+/** Writes what came out, or what went wrong, into its title. */
+function pageOf(url: string, signed: SignedCallback): string {
+  const imports = { imports: { '@videogen/client': '/page/@videogen/client/dist/index.js' } };
+  const main = mainOf(url, signed).replace(/console\.log\((.*)\);$/, 'document.title = $1;');
+  const failed = `addEventListener('error', ({ message }) => { document.title = JSON.stringify(message); });`;
+  return `<!doctype html><link rel="icon" href="data:,"><script>${failed}</script>
+<script type="importmap">${JSON.stringify(imports)}</script><script type="module">${main}</script>`;
 }
 
 /** Loses the answer of each first create, shows the task live once, and then done; `models` never answers. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { keptPort } from '../../src/embedded/kept-port.ts';
 import { type Api, createTask, recordInfo } from '../support/api.ts';
-import { killEverything } from '../support/kill-everything.ts';
+import { killEverything, processesIn } from '../support/service-processes.ts';
 import { type Running, spawnVideogen, videogen } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -113,6 +113,23 @@ describe('videogen start, with servers of its own', () => {
     const { stdout: audit } = await videogen(env, 'audit', '--json');
     assert.deepEqual(JSON.parse(audit), { violations: [] });
   });
+
+  for (const [command, moment] of [
+    ['start', 'Creating the database'],
+    ['demo', 'Creating the database'],
+    ['demo', 'createTask answered'],
+  ] as const) {
+    test(`${command} that is broken off at "${moment}" leaves nothing running and no lock`, async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'videogen-broken-off-'));
+      const { child, stdout } = spawnVideogen({ ...env, VIDEOGEN_DATA: folder, TMPDIR: folder, PORT: '0' }, command);
+      await waitFor(moment, () => (stdout().includes(moment) ? true : undefined));
+      child.kill('SIGINT');
+      const [code] = (await once(child, 'exit')) as [number | null]; // what 'exit' carries
+      assert.equal(code, command === 'start' ? 0 : 1);
+      assert.deepEqual(await processesIn(folder), []);
+      await rm(folder, { recursive: true });
+    });
+  }
 
   test('SIGINT drains and ends with 0, and nothing is left running', async () => {
     const child = running?.child;
