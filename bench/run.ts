@@ -20,7 +20,7 @@ import { wholeTaskRows } from './rows/whole-task.ts';
 import { benchPostgres, benchTemporal } from './servers.ts';
 import { benchAccounts, benchService } from './service.ts';
 
-// `npm run bench`: every row beside its floor, on the same servers, in the same run; prints one table in under ten minutes.
+// `npm run bench`: every row beside its floor, on the same servers, in the same run; prints one table. The whole of it took 19 minutes.
 //   --quick            short loads, to try the bench itself; its figures mean little
 //   --only PART        one part alone: http, engine, live, callbacks, preview, start or peers
 //   --memory-tasks N   whole tasks until memory is looked at; 10,000 take some minutes more
