@@ -58,10 +58,7 @@ async function resumeJob(
   const { ordinal } = job;
   if (job.jobId !== undefined) return { taskId, ordinal, provider, jobId: job.jobId };
   const recovered = await provider.recover(request, signal);
-  if (recovered.kind === 'found') {
-    await recordProviderJob(deps.db, { taskId, ordinal, jobId: recovered.jobId });
-    return { taskId, ordinal, provider, jobId: recovered.jobId };
-  }
+  if (recovered.kind === 'found') return noted(deps, { taskId, ordinal, provider, jobId: recovered.jobId });
   if (recovered.kind === 'unknown') {
     const fault = unavailable(`the answer of ${job.provider} was lost`, false);
     const failure = { failCode: fault.failCode, failMsg: fault.message };
@@ -119,9 +116,7 @@ async function submit(
 ): Promise<OpenJob> {
   try {
     const jobId = await provider.submit(request, signal);
-    if (await recordProviderJob(deps.db, { taskId, ordinal, jobId })) return { taskId, ordinal, provider, jobId };
-    await provider.cancel(jobId);
-    throw new Error(`the call for job ${jobId} had been given up; the job is stopped`);
+    return await noted(deps, { taskId, ordinal, provider, jobId });
   } catch (error) {
     // A TaskFault from submit is the provider's word that no job exists. Any other error, and our own deadline, which comes
     // back through the signal, leaves the intent open, to be looked up.
@@ -129,6 +124,13 @@ async function submit(
       await endProviderJob(deps.db, { taskId, ordinal, outcome: 'not_created' });
     throw error;
   }
+}
+
+/** The job, once its id is committed. One that nobody waits for any more is stopped; the next attempt sees what became of its task. */
+async function noted(deps: ActivityDeps, job: OpenJob): Promise<OpenJob> {
+  if (await recordProviderJob(deps.db, job)) return job;
+  await job.provider.cancel(job.jobId);
+  throw new Error(`the call for job ${job.jobId} had been given up; the job is stopped`);
 }
 
 function unavailable(detail: string, retryable: boolean): TaskFault {

@@ -1,8 +1,8 @@
+import DataLoader from 'dataloader';
 import type { Caller, Scope } from '../domain/api-key.ts';
 import type { Dialect } from '../domain/dialect.ts';
 import type { Task } from '../domain/task.ts';
 import { hashApiKey, looksLikeApiKey } from './api-key-format.ts';
-import { askTogether } from './ask-together.ts';
 import type { Database } from './database.ts';
 import { taskColumns, taskFromRow, type TaskRow } from './task-row.ts';
 
@@ -39,6 +39,9 @@ export type FoundCaller = Caller & { readonly useIsStale: boolean };
 /** The SHA-256 of a key, and the id of a task, a UUID, or undefined when no task is asked for. */
 type Question = { readonly hash: Buffer; readonly taskId: string | undefined };
 
+/** In one statement at most; whoever comes beyond is asked for with the next statement, at the same time. */
+const maxTogether = 100;
+
 export type CallerWithTask = { readonly caller: FoundCaller; readonly task: Task | undefined };
 
 /**
@@ -49,8 +52,14 @@ export type CallerWithTask = { readonly caller: FoundCaller; readonly task: Task
 export function createCallerFinder(
   db: Database,
 ): (key: string, taskId?: string) => Promise<CallerWithTask | undefined> {
-  const ask = askTogether((questions: readonly Question[]) => findCallers(db, questions));
-  return async (key, taskId) => (looksLikeApiKey(key) ? ask({ hash: hashApiKey(key), taskId }) : undefined);
+  const callers = new DataLoader((questions: readonly Question[]) => findCallers(db, questions), {
+    // A revoked key counts from the next request.
+    cache: false,
+    maxBatchSize: maxTogether,
+    // All that arrive in one turn of the event loop; nobody waits any longer than that.
+    batchScheduleFn: (ask) => void setImmediate(ask),
+  });
+  return async (key, taskId) => (looksLikeApiKey(key) ? callers.load({ hash: hashApiKey(key), taskId }) : undefined);
 }
 
 async function findCallers(

@@ -64,8 +64,8 @@ export type ActionFilter = {
 /** What operators have done, newest first, at most `limit`. */
 export async function listActions(db: Database, filter: ActionFilter): Promise<readonly RecordedAction[]> {
   const { accountId, operatorId, before = Number.MAX_SAFE_INTEGER, limit } = filter;
-  const { any, byAccount, byOperator } = selectActions;
-  const statement = accountId !== undefined ? byAccount : operatorId !== undefined ? byOperator : any;
+  const statement =
+    selectActions[accountId !== undefined ? 'byAccount' : operatorId !== undefined ? 'byOperator' : 'all'];
   const rows = await db.run<ActionRow>(statement, [accountId, operatorId, before, limit]);
   return rows.map(actionFromRow);
 }
@@ -80,7 +80,7 @@ from operator_actions where ${condition} and id < $3 order by id desc limit $4`,
 }
 
 const selectActions = {
-  any: listStatement('any', '$1::uuid is null and $2::uuid is null'),
+  all: listStatement('all', '$1::uuid is null and $2::uuid is null'),
   byAccount: listStatement('by-account', 'account_id = $1 and ($2::uuid is null or operator_id = $2)'),
   byOperator: listStatement('by-operator', '$1::uuid is null and operator_id = $2'),
 };

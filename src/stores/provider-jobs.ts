@@ -66,15 +66,17 @@ export async function intendProviderJob(
 const recordSubmitted = {
   name: 'record-provider-job',
   text: `
-update provider_jobs set job_id = $3, submitted_at = now(), settled_at = null,
-  outcome = case when outcome is not null then 'abandoned' end
+update provider_jobs set job_id = $3, submitted_at = coalesce(submitted_at, now()),
+  settled_at = case when outcome in ('not_created', 'abandoned') and job_id is distinct from $3 then null else settled_at end,
+  outcome = case outcome when 'not_created' then 'abandoned' else outcome end
 where task_id = $1 and ordinal = $2
-returning outcome is null as is_wanted`,
+returning outcome is distinct from 'abandoned' as is_wanted`,
 };
 
 /**
  * Commits the id of the job that the provider made. Answers false when nobody waits for it any more, because the call was given
- * up meanwhile (its worker was frozen): the job is then one that must be stopped, and until it is, `reconcile` finds it.
+ * up meanwhile (its worker was frozen): the job is then one that must be stopped, and until it is, `reconcile` finds it. An
+ * end that another attempt has brought the same job to stays.
  */
 export async function recordProviderJob(
   db: Database,

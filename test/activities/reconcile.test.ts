@@ -249,6 +249,39 @@ for (const dies of [false, true]) {
   });
 }
 
+for (const end of ['success', 'fail', undefined] as const) {
+  test(`a worker that thaws and finds the job that another has brought to ${end ?? 'nothing yet'} leaves it so, and no second job is made`, async () => {
+    const task = await findTask(database.db, await accepted());
+    assert.ok(task);
+    const { taskId, param } = task;
+    await intendProviderJob(database.db, { taskId, ordinal: 1, provider: upstream.provider.name });
+    const request = { taskId, ...param, workFolder: folder, images: () => Promise.resolve([]) };
+    const jobId = await upstream.provider.submit(request, new AbortController().signal);
+    const world = deps();
+    const frozen = {
+      ...upstream.provider,
+      recover: async () => {
+        // While this worker stood still, another has found the job and gone on with it.
+        await recordProviderJob(database.db, { taskId, ordinal: 1, jobId });
+        if (end !== undefined) await endProviderJob(database.db, { taskId, ordinal: 1, outcome: end });
+        return { kind: 'found', jobId } as const;
+      },
+    };
+    const providers = new Map([[frozen.name, frozen]]);
+    const opened = await openProviderJob({ ...world, providers }, task, request, AbortSignal.timeout(60_000));
+    assert.equal(opened.jobId, jobId);
+    const jobs = await listProviderJobs(database.db, taskId);
+    assert.deepEqual(
+      jobs.map(({ outcome }) => outcome),
+      [end],
+    );
+    assert.deepEqual(
+      upstream.jobs.map(({ state }) => state),
+      ['running'],
+    );
+  });
+}
+
 test('a job whose provider does not answer is asked about again in the next round', async () => {
   await failedWithJob();
   const world = deps();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { newApiKey } from '../../src/stores/api-key-format.ts';
+import { createApiKey, revokeApiKey } from '../../src/stores/api-keys.ts';
 import { createCallerFinder } from '../../src/stores/caller-with-task.ts';
 import { createDatabase, type Database } from '../../src/stores/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -42,21 +43,71 @@ test('callers who ask at the same time each get their own account and only their
   );
 });
 
-test('pollers who come at the same time cost one statement', async () => {
+test('pollers who come at the same time cost one statement, up to a hundred of them', async () => {
   const { accountId, key } = await createTestAccount(database, 10_000);
   const taskId = await acceptTestTask(database.db, accountId, taskParam('a'));
-  let statements = 0;
-  const counted: Database = {
+  const { statements, db } = counted();
+  const find = createCallerFinder(db);
+  await Promise.all(Array.from({ length: 32 }, () => find(key, taskId)));
+  assert.deepEqual(statements, [32]);
+  const found = await Promise.all(Array.from({ length: 250 }, () => find(key, taskId)));
+  assert.deepEqual(statements, [32, 100, 100, 50]);
+  assert.ok(found.every((answer) => answer?.task?.taskId === taskId));
+});
+
+test('a question of a later turn does not wait for the answer to an earlier one', async () => {
+  const { key } = await createTestAccount(database, 10_000);
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  let asked = 0;
+  const find = createCallerFinder({
+    ...database.db,
+    run: async (statement, values) => {
+      asked += 1;
+      if (asked === 1) await opened;
+      return database.db.run(statement, values);
+    },
+  });
+  const first = find(key);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(await find(key));
+  open();
+  assert.ok(await first);
+});
+
+test('a key that is revoked, and a database that comes back, count from the next question', async () => {
+  const { accountId } = await createTestAccount(database, 10_000);
+  const made = await createApiKey(database.db, { accountId, name: 'a', scopes: ['tasks:read'] });
+  assert.ok(made);
+  let isAway = true;
+  const find = createCallerFinder({
+    ...database.db,
+    run: (statement, values) => (isAway ? Promise.reject(new Error('away')) : database.db.run(statement, values)),
+  });
+  const outcomes = await Promise.allSettled([find(made.key), find(made.key)]);
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  isAway = false;
+  assert.ok(await find(made.key));
+  await revokeApiKey(database.db, made.keyId);
+  assert.equal(await find(made.key), undefined);
+});
+
+/** The database, and for each statement how many keys it asked for. */
+function counted(): { readonly statements: number[]; readonly db: Database } {
+  const statements: number[] = [];
+  const db: Database = {
     ...database.db,
     run: (statement, values) => {
-      statements += 1;
+      const [keys] = values ?? [];
+      statements.push(Array.isArray(keys) ? keys.length : 0);
       return database.db.run(statement, values);
     },
   };
-  const find = createCallerFinder(counted);
-  await Promise.all(Array.from({ length: 32 }, () => find(key, taskId)));
-  assert.equal(statements, 1);
-});
+  return { statements, db };
+}
 
 test('one caller alone does not cost a new plan each time', async () => {
   const { key } = await createTestAccount(database, 10_000);
