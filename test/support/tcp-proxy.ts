@@ -5,6 +5,8 @@ export type TcpProxy = {
   /** host:port */
   readonly address: string;
   readonly port: number;
+  /** How many connections it has refused. */
+  refused(): number;
   cut(): void;
   restore(): void;
   close(): Promise<void>;
@@ -15,8 +17,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port: targetPort } = new URL(`tcp://${target}`);
   const sockets = new Set<Socket>();
   let isCut = false;
+  let refused = 0;
   const server = createServer((client) => {
     if (isCut) {
+      refused += 1;
       client.on('error', () => {});
       client.resetAndDestroy();
       return;
@@ -45,6 +49,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   return {
     address: `127.0.0.1:${port}`,
     port,
+    refused: () => refused,
     cut: () => {
       isCut = true;
       breakAll();
