@@ -1,12 +1,11 @@
 import type { Logger } from 'pino';
-import type { Dialect } from '../src/domain/dialect.ts';
 import type { ModelCatalogue } from '../src/domain/models.ts';
 import type { ParsedTaskRequest } from '../src/domain/task-request.ts';
-import type { TaskRecord } from '../src/domain/task-record.ts';
-import type { TaskResult } from '../src/domain/task.ts';
+import type { InspectedVideo, InspectionOrder } from '../src/media/inspect-video.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/outbound/post-callback.ts';
 import type { Provider, ReferenceImage } from '../src/providers/provider.ts';
 import type { Database } from '../src/stores/database.ts';
+import type { Delivery, MadeAttempt } from '../src/stores/deliveries.ts';
 
 /** How a workflow stands in the engine; `missing` was never started, or was deleted. */
 export type WorkflowStatus = 'running' | 'missing' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out';
@@ -38,20 +37,21 @@ export type FetchImages = (job: {
   readonly signal: AbortSignal;
 }) => Promise<readonly ReferenceImage[]>;
 
+/** The callback owed for a task, as it stands; its body and secrets are made when they are asked for. */
+export type OwedCallback = Pick<Delivery, 'state' | 'round'> & Omit<CallbackPost, 'signal'>;
+
 /** Keeps media by key; the same key may be written again. */
 export type MediaStore = {
   put(key: string, filePath: string, contentType: string): Promise<void>;
-  /** Copies a stored file to `filePath`; answers false when there is none. */
+  /** Makes a stored file readable at `filePath`, where nothing lies; answers false when there is none. It must not be written to. */
   fetchTo(key: string, filePath: string): Promise<boolean>;
+  /** Puts what lies under `from` under `to` instead, over what lay there. Nothing under `from` was moved before: it may be repeated. */
+  move(moves: readonly { readonly from: string; readonly to: string }[]): Promise<void>;
   delete(key: string): Promise<void>;
 };
 
-/** Measures a video and makes its poster; throws a `TaskFault` with `result_invalid` when it does not play. */
-export type InspectVideo = (
-  videoPath: string,
-  posterPath: string,
-  signal: AbortSignal,
-) => Promise<Omit<TaskResult, 'videoKey' | 'posterKey'>>;
+/** Measures a video and sees to its poster; throws a `TaskFault` with `result_invalid` when it does not play. */
+export type InspectVideo = (order: InspectionOrder) => Promise<InspectedVideo>;
 
 /** Everything that the activities need of the world; the worker's front door puts it together. */
 export type ActivityDeps = {
@@ -63,11 +63,10 @@ export type ActivityDeps = {
   readonly fetchImages: FetchImages;
   readonly media: MediaStore;
   readonly inspectVideo: InspectVideo;
+  /** Undefined while the task runs, or when it was created without a callback. */
+  readonly findCallback: (taskId: string) => Promise<OwedCallback | undefined>;
   readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;
-  /** The record of a final task, with fresh links. */
-  readonly recordOf: (taskId: string) => Promise<TaskRecord>;
-  /** The text of the callback about a final task. */
-  readonly callbackBody: (record: TaskRecord, dialect: Dialect) => string;
+  readonly recordAttempt: (made: MadeAttempt) => Promise<void>;
   readonly engine: Engine;
   /** A folder on a local disk for files that live as long as one attempt. */
   readonly workFolder: string;

@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TaskFault } from '../src/domain/task-fault.ts';
 import type { Task } from '../src/domain/task.ts';
@@ -14,8 +15,8 @@ import { mediaKeysOf } from './media-keys.ts';
 import { openProviderJob, type OpenJob } from './open-provider-job.ts';
 import { withWorkFolder } from './work-folder.ts';
 
-/** Where the generated video waits for `storeResult`: its key in our own store. */
-export type StagedVideo = { readonly key: string };
+/** Where the generated video waits for `storeResult`: its key in our own store, and that of the poster delivered with it. */
+export type StagedVideo = { readonly key: string; readonly posterKey?: string };
 
 /**
  * Runs the generation to its end, or resumes the provider's job that an earlier attempt began. Reports progress by
@@ -72,10 +73,11 @@ function limitsOf(context: Context, deadlineAt: number): { readonly signal: Abor
 
 /** An earlier attempt may have got its video into our store, and only its answer was lost; then nothing is generated again. */
 async function stagedEarlier(deps: ActivityDeps, taskId: string, workFolder: string): Promise<StagedVideo | undefined> {
-  const key = mediaKeysOf(taskId).staged;
-  if (!(await deps.media.fetchTo(key, join(workFolder, 'staged.mp4')))) return undefined;
+  const { staged, stagedPoster } = mediaKeysOf(taskId);
+  if (!(await deps.media.fetchTo(staged, join(workFolder, 'staged.mp4')))) return undefined;
+  const hasPoster = await deps.media.fetchTo(stagedPoster, join(workFolder, 'staged.jpg'));
   await succeedProviderJob(deps.db, taskId);
-  return { key };
+  return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
 }
 
 /** Whatever broke off because time was up, the task ends; a database that is away is waited for, to look at the job again. */
@@ -106,7 +108,22 @@ function generationRequest(deps: ActivityDeps, task: Task, workFolder: string, s
 }
 
 async function stageVideo(deps: ActivityDeps, taskId: string, video: GeneratedVideo): Promise<StagedVideo> {
-  const key = mediaKeysOf(taskId).staged;
-  await deps.media.put(key, video.path, 'video/mp4');
-  return { key };
+  const { staged, stagedPoster } = mediaKeysOf(taskId);
+  const [hasPoster] = await Promise.all([
+    stagePoster(deps, stagedPoster, video.posterPath),
+    deps.media.put(staged, video.path, 'video/mp4'),
+  ]);
+  return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
+}
+
+/** Far more than a JPEG of 720p needs; what is larger is no poster, and is not copied about. */
+const maxPosterBytes = 4 * 1024 * 1024;
+
+/** Whether there was one to stage: without it the poster is made from the video. */
+async function stagePoster(deps: ActivityDeps, key: string, path: string | undefined): Promise<boolean> {
+  if (path === undefined) return false;
+  const file = await stat(path).catch(() => undefined);
+  if (file?.isFile() !== true || file.size > maxPosterBytes) return false;
+  await deps.media.put(key, path, 'image/jpeg');
+  return true;
 }

@@ -9,19 +9,29 @@ export type GenerationHeartbeat = { readonly progress: number };
  */
 const keepAliveMs = 5_000;
 
+/** Nobody sees the progress of a generation that is done sooner, and it is spared the write. */
+const firstBeatMs = 250;
+
 /** Sends progress by heartbeat, never backwards, also over attempts: a new attempt goes on from the figure of the last. */
 export function heartbeatProgress(context: Context): { report: (progress: number) => void; stop: () => void } {
   let progress = lastProgress(context.info.heartbeatDetails);
+  let isTime = false;
   const beat = () => context.heartbeat({ progress } satisfies GenerationHeartbeat);
-  beat();
+  const first = setTimeout(() => {
+    isTime = true;
+    beat();
+  }, firstBeatMs);
   const timer = setInterval(beat, keepAliveMs);
   return {
     report: (next) => {
       if (!(next > progress)) return;
       progress = next;
-      beat();
+      if (isTime) beat();
     },
-    stop: () => clearInterval(timer),
+    stop: () => {
+      clearTimeout(first);
+      clearInterval(timer);
+    },
   };
 }
 

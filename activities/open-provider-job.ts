@@ -30,11 +30,12 @@ export type OpenJob = {
  */
 export async function openProviderJob(
   deps: ActivityDeps,
-  task: Task,
+  task: Task & { readonly isFirst?: boolean },
   request: GenerationRequest,
   signal: AbortSignal,
 ): Promise<OpenJob> {
-  const jobs = await listProviderJobs(deps.db, task.taskId);
+  // Nobody asks for a job before the generation has begun, so the attempt that began it finds none.
+  const jobs = task.isFirst === true ? [] : await listProviderJobs(deps.db, task.taskId);
   const decided = jobs.find((job) => job.failure !== undefined)?.failure;
   // An attempt whose answer was lost had come to this end; another provider is not asked for what was decided.
   if (decided !== undefined) throw new TaskFault(decided.failCode, decided.failMsg);

@@ -3,7 +3,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { callbackBusyPauseMs, callbackPauseMs } from '../src/domain/callback-schedule.ts';
 import { OutboundError } from '../src/outbound/outbound-error.ts';
 import { type CallbackAnswer, callbackTimeoutMs } from '../src/outbound/post-callback.ts';
-import { type AttemptVerdict, findDelivery, recordDeliveryAttempt } from '../src/stores/deliveries.ts';
+import type { AttemptVerdict } from '../src/stores/deliveries.ts';
 import type { ActivityDeps } from './deps.ts';
 
 export type CallbackAttempt =
@@ -25,16 +25,19 @@ export type CallbackOrder = {
  */
 export function createSendCallback(deps: ActivityDeps) {
   return async ({ taskId, isLast, nextPauseMs }: CallbackOrder): Promise<CallbackAttempt> => {
-    const delivery = await findDelivery(deps.db, taskId);
+    const delivery = await deps.findCallback(taskId);
     if (delivery === undefined) return { kind: 'gone' };
     if (delivery.state === 'failed') return { kind: 'failed', retryAfterMs: undefined };
     if (delivery.state !== 'pending') return { kind: delivery.state };
-    const body = async () => deps.callbackBody(await deps.recordOf(taskId), delivery.dialect);
     const signal = Context.current().cancellationSignal;
-    const answer = await deps.postCallback({ ...delivery, body, signal }).catch(steppingBack);
-    const attempt = judge(answer);
-    await recordDeliveryAttempt(deps.db, delivery, answer, verdict(answer, attempt, isLast ? undefined : nextPauseMs));
-    return attempt;
+    const attempt = await deps.postCallback({ ...delivery, signal }).catch(steppingBack);
+    const outcome = judge(attempt);
+    await deps.recordAttempt({
+      delivery,
+      attempt,
+      verdict: verdict(attempt, outcome, isLast ? undefined : nextPauseMs),
+    });
+    return outcome;
   };
 }
 

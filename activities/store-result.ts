@@ -10,8 +10,8 @@ import { mediaKeysOf } from './media-keys.ts';
 import { withWorkFolder } from './work-folder.ts';
 
 /**
- * Puts the video into our own store, checks that it plays, measures it and makes its poster. The keys are the same on
- * every retry, so a retry overwrites its own work.
+ * Checks that the staged video plays, measures it, sees to its poster and gives both their final keys in our own store. The
+ * keys are the same on every retry, so a retry overwrites its own work.
  */
 export function createStoreResult(deps: ActivityDeps) {
   return ({ taskId, staged }: { taskId: string; staged: StagedVideo }): Promise<TaskResult> =>
@@ -23,22 +23,38 @@ export function createStoreResult(deps: ActivityDeps) {
 }
 
 async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, folder: string): Promise<TaskResult> {
-  const signal = Context.current().cancellationSignal;
-  const videoPath = join(folder, 'video.mp4');
-  const posterPath = join(folder, 'poster.jpg');
   const { video: videoKey, poster: posterKey } = mediaKeysOf(taskId);
-  await fetchVideo(deps, [staged.key, videoKey], videoPath);
-  const measured = await deps.inspectVideo(videoPath, posterPath, signal);
-  await Promise.all([
-    deps.media.put(videoKey, videoPath, 'video/mp4'),
-    deps.media.put(posterKey, posterPath, 'image/jpeg'),
+  const [videoPath, posterPath] = [join(folder, 'video.mp4'), join(folder, 'poster.jpg')];
+  const [hasVideo, deliveredPoster] = await Promise.all([
+    fetchFirst(deps, [staged.key, videoKey], videoPath),
+    fetchPoster(deps, [staged.posterKey, posterKey], join(folder, 'delivered.jpg')),
   ]);
-  await deps.media.delete(staged.key);
+  if (!hasVideo) throw new TaskFault('result_invalid', 'The generated video was lost before it could be stored.');
+  const signal = Context.current().cancellationSignal;
+  const { measured, isPosterMade } = await deps.inspectVideo({ videoPath, deliveredPoster, posterPath, signal });
+  if (isPosterMade) await deps.media.put(posterKey, posterPath, 'image/jpeg');
+  const isKept = staged.posterKey !== undefined && !isPosterMade;
+  await deps.media.move([
+    ...(isKept ? [{ from: staged.posterKey, to: posterKey }] : []),
+    { from: staged.key, to: videoKey },
+  ]);
+  // What was delivered as a poster and is none.
+  if (staged.posterKey !== undefined && isPosterMade) await deps.media.delete(staged.posterKey);
   return { videoKey, posterKey, ...measured };
 }
 
 /** From where it was staged; an attempt that was lost after its last step has moved it to its final key already. */
-async function fetchVideo(deps: ActivityDeps, keys: readonly string[], videoPath: string): Promise<void> {
-  for (const key of keys) if (await deps.media.fetchTo(key, videoPath)) return;
-  throw new TaskFault('result_invalid', 'The generated video was lost before it could be stored.');
+async function fetchFirst({ media }: ActivityDeps, keys: readonly string[], filePath: string): Promise<boolean> {
+  for (const key of keys) if (await media.fetchTo(key, filePath)) return true;
+  return false;
+}
+
+/** Where the poster lies that came with the video, if one did. */
+async function fetchPoster(
+  deps: ActivityDeps,
+  [stagedKey, finalKey]: readonly [staged: string | undefined, final: string],
+  filePath: string,
+): Promise<string | undefined> {
+  if (stagedKey === undefined) return undefined;
+  return (await fetchFirst(deps, [stagedKey, finalKey], filePath)) ? filePath : undefined;
 }

@@ -8,9 +8,11 @@ export type Bench = {
   readonly temporal: TemporalAddress;
   /** The production server with its data in PostgreSQL; undefined when there is no program for it. */
   readonly production: TemporalAddress | undefined;
+  /** Short loads and small numbers, to try the bench itself. */
+  readonly quick: boolean;
   /** How long one load runs. */
   readonly loadMs: number;
-  /** Tasks in one batch of whole tasks, and tasks until memory is looked at. */
+  /** Tasks in one batch of whole tasks, and tasks until memory is looked at for good. */
   readonly batch: number;
   readonly memoryTasks: number;
 };

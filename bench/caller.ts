@@ -1,8 +1,8 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 export type RawAnswer = { readonly status: number; readonly body: string };
 
-/** One kept-alive connection that sends one request at a time. */
+/** One kept-alive connection that sends one request at a time; opened again when the service closed it while nothing was asked. */
 export type Caller = { ask(request: Buffer): Promise<RawAnswer>; close(): void };
 
 type Waiting = { readonly resolve: (answer: RawAnswer) => void; readonly reject: (error: Error) => void };
@@ -14,28 +14,35 @@ const answerLimitMs = 30_000;
  * more on a request than the service. Understands answers with Content-Length only, which is what the service sends.
  */
 export function openCaller(baseUrl: string): Caller {
-  const { hostname, port } = new URL(baseUrl);
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   let waiting: Waiting | undefined;
-  let received = Buffer.alloc(0);
-  const fail = (error: Error) => {
-    waiting?.reject(error);
+  const take = () => {
+    const taken = waiting;
     waiting = undefined;
+    return taken;
   };
-  socket.on('error', fail);
-  socket.on('close', () => fail(new Error(`${baseUrl} closed the connection`)));
-  socket.setTimeout(answerLimitMs, () => waiting && socket.destroy(new Error(`${baseUrl} does not answer`)));
-  socket.on('data', (chunk) => {
-    received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-    const answer = parse(received);
-    if (answer === undefined) return;
-    received = Buffer.alloc(0);
-    waiting?.resolve(answer);
-    waiting = undefined;
-  });
+  const opened = (): Socket => {
+    const { hostname, port } = new URL(baseUrl);
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    socket.on('error', (error) => take()?.reject(error));
+    socket.on('close', () => take()?.reject(new Error(`${baseUrl} closed the connection`)));
+    socket.setTimeout(answerLimitMs, () => waiting && socket.destroy(new Error(`${baseUrl} does not answer`)));
+    let received = Buffer.alloc(0);
+    socket.on('data', (chunk) => {
+      received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+      const answer = parse(received);
+      if (answer === undefined) return;
+      received = Buffer.alloc(0);
+      take()?.resolve(answer);
+    });
+    return socket;
+  };
+  let socket = opened();
   return {
     ask: (request) =>
       new Promise((resolve, reject) => {
+        // A request that is written to a connection that has ended is never answered, and never fails either. The service
+        // ends one that was idle for a minute, which happens while the floor is measured.
+        if (socket.destroyed || socket.readableEnded) socket = opened();
         waiting = { resolve, reject };
         socket.write(request);
       }),

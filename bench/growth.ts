@@ -9,24 +9,32 @@ export type Growth = {
   readonly grow: () => Promise<readonly string[]>;
 };
 
+type Grown = { readonly reader: BenchAccount; readonly owners: readonly BenchAccount[]; readonly quick: boolean };
+
+const few = 2_000;
+
 /** What the database holds, from little to much, in steps: finished tasks of one account, unfinished ones of many. */
-export function growth(
-  db: Database,
-  { reader, owners, quick }: { reader: BenchAccount; owners: readonly BenchAccount[]; quick: boolean },
-): readonly Growth[] {
-  const few = 2_000;
-  const [more, most, unfinished] = quick ? [4_000, 14_000, 1_000] : [18_000, 180_000, 10_000];
-  const finish = (count: number) => addFinishedTasks(db, [reader.accountId], count);
-  const timesMore = (count: number) => `, ${((few + count) / few).toFixed(0)} times the tasks and ledger entries`;
+export function growth(db: Database, { reader, owners, quick }: Grown): readonly Growth[] {
+  const unfinished = quick ? 1_000 : 10_000;
   const addUnfinished = async () => {
     const accountIds = owners.map(({ accountId }) => accountId);
     await addUnfinishedTasks(db, accountIds, unfinished);
-    return finish(few);
+    return addFinishedTasks(db, [reader.accountId], few);
   };
   return [
-    { what: '', grow: () => finish(few) },
-    { what: timesMore(more), grow: () => finish(more) },
-    { what: timesMore(more + most), grow: () => finish(most) },
+    ...fewToMany(db, reader, quick ? [1, 3, 10] : [1, 10, 100]),
     { what: `, the same and ${unfinished.toLocaleString('en')} unfinished tasks`, grow: addUnfinished },
   ];
+}
+
+/** From little to much in one step, which is soon done. */
+export function growthAtOnce(db: Database, { reader, quick }: Grown): readonly Growth[] {
+  return fewToMany(db, reader, quick ? [1, 10] : [1, 100]);
+}
+
+function fewToMany(db: Database, { accountId }: BenchAccount, multiples: readonly number[]): readonly Growth[] {
+  return multiples.map((multiple, index) => ({
+    what: multiple === 1 ? '' : `, ${multiple} times the tasks and ledger entries`,
+    grow: () => addFinishedTasks(db, [accountId], few * (multiple - (multiples[index - 1] ?? 0))),
+  }));
 }

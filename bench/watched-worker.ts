@@ -1,6 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ActivityDeps } from '../activities/deps.ts';
 import { readConfig } from '../src/config.ts';
 import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
@@ -10,7 +8,7 @@ import { fatalErrors, runUntilSignal } from '../src/roles/run-until-signal.ts';
 import { startWorkerRole } from '../src/roles/worker-role.ts';
 
 // src/worker.ts with a provider that says over the channel when a job begins and when it is done, and that holds a job whose
-// prompt has the word `hold` in it until it is told to let it go.
+// prompt has the word `hold` in it until it is told to let it go. With BENCH_POSTER=none it keeps its posters to itself.
 
 const held = new Map<string, () => void>();
 process.on('message', (word) => {
@@ -18,6 +16,7 @@ process.on('message', (word) => {
   held.get(String(word.release))?.();
 });
 
+const deliversPosters = process.env['BENCH_POSTER'] !== 'none';
 const now = () => performance.timeOrigin + performance.now();
 
 function watched(provider: Provider): Provider {
@@ -33,7 +32,7 @@ function watched(provider: Provider): Provider {
       }
       const video = await provider.follow(jobId, request, () => {}, signal);
       process.send?.({ done: taskId, at: now() });
-      return video;
+      return deliversPosters ? video : { path: video.path };
     },
   };
 }
@@ -43,26 +42,11 @@ async function aborted(signal: AbortSignal): Promise<void> {
   await delay(2 ** 31 - 1, undefined, { signal }).catch(() => undefined);
 }
 
-/** The clip of the instant provider is always the same: with BENCH_INSPECT=once it is decoded and measured once only. */
-function inspectedOnce(inspect: ActivityDeps['inspectVideo']): ActivityDeps['inspectVideo'] {
-  let first: Promise<{ facts: Awaited<ReturnType<typeof inspect>>; poster: Buffer }> | undefined;
-  return async (videoPath, posterPath, signal) => {
-    first ??= inspect(videoPath, posterPath, signal).then(async (facts) => ({
-      facts,
-      poster: await readFile(posterPath),
-    }));
-    const { facts, poster } = await first;
-    await writeFile(posterPath, poster);
-    return facts;
-  };
-}
-
 const settings = externalSettings(readConfig());
 const log = createLog({ level: settings.logLevel });
 const fatal = fatalErrors();
 const role = await startWorkerRole(settings, log, fatal.reject, createMetrics(), (deps) => ({
   ...deps,
-  ...(process.env['BENCH_INSPECT'] === 'once' && { inspectVideo: inspectedOnce(deps.inspectVideo) }),
   providers: new Map([...deps.providers].map(([name, provider]) => [name, watched(provider)])),
 }));
 process.send?.('ready');

@@ -1,18 +1,5 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
-import { addAccountCommands } from './commands/account.ts';
-import { addAuditCommand } from './commands/audit.ts';
-import { addCallbackSecretCommands } from './commands/callback-secret.ts';
-import { createRunner } from './commands/command-runner.ts';
-import { addCreditsCommands } from './commands/credits.ts';
-import { addDemoCommand } from './commands/demo.ts';
-import { addGenerateCommand } from './commands/generate.ts';
-import { addKeyCommands } from './commands/key.ts';
-import { addMigrateCommand } from './commands/migrate.ts';
-import { addOperatorCommands } from './commands/operator.ts';
-import { addRateCommands } from './commands/rate.ts';
-import { addStartCommand } from './commands/start.ts';
-import { addTaskCommands } from './commands/task.ts';
 import { sayAndExit } from './say-and-exit.ts';
 
 const program = new Command('videogen')
@@ -20,21 +7,37 @@ const program = new Command('videogen')
   .option('--json', 'print one JSON object on standard output and nothing else there')
   .showHelpAfterError()
   .exitOverride();
-const run = createRunner(program);
-addStartCommand(program);
-addDemoCommand(program);
-addGenerateCommand(program);
-addAccountCommands(program, run);
-addCreditsCommands(program, run);
-addKeyCommands(program, run);
-addOperatorCommands(program, run);
-addRateCommands(program, run);
-addTaskCommands(program, run);
-addCallbackSecretCommands(program, run);
-addAuditCommand(program, run);
-addMigrateCommand(program);
+
+// In the order of the help. Each is loaded by itself, since a start must not wait for what other commands need.
+const commands = {
+  start: async () => (await import('./commands/start.ts')).addStartCommand(program),
+  demo: async () => (await import('./commands/demo.ts')).addDemoCommand(program),
+  generate: async () => (await import('./commands/generate.ts')).addGenerateCommand(program),
+  account: async () => (await import('./commands/account.ts')).addAccountCommands(program, await runner()),
+  credits: async () => (await import('./commands/credits.ts')).addCreditsCommands(program, await runner()),
+  key: async () => (await import('./commands/key.ts')).addKeyCommands(program, await runner()),
+  operator: async () => (await import('./commands/operator.ts')).addOperatorCommands(program, await runner()),
+  rate: async () => (await import('./commands/rate.ts')).addRateCommands(program, await runner()),
+  task: async () => (await import('./commands/task.ts')).addTaskCommands(program, await runner()),
+  'callback-secret': async () =>
+    (await import('./commands/callback-secret.ts')).addCallbackSecretCommands(program, await runner()),
+  audit: async () => (await import('./commands/audit.ts')).addAuditCommand(program, await runner()),
+  migrate: async () => (await import('./commands/migrate.ts')).addMigrateCommand(program),
+};
+
+async function runner() {
+  return (await import('./commands/command-runner.ts')).createRunner(program);
+}
+
+/** The command that was asked for; all of them when it is none of them, for the help and for what commander says then. */
+function asked(): readonly (() => Promise<void>)[] {
+  const [first, second] = process.argv.slice(2);
+  const named = Object.entries(commands).filter(([name]) => name === (first === '--json' ? second : first));
+  return named.length > 0 ? named.map(([, add]) => add) : Object.values(commands);
+}
 
 try {
+  for (const add of asked()) await add();
   await program.parseAsync();
 } catch (error) {
   // Commander has printed its own help or complaint already.

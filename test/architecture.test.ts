@@ -46,7 +46,7 @@ const doors: Record<string, readonly string[]> = {
   sharp: ['src/media', 'src/providers'],
 };
 
-type Import = { readonly file: string; readonly to: string; readonly typeOnly: boolean };
+type Import = { readonly file: string; readonly to: string; readonly typeOnly: boolean; readonly isLazy: boolean };
 
 test('a room imports only the rooms that the table of the house allows', () => {
   const wrong = imports().filter(({ file, to, typeOnly }) => {
@@ -75,18 +75,17 @@ test('only src/config.ts reads the environment', () => {
 });
 
 test('zod and node modules are out of reach of workflow code, whose every error must be a known one', () => {
-  const reached = new Set<string>();
-  const visit = (file: string) => {
-    if (reached.has(file)) return;
-    reached.add(file);
-    for (const { to, typeOnly } of importsOf(file)) {
-      if (!typeOnly && isOurs(to)) visit(to);
-      else if (!typeOnly) reached.add(to);
-    }
-  };
-  visit('workflows/index.ts');
-  const packages = [...reached].filter((name) => !isOurs(name)).toSorted();
+  const packages = reachedFrom(['workflows/index.ts'], ({ typeOnly }) => !typeOnly).filter((name) => !isOurs(name));
   assert.deepEqual(packages, ['@temporalio/common', '@temporalio/workflow']);
+});
+
+test('whatever takes long to load is out of reach of a start until its servers are under way', () => {
+  const files = ['src/cli.ts', 'src/commands/start.ts', 'src/embedded/service.ts'];
+  const packages = reachedFrom(files, ({ typeOnly, isLazy }) => !typeOnly && !isLazy);
+  assert.deepEqual(
+    packages.filter((name) => !isOurs(name) && !name.startsWith('node:')),
+    ['@temporalio/envconfig', 'commander', 'fastest-levenshtein', 'ipaddr.js', 'zod'],
+  );
 });
 
 test('each prepared statement has a name of its own, for a connection refuses a second text under one name', () => {
@@ -127,6 +126,22 @@ function filesUnder(folder: string): readonly string[] {
     });
 }
 
+/** Everything of ours that these files import, directly or not, and the packages they end at; sorted. */
+function reachedFrom(files: readonly string[], isFollowed: (line: Import) => boolean): readonly string[] {
+  const reached = new Set<string>();
+  const visit = (file: string) => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    for (const line of importsOf(file)) {
+      if (!isFollowed(line)) continue;
+      if (isOurs(line.to)) visit(line.to);
+      else reached.add(line.to);
+    }
+  };
+  files.forEach(visit);
+  return [...reached].toSorted();
+}
+
 function imports(): readonly Import[] {
   return sourceFiles().flatMap(importsOf);
 }
@@ -139,7 +154,7 @@ function importsOf(file: string): readonly Import[] {
     const name = from ?? dynamic ?? '';
     const to = name.startsWith('.') ? relative('.', join(dirname(file), name)) : packageOf(name);
     const inlineTypes = /^\{\s*(type\s+[^,]+,?\s*)+\}\s*$/.test((names ?? '').trim());
-    return { file, to, typeOnly: type !== undefined || inlineTypes };
+    return { file, to, typeOnly: type !== undefined || inlineTypes, isLazy: dynamic !== undefined };
   });
 }
 

@@ -2,8 +2,10 @@ import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
+import { startBareTasks } from '../bare-tasks.ts';
 import type { Bench } from '../bench.ts';
 import { openCaller, rawRequest } from '../caller.ts';
+import { type Child, startChild } from '../child.ts';
 import { addFinishedTasks } from '../finished-tasks.ts';
 import { inParallel } from '../load.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
@@ -13,61 +15,120 @@ import { benchAccounts, benchService, type BenchService } from '../service.ts';
 import { median } from '../statistics.ts';
 
 const atOnce = 32;
-const deliveries = 200;
+/** Each is a workflow. */
+const throughEngine = 200;
+const withoutEngine = 3_000;
+const posts = 10_000;
 const bareBodyBytes = 900;
 
-/** Owed callbacks of ended tasks, delivered by one worker, beside plain POSTs from one process to the same receiver. */
-export async function callbackRow(bench: Bench): Promise<Row> {
+type Delivering = {
+  readonly bench: Bench;
+  readonly service: BenchService;
+  readonly receiver: Receiver;
+  readonly accountIds: readonly string[];
+};
+
+/** Owed callbacks of ended tasks beside plain POSTs from one process to the same receiver: through the engine, and without it. */
+export async function callbackRows(bench: Bench): Promise<readonly Row[]> {
   const service = await benchService(bench, bench.temporal.address);
   const receiver = await startReceiver();
-  const accounts = await benchAccounts(service.db, 20);
-  const accountIds = accounts.map(({ accountId }) => accountId);
-  const worker = service.startWorker();
+  const accountIds = (await benchAccounts(service.db, 20)).map(({ accountId }) => accountId);
+  const delivering = { bench, service, receiver, accountIds };
   try {
-    const warmUp = await owedCallbacks(service, accountIds, receiver.url, atOnce);
-    await deliver(bench, service, receiver, warmUp);
+    return [await deliveringRow(delivering), await workflowRow(delivering)];
+  } finally {
+    await receiver.child.stop();
+    await service.close();
+  }
+}
+
+/** What we do for one callback ourselves: find it, make its body, sign it, check where it goes, post it, record what came of it. */
+async function deliveringRow(delivering: Delivering): Promise<Row> {
+  const child = startChild('./delivering.js', delivering.service.environment);
+  try {
+    await said(child);
+    await deliverWithoutEngine(delivering, child, 10 * atOnce);
     const rates = await interleaved({
-      floor: () => barePosts(receiver, 10 * deliveries),
-      ours: async () =>
-        deliver(bench, service, receiver, await owedCallbacks(service, accountIds, receiver.url, deliveries)),
+      floor: () => barePosts(delivering.receiver),
+      ours: () => deliverWithoutEngine(delivering, child, withoutEngine),
     });
     const [floor, ours] = [median(rates.floor), median(rates.ours)];
     return {
-      what: 'callbacks to an instant receiver, one worker, as workflows',
+      what: `callbacks to an instant receiver, the activity alone, one process, ${atOnce} at once, without the engine`,
       floor: `plain POSTs from one process, ${atOnce} at once: ${Math.round(floor)}/s`,
-      measured: `${Math.round(ours)}/s, each signed, recorded and durable`,
+      measured: `${Math.round(ours)}/s, each looked up, signed and recorded with fsync`,
       ratio: `rate ${times(ours / floor)}`,
       target: 'rate ≥ 0.5 ×',
       isReached: ours / floor >= 0.5,
     };
   } finally {
-    await Promise.all([worker.stop(), receiver.child.stop()]);
-    await service.close();
+    await child.stop();
   }
+}
+
+async function workflowRow(delivering: Delivering): Promise<Row> {
+  const { bench, service, receiver } = delivering;
+  const worker = service.startWorker();
+  const bare = await startBareTasks(bench.temporal.address);
+  try {
+    await deliverThroughEngine(delivering, atOnce);
+    await bare.deliveriesPerSecond(atOnce);
+    const rates = await interleaved({
+      posts: () => barePosts(receiver),
+      workflows: () => bare.deliveriesPerSecond(throughEngine),
+      ours: () => deliverThroughEngine(delivering, throughEngine),
+    });
+    return throughEngineRow(median(rates.posts), median(rates.workflows), median(rates.ours));
+  } finally {
+    await Promise.all([worker.stop(), bare.close()]);
+  }
+}
+
+function throughEngineRow(bareRate: number, engineRate: number, ours: number): Row {
+  return {
+    what: 'callbacks to an instant receiver, one worker, as workflows',
+    floor: `plain POSTs from one process, ${atOnce} at once: ${Math.round(bareRate)}/s; bare workflow, one empty activity: ${engineRate.toFixed(1)}/s`,
+    measured: `${ours.toFixed(1)}/s, each signed, recorded and durable`,
+    ratio: `rate ${times(ours / bareRate)} of the POSTs, ${times(ours / engineRate)} of the bare workflow`,
+    target: 'rate ≥ 0.5 × the POSTs',
+    isReached: ours / bareRate >= 0.5,
+  };
+}
+
+async function deliverWithoutEngine(delivering: Delivering, child: Child, count: number): Promise<number> {
+  const owed = await owedCallbacks(delivering, count);
+  const answer = said(child);
+  child.tell({ taskIds: owed.map(({ taskId }) => taskId), atOnce });
+  return (1000 * count) / (await answer);
+}
+
+/** What the delivering process says next: how many milliseconds it took, or NaN when it is merely ready. */
+function said(child: Child): Promise<number> {
+  return new Promise((resolve) => {
+    child.onSaid((word) => {
+      resolve(typeof word === 'object' && word !== null && 'tookMs' in word ? Number(word.tookMs) : Number.NaN);
+    });
+  });
 }
 
 type Owed = { readonly taskId: string; readonly accountId: string };
 
-async function owedCallbacks(
-  { db }: BenchService,
-  accountIds: readonly string[],
-  url: string,
-  count: number,
-): Promise<readonly Owed[]> {
-  const ids = (await addFinishedTasks(db, accountIds, count)).slice(0, count);
+async function owedCallbacks({ service, receiver, accountIds }: Delivering, count: number): Promise<readonly Owed[]> {
+  await addFinishedTasks(service.db, accountIds, count);
   const text = `
 insert into callback_deliveries (task_id, account_id, url, due_at)
-select id, account_id, $2, now() + interval '1 hour' from tasks where id = any($1::uuid[]) returning task_id, account_id`;
-  const rows = await db.run<{ task_id: string; account_id: string }>({ name: 'bench-owe', text }, [ids, url]);
+select id, account_id, $2, now() + interval '1 hour' from tasks
+where not exists (select from callback_deliveries where task_id = tasks.id) limit $1 returning task_id, account_id`;
+  const rows = await service.db.run<{ task_id: string; account_id: string }>({ name: 'bench-owe', text }, [
+    count,
+    receiver.url,
+  ]);
   return rows.map((row) => ({ taskId: row.task_id, accountId: row.account_id }));
 }
 
-async function deliver(
-  bench: Bench,
-  service: BenchService,
-  receiver: Receiver,
-  owed: readonly Owed[],
-): Promise<number> {
+async function deliverThroughEngine(delivering: Delivering, count: number): Promise<number> {
+  const { bench, service, receiver } = delivering;
+  const owed = await owedCallbacks(delivering, count);
   const { client, close } = connectTemporal({ connection: { address: bench.temporal.address }, namespace: 'default' });
   const engine = createEngine(client, taskQueuesOf(service.environment.VIDEOGEN_TASK_QUEUE));
   const wanted = (await receiver.receivedNow()) + owed.length;
@@ -82,12 +143,12 @@ async function deliver(
   return perSecond;
 }
 
-async function barePosts(receiver: Receiver, count: number): Promise<number> {
+async function barePosts(receiver: Receiver): Promise<number> {
   const callers = Array.from({ length: atOnce }, () => openCaller(receiver.url));
   const request = rawRequest('POST', '/', { body: { data: 'x'.repeat(bareBodyBytes) } });
   const startedAt = performance.now();
-  await Promise.all(callers.map((caller) => inParallel(count / atOnce, 1, () => caller.ask(request))));
-  const perSecond = (1000 * Math.ceil(count / atOnce) * atOnce) / (performance.now() - startedAt);
+  await Promise.all(callers.map((caller) => inParallel(posts / atOnce, 1, () => caller.ask(request))));
+  const perSecond = (1000 * Math.ceil(posts / atOnce) * atOnce) / (performance.now() - startedAt);
   for (const caller of callers) caller.close();
   return perSecond;
 }

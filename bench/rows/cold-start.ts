@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keptPort } from '../../src/embedded/kept-port.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
@@ -8,45 +8,75 @@ import { type Row, showMs, times } from '../row.ts';
 import { benchPostgres, benchTemporal } from '../servers.ts';
 import { median } from '../statistics.ts';
 
-/** `npm start` on a new data folder until it says that it is ready, beside its two servers alone, started together. */
-export async function coldStartRow(folder: string): Promise<Row> {
-  const lengths = await interleaved({ floor: () => serversAlone(folder), ours: () => wholeStart(folder) });
-  const [floor, ours] = [median(lengths.floor), median(lengths.ours)];
+/** How long one start took until it was ready, and until its workers ran. */
+type Start = { readonly readyMs: number; readonly workersMs: number };
+/** The first start on a new data folder, and the next one on the same. */
+type Starts = { readonly first: Start; readonly second: Start };
+
+/** `npm start` until it says that it is ready, beside its two servers alone, started together. */
+export async function coldStartRows(folder: string): Promise<readonly Row[]> {
+  const starts = await interleaved({
+    floor: () => twice(folder, 'servers-', serversAlone),
+    ours: () => twice(folder, 'start-', wholeStart),
+  });
+  return [
+    rowOf('cold start on a new data folder, until /readyz', 'first', starts),
+    rowOf('start on the same data folder again, until /readyz', 'second', starts),
+  ];
+}
+
+function rowOf(what: string, which: keyof Starts, starts: Record<'floor' | 'ours', readonly Starts[]>): Row {
+  const typical = (whose: 'floor' | 'ours', figure: keyof Start) =>
+    median(starts[whose].map((start) => start[which][figure]));
+  const [floor, ours] = [typical('floor', 'readyMs'), typical('ours', 'readyMs')];
   return {
-    what: 'cold start on a new data folder, until /readyz',
+    what,
     floor: `Temporal and PostgreSQL alone: ${showMs(floor)}`,
-    measured: showMs(ours),
+    measured: `${showMs(ours)}; ${showMs(typical('ours', 'workersMs'))} until the workers run, too`,
     ratio: times(ours / floor),
-    target: '≤ 1.5 ×',
-    isReached: ours / floor <= 1.5,
+    ...(which === 'first'
+      ? { target: '≤ 1.5 ×', isReached: ours / floor <= 1.5 }
+      : { target: '–', isReached: undefined }),
   };
 }
 
-async function serversAlone(folder: string): Promise<number> {
-  const data = await mkdtemp(join(folder, 'servers-'));
-  const startedAt = performance.now();
-  const servers = await Promise.all([benchPostgres(data), benchTemporal(data)]);
-  const tookMs = performance.now() - startedAt;
-  await Promise.all(servers.map((server) => server.stop()));
+async function twice(folder: string, prefix: string, start: (data: string) => Promise<Start>): Promise<Starts> {
+  const data = await mkdtemp(join(folder, prefix));
+  const starts = { first: await start(data), second: await start(data) };
   await rm(data, { recursive: true });
-  return tookMs;
+  return starts;
 }
 
-async function wholeStart(folder: string): Promise<number> {
-  const data = await mkdtemp(join(folder, 'start-'));
+async function serversAlone(data: string): Promise<Start> {
+  const startedAt = performance.now();
+  const servers = await Promise.all([benchPostgres(data), benchTemporal(data)]);
+  const readyMs = performance.now() - startedAt;
+  await Promise.all(servers.map((server) => server.stop()));
+  return { readyMs, workersMs: Number.NaN };
+}
+
+async function wholeStart(data: string): Promise<Start> {
   const port = await keptPort(undefined, undefined);
   const { DATABASE_URL: _database, TEMPORAL_ADDRESS: _temporal, ...environment } = process.env;
-  const startedAt = performance.now();
   const env = { ...environment, VIDEOGEN_DATA: data, PORT: String(port), NODE_ENV: 'production' };
+  const startedAt = Date.now();
   const child = startChild('../src/cli.js', env, ['start']);
   await waitFor('the service to be ready', () => isReady(`http://127.0.0.1:${port}/readyz`), 60_000);
-  const tookMs = performance.now() - startedAt;
+  const readyMs = Date.now() - startedAt;
+  const runningAt = await waitFor('the workers to run', () => workersRunSince(data, startedAt), 60_000);
   await child.stop();
-  await rm(data, { recursive: true });
-  return tookMs;
+  return { readyMs, workersMs: runningAt - startedAt };
 }
 
 async function isReady(url: string): Promise<true | undefined> {
   const response = await fetch(url).catch(() => undefined);
   return response?.ok === true ? true : undefined;
+}
+
+/** By the service's own log, which goes on over its starts. */
+async function workersRunSince(data: string, startedAt: number): Promise<number | undefined> {
+  const lines = (await readFile(join(data, 'videogen.log'), 'utf8')).trim().split('\n');
+  const line = lines.findLast((text) => text.includes('"worker is running"'));
+  const [, time = ''] = /"time":"([^"]+)"/.exec(line ?? '') ?? [];
+  return Date.parse(time) >= startedAt ? Date.parse(time) : undefined;
 }

@@ -22,7 +22,7 @@ export async function previewRow(folder: string, seconds: number, photographs: n
   const lengths = await interleaved({
     floor: () =>
       timed(folder, (workFolder) =>
-        photographs === 0 ? testFilm(workFolder, seconds) : encodedAgain(workFolder, seconds, join(made, 'video.mp4')),
+        photographs === 0 ? testFilm(workFolder, seconds) : encodedAgain(workFolder, join(made, 'video.mp4')),
       ),
     test: () => (photographs === 0 ? Promise.resolve(0) : timed(folder, (to) => testFilm(to, seconds))),
     ours: () => timed(folder, (workFolder) => film(workFolder, seconds, images)),
@@ -104,23 +104,14 @@ async function film(workFolder: string, duration: number, images: readonly Refer
   await provider.follow(await provider.submit(request, forever), request, () => {}, forever);
 }
 
-function encodedAgain(workFolder: string, seconds: number, path: string): Promise<void> {
-  const frames = seconds * framesPerSecond;
-  const args = ['-i', path, '-filter_complex', '[0:v]null[film]', ...encoderArguments(frames, true, 0), 'again.mp4'];
+function encodedAgain(workFolder: string, path: string): Promise<void> {
+  const args = ['-i', path, '-filter_complex', '[0:v]null[film]', ...encoderArguments(true, 0), 'again.mp4'];
   return ffmpeg({ args, cwd: workFolder, signal: forever, timeoutMs });
 }
 
 function testFilm(workFolder: string, seconds: number): Promise<void> {
-  const frames = seconds * framesPerSecond;
   const picture = ['-f', 'lavfi', '-i', `testsrc2=size=1280x720:rate=${framesPerSecond}:duration=${seconds}`];
   const sound = ['-f', 'lavfi', '-i', `sine=frequency=440:sample_rate=48000:duration=${seconds}`];
-  const args = [
-    ...picture,
-    ...sound,
-    '-filter_complex',
-    '[0:v]null[film]',
-    ...encoderArguments(frames, true, 1),
-    'test.mp4',
-  ];
+  const args = [...picture, ...sound, '-filter_complex', '[0:v]null[film]', ...encoderArguments(true, 1), 'test.mp4'];
   return ffmpeg({ args, cwd: workFolder, signal: forever, timeoutMs });
 }

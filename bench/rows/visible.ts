@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { waitFor } from '../../test/support/wait-for.ts';
+import { startBareTasks } from '../bare-tasks.ts';
 import type { Bench } from '../bench.ts';
 import { openCaller, rawRequest } from '../caller.ts';
 import { type Row, showMs } from '../row.ts';
@@ -15,8 +16,11 @@ const manyOutstanding = 500;
 const ending = 60;
 const pollers = 1_000;
 const polledTasks = 200;
-const newTasksPerSecond = 20;
+/** The target's own pace, and one that the engine can keep up with beside the pollers on a machine such as this. */
+const paces = [5, 20] as const;
 const pollingMs = 10_000;
+/** Bare workflows, to know what the engine alone could do on this machine. */
+const bareTasks = 100;
 
 /** How soon a client sees that its task has ended, with few and many others running; and what 1,000 pollers feel. */
 export async function liveRows(bench: Bench): Promise<readonly Row[]> {
@@ -29,7 +33,9 @@ export async function liveRows(bench: Bench): Promise<readonly Row[]> {
   const live: Live = { service, account, baseUrl, watched };
   try {
     const rows = [await visibleRow(live, 10, 10), await visibleRow(live, manyOutstanding, ending)];
-    return [...rows, await pollersRow(live)];
+    const bareRate = await bareTasksPerSecond(bench);
+    for (const pace of paces) rows.push(await pollersRow(live, pace, bareRate));
+    return rows;
   } finally {
     await service.close();
   }
@@ -88,20 +94,29 @@ async function visibleAfterMs({ account, baseUrl, watched }: Live, taskId: strin
   return seenAt - (watched.done.get(taskId) ?? Number.NaN);
 }
 
-async function pollersRow(live: Live): Promise<Row> {
+/** With nobody polling and nothing else to do. */
+async function bareTasksPerSecond(bench: Bench): Promise<number> {
+  const bare = await startBareTasks(bench.temporal.address);
+  await bare.perSecond(32);
+  const rate = await bare.perSecond(bareTasks);
+  await bare.close();
+  return rate;
+}
+
+async function pollersRow(live: Live, newTasksPerSecond: number, bareRate: number): Promise<Row> {
   const reads = await livingReads(live);
   const endsAt = performance.now() + pollingMs;
   const before = await countEnded(live.service);
   const [times] = await Promise.all([
     Promise.all(Array.from({ length: pollers }, (_, index) => poll(live.baseUrl, reads[index % reads.length], endsAt))),
-    createSteadily(live, endsAt),
+    createSteadily(live, newTasksPerSecond, endsAt),
   ]);
   const ended = ((await countEnded(live.service)) - before) / (pollingMs / 1000);
   const all = times.flat();
   const [p50, p99] = [median(all), percentile(all, 99)];
   return {
     what: `recordInfo of ${polledTasks} live tasks, ${pollers} pollers once a second, ${newTasksPerSecond} new tasks/s`,
-    floor: '–',
+    floor: `bare workflows alone, with nobody polling: ${bareRate.toFixed(1)}/s`,
     measured: `${Math.round(all.length / (pollingMs / 1000))}/s, p50 ${showMs(p50)}, p99 ${showMs(p99)}; ${ended.toFixed(1)} tasks/s ended`,
     ratio: '–',
     target: 'p99 < 100 ms',
@@ -133,7 +148,7 @@ async function poll(baseUrl: string, request: Buffer | undefined, endsAt: number
 }
 
 /** At a fixed pace, whether or not the service keeps up with it. */
-async function createSteadily({ baseUrl, account }: Live, endsAt: number): Promise<void> {
+async function createSteadily({ baseUrl, account }: Live, newTasksPerSecond: number, endsAt: number): Promise<void> {
   const client = openTaskClient(baseUrl, account);
   for (let dueAt = performance.now(); dueAt < endsAt; dueAt += 1_000 / newTasksPerSecond) {
     await delay(Math.max(0, dueAt - performance.now()));

@@ -24,20 +24,26 @@ type Running = {
   readonly worker: Child;
 };
 
-type WholeTaskEngine = { readonly name: string; readonly address: string; readonly withMemory: boolean };
+export type WholeTaskEngine = { readonly name: string; readonly address: string };
 
 /** Whole tasks with an instant provider beside bare workflows on one engine, and how long a task waits for its generation. */
-export async function wholeTaskRows(bench: Bench, engine: WholeTaskEngine): Promise<readonly Row[]> {
-  const rows = await withRunning(bench, engine, {}, async (running) => [
-    await rateRow(bench, engine, running, ''),
+export function wholeTaskRows(bench: Bench, engine: WholeTaskEngine): Promise<readonly Row[]> {
+  return withRunning(bench, engine, {}, async (running) => [
+    await rateRow(bench, engine, running, ' that delivers a poster'),
     await lagRow(engine.name, running),
-    ...(engine.withMemory ? [await memoryRow(bench, running)] : []),
   ]);
-  // What the engine, the database and the store cost, without ffmpeg, which decodes each video for its poster.
-  const withoutPoster = await withRunning(bench, engine, { BENCH_INSPECT: 'once' }, (running) =>
-    rateRow(bench, engine, running, ' and no poster to make'),
+}
+
+/** Whole tasks for each of which ffmpeg starts once and decodes the video. */
+export function posterRow(bench: Bench, engine: WholeTaskEngine): Promise<Row> {
+  return withRunning(bench, engine, { BENCH_POSTER: 'none' }, (running) =>
+    rateRow(bench, engine, running, ' that delivers no poster, so that we make it'),
   );
-  return [...rows, withoutPoster];
+}
+
+/** What api and worker hold while thousands of whole tasks go through them. */
+export function memoryRow(bench: Bench, engine: WholeTaskEngine, say: (text: string) => void): Promise<Row> {
+  return withRunning(bench, engine, {}, (running) => memoryOver(bench, engine.name, running, say));
 }
 
 async function withRunning<T>(
@@ -98,19 +104,32 @@ async function lagRow(engine: string, running: Running): Promise<Row> {
   };
 }
 
-async function memoryRow({ memoryTasks }: Bench, running: Running): Promise<Row> {
-  const finished = await countFinished(running.service);
-  const half = Math.max(0, Math.round(memoryTasks / 2) - finished);
-  if (half > 0) await tasksPerSecond(running, half);
-  const early = await memoryOf(running);
-  await tasksPerSecond(running, Math.max(1, memoryTasks - finished - half));
-  const late = await memoryOf(running);
-  const total = await countFinished(running.service);
-  const show = ({ api, worker }: typeof late) => `api ${Math.round(api)} MB, worker ${Math.round(worker)} MB`;
+type Memory = { readonly tasks: number; readonly api: number; readonly worker: number };
+
+/** In batches, so that what is measured is not a backlog. */
+async function memoryOver(
+  { memoryTasks, batch }: Bench,
+  engine: string,
+  running: Running,
+  say: (text: string) => void,
+): Promise<Row> {
+  const looks: Memory[] = [];
+  for (let tasks = await countFinished(running.service); tasks < memoryTasks;) {
+    await tasksPerSecond(running, Math.min(batch, Math.ceil(memoryTasks / 20)));
+    tasks = await countFinished(running.service);
+    looks.push({ tasks, api: await residentMb(running.api.pid), worker: await residentMb(running.worker.pid) });
+    say(`  after ${tasks} tasks: ${showMemory(looks.at(-1))}`);
+  }
+  const early = typicalMemory(looks, 0.4 * memoryTasks, 0.5 * memoryTasks);
+  const late = typicalMemory(looks, 0.9 * memoryTasks, memoryTasks);
+  const peak = {
+    api: Math.max(...looks.map(({ api }) => api)),
+    worker: Math.max(...looks.map(({ worker }) => worker)),
+  };
   return {
-    what: `memory after ${total.toLocaleString('en')} tasks`,
-    floor: `after half of them: ${show(early)}`,
-    measured: show(late),
+    what: `memory after ${memoryTasks.toLocaleString('en')} tasks, ${engine}`,
+    floor: `after half of them: ${showMemory(early)}`,
+    measured: `${showMemory(late)}; at most ${showMemory(peak)}`,
     ratio: `api ${times(late.api / early.api)}, worker ${times(late.worker / early.worker)}`,
     target: 'api ≤ 200 MB, worker ≤ 450 MB, flat',
     isReached:
@@ -118,8 +137,14 @@ async function memoryRow({ memoryTasks }: Bench, running: Running): Promise<Row>
   };
 }
 
-async function memoryOf({ api, worker }: Running) {
-  return { api: await residentMb(api.pid), worker: await residentMb(worker.pid) };
+/** The medians over a stretch of tasks: one look alone may fall before or after a collection of garbage. */
+function typicalMemory(looks: readonly Memory[], from: number, to: number): Omit<Memory, 'tasks'> {
+  const chosen = looks.filter(({ tasks }) => tasks > from && tasks <= to);
+  return { api: median(chosen.map(({ api }) => api)), worker: median(chosen.map(({ worker }) => worker)) };
+}
+
+function showMemory(memory: Omit<Memory, 'tasks'> | undefined): string {
+  return memory === undefined ? '–' : `api ${Math.round(memory.api)} MB, worker ${Math.round(memory.worker)} MB`;
 }
 
 /** From the first createTask until the last of them is final in the database. */

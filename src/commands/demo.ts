@@ -1,26 +1,13 @@
 import { intro, log, outro } from '@clack/prompts';
 import type { Command } from 'commander';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { type Client, createClient, type TaskRecord, type TaskRequest } from '../../clients/typescript/src/index.ts';
+import { join } from 'node:path';
 import { type Config, readConfig } from '../config.ts';
-import { scopes } from '../domain/api-key.ts';
-import { probeVideo } from '../media/probe-video.ts';
-import { createSecretBox } from '../outbound/secret-box.ts';
-import { callbackSecretsOf } from '../roles/account-secrets.ts';
 import { signalled } from '../roles/run-until-signal.ts';
-import { createAccount } from '../stores/accounts.ts';
-import { createApiKey } from '../stores/api-keys.ts';
-import { createDatabase, type Database } from '../stores/database.ts';
-import { listLedger } from '../stores/ledger.ts';
-import { type DemoReceiver, startDemoReceiver } from './demo-receiver.ts';
-import { addGenerationOptions, type GenerationOptions, withRequestBody } from './generation-options.ts';
+import { addGenerationOptions, type GenerationOptions } from './generation-options.ts';
 import { CommandError } from './output.ts';
-import { saveVideo } from './save-video.ts';
-import { taskProgressBar } from './task-progress-bar.ts';
 
-const openingCredits = 1_000;
 const defaultPrompt = 'A paper boat on a rainy street';
 
 export function addDemoCommand(program: Command): void {
@@ -44,9 +31,12 @@ async function runDemo(prompt: string, options: GenerationOptions): Promise<void
     log.step('Starting PostgreSQL, Temporal, the API and the workers');
     const { startService } = await import('../embedded/service.ts');
     const service = await startService(config, (message) => log.info(message));
+    // Loaded only now, or the servers would have to wait for it.
+    const { createDatabase } = await import('../stores/database.ts');
     const db = createDatabase({ url: service.settings.databaseUrl, poolSize: 2 });
     try {
       log.success(`API ${service.settings.publicUrl}   Temporal UI ${service.temporalUiUrl}`);
+      const { showBothEndings } = await import('./demo-story.ts');
       await Promise.race([showBothEndings(db, service.settings, prompt, options), interruption]);
     } finally {
       await db.close();
@@ -56,105 +46,4 @@ async function runDemo(prompt: string, options: GenerationOptions): Promise<void
     await rm(dataFolder, { recursive: true, force: true });
   }
   outro('All of this was true. Start it for good with: npm start');
-}
-
-type Stage = {
-  readonly db: Database;
-  readonly accountId: string;
-  readonly client: Client;
-  readonly receiver: DemoReceiver;
-};
-
-async function showBothEndings(
-  db: Database,
-  settings: { readonly publicUrl: string; readonly secret: string },
-  prompt: string,
-  options: GenerationOptions,
-): Promise<void> {
-  const accountId = await createAccount(db, { name: 'demo', credits: openingCredits });
-  const created = await createApiKey(db, { accountId, name: 'demo', scopes });
-  if (created === undefined) throw new CommandError('The key could not be made.');
-  const [secret = ''] = await callbackSecretsOf(db, createSecretBox(settings.secret), accountId);
-  const receiver = await startDemoReceiver(secret);
-  try {
-    const client = createClient({ baseUrl: settings.publicUrl, key: created.key });
-    const stage = { db, accountId, receiver, client };
-    log.step(`An account with ${openingCredits} credits and an API key`);
-    await showSuccess(stage, prompt, options);
-    await showRefund(stage);
-    await showLedger(stage);
-  } finally {
-    await receiver.close();
-  }
-}
-
-async function showSuccess(stage: Stage, prompt: string, options: GenerationOptions): Promise<void> {
-  const record = await withRequestBody(prompt, options, (body) => runTask(stage, body));
-  if (record.state !== 'success') throw new CommandError(`${record.failCode}: ${record.failMsg}`);
-  await showCallback(stage, record);
-  const folder = resolve('demo');
-  await mkdir(folder, { recursive: true });
-  const file = join(folder, `${record.taskId}.mp4`);
-  await saveVideo(stage.client, record.taskId, file);
-  const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio, bytes } = await probeVideo(file);
-  const sound = hasAudio ? 'stereo sound' : 'no sound';
-  log.success(
-    `${file}\n${widthPx}×${heightPx}, ${durationSeconds.toFixed(2)} s, ${framesPerSecond} fps, ${sound}, ` +
-      `${(bytes / 1e6).toFixed(1)} MB, made in ${((record.costTime ?? 0) / 1000).toFixed(1)} s`,
-  );
-  await expectBalance(stage, openingCredits - record.creditsCharged);
-  log.success(`${record.creditsCharged} credits charged, balance ${openingCredits - record.creditsCharged}`);
-}
-
-/** An image that does not exist: the task is accepted and charged, fails, and is refunded in full. */
-async function showRefund(stage: Stage): Promise<void> {
-  log.step('Now a task that must fail: its reference image answers 404');
-  const [{ balanceAfter: before } = { balanceAfter: 0 }] = await listLedger(stage.db, {
-    accountId: stage.accountId,
-    limit: 1,
-  });
-  const imageUrls = [`${stage.receiver.url}/no-such-image.png`];
-  const record = await runTask(stage, { model: 'videogen-2.0-fast', input: { prompt: 'never made', imageUrls } });
-  if (record.state !== 'fail' || record.failCode !== 'image_unreachable') {
-    throw new CommandError(
-      `The task should have failed with image_unreachable, but is ${record.state} ${record.failCode}.`,
-    );
-  }
-  if (record.creditsRefunded !== record.creditsCharged) throw new CommandError('The task was not refunded in full.');
-  await showCallback(stage, record);
-  await expectBalance(stage, before);
-  log.success(
-    `${record.failMsg} ${record.creditsRefunded} of ${record.creditsCharged} credits refunded, balance ${before}`,
-  );
-}
-
-async function runTask(stage: Stage, body: TaskRequest): Promise<TaskRecord> {
-  const task = await stage.client.createTask({ ...body, callBackUrl: `${stage.receiver.url}/callback` });
-  log.step(`createTask answered at once: task ${task.taskId}, ${task.creditsCharged} credits charged`);
-  const bar = taskProgressBar();
-  const record = await stage.client.waitForTask(task.taskId, { onRecord: (shown) => bar.show(shown) });
-  bar.done(`recordInfo says ${record.state}`);
-  return record;
-}
-
-async function showCallback(stage: Stage, record: TaskRecord): Promise<void> {
-  const callback = await stage.receiver.callbackFor(record.taskId);
-  if (callback.state !== record.state) throw new CommandError(`The callback said ${callback.state}.`);
-  log.success(`Callback received, signature verified: ${callback.webhookId} says ${callback.state}`);
-}
-
-async function expectBalance({ db, accountId }: Stage, expected: number): Promise<void> {
-  const [newest] = await listLedger(db, { accountId, limit: 1 });
-  if (newest?.balanceAfter !== expected)
-    throw new CommandError(`The balance is ${newest?.balanceAfter}, not ${expected}.`);
-}
-
-async function showLedger({ db, accountId }: Stage): Promise<void> {
-  const entries = await listLedger(db, { accountId, limit: 10 });
-  const lines = entries
-    .toReversed()
-    .map(({ kind, amount, balanceAfter, taskId }) =>
-      [kind.padEnd(8), String(amount).padStart(6), String(balanceAfter).padStart(8), `  ${taskId ?? ''}`].join(''),
-    );
-  log.message(['The account’s ledger:', 'kind     amount balance', ...lines].join('\n'));
 }

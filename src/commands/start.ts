@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import { firstCredits, makeFirstKey } from '../embedded/first-key.ts';
 import type { Service } from '../embedded/service.ts';
 import { runUntilSignal, signalled } from '../roles/run-until-signal.ts';
-import { createDatabase } from '../stores/database.ts';
 
 export function addStartCommand(program: Command): void {
   program
@@ -22,19 +20,21 @@ export function addStartCommand(program: Command): void {
     });
 }
 
-async function firstKeyOf({ settings }: Service) {
+type FirstKey = { readonly accountId: string; readonly key: string; readonly credits: number };
+
+async function firstKeyOf({ settings }: Service): Promise<FirstKey | undefined> {
+  const { firstCredits, makeFirstKey } = await import('../embedded/first-key.ts');
+  const { createDatabase } = await import('../stores/database.ts');
   const db = createDatabase({ url: settings.databaseUrl, poolSize: 1 });
   try {
-    return await makeFirstKey(db);
+    const made = await makeFirstKey(db);
+    return made && { ...made, credits: firstCredits };
   } finally {
     await db.close();
   }
 }
 
-function banner(
-  { settings, temporalUiUrl, logPath }: Service,
-  firstKey: { accountId: string; key: string } | undefined,
-) {
+function banner({ settings, temporalUiUrl, logPath }: Service, firstKey: FirstKey | undefined) {
   return [
     '',
     'Videogen is running. Ctrl-C stops it; tasks under way go on at the next start.',
@@ -48,7 +48,7 @@ function banner(
     ...(firstKey === undefined
       ? []
       : [
-          `  The first account ${firstKey.accountId} has ${firstCredits} credits. Its key, shown only this once:`,
+          `  The first account ${firstKey.accountId} has ${firstKey.credits} credits. Its key, shown only this once:`,
           `  ${firstKey.key}`,
           '',
         ]),

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Settings } from '../roles/settings.ts';
-import { searchAttributes } from '../temporal/engine.ts';
+import { searchAttributeNames } from '../temporal/search-attribute-names.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { postgresFolder } from './find-postgres.ts';
 import { keptPort } from './kept-port.ts';
@@ -21,14 +21,31 @@ export type EmbeddedStack = {
 /** A server of ours, or the address of somebody else's. */
 type Found<T> = T & { stop(): Promise<void> };
 
+type Starting = {
+  readonly config: Config;
+  readonly log: (message: string) => void;
+  /** Called when the server in question is on its way, at least once, and no later than it is there. */
+  readonly onSpawned: () => void;
+};
+
 /**
  * Brings up whatever the configuration leaves to us: PostgreSQL without DATABASE_URL, Temporal without TEMPORAL_ADDRESS.
  * Both start at the same time, on the data folder, which this process owns from then on. Throws a sentence for the
  * operator when something is missing or the folder is in use; nothing is left running then.
+ * `onUnderWay` is called once, when nothing is left to do but wait: code that is loaded before delays the servers.
  */
-export async function startEmbeddedStack(config: Config, log: (message: string) => void): Promise<EmbeddedStack> {
+export async function startEmbeddedStack(
+  config: Config,
+  log: (message: string) => void,
+  onUnderWay: () => void,
+): Promise<EmbeddedStack> {
   const lock = await lockDataFolder(config.dataFolder);
-  const [postgres, temporal] = await Promise.allSettled([database(config, log), engine(config, log)]);
+  const [postgresSpawned, temporalSpawned] = [event(), event()];
+  void Promise.all([postgresSpawned.happened, temporalSpawned.happened]).then(onUnderWay);
+  const [postgres, temporal] = await Promise.allSettled([
+    database({ config, log, onSpawned: postgresSpawned.happen }),
+    engine({ config, log, onSpawned: temporalSpawned.happen }),
+  ]);
   const stop = async () => {
     for (const server of [temporal, postgres]) if (server.status === 'fulfilled') await server.value.stop();
     await lock.release();
@@ -57,13 +74,17 @@ export async function startEmbeddedStack(config: Config, log: (message: string) 
   return { settings, temporalUiUrl: temporal.value.uiUrl, stop };
 }
 
-async function database(config: Config, log: (message: string) => void): Promise<Found<{ url: string }>> {
-  const starting = ownOr(config.databaseUrl, () => startPostgres({ folder: postgresFolder(config), log }));
-  // Loaded while the server starts; it weighs more than all the rest of a start.
-  const loading = import('../stores/migrator.ts');
-  const server = await starting;
+function event(): { readonly happened: Promise<void>; readonly happen: () => void } {
+  let happen = () => {};
+  const happened = new Promise<void>((resolve) => (happen = resolve));
+  return { happened, happen };
+}
+
+async function database({ config, log, onSpawned }: Starting): Promise<Found<{ url: string }>> {
+  const folder = postgresFolder(config);
+  const server = await ownOr(config.databaseUrl, () => startPostgres({ folder, log, onSpawned })).finally(onSpawned);
   try {
-    const { migrateToLatest } = await loading;
+    const { migrateToLatest } = await import('../stores/migrator.ts');
     await migrateToLatest(server.url);
     return server;
   } catch (error) {
@@ -78,10 +99,13 @@ async function ownOr<T extends { url: string }>(url: string | undefined, start: 
 
 type FoundTemporal = Found<{ target: Settings['temporal']; uiUrl: string | undefined }>;
 
-async function engine(config: Config, log: (message: string) => void): Promise<FoundTemporal> {
-  if (config.temporal !== undefined) {
-    return { target: config.temporal, uiUrl: undefined, stop: () => Promise.resolve() };
-  }
+async function engine({ config, log, onSpawned }: Starting): Promise<FoundTemporal> {
+  if (config.temporal === undefined) return ownTemporal({ config, log, onSpawned }).finally(onSpawned);
+  onSpawned();
+  return { target: config.temporal, uiUrl: undefined, stop: () => Promise.resolve() };
+}
+
+async function ownTemporal({ config, log, onSpawned }: Starting): Promise<FoundTemporal> {
   const cliPath = await findTemporalCli({
     cacheFolder: config.cacheFolder,
     searchPath: config.path,
@@ -93,8 +117,9 @@ async function engine(config: Config, log: (message: string) => void): Promise<F
     cliPath,
     folder: join(config.dataFolder, 'temporal'),
     namespace,
-    searchAttributes: Object.fromEntries(Object.values(searchAttributes).map((key) => [key.name, 'Keyword'])),
+    searchAttributes: Object.fromEntries(Object.values(searchAttributeNames).map((name) => [name, 'Keyword'])),
     log,
+    onSpawned,
   });
   return {
     target: { connection: { address: server.address }, namespace },

@@ -27,6 +27,8 @@ export type PostgresOptions = {
   readonly log: (message: string) => void;
   /** On 127.0.0.1. By default the one used last, when it is free, else any; a server that runs already keeps its own. */
   readonly port?: number;
+  /** Called whenever a program of the server has been started: whoever has much to load does it from the first time on. */
+  readonly onSpawned?: () => void;
 };
 
 export const databaseName = 'videogen';
@@ -43,15 +45,16 @@ const stopSteps = [
  * Hold the lock of the data folder while calling this and until `stop` has ended; there must be one caller per folder.
  * Throws a sentence for the operator when it cannot run here.
  */
-export async function startPostgres({ folder: given, log, port }: PostgresOptions): Promise<Postgres> {
+export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+  const { folder: given, log, port, onSpawned = () => {} } = options;
   // The server changes into its own folder, so a relative name would mean another one there.
   const folder = resolve(given);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const cluster = clusterFolderOf(folder);
   const account = await postgresAccount(cluster);
   const binaries = await postgresBinaries(folder, account, log);
-  const password = await ensureCluster(folder, binaries, account, log);
-  const plan: PostgresPlan = { folder, cluster, program: binaries.postgres, account, password, log };
+  const password = await ensureCluster({ folder, binaries, account, log, onSpawned });
+  const plan: PostgresPlan = { folder, cluster, program: binaries.postgres, account, password, log, onSpawned };
   const up = await bringUpPostgres(plan, port);
   await ensureDatabase(up.port, password, databaseName).catch(async (error: unknown) => {
     // Nobody would be left to stop it.

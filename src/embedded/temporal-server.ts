@@ -28,6 +28,8 @@ export type TemporalOptions = TemporalWanted & {
   /** On 127.0.0.1, like `uiPort`. By default the ones used last, when they are free, else any. */
   readonly port?: number;
   readonly uiPort?: number;
+  /** Called whenever the server has been started: whoever has much to load does it from the first time on. */
+  readonly onSpawned?: () => void;
 };
 
 /** It ends in about a second when asked; its database survives SIGKILL. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Acceptance, acceptTask, type NewTask } from '../stores/accept-task.ts';
+import type { Acceptance, NewTask } from '../stores/accept-task.ts';
 import { DatabaseAway } from '../stores/database.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { HttpFailure } from './http-failure.ts';
@@ -14,12 +14,15 @@ const patienceMs = 2_000;
  * nothing was ever sent; else `acceptance_unknown` to a client that can
  * repeat with its Idempotency-Key; to any other `acceptance_withdrawn`, and withdraws what may have been accepted.
  */
-export async function acceptSurely({ db, withdraw }: Pick<HttpDeps, 'db' | 'withdraw'>, task: NewTask) {
+export async function acceptSurely(
+  { accept, withdraw }: Pick<HttpDeps, 'withdraw'> & { readonly accept: (task: NewTask) => Promise<Acceptance> },
+  task: NewTask,
+) {
   const startedAt = performance.now();
   let inDoubt = false;
   for (const delayMs of [...repeatDelaysMs, undefined]) {
     try {
-      const answer = ownAnswer(task, await acceptTask(db, task));
+      const answer = ownAnswer(task, await accept(task));
       // An earlier try may still be waiting for its turn in the database, and this refusal has to stay true.
       if (inDoubt && isRefusal(answer)) withdraw(task);
       return answer;

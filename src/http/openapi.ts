@@ -19,8 +19,12 @@ export function openApiDocument(models: ModelCatalogue) {
     scheme: 'bearer',
     description: "An operator's key, `vgop_…`. It opens the operators' endpoints and no others.",
   });
+  registry.registerComponent('headers', requestId, {
+    description: 'Names this request in the log of the service.',
+    schema: { type: 'string' },
+  });
   for (const operation of operations) registry.registerPath(routeOf(operation, models));
-  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
+  const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {
       title: 'Videogen',
@@ -31,7 +35,12 @@ export function openApiDocument(models: ModelCatalogue) {
     servers: [{ url: '/', description: 'The service that gave you this document' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
   });
+  shareRefusals(document);
+  return document;
 }
+
+type Document = ReturnType<OpenApiGeneratorV31['generateDocument']>;
+type Responses = NonNullable<NonNullable<Document['components']>['responses']>;
 
 const introduction = `Video generation by asynchronous, paid tasks.
 
@@ -88,17 +97,27 @@ function success({ data, answerHeaders = {} }: Operation) {
 
 /** One response per status; the failures behind it are its examples. */
 function refusals(operation: Operation): RouteConfig['responses'] {
+  return Object.fromEntries(failuresByStatus(operation).map(([status, group]) => [status, refusal(status, group)]));
+}
+
+function failuresByStatus(operation: Operation): readonly (readonly [status: number, group: readonly Failure[]])[] {
   const all = [...new Set([...operation.failures, ...everyRequest])];
   const statuses = [...new Set(all.map((failure) => failures[failure].status))];
-  return Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      refusal(
-        status,
-        all.filter((failure) => failures[failure].status === status),
-      ),
-    ]),
-  );
+  return statuses.map((status) => [status, all.filter((failure) => failures[failure].status === status)]);
+}
+
+/** Most operations are refused in the same ways, so each way is written once, named after its failures, and referred to. */
+function shareRefusals(document: Document): void {
+  const responses: Responses = {};
+  for (const operation of operations) {
+    const written: Responses = document.paths?.[operation.path]?.[operation.method]?.responses ?? {};
+    for (const [status, group] of failuresByStatus(operation)) {
+      const [name, inFull] = [group.join('.'), written[status]];
+      if (inFull !== undefined) responses[name] = inFull;
+      written[status] = { $ref: `#/components/responses/${name}` };
+    }
+  }
+  document.components = { ...document.components, responses };
 }
 
 function refusal(status: number, group: readonly Failure[]) {
@@ -125,11 +144,16 @@ function examplesOf(group: readonly Failure[]) {
   );
 }
 
+const requestId = 'X-Request-Id';
+
 function headersOf(described: Readonly<Record<string, string>>) {
-  const all = { 'X-Request-Id': 'Names this request in the log of the service.', ...described };
-  return Object.fromEntries(
-    Object.entries(all).map(([name, description]) => [name, { description, schema: { type: 'string' as const } }]),
+  const others = Object.fromEntries(
+    Object.entries(described).map(([name, description]) => [
+      name,
+      { description, schema: { type: 'string' as const } },
+    ]),
   );
+  return { [requestId]: { $ref: `#/components/headers/${requestId}` }, ...others };
 }
 
 const callbacks: NonNullable<RouteConfig['callbacks']> = {

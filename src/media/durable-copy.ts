@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { access, copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { isMissing } from './is-missing.ts';
+import type { Move } from './result-store.ts';
+import { createSharedSync } from './shared-sync.ts';
+import { syncToDisk } from './sync-to-disk.ts';
 
 /** A folder in the store's own file system, where a rename is atomic; no key can name it, because of its dot. */
 const draftsFolder = '.drafts';
@@ -16,16 +19,28 @@ const renameAttempts = 20;
  */
 export async function durableCopy(source: string, root: string, path: string): Promise<void> {
   const draft = join(root, draftsFolder, randomUUID());
-  await mkdir(dirname(draft), { recursive: true });
   try {
-    await copyFile(source, draft, constants.COPYFILE_FICLONE);
+    await copyToDraft(source, draft);
     await syncToDisk(draft);
     await moveInto(draft, join(root, path));
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
   }
-  for (const folder of foldersBetween(root, join(root, path))) await syncToDisk(folder);
+  await syncFolders(root, path);
+}
+
+/**
+ * Moves files that are on the disk from one path inside `root` to another, so that each always lies at one of its two. Returns
+ * once their new places are on the disk, also when an earlier move was cut off before that and left nothing to move.
+ */
+export async function durableMove(root: string, moves: readonly Move[]): Promise<void> {
+  for (const { from, to } of moves) {
+    await moveInto(join(root, from), join(root, to)).catch(async (error: unknown) => {
+      if (!isMissing(error) || (await isThere(join(root, from)))) throw error;
+    });
+  }
+  await syncFolders(root, ...moves.map(({ to }) => to));
 }
 
 /** Deletes the drafts that killed writers left behind. */
@@ -40,34 +55,58 @@ export async function sweepDrafts(root: string, nowMs: number): Promise<void> {
   }
 }
 
+/** The folder for drafts is there but for the first time. */
+async function copyToDraft(source: string, draft: string): Promise<void> {
+  const copy = () => copyFile(source, draft, constants.COPYFILE_FICLONE);
+  await copy().catch(async (error: unknown) => {
+    if (!isMissing(error)) throw error;
+    await mkdir(dirname(draft), { recursive: true });
+    await copy();
+  });
+}
+
 /** A delete may take the empty folder away while it is being made, or before the rename; then it is made again. */
-async function moveInto(draft: string, target: string): Promise<void> {
+async function moveInto(source: string, target: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       await mkdir(dirname(target), { recursive: true });
-      await rename(draft, target);
+      await rename(source, target);
       return;
     } catch (error) {
-      if (attempt === renameAttempts || !isMissing(error)) throw error;
+      if (attempt === renameAttempts || !isMissing(error) || !(await isThere(source))) throw error;
     }
   }
 }
 
-async function syncToDisk(path: string): Promise<void> {
-  const handle = await open(path, 'r').catch((error: unknown) => {
-    // A folder that is gone was emptied by a delete that came later than our write.
-    if (isMissing(error)) return undefined;
-    throw error;
-  });
-  try {
-    await handle?.sync();
-  } finally {
-    await handle?.close();
+const sharedSync = createSharedSync(syncToDisk);
+
+/** Folders of which this process knows that they are on the disk with all above them: those above the folders of the tasks. */
+const settled = new Set<string>();
+/** There are two of them, `staging` and `results`; whatever else keys may name, this does not grow. */
+const mostSettled = 100;
+
+/** A new folder is only safe once the one above it is written, up to the root; those above are written for many files at once. */
+async function syncFolders(root: string, ...paths: readonly string[]): Promise<void> {
+  const folders = new Set<string>();
+  const above = new Set<string>();
+  for (const path of paths) {
+    const [own = root, parent = root, ...higher] = foldersOf(root, path);
+    for (const folder of [own, parent, ...(settled.has(parent) ? [] : higher)]) folders.add(folder);
+    above.add(parent);
   }
+  await Promise.all([...folders].map(sharedSync));
+  for (const folder of above) if (settled.size < mostSettled) settled.add(folder);
 }
 
-/** The folder of the file first, the root last: a new folder is only safe once the one above it is written. */
-function foldersBetween(root: string, file: string): readonly string[] {
-  const depth = relative(root, dirname(file)).split(sep).filter(Boolean).length;
-  return Array.from({ length: depth + 1 }, (_, level) => join(dirname(file), ...Array<string>(level).fill('..')));
+/** The folder of the file first, the root last. */
+function foldersOf(root: string, path: string): readonly string[] {
+  const depth = dirname(path) === '.' ? 0 : dirname(path).split('/').length;
+  return Array.from({ length: depth + 1 }, (_, level) => join(root, path, ...Array<string>(level + 1).fill('..')));
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }

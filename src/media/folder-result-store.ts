@@ -1,6 +1,7 @@
-import { access, copyFile, rm, rmdir } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, copyFile, link as nameAgain, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { durableCopy, sweepDrafts } from './durable-copy.ts';
+import { durableCopy, durableMove, sweepDrafts } from './durable-copy.ts';
 import { isMissing } from './is-missing.ts';
 import { contentTypeOf, isMediaKey, requireMediaKey } from './media-key.ts';
 import type { LinkedFile, PresentedLink, ResultStore } from './result-store.ts';
@@ -28,20 +29,34 @@ export function createFolderResultStore(options: FolderResultStoreOptions): Fold
       await durableCopy(filePath, root, key);
     },
     link: (key) => signer.sign(requireMediaKey(key)),
-    fetchTo: (key, filePath) => copyIfThere(join(root, requireMediaKey(key)), filePath),
+    fetchTo: (key, filePath) => fetchIfThere(join(root, requireMediaKey(key)), filePath),
+    move: async (moves) => {
+      for (const { from, to } of moves)
+        if (contentTypeOf(from) !== contentTypeOf(to)) throw new Error(`${from} and ${to} do not end alike`);
+      await durableMove(root, moves);
+      for (const folder of new Set(moves.map(({ from }) => dirname(from)))) await removeEmptyFolder(root, folder);
+    },
     delete: async (key) => {
-      const path = join(root, requireMediaKey(key));
-      await rm(path, { force: true });
-      // Every task has a folder of its own; a folder that still holds something refuses to go.
-      if (dirname(path) !== root) await rmdir(dirname(path)).catch(() => undefined);
+      await rm(join(root, requireMediaKey(key)), { force: true });
+      await removeEmptyFolder(root, dirname(key));
     },
     open: (link) => linkedFile(root, signer, link),
   };
 }
 
-async function copyIfThere(from: string, to: string): Promise<boolean> {
+/** Every task has a folder of its own; a folder that still holds something refuses to go. */
+async function removeEmptyFolder(root: string, folder: string): Promise<void> {
+  if (folder !== '.') await rmdir(join(root, folder)).catch(() => undefined);
+}
+
+/** A second name for the file costs nothing; a copy, where it lies on another disk or on one that knows no such names. */
+async function fetchIfThere(from: string, to: string): Promise<boolean> {
   try {
-    await copyFile(from, to);
+    await nameAgain(from, to).catch((error: unknown) => {
+      if (isMissing(error)) throw error;
+      // Never over a file that is there: it may be the second name of a stored one.
+      return copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    });
     return true;
   } catch (error) {
     // A missing destination folder is the caller's mistake and must not look like a missing result.

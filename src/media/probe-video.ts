@@ -1,8 +1,19 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { EncodedPacketSink, FilePathSource, Input, MP4, QTFF, type InputTrack, type InputVideoTrack } from 'mediabunny';
+import {
+  BufferSource,
+  EncodedPacketSink,
+  FilePathSource,
+  Input,
+  MP4,
+  QTFF,
+  type InputTrack,
+  type InputVideoTrack,
+  type Source,
+} from 'mediabunny';
+import { beginsWithNalUnit, nalLengthBytes } from './begins-with-nal-unit.ts';
 import { VideoFileError } from './video-file-error.ts';
 
 /** What a video file says of itself, measured from its packets. */
@@ -26,22 +37,29 @@ const cacheBytes = 8 * 1024 * 1024;
 const mostPackets = 216_000;
 
 /**
- * Measures an MP4 and checks that it plays: an H.264 picture with a decoder configuration, beginning with a key
- * frame, and every packet of every track readable within the file. Throws `VideoFileError` otherwise.
+ * Measures an MP4 and checks that it plays, as far as that can be told without decoding it: an H.264 picture with a decoder
+ * configuration, beginning with a key frame, every packet of every track readable within the file, and none of the picture's
+ * with something else in its place. Throws `VideoFileError` otherwise.
  */
 export async function probeVideo(path: string): Promise<VideoFacts> {
-  const [{ size: bytes }, sha256, facts] = [await stat(path), await sha256Of(path), await readFacts(path)];
-  return { ...facts, bytes, sha256 };
+  const { size: bytes } = await stat(path);
+  return bytes > cacheBytes ? probeLarge(path, bytes) : probeSmall(await readFile(path));
 }
 
-async function sha256Of(path: string): Promise<string> {
+/** Most videos are this small: read once, for the digest and the packets alike. */
+async function probeSmall(file: Buffer): Promise<VideoFacts> {
+  const sha256 = createHash('sha256').update(file).digest('hex');
+  return { ...(await readFacts(new BufferSource(file))), bytes: file.length, sha256 };
+}
+
+async function probeLarge(path: string, bytes: number): Promise<VideoFacts> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
+  const facts = await readFacts(new FilePathSource(path, { maxCacheSize: cacheBytes }));
+  return { ...facts, bytes, sha256: hash.digest('hex') };
 }
 
-async function readFacts(path: string): Promise<Omit<VideoFacts, 'bytes' | 'sha256'>> {
-  const source = new FilePathSource(path, { maxCacheSize: cacheBytes });
+async function readFacts(source: Source): Promise<Omit<VideoFacts, 'bytes' | 'sha256'>> {
   const input = new Input({ formats: [MP4, QTFF], source });
   try {
     return await factsOf(input);
@@ -56,8 +74,8 @@ async function readFacts(path: string): Promise<Omit<VideoFacts, 'bytes' | 'sha2
 async function factsOf(input: Input): Promise<Omit<VideoFacts, 'bytes' | 'sha256'>> {
   const video = await input.getPrimaryVideoTrack();
   if (video === null) throw new VideoFileError('the file has no picture');
-  await checkDecodable(video);
-  const picture = await readPackets(video);
+  const lengthBytes = await checkDecodable(video);
+  const picture = await readPackets(video, (packet) => beginsWithNalUnit(packet, lengthBytes));
   const audio = await input.getPrimaryAudioTrack();
   if (audio !== null) await readPackets(audio);
   return {
@@ -70,17 +88,21 @@ async function factsOf(input: Input): Promise<Omit<VideoFacts, 'bytes' | 'sha256
   };
 }
 
-async function checkDecodable(video: InputVideoTrack): Promise<void> {
+/** Answers what its packets are read with: how many bytes tell the length of a unit. */
+async function checkDecodable(video: InputVideoTrack): Promise<number> {
   const codec = await video.getCodec();
   if (codec !== 'avc') throw new VideoFileError(`the picture is ${codec ?? 'of an unknown codec'}, not H.264`);
   const config = await video.getDecoderConfig();
-  if (config?.description === undefined) throw new VideoFileError('the picture has no decoder configuration');
+  const description: unknown = config?.description;
+  const lengthBytes = nalLengthBytes(description);
+  if (lengthBytes === undefined) throw new VideoFileError('the picture has no decoder configuration');
+  return lengthBytes;
 }
 
 type Packets = { readonly packets: number; readonly durationSeconds: number };
 
 /** Reads the data of every packet, so a file that was cut short is found out; memory stays within the cache. */
-async function readPackets(track: InputTrack): Promise<Packets> {
+async function readPackets(track: InputTrack, isSound: (data: Uint8Array) => boolean = () => true): Promise<Packets> {
   const sink = new EncodedPacketSink(track);
   const first = await sink.getFirstPacket();
   if (first === null) throw new VideoFileError(`the ${track.type} track is empty`);
@@ -89,6 +111,7 @@ async function readPackets(track: InputTrack): Promise<Packets> {
   const seen = { packets: 0, fromSeconds: first.timestamp, toSeconds: first.timestamp };
   for await (const packet of sink.packets(first)) {
     if (packet.data.byteLength === 0) throw new VideoFileError(`a packet of the ${track.type} track is empty`);
+    if (!isSound(packet.data)) throw new VideoFileError(`a packet of the ${track.type} track holds something else`);
     if (++seen.packets > mostPackets) throw new VideoFileError(`more than ${mostPackets} packets`);
     seen.fromSeconds = Math.min(seen.fromSeconds, packet.timestamp);
     seen.toSeconds = Math.max(seen.toSeconds, packet.timestamp + packet.duration);

@@ -12,6 +12,9 @@ export type LinkedFile = {
   readonly linkExpiresAt: number;
 };
 
+/** Two keys with the same ending. */
+export type Move = { readonly from: string; readonly to: string };
+
 /**
  * Where results are kept, by key: at most eight path segments of a strict charset with a known ending
  * (`results/<taskId>/video.mp4`). A method throws for what is no key, and for faults of the disk or the network.
@@ -21,8 +24,16 @@ export type ResultStore = {
   put(key: string, filePath: string, contentType: string): Promise<void>;
   /** An absolute URL that anybody may read for a limited time, signed for this very call. Does not ask whether the file exists. */
   link(key: string): Promise<string> | string;
-  /** Copies a stored file to `filePath`; answers false when there is none. */
+  /**
+   * Makes a stored file readable at `filePath`, where nothing may lie; answers false when there is none. It stays readable
+   * whatever becomes of the key, and may share its bytes with the store, so it must not be written to.
+   */
   fetchTo(key: string, filePath: string): Promise<boolean>;
+  /**
+   * Puts what is stored under each `from` under its `to` instead, each all at once, over what lay there. When there is nothing
+   * under a `from` it was moved before, so moves may be repeated.
+   */
+  move(moves: readonly Move[]): Promise<void>;
   /** Deletes what is stored; harmless when there is nothing. */
   delete(key: string): Promise<void>;
   /**

@@ -4,6 +4,7 @@ import { guardedDownload, guardedGet, type DownloadAnswer, type GetAnswer, type 
 import { guardedPost, type PostAnswer, type PostOptions } from './guarded-post.ts';
 import { createHostLookup, type HostLookup } from './host-lookup.ts';
 import { createHostSlots, type HostSlotLimits } from './host-slots.ts';
+import { createKeptConnections, type KeptConnectionLimits } from './kept-connections.ts';
 import type { OutboundRoom } from './outbound-room.ts';
 
 export type GuardedClientOptions = Partial<HostSlotLimits> & {
@@ -11,6 +12,8 @@ export type GuardedClientOptions = Partial<HostSlotLimits> & {
   /** Replaces DNS, in tests. */
   readonly lookup?: HostLookup;
   readonly lookupTimeoutMs?: number;
+  /** Connections that are kept for those who want it (`keptFor`). */
+  readonly kept?: Partial<KeptConnectionLimits>;
   /** For TCP and TLS with one address; a name with several gets it for each, up to four. */
   readonly connectTimeoutMs?: number;
   /** PEM certificates instead of the public authorities, in tests; operators have NODE_EXTRA_CA_CERTS. */
@@ -46,17 +49,19 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
     post: (url, postOptions) => tracked(guardedPost(room, url, postOptions)),
     close: async () => {
       closing.abort();
+      room.connections.close();
       await Promise.allSettled(underWay);
     },
   };
 }
 
 function roomOf(options: GuardedClientOptions, closing: AbortSignal): OutboundRoom {
-  const { allow, ca, lookup, lookupTimeoutMs = 5000, connectTimeoutMs = 5000 } = options;
+  const { allow, ca, kept, lookup, lookupTimeoutMs = 5000, connectTimeoutMs = 5000 } = options;
   const { maxPerHost = 16, maxWaitingPerHost = 64, maxWaitMs = 5000 } = options;
   return {
     guard: { allow, ca, lookup: lookup ?? createHostLookup(allow), lookupTimeoutMs, connectTimeoutMs },
     slots: createHostSlots({ maxPerHost, maxWaitingPerHost, maxWaitMs }),
+    connections: createKeptConnections(kept),
     maxWaitMs,
     closing,
   };

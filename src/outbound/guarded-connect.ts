@@ -13,19 +13,27 @@ export type ConnectOptions = {
   readonly connectTimeoutMs: number;
   /** PEM certificates that replace the public authorities; for tests. */
   readonly ca: string | undefined;
-  /** Destroys the socket whenever it is aborted, also in the middle of a handshake. */
+  /** Ends the connecting whenever it is aborted, also in the middle of a handshake. */
   readonly signal: AbortSignal;
+};
+
+/** An open socket, TLS and all, and the checked address to which it leads. */
+export type Connection = {
+  readonly socket: Socket;
+  readonly address: string;
+  /** By `performance.now()`. */
+  readonly openedAt: number;
 };
 
 /** Enough to survive a dead server or a missing address family, few enough to be bounded. */
 const maxTries = 4;
 
-/** A socket to the first address that answers, TLS and all. Throws `OutboundError` (`connect`, `tls`, the signal's). */
-export async function guardedConnect(options: ConnectOptions): Promise<Socket> {
+/** A connection to the first address that answers. Throws `OutboundError` (`connect`, `tls`, the signal's). */
+export async function guardedConnect(options: ConnectOptions): Promise<Connection> {
   let failure: unknown = new OutboundError('connect', `${options.target.hostname} has no address`);
   for (const address of options.addresses.slice(0, maxTries)) {
     try {
-      return await connectTo(address, options);
+      return { socket: await connectTo(address, options), address, openedAt: performance.now() };
     } catch (error) {
       options.signal.throwIfAborted();
       failure = error;
@@ -41,13 +49,13 @@ async function connectTo(address: string, options: ConnectOptions): Promise<Sock
   socket.on('error', destroy);
   const timer = setTimeout(destroy, options.connectTimeoutMs);
   options.signal.addEventListener('abort', destroy, { once: true });
-  socket.once('close', () => options.signal.removeEventListener('abort', destroy));
   if (options.signal.aborted) destroy();
   try {
     await ready(socket, 'connect', options);
     return options.secure ? await secured(verified(socket, address), options) : verified(socket, address);
   } finally {
     clearTimeout(timer);
+    options.signal.removeEventListener('abort', destroy);
   }
 }
 
@@ -69,13 +77,19 @@ async function secured(socket: Socket, options: ConnectOptions): Promise<Socket>
 }
 
 async function ready(socket: Socket, event: 'connect' | 'secureConnect', { target }: ConnectOptions): Promise<void> {
+  let cause: Error | undefined;
+  const onError = (error: Error) => (cause = error);
+  socket.once('error', onError);
   await new Promise<void>((resolve, reject) => {
     const kind = event === 'connect' ? 'connect' : 'tls';
-    let cause: Error | undefined;
-    socket.once('error', (error: Error) => (cause = error));
-    socket.once('close', () => reject(new OutboundError(kind, `no connection to ${target.hostname}`, cause)));
-    socket.once(event, () => resolve());
+    const onClose = () => reject(new OutboundError(kind, `no connection to ${target.hostname}`, cause));
+    socket.once('close', onClose);
+    socket.once(event, () => {
+      socket.off('close', onClose);
+      resolve();
+    });
   });
+  socket.off('error', onError);
 }
 
 /** The last look before a byte is sent: whatever happened in between, the other end is the address that was checked. */

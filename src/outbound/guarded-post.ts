@@ -12,6 +12,11 @@ export type PostOptions = {
   /** So much of the answer is kept; the connection is dropped behind it. */
   readonly maxResponseBytes: number;
   readonly signal?: AbortSignal;
+  /**
+   * Keeps the connection open for a moment, for the next post with the same word to the same origin; whoever has another word
+   * never shares it. A kept connection that is hung up on before it answers has the post sent once more, over a new one.
+   */
+  readonly keptFor?: string;
 };
 
 export type PostAnswer = OutboundStatus & { readonly body: Buffer };
@@ -30,11 +35,12 @@ export async function guardedPost(room: OutboundRoom, url: string, options: Post
     const body = await readStart(response, options.maxResponseBytes, answerGraceMs);
     return { ...statusOf(response), body };
   };
+  const kept = options.keptFor === undefined ? undefined : { connections: room.connections, whom: options.keptFor };
   // The outer bound can only be met by a fault of ours: the wait and the exchange end before it.
   const boundMs = room.maxWaitMs + options.timeoutMs + answerGraceMs;
   return await withDeadline(boundMs, signalsOf(room, options.signal), (outer) =>
     inSlot(room, request.url, outer, () =>
-      withDeadline(options.timeoutMs, [outer], (signal) => guardedSend(room.guard, request, signal, answer)),
+      withDeadline(options.timeoutMs, [outer], (signal) => guardedSend(room.guard, request, signal, answer, kept)),
     ),
   );
 }

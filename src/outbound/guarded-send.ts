@@ -2,6 +2,7 @@ import type { AllowList } from './allow-list.ts';
 import { checkedAddresses } from './checked-addresses.ts';
 import { exchange, type OutboundRequest, type OutboundResponse } from './exchange.ts';
 import type { HostLookup } from './host-lookup.ts';
+import type { KeptConnections } from './kept-connections.ts';
 import { OutboundError } from './outbound-error.ts';
 import { literalRefusal } from './literal-refusal.ts';
 import { targetOf } from './target-of.ts';
@@ -14,6 +15,9 @@ export type Guard = {
   readonly ca: string | undefined;
 };
 
+/** Connections are kept, and shared only between exchanges for the same `whom` with the same origin. */
+export type KeptFor = { readonly connections: KeptConnections; readonly whom: string };
+
 /** A URL that passed the literal check. Throws `OutboundError` (`blocked`) for one that does not. */
 export function checkedUrl(url: string, allow: AllowList): URL {
   const refusal = literalRefusal(url, allow);
@@ -22,7 +26,8 @@ export function checkedUrl(url: string, allow: AllowList): URL {
 }
 
 /**
- * Resolve, check, connect, one exchange: in this order, and nothing twice. The host goes on the wire without the
+ * Resolve, check, connect, one exchange: in this order, and nothing twice. A connection that was kept is used in place of a new
+ * one when it leads to an address that was resolved and checked just now. The host goes on the wire without the
  * dot of a full name, because certificates do not know it.
  */
 export async function guardedSend<T>(
@@ -30,6 +35,7 @@ export async function guardedSend<T>(
   request: OutboundRequest,
   signal: AbortSignal,
   read: (response: OutboundResponse) => Promise<T>,
+  kept?: KeptFor,
 ): Promise<T> {
   const target = targetOf(request.url);
   const addresses = await checkedAddresses(target, guard.allow, guard.lookup, guard.lookupTimeoutMs, signal);
@@ -37,5 +43,11 @@ export async function guardedSend<T>(
   const url = new URL(request.url);
   if (url.hostname.endsWith('.')) url.hostname = target.hostname;
   const secure = url.protocol === 'https:';
-  return await exchange({ ...request, url }, { target, addresses, secure, connectTimeoutMs, ca, signal }, read);
+  const keeping = kept && { connections: kept.connections, purpose: `${url.origin} ${kept.whom}` };
+  return await exchange(
+    { ...request, url },
+    { target, addresses, secure, connectTimeoutMs, ca, signal },
+    read,
+    keeping,
+  );
 }

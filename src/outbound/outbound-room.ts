@@ -1,12 +1,14 @@
 import type { OutboundRequest, OutboundResponse } from './exchange.ts';
 import { guardedSend, type Guard } from './guarded-send.ts';
 import type { HostSlots } from './host-slots.ts';
+import type { KeptConnections } from './kept-connections.ts';
 import { targetOf } from './target-of.ts';
 
 /** What all exchanges of one client share. */
 export type OutboundRoom = {
   readonly guard: Guard;
   readonly slots: HostSlots;
+  readonly connections: KeptConnections;
   readonly maxWaitMs: number;
   /** Aborted when the client closes. */
   readonly closing: AbortSignal;

@@ -12,6 +12,8 @@ export type CallbackPost = {
   readonly dialect: Dialect;
   /** Made only once there is a slot for it: what has to wait costs nothing. */
   readonly body: () => Promise<string>;
+  /** The account's secrets that sign today, current one first; never empty. Opened only once there is a slot. */
+  readonly secrets: () => Promise<readonly string[]>;
   readonly signal: AbortSignal;
 };
 
@@ -29,8 +31,6 @@ export type CallbackAnswer = {
 
 export type CallbackPosterDeps = {
   readonly client: Pick<GuardedClient, 'post'>;
-  /** The account's secrets that sign today, current one first; never empty. */
-  readonly secretsOf: (accountId: string) => Promise<readonly string[]>;
   readonly slots: CallbackSlots;
   /** Headers that the callback's dialect wants beside ours; none without it. `secrets` as above. */
   readonly dialectHeaders?: (callback: {
@@ -62,10 +62,10 @@ export function createCallbackPoster(deps: CallbackPosterDeps) {
 }
 
 async function post(
-  { client, secretsOf, dialectHeaders, now = Date.now }: CallbackPosterDeps,
-  { taskId, accountId, url, dialect, body: makeBody, signal }: CallbackPost,
+  { client, dialectHeaders, now = Date.now }: CallbackPosterDeps,
+  { taskId, accountId, url, dialect, body: makeBody, secrets: openSecrets, signal }: CallbackPost,
 ): Promise<CallbackAnswer> {
-  const [secrets, body] = await Promise.all([secretsOf(accountId), makeBody()]);
+  const [secrets, body] = await Promise.all([openSecrets(), makeBody()]);
   const timestampSeconds = Math.floor(now() / 1000);
   const signature = signWebhook({ id: webhookId(taskId), timestampSeconds, body, secrets });
   const extra = dialectHeaders?.({ taskId, dialect, timestampSeconds, secrets });
@@ -73,7 +73,9 @@ async function post(
   const startedAt = now();
   const since = () => ({ startedAt, durationMs: now() - startedAt });
   try {
-    const answer = await client.post(url, { headers, body, timeoutMs: callbackTimeoutMs, maxResponseBytes, signal });
+    const limits = { timeoutMs: callbackTimeoutMs, maxResponseBytes, signal };
+    // No account's answers come over another's connection, whatever their common host makes of requests.
+    const answer = await client.post(url, { headers, body, ...limits, keptFor: accountId });
     const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], now());
     return { ...since(), status: answer.status, error: undefined, retryAfterMs, responseHead: answer.body };
   } catch (error) {

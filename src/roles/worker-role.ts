@@ -61,18 +61,24 @@ export async function startWorkerRole(
       maxConcurrentActivityTaskExecutions: 500,
     }),
   ]);
-  await ensureReconcileSchedule(rooms.client, queues);
   const runs = workers.map((worker) => worker.run());
   for (const run of runs) run.catch(onFatal);
   log.info({ queues, concurrency: settings.generationConcurrency }, 'worker is running');
-  return {
-    close: async () => {
-      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await Promise.allSettled(runs);
-      await connection.close();
-      await rooms.close();
-    },
+  const close = async () => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    await Promise.allSettled(runs);
+    await connection.close();
+    await rooms.close();
   };
+  try {
+    // Last, since an engine that was restarted itself takes up to seven seconds to answer for a schedule (measured), and no
+    // task must wait for that.
+    await ensureReconcileSchedule(rooms.client, queues);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { close };
 }
 
 /** With a version, each workflow stays with the workers of the version that began it (docs/operations.md). */

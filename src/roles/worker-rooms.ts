@@ -15,12 +15,12 @@ import { createCallbackPoster } from '../outbound/post-callback.ts';
 import { createSecretBox } from '../outbound/secret-box.ts';
 import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
 import type { Provider } from '../providers/provider.ts';
+import { createAttemptRecorder } from '../stores/attempt-recorder.ts';
 import { createDatabase } from '../stores/database.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
-import { callbackSecretsOf } from './account-secrets.ts';
+import { createOwedCallbacks } from './owed-callbacks.ts';
 import type { Settings } from './settings.ts';
-import { createRecordReader } from './record-reader.ts';
 import { createRequestParser } from './request-parser.ts';
 
 export type WorkerRooms = { readonly deps: ActivityDeps; readonly client: Client; close(): Promise<void> };
@@ -52,11 +52,10 @@ export function openWorkerRooms(settings: Settings, log: Log, metrics: Metrics):
     postCallback: createCallbackPoster({
       client: callbackClient,
       slots: createCallbackSlots(),
-      secretsOf: (accountId) => callbackSecretsOf(db, box, accountId),
       dialectHeaders: ({ dialect, ...callback }) => translationOf(dialect).callbackHeaders(callback),
     }),
-    recordOf: createRecordReader(db, media),
-    callbackBody: (record, dialect) => translationOf(dialect).callbackBody(record),
+    findCallback: createOwedCallbacks(db, box, media),
+    recordAttempt: createAttemptRecorder(db),
     engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     workFolder: settings.workFolder,
     retentionMs: settings.retentionMs,

@@ -9,6 +9,8 @@ export type NewTask = {
   /** A UUID made by the caller, version 7 so that tasks lie in order of arrival. */
   readonly taskId: string;
   readonly accountId: string;
+  /** The key that asks for it; nothing new is accepted for one that is revoked or has expired by now. */
+  readonly keyId?: string | undefined;
   readonly param: TaskParam;
   /** What the catalogue says that a second costs; counts where no operator has decided otherwise. */
   readonly listedRates: readonly ListedRate[];
@@ -20,13 +22,7 @@ export type NewTask = {
 };
 
 export type Acceptance =
-  | {
-      readonly kind: 'accepted';
-      readonly taskId: string;
-      readonly creditsCharged: number;
-      /** Undefined when the account has no limit. */
-      readonly rate?: CreateRate;
-    }
+  | Accepted
   /** The same idempotency key came before with the same body: the first answer again. `state` is the task's own by now. */
   | {
       readonly kind: 'replayed';
@@ -38,8 +34,17 @@ export type Acceptance =
   | { readonly kind: 'insufficient_credits'; readonly required: number; readonly balance: number }
   | { readonly kind: 'too_many_unfinished'; readonly limit: number }
   | { readonly kind: 'too_fast'; readonly rate: CreateRate }
+  | { readonly kind: 'key_not_active' }
   | { readonly kind: 'account_suspended' }
   | { readonly kind: 'no_such_account' };
+
+export type Accepted = {
+  readonly kind: 'accepted';
+  readonly taskId: string;
+  readonly creditsCharged: number;
+  /** Undefined when the account has no limit. */
+  readonly rate?: CreateRate;
+};
 
 /** The rate that an account's creates are held to, and what is left of it. */
 export type CreateRate = { readonly limit: Rate; readonly left: RateLeft };
@@ -49,27 +54,25 @@ export type CreateRate = { readonly limit: Rate; readonly left: RateLeft };
  * 2). The price is the one in force at the task's `createdAt`. Nothing is charged unless the answer is `accepted`. May be repeated with the same `taskId`: it answers `replayed`.
  */
 export async function acceptTask(db: Database, task: NewTask): Promise<Acceptance> {
-  for (let tries = 1; ; tries += 1) {
-    const inserted = await insert(db, task);
-    if (inserted !== undefined) {
-      const rate = createRateOf(inserted);
-      const creditsCharged = inserted.credits;
-      return { kind: 'accepted', taskId: task.taskId, creditsCharged, ...(rate !== undefined && { rate }) };
-    }
-    const answer = await whyNot(db, task);
-    // What stood in the way may be gone by the time it is looked for, such as a balance that has just been filled up.
-    if (answer !== undefined) return answer;
-    if (tries === maxTries)
-      throw new Error(`account ${task.accountId} could take a task, and refused it ${maxTries} times`);
-  }
+  return (await insert(db, task)) ?? acceptOrRefuse(db, task);
 }
 
 const maxTries = 5;
 
-async function insert(db: Database, task: NewTask): Promise<AcceptedRow | undefined> {
+/** As `acceptTask`, for a task that could not be accepted a moment ago: looks first for what stands in its way. */
+export async function acceptOrRefuse(db: Database, task: NewTask): Promise<Acceptance> {
+  for (let tries = 1; tries <= maxTries; tries += 1) {
+    // What stood in the way may be gone by the time it is looked for, such as a balance that has just been filled up.
+    const answer = (await whyNot(db, task)) ?? (await insert(db, task));
+    if (answer !== undefined) return answer;
+  }
+  throw new Error(`account ${task.accountId} could take a task, and refused it ${maxTries} times`);
+}
+
+async function insert(db: Database, task: NewTask): Promise<Accepted | undefined> {
   try {
     const [row] = await db.run<AcceptedRow>(insertTask, insertValues(task));
-    return row;
+    return row === undefined ? undefined : acceptedFromRow(task, row);
   } catch (error) {
     // The account's row lock puts rivals in a queue, so the loser of a race arrives here after the winner's commit.
     if (violatedUniqueConstraint(error) === undefined && !isDeadlock(error)) throw error;
@@ -77,8 +80,13 @@ async function insert(db: Database, task: NewTask): Promise<AcceptedRow | undefi
   }
 }
 
-type AcceptedRow = RateRow & { credits: number };
+export type AcceptedRow = RateRow & { credits: number };
 type RateRow = { quota: number | null; window_ms: number | null; due_in_ms: number | null };
+
+export function acceptedFromRow({ taskId }: NewTask, row: AcceptedRow): Accepted {
+  const rate = createRateOf(row);
+  return { kind: 'accepted', taskId, creditsCharged: row.credits, ...(rate !== undefined && { rate }) };
+}
 
 function createRateOf({ quota, window_ms: windowMs, due_in_ms: dueInMs }: RateRow): CreateRate | undefined {
   if (quota === null || windowMs === null) return undefined;
@@ -86,8 +94,9 @@ function createRateOf({ quota, window_ms: windowMs, due_in_ms: dueInMs }: RateRo
   return { limit, left: rateLeft(limit, dueInMs ?? 0) };
 }
 
-// What is asked of both statements below: $1 to $9 are these values.
-function askedValues({ taskId, accountId, param, listedRates, idempotencyKey, createRate }: NewTask): unknown[] {
+// What is asked of both statements below: $1 to $10 are these values.
+function askedValues({ taskId, accountId, keyId, param, listedRates, ...rest }: NewTask): unknown[] {
+  const { idempotencyKey, createRate } = rest;
   return [
     taskId,
     accountId,
@@ -98,12 +107,13 @@ function askedValues({ taskId, accountId, param, listedRates, idempotencyKey, cr
     param.input.duration,
     listedRates.map(({ creditsPerSecond }) => creditsPerSecond),
     listedRates.map(({ fromMs }) => fromMs),
+    keyId,
   ];
 }
 
 // The rule of src/domain/price.ts: the account's own rate of the model, else that for everybody, else the catalogue's. However
 // long the statement waits, now() is the task's created_at, and a rate is known to all before it counts (rates.ts).
-const inForce = `withdrawn_at is null and effective_from <= now() order by effective_from desc, id desc limit 1`;
+export const inForce = `withdrawn_at is null and effective_from <= now() order by effective_from desc, id desc limit 1`;
 const price = `price as materialized (
   select $7::integer * coalesce(
     (select credits_per_second from rates where model = $6 and account_id = $2 and ${inForce}),
@@ -112,6 +122,11 @@ const price = `price as materialized (
       where to_timestamp(from_ms / 1000) <= now() order by from_ms desc limit 1)
   ) as credits
 )`;
+
+/** Whether the key may be used at this moment; true where none is named. Scopes and account of a key never change. */
+export const keyIsLive = (keyId: string, accountId: string) => `
+  coalesce((select revoked_at is null and (expires_at is null or expires_at > now())
+    from api_keys where id = ${keyId} and account_id = ${accountId}), ${keyId} is null)`;
 
 // The account's own rate, else the installation's: quota $4 in $5 ms, or nulls, which make every comparison null. The
 // clock is read when the row is locked: whoever waited for the lock must not be judged by the time before it.
@@ -131,13 +146,14 @@ with ${price}, account as (
   from price
   where id = $2 and balance >= price.credits and unfinished_tasks < max_unfinished_tasks and suspended_at is null
     and (create_due_at <= clock_timestamp() + ${createTolerance}) is not false
+    and ${keyIsLive('$10::uuid', '$2')}
     and not exists (select from tasks where id = $1)
     and not exists (select from tasks where account_id = $2 and idempotency_key = $3)
   returning id, balance, price.credits, ${rateColumns}
 ), task as (
   insert into tasks (id, account_id, model, param, credits_charged, callback_url, idempotency_key, request_sha256,
     dialect)
-  select $1, id, $6, $10, credits, $11, $3, $12, $13 from account
+  select $1, id, $6, $11, credits, $12, $3, $13, $14 from account
   returning id
 ), entry as (
   insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
@@ -156,7 +172,8 @@ const selectWhyNot = {
   name: 'why-task-was-not-accepted',
   text: `
 with ${price}
-select balance, unfinished_tasks, max_unfinished_tasks, suspended_at, price.credits, ${rateColumns}, earlier.*
+select balance, unfinished_tasks, max_unfinished_tasks, suspended_at, ${keyIsLive('$10::uuid', '$2')} as key_is_live,
+  price.credits, ${rateColumns}, earlier.*
 from price cross join accounts left join lateral (
   select id as task_id, credits_charged, request_sha256, state from tasks where id = $1 and account_id = $2
   union all
@@ -171,6 +188,7 @@ type WhyNotRow = {
   unfinished_tasks: number;
   max_unfinished_tasks: number;
   suspended_at: number | null;
+  key_is_live: boolean;
   credits: number | null;
 } & RateRow &
   ({ task_id: string; credits_charged: number; request_sha256: Buffer; state: TaskState } | { task_id: null });
@@ -179,6 +197,8 @@ type WhyNotRow = {
 async function whyNot(db: Database, task: NewTask): Promise<Acceptance | undefined> {
   const [row] = await db.run<WhyNotRow>(selectWhyNot, askedValues(task));
   if (row === undefined) return { kind: 'no_such_account' };
+  // This very task was accepted while the key was good, and its answer was lost: it stays accepted.
+  if (!row.key_is_live && row.task_id !== task.taskId) return { kind: 'key_not_active' };
   if (row.task_id !== null) {
     if (!row.request_sha256.equals(fingerprint(task.param))) return { kind: 'key_reused' };
     return { kind: 'replayed', taskId: row.task_id, creditsCharged: row.credits_charged, state: row.state };

@@ -140,3 +140,8 @@ export function violatedUniqueConstraint(error: unknown): string | undefined {
 export function isDeadlock(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '40P01';
 }
+
+/** True when the server ended the statement before its time, mostly for taking too long: nothing of it was committed. */
+export function wasCancelled({ cause }: DatabaseAway): boolean {
+  return cause instanceof pg.DatabaseError && cause.code === '57014';
+}

@@ -76,39 +76,59 @@ export async function findDelivery(db: Database, taskId: string): Promise<Delive
 /** Attempts that are kept of a delivery; older ones are dropped, for a client may ask for redelivery without end. */
 const maxAttempts = 100;
 
-const insertAttempt = {
-  name: 'record-delivery-attempt',
+// Each attempt is numbered after the last one of its own delivery; what the delivery comes to is its own as well.
+const insertAttempts = {
+  name: 'record-delivery-attempts',
   text: `
-with next as (
-  select 1 + coalesce(max(attempt), 0) as attempt from callback_attempts where task_id = $1
+with made as materialized (
+  select made.*, 1 + coalesce((select max(attempt) from callback_attempts where task_id = made.task_id), 0) as attempt
+  from unnest((select $1::uuid[]), (select $2::float8[]), (select $3::int[]), (select $4::int[]), (select $5::text[]),
+    (select $6::bytea[]), (select $7::int[]), (select $8::text[]), (select $9::float8[]))
+    made (task_id, started_at, duration_ms, status, error, response_head, round, state, due_at)
 ), noted as (
   insert into callback_attempts (task_id, attempt, started_at, duration_ms, status, error, response_head)
-  select $1, attempt, to_timestamp($2::float8 / 1000), $3, $4, $5, $6 from next
+  select task_id, attempt, to_timestamp(started_at / 1000), duration_ms, status, error, response_head from made
 ), trimmed as (
-  delete from callback_attempts where task_id = $1 and attempt <= (select attempt from next) - ${maxAttempts}
+  delete from callback_attempts using made
+  where made.attempt > ${maxAttempts} and callback_attempts.task_id = made.task_id
+    and callback_attempts.attempt <= made.attempt - ${maxAttempts}
 )
 update callback_deliveries set
-  state = $8::text,
-  finished_at = case when $8::text = 'pending' then null else now() end,
-  due_at = to_timestamp($9::float8 / 1000)
-where task_id = $1 and round = $7 and state = 'pending'`,
+  state = made.state,
+  finished_at = case when made.state = 'pending' then null else now() end,
+  due_at = to_timestamp(made.due_at / 1000)
+from made
+where callback_deliveries.task_id = made.task_id and callback_deliveries.round = made.round
+  and callback_deliveries.state = 'pending'`,
 };
 
 /** What an attempt means for its delivery: how it ended, or by when (Unix milliseconds) it is tried again. */
 export type AttemptVerdict = { readonly state: DeliveryState; readonly dueAt: number };
 
+/** An attempt at a delivery that stood in this round, and what came of it. */
+export type MadeAttempt = {
+  readonly delivery: Pick<Delivery, 'taskId' | 'round'>;
+  readonly attempt: Omit<DeliveryAttempt, 'attempt'>;
+  readonly verdict: AttemptVerdict;
+};
+
 /**
- * Adds an attempt to the delivery's log, numbered after the last one, and moves the delivery on, in one statement. When a
- * redelivery was asked for meanwhile, the attempt is logged and the delivery stays owed.
+ * Adds attempts to the logs of their deliveries, each numbered after the last one, and moves the deliveries on, all in one
+ * statement. When a redelivery was asked for meanwhile, the attempt is logged and the delivery stays owed. No two of them may
+ * be of the same task.
  */
-export async function recordDeliveryAttempt(
-  db: Database,
-  { taskId, round }: Pick<Delivery, 'taskId' | 'round'>,
-  { startedAt, durationMs, status, error, responseHead }: Omit<DeliveryAttempt, 'attempt'>,
-  { state, dueAt }: AttemptVerdict,
-): Promise<void> {
-  const values = [taskId, startedAt, durationMs, status, error, responseHead, round, state, dueAt];
-  await db.run(insertAttempt, values);
+export async function recordDeliveryAttempts(db: Database, made: readonly MadeAttempt[]): Promise<void> {
+  await db.run(insertAttempts, [
+    made.map(({ delivery }) => delivery.taskId),
+    made.map(({ attempt }) => attempt.startedAt),
+    made.map(({ attempt }) => attempt.durationMs),
+    made.map(({ attempt }) => attempt.status),
+    made.map(({ attempt }) => attempt.error),
+    made.map(({ attempt }) => attempt.responseHead),
+    made.map(({ delivery }) => delivery.round),
+    made.map(({ verdict }) => verdict.state),
+    made.map(({ verdict }) => verdict.dueAt),
+  ]);
 }
 
 const redeliver = {

@@ -7,7 +7,8 @@ import {
 import type { TaskQueues } from '../domain/task-queues.ts';
 import { within } from './connect.ts';
 
-const limitMs = 10_000;
+/** An engine that was restarted itself takes up to seven seconds to answer for a schedule (measured). */
+const limitMs = 30_000;
 
 /**
  * Makes sure that `reconcile` runs every minute, never two at once, and now: whoever calls this has just come up, perhaps

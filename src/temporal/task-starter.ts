@@ -12,7 +12,7 @@ export type TaskStarter<Task> = {
 };
 
 /** Starts that run at the same time. */
-const concurrency = 32;
+const concurrency = 8;
 /** Tasks that wait in memory; what comes beyond is left to `reconcile`, which reads the database. */
 const maxWaiting = 10_000;
 /** Between two tries while Temporal is away. */

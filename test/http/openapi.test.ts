@@ -76,6 +76,18 @@ test('every operation documents 200, our own fault and, when it takes a key, its
   }
 });
 
+test('a refusal is written once, under the names of its failures, and every operation refers to it', () => {
+  const { paths = {}, components } = openApiDocument(service.deps.models);
+  const referred = operations.flatMap(({ operationId, method, path }) =>
+    Object.entries<{ $ref?: string }>(paths[path]?.[method]?.responses ?? {}).flatMap(([status, { $ref }]) => {
+      if (status === '200') return [];
+      assert.ok($ref, `${operationId} ${status}`);
+      return [$ref.replace('#/components/responses/', '')];
+    }),
+  );
+  assert.deepEqual([...new Set(referred)].toSorted(), Object.keys(components?.responses ?? {}).toSorted());
+});
+
 test('200 /openapi.json has the models of this installation, and needs no key', async () => {
   const [model] = defaultModels;
   assert.ok(model);

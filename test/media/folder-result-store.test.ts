@@ -114,6 +114,50 @@ test('a put finds its folder even when the delete of a neighbour takes it away a
   assert.deepEqual(await filesIn(root), []);
 });
 
+const staged = 'staging/0193/video.mp4';
+
+test('a move takes the file from its old key to the new one, over what lay there, with its empty folder', async () => {
+  const { root, store } = newStore();
+  await store.put(key, await fileOf('old'), 'video/mp4');
+  await store.put(staged, await fileOf('new'), 'video/mp4');
+  await store.put('staging/0193/poster.jpg', await fileOf('poster'), 'image/jpeg');
+  const poster = { from: 'staging/0193/poster.jpg', to: 'results/0193/poster.jpg' };
+  await store.move([{ from: staged, to: key }, poster]);
+  assert.equal(await readFile(join(root, key), 'utf8'), 'new');
+  assert.equal(await readFile(join(root, poster.to), 'utf8'), 'poster');
+  assert.deepEqual(await filesIn(root), [join(root, poster.to), join(root, key)]);
+  assert.deepEqual(await readdir(join(root, 'staging')), []);
+});
+
+test('a move that was made is harmless to repeat: what it moved stays', async () => {
+  const { root, store } = newStore();
+  await store.put(staged, await fileOf('a video'), 'video/mp4');
+  await store.move([{ from: staged, to: key }]);
+  await store.move([{ from: staged, to: key }]);
+  assert.equal(await readFile(join(root, key), 'utf8'), 'a video');
+});
+
+test('what was fetched stays readable whatever becomes of the key, and no fetch writes over a file', async () => {
+  const { root, store } = newStore();
+  await store.put(staged, await fileOf('first'), 'video/mp4');
+  const target = join(scratch, 'kept');
+  assert.equal(await store.fetchTo(staged, target), true);
+  await store.move([{ from: staged, to: key }]);
+  await store.put(key, await fileOf('second'), 'video/mp4');
+  await assert.rejects(store.fetchTo(key, target), { code: 'EEXIST' });
+  await store.delete(key);
+  assert.equal(await readFile(target, 'utf8'), 'first');
+  await rm(target);
+  assert.deepEqual(await filesIn(root), []);
+});
+
+test('a move to another ending is refused, and nothing is moved: a file is served by its ending', async () => {
+  const { store } = newStore();
+  await store.put(staged, await fileOf('x'), 'video/mp4');
+  await assert.rejects(store.move([{ from: staged, to: 'results/0193/poster.jpg' }]), /do not end alike/);
+  assert.equal(await store.fetchTo(staged, join(scratch, 'not-moved')), true);
+});
+
 test('drafts that killed writers left are swept, fresh ones are not', async () => {
   const { root, store } = newStore();
   const drafts = join(root, '.drafts');
@@ -161,6 +205,8 @@ for (const bad of notKeys) {
     await assert.rejects(store.put(bad, source, 'video/mp4'), /not a key/);
     await assert.rejects(async () => store.fetchTo(bad, join(scratch, 'y')), /not a key/);
     await assert.rejects(store.delete(bad), /not a key/);
+    await assert.rejects(store.move([{ from: bad, to: key }]), /not a key/);
+    await assert.rejects(store.move([{ from: key, to: bad }]), /not a key/);
     assert.throws(() => store.link(bad), /not a key/);
     assert.equal(store.open({ key: bad, expires: '9999999999', signature: 'x' }), undefined);
   });

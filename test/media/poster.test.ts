@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import sharp from 'sharp';
 import { FfmpegError } from '../../src/media/ffmpeg-error.ts';
 import { makePoster } from '../../src/media/poster.ts';
-import { oldFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
+import { ffmpegOnPath, oldFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
 
 const ffmpeg = oldFfmpeg();
 
@@ -26,6 +26,27 @@ test('the poster is a JPEG of the size of the video, taken at 40 % of it', async
   const { format, width, height } = await image.metadata();
   assert.deepEqual([format, width, height], ['jpeg', 320, 180]);
   assert.ok(((await image.stats()).channels[0]?.mean ?? 0) > 240);
+});
+
+test('the poster shows the colours that the video shows', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const poster = join(cwd, 'poster.jpg');
+  for (const renderer of [ffmpeg, ffmpegOnPath() ?? ffmpeg]) {
+    await renderer({
+      args: ['-f', 'lavfi', '-i', 'color=c=0x20a040:size=320x180:rate=24:duration=1']
+        .concat(['-vf', 'scale=out_color_matrix=bt709,format=yuv420p', '-colorspace', 'bt709'])
+        .concat(['-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv', 'film.mp4']),
+      cwd,
+      signal: new AbortController().signal,
+      timeoutMs: 20_000,
+    });
+    await makePoster(renderer, join(cwd, 'film.mp4'), poster);
+    const { channels } = await sharp(await readFile(poster)).stats();
+    for (const [i, wanted] of [0x20, 0xa0, 0x40].entries()) {
+      const found = channels[i]?.mean ?? Number.NaN;
+      assert.ok(Math.abs(found - wanted) < 6, `channel ${i} is ${found}, not ${wanted}`);
+    }
+  }
 });
 
 test('a file that cannot be decoded gives no poster', async (t) => {

@@ -38,6 +38,22 @@ test('a file that was cut short anywhere is refused', async (t) => {
   }
 });
 
+test('a hole in the picture, or text in its place, is found wherever it lies', async (t) => {
+  const path = await encode(await temporaryFolder(t), ...picture, '-pix_fmt', 'yuv420p');
+  const file = await readFile(path);
+  const from = file.indexOf('mdat', 0, 'latin1') + 4;
+  const bytes = file.indexOf('moov', from, 'latin1') - 4 - from;
+  assert.ok(bytes > 20_000, 'the pictures come before the index');
+  for (const filling of ['\0', '<p>502 Bad Gateway</p>', '\xff']) {
+    for (const share of [0.02, 0.4, 0.9]) {
+      const changed = Buffer.from(file);
+      changed.fill(filling, from + Math.floor(bytes * share), from + Math.floor(bytes * (share + 0.1)), 'latin1');
+      await writeFile(path, changed);
+      await assert.rejects(probeVideo(path), VideoFileError, `${JSON.stringify(filling)} at ${share} of the pictures`);
+    }
+  }
+});
+
 test('what is no H.264 video is refused with the reason', async (t) => {
   const folder = await temporaryFolder(t);
   await assert.rejects(probeVideo(await encode(folder, ...picture, '-c:v', 'mpeg4')), VideoFileError);

@@ -17,7 +17,6 @@ function posterWith(play: Play, extra: { secrets?: readonly string[]; now?: () =
   const slots = createCallbackSlots({ maxPerAccount: 1 });
   const post = createCallbackPoster({
     client: { post: (_url, options) => play(options) },
-    secretsOf: () => Promise.resolve(secrets),
     slots,
     ...(now !== undefined && { now }),
   });
@@ -28,6 +27,7 @@ function posterWith(play: Play, extra: { secrets?: readonly string[]; now?: () =
       url: 'http://receiver.example/',
       dialect: 'native',
       body: () => Promise.resolve(body),
+      secrets: () => Promise.resolve(secrets),
       signal: new AbortController().signal,
       ...callback,
     });

@@ -3,11 +3,12 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import type { TaskParam } from '../../src/domain/task.ts';
-import { acceptTask } from '../../src/stores/accept-task.ts';
+import { type Acceptance, acceptTask, type NewTask } from '../../src/stores/accept-task.ts';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
 import { completeTask, refundTask } from '../../src/stores/end-task.ts';
 import { checkBooks } from '../../src/stores/ledger-rules.ts';
 import { grantCredits, listLedger } from '../../src/stores/ledger.ts';
+import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import { confirmCharge, findTask, startGeneration } from '../../src/stores/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertDecidedRate } from '../support/decided-rate.ts';
@@ -31,7 +32,7 @@ const timeLimitMs = 25_000;
 const slots = 5;
 const maxUnfinished = 3;
 const slot = fc.nat({ max: slots - 1 });
-const key = fc.option(fc.nat({ max: 1 }), { nil: undefined, freq: 1 });
+const key = fc.option(fc.nat({ max: 1 }), { nil: undefined, freq: 2 });
 const body = fc.constantFrom(0 as const, 1 as const);
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('accept' as const), slot, key, body }) },
@@ -52,10 +53,12 @@ const moment = fc.array(step, { minLength: 1, maxLength: 4 });
 /** The price that an operator gives the account before what follows happens; none ends it, mostly it stays as it is. */
 const change = fc.option(
   fc.record({ creditsPerSecond: fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }) }),
-  { nil: undefined, freq: 1 },
+  { nil: undefined, freq: 2 },
 );
 const history = fc.record({
   credits: fc.integer({ min: 1, max: 600 }),
+  /** Whether creates of the same moment share a statement, as those of one process do, or have one each, as if of several. */
+  isShared: fc.boolean(),
   moments: fc.array(fc.record({ change, steps: moment }), { minLength: 1, maxLength: 12 }),
 });
 type Moment = {
@@ -71,13 +74,13 @@ after(() => database.close());
 
 test('whatever happens at the same time, the books are those of some order of events, kept on paper', async () => {
   await fc.assert(
-    fc.asyncProperty(history, ({ credits, moments }) => replay(credits, moments)),
+    fc.asyncProperty(history, ({ credits, isShared, moments }) => replay(credits, isShared, moments)),
     { seed, numRuns: 120, interruptAfterTimeLimit: timeLimitMs },
   );
 });
 
-async function replay(credits: number, moments: readonly Moment[]): Promise<void> {
-  const account = await newAccount(credits);
+async function replay(credits: number, isShared: boolean, moments: readonly Moment[]): Promise<void> {
+  const account = await newAccount(credits, isShared);
   let models: readonly Model[] = [emptyModel(credits, maxUnfinished)];
   for (const { change: priceChange, steps: wanted } of moments) {
     if (priceChange !== undefined) models = await changePrice(account, priceChange, models);
@@ -113,13 +116,18 @@ function isPossible(each: Step, atOnce: readonly Step[], models: readonly Model[
   return !isBeingAccepted || models.every(({ tasks }) => tasks.has(each.slot));
 }
 
-type TestAccount = { readonly accountId: string; readonly taskIds: readonly string[] };
+type TestAccount = {
+  readonly accountId: string;
+  readonly taskIds: readonly string[];
+  readonly accept: (task: NewTask) => Promise<Acceptance>;
+};
 
-async function newAccount(credits: number): Promise<TestAccount> {
+async function newAccount(credits: number, isShared: boolean): Promise<TestAccount> {
   const accountId = await createAccount(database.db, { name: 'property', credits });
   const limit = { name: 'limit-test-account', text: 'update accounts set max_unfinished_tasks = $2 where id = $1' };
   await database.db.run(limit, [accountId, maxUnfinished]);
-  return { accountId, taskIds: Array.from({ length: slots }, () => uuidv7()) };
+  const accept = isShared ? createTaskAcceptor(database.db) : (task: NewTask) => acceptTask(database.db, task);
+  return { accountId, taskIds: Array.from({ length: slots }, () => uuidv7()), accept };
 }
 
 async function perform(account: TestAccount, each: Step): Promise<Outcome> {
@@ -138,10 +146,10 @@ async function perform(account: TestAccount, each: Step): Promise<Outcome> {
 }
 
 async function acceptAs(
-  { accountId, taskIds }: TestAccount,
+  { accountId, taskIds, accept }: TestAccount,
   { slot: index, key: keyIndex, body: bodyIndex }: Extract<Step, { kind: 'accept' }>,
 ): Promise<Outcome> {
-  const answer = await acceptTask(database.db, {
+  const answer = await accept({
     taskId: taskIds[index] ?? '',
     accountId,
     param: params[bodyIndex],
@@ -200,13 +208,18 @@ async function assertSound({ accountId, taskIds }: TestAccount): Promise<void> {
 }
 
 test('of any number of creates at once exactly as many are accepted as the balance and the places allow', async () => {
-  const crowd = fc.record({ creates: fc.integer({ min: 1, max: 30 }), affordable: fc.integer({ min: 0, max: 30 }) });
+  const crowd = fc.record({
+    creates: fc.integer({ min: 1, max: 30 }),
+    affordable: fc.integer({ min: 0, max: 30 }),
+    isShared: fc.boolean(),
+  });
   await fc.assert(
-    fc.asyncProperty(crowd, async ({ creates, affordable }) => {
-      const { accountId } = await newAccount(Math.max(1, affordable * firstPrice * bodySeconds[0]));
+    fc.asyncProperty(crowd, async ({ creates, affordable, isShared }) => {
+      const credits = Math.max(1, affordable * firstPrice * bodySeconds[0]);
+      const { accountId, accept } = await newAccount(credits, isShared);
       const param = params[0];
       const accepting = Array.from({ length: creates }, () =>
-        acceptTask(database.db, { taskId: uuidv7(), accountId, param, listedRates }),
+        accept({ taskId: uuidv7(), accountId, param, listedRates }),
       );
       const accepted = (await Promise.all(accepting)).filter(({ kind }) => kind === 'accepted');
       assert.equal(accepted.length, Math.min(creates, affordable, maxUnfinished));

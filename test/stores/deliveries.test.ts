@@ -8,7 +8,7 @@ import {
   findDelivery,
   listDeliveryAttempts,
   listPendingDeliveries,
-  recordDeliveryAttempt,
+  recordDeliveryAttempts,
 } from '../../src/stores/deliveries.ts';
 import { refundTask } from '../../src/stores/end-task.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -37,7 +37,7 @@ async function found(taskId: string): Promise<Delivery> {
 const attempt = { startedAt: 1, durationMs: 2, status: 500, error: undefined, responseHead: Buffer.from('no') };
 const inAnHour = () => Date.now() + 3_600_000;
 const note = (delivery: Delivery, state: AttemptVerdict['state'], dueAt = inAnHour()) =>
-  recordDeliveryAttempt(database.db, delivery, attempt, { state, dueAt });
+  recordDeliveryAttempts(database.db, [{ delivery, attempt, verdict: { state, dueAt } }]);
 const overdue = async (minAgeMs: number) =>
   (await listPendingDeliveries(database.db, { minAgeMs, limit: 1_000 })).map(({ taskId }) => taskId);
 

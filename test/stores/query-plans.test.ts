@@ -7,12 +7,14 @@ import { defaultModels } from '../../src/domain/models.ts';
 import type { Actor } from '../../src/domain/operator.ts';
 import * as lists from '../../src/stores/account-list.ts';
 import { acceptTask } from '../../src/stores/accept-task.ts';
+import { acceptTogether } from '../../src/stores/accept-together.ts';
 import { createAccountKey, revokeAccountKey, rotateAccountKey } from '../../src/stores/account-keys.ts';
 import { createAccount, findAccount, findAccountLimits, setAccountLimits } from '../../src/stores/accounts.ts';
 import { newApiKey } from '../../src/stores/api-key-format.ts';
 import { createApiKey, listApiKeys, noteKeyUses, revokeApiKey } from '../../src/stores/api-keys.ts';
 import { readAuditState } from '../../src/stores/audit-state.ts';
 import * as secrets from '../../src/stores/callback-secrets.ts';
+import { createCallbackFinder } from '../../src/stores/callback-to-send.ts';
 import { createCallerFinder } from '../../src/stores/caller-with-task.ts';
 import type { Database, Statement } from '../../src/stores/database.ts';
 import * as deliveries from '../../src/stores/deliveries.ts';
@@ -145,6 +147,7 @@ test('no statement of a request reads a growing table from end to end', async ()
   const taskId = await acceptTestTask(watched, accountId, taskParam('a'));
   const again = { taskId, accountId, param: taskParam('another'), listedRates };
   await acceptTask(watched, again);
+  for (const waits of [false, true]) await acceptTogether(watched, [again], { waits });
   await createCallerFinder(watched)(key, taskId);
   await findTask(watched, taskId);
   await listEndedAmong(watched, [taskId]);
@@ -162,14 +165,16 @@ test('no statement of a request reads a growing table from end to end', async ()
 });
 
 test('a create finds its price as the first row of an index, however many rates there have been', async () => {
-  const accept = asked.get('accept-task');
-  assert.ok(accept);
-  const { text, values } = { text: `explain (format json) ${accept.statement.text}`, values: [...accept.values] };
   const lookUps = (plan: Plan, above: string): readonly string[] => {
     const own = plan['Relation Name'] === 'rates' ? [`${plan['Node Type']} below ${above}`] : [];
     return [...own, ...(plan.Plans ?? []).flatMap((below) => lookUps(below, plan['Node Type']))];
   };
-  assert.deepEqual(lookUps(await planOf({ text, values }), ''), ['Index Scan below Limit', 'Index Scan below Limit']);
+  for (const name of ['accept-task', 'accept-tasks', 'accept-tasks-of-one-account']) {
+    const accept = asked.get(name);
+    assert.ok(accept);
+    const { text, values } = { text: `explain (format json) ${accept.statement.text}`, values: [...accept.values] };
+    assert.deepEqual(lookUps(await planOf({ text, values }), ''), ['Index Scan below Limit', 'Index Scan below Limit']);
+  }
 });
 
 test('no statement about keys, secrets and accounts does', async () => {
@@ -210,7 +215,9 @@ test('no statement on the way of a task does', async () => {
   const delivery = await deliveries.findDelivery(watched, taskId);
   assert.ok(delivery);
   const attempt = { startedAt: 0, durationMs: 1, status: 500, error: undefined, responseHead: undefined };
-  await deliveries.recordDeliveryAttempt(watched, delivery, attempt, { state: 'pending', dueAt: 0 });
+  const verdict = { state: 'pending', dueAt: 0 } as const;
+  await deliveries.recordDeliveryAttempts(watched, [{ delivery, attempt, verdict }]);
+  await createCallbackFinder(watched)(taskId);
   await deliveries.listDeliveryAttempts(watched, taskId);
   await deliveries.askForRedelivery(watched, taskId);
   await assertPlans();

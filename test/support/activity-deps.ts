@@ -26,13 +26,13 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     providers: new Map(upstreams.map(({ provider }) => [provider.name, provider])),
     fetchImages: () => Promise.resolve([]),
     media: createFolderResultStore({ resultStore: folder, secret: 's'.repeat(32), publicUrl: 'http://media.test' }),
-    inspectVideo: async (videoPath, posterPath) => {
-      await copyFile(videoPath, posterPath);
-      return madeUpMeasures;
+    inspectVideo: async ({ videoPath, deliveredPoster, posterPath }) => {
+      if (deliveredPoster === undefined) await copyFile(videoPath, posterPath);
+      return { measured: madeUpMeasures, isPosterMade: deliveredPoster === undefined };
     },
     postCallback: noPart,
-    recordOf: noPart,
-    callbackBody: noPart,
+    findCallback: noPart,
+    recordAttempt: noPart,
     engine: { startTask: noPart, lookAt: noPart, cancelTask: noPart, terminateTask: noPart, startDelivery: noPart },
     workFolder: join(folder, '.work'),
     retentionMs: 14 * 24 * 60 * 60_000,

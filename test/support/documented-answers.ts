@@ -16,23 +16,26 @@ export function documentedOnly(send: Send, models: ModelCatalogue): Send {
   const document: unknown = JSON.parse(JSON.stringify(openApiDocument(models)));
   ajv.addSchema(isObject(document) ? document : {}, 'openapi');
   const compiled = new Map<string, ValidateFunction | undefined>();
-  const schemaOf = (pointer: string) => {
+  const schemaOf = (operation: Operation, status: number) => {
+    const pointer = pointerTo(document, operation, status);
     if (!compiled.has(pointer)) compiled.set(pointer, compile(ajv, pointer));
     return compiled.get(pointer);
   };
   return async (method, path, options) => {
     const answer = await send(method, path, options);
     const operation = operations.find((one) => one.method.toUpperCase() === method && one.path === path.split('?')[0]);
-    if (operation !== undefined) requireDocumented(operation, answer, schemaOf(pointerTo(operation, answer.status)));
+    if (operation !== undefined) requireDocumented(operation, answer, schemaOf(operation, answer.status));
     return answer;
   };
 }
 
-function pointerTo({ path, method }: Operation, status: number): string {
-  const escaped = [path, method, 'responses', String(status), 'content', 'application/json', 'schema'].map((step) =>
-    step.replaceAll('~', '~0').replaceAll('/', '~1'),
-  );
-  return `openapi#/paths/${escaped.join('/')}`;
+/** Where the schema of an answer stands: in its operation, or in the component that the operation refers to. */
+function pointerTo(document: unknown, { path, method }: Operation, status: number): string {
+  const steps = ['paths', path, method, 'responses', String(status)];
+  const response = steps.reduce((value, step) => (isObject(value) ? value[step] : undefined), document);
+  const shared = isObject(response) && typeof response['$ref'] === 'string' ? response['$ref'] : undefined;
+  const escaped = steps.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'));
+  return `openapi${shared ?? `#/${escaped.join('/')}`}/content/application~1json/schema`;
 }
 
 /** Undefined when the document has nothing there. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TaskFault } from '../../src/domain/task-fault.ts';
 import { writeInstantClip } from '../../src/providers/preview/instant-clip.ts';
-import type { Provider, RecoveredJob } from '../../src/providers/provider.ts';
+import type { GeneratedVideo, Provider, RecoveredJob } from '../../src/providers/provider.ts';
 
 // A FAKE: no service of this kind exists. It keeps the books that a paid upstream would keep, so that tests can count the
 // jobs that a task has cost.
@@ -24,6 +24,8 @@ export type FakeOptions = {
   readonly name?: string;
   /** Whether a job is done the moment it is made; true by default. */
   readonly instant?: boolean;
+  /** Whether a poster comes with each video; true by default. */
+  readonly hasPosters?: boolean;
   /** The job is made, and the answer to that never arrives. */
   readonly losesAnswers?: boolean;
   /** What the upstream says about a lost call; by default it knows. */
@@ -33,10 +35,14 @@ export type FakeOptions = {
 };
 
 export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
-  const { name = 'preview', instant = true } = options;
+  const { name = 'preview', instant = true, hasPosters = true } = options;
   const jobs: FakeJob[] = [];
   const asked: string[] = [];
   const jobOf = (jobId: string) => jobs.find((job) => job.jobId === jobId);
+  const delivered = async (folder: string): Promise<GeneratedVideo> => {
+    const { path, posterPath } = await writeInstantClip(folder);
+    return hasPosters ? { path, posterPath } : { path };
+  };
   const provider: Provider = {
     name,
     submit: async ({ taskId }) => {
@@ -57,11 +63,11 @@ export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
       signal.throwIfAborted();
       if (jobOf(jobId)?.state !== 'done') throw new TaskFault('provider_rejected', 'The job was cancelled upstream.');
       report(100);
-      return { path: await writeInstantClip(workFolder) };
+      return delivered(workFolder);
     },
     result: async (jobId) => {
       if (jobOf(jobId)?.state !== 'done') return undefined;
-      return { path: await writeInstantClip(await mkdtemp(join(tmpdir(), 'videogen-fake-'))) };
+      return delivered(await mkdtemp(join(tmpdir(), 'videogen-fake-')));
     },
     cancel: async (jobId) => {
       const job = jobOf(jobId);

@@ -33,6 +33,7 @@ export function interruptedDeps(deps: ActivityDeps, death: DeathPoint): { deps: 
     media: {
       put: (key, path, type) => call('put', () => media.put(key, path, type)),
       fetchTo: (key, path) => call('fetchTo', () => media.fetchTo(key, path)),
+      move: (moves) => call('move', () => media.move(moves)),
       delete: (key) => call('delete', () => media.delete(key)),
     },
     engine: {

@@ -20,7 +20,7 @@ export function withUpstream(deps: ActivityDeps, upstream: FakeUpstream): Activi
   return {
     ...deps,
     providers: new Map([[upstream.provider.name, upstream.provider]]),
-    inspectVideo: () => Promise.resolve(madeUpMeasures),
+    inspectVideo: () => Promise.resolve({ measured: madeUpMeasures, isPosterMade: true }),
     media: { ...deps.media, put: (key, path, type) => putIfThere(deps, key, path, type) },
   };
 }

@@ -38,7 +38,7 @@ describe('a process that dies anywhere, before a call or before it hears the ans
   });
 
   test('leaves a task that succeeds with one charge, one job upstream, one video and no scrap', async () => {
-    await throughEveryWindow({ fewest: 15 }, async ({ task, upstream, entries, files }) => {
+    await throughEveryWindow({ fewest: 14 }, async ({ task, upstream, entries, files }) => {
       assert.deepEqual([task.state, task.failure], ['success', undefined]);
       assert.deepEqual(entries, ['charge']);
       assert.equal(upstream.jobs.length, 1);
@@ -52,9 +52,17 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     });
   });
 
+  test('leaves a task whose provider delivers no poster with the video and the poster we made, and no scrap', async () => {
+    await throughEveryWindow({ fewest: 13, upstream: { hasPosters: false } }, async ({ task, upstream, files }) => {
+      assert.deepEqual([task.state, upstream.jobs.length], ['success', 1]);
+      const { video, poster } = mediaKeysOf(task.taskId);
+      assert.deepEqual(files, [poster, video]);
+    });
+  });
+
   test('leaves a task whose content is rejected with that very reason, one job and one refund, though another provider is left', async () => {
     const fault = () => new TaskFault('content_rejected', 'No lighthouses, please.');
-    await throughEveryWindow({ fewest: 9, upstream: { fault } }, async ({ task, upstream, spare, entries }) => {
+    await throughEveryWindow({ fewest: 8, upstream: { fault } }, async ({ task, upstream, spare, entries }) => {
       assert.deepEqual(task.failure, { failCode: 'content_rejected', failMsg: 'No lighthouses, please.' });
       assert.deepEqual(entries, ['charge', 'refund']);
       assert.deepEqual([upstream.jobs.length, spare.jobs.length], [1, 0]);
@@ -80,7 +88,7 @@ describe('a process that dies anywhere, before a call or before it hears the ans
 
   test('leaves a task that is not finished in time refunded as timeout, its job stopped, and no other provider asked', async () => {
     const slow: FakeOptions = { instant: false };
-    await throughEveryWindow({ fewest: 11, upstream: slow, deadlineMs: 150 }, async ({ task, upstream, ...rest }) => {
+    await throughEveryWindow({ fewest: 10, upstream: slow, deadlineMs: 150 }, async ({ task, upstream, ...rest }) => {
       assert.equal(task.failure?.failCode, 'timeout');
       assert.deepEqual(rest.entries, ['charge', 'refund']);
       assert.ok(upstream.jobs.length <= 1);

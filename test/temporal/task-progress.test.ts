@@ -5,29 +5,38 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import type { Task } from '../../src/domain/task.ts';
 import { createTaskProgress } from '../../src/temporal/task-progress.ts';
 
-type Described = { readonly raw: { readonly pendingActivities: readonly unknown[] } };
+type Described = { readonly pendingActivities: readonly unknown[] };
 
-/** An engine that is described as `describe` says; only what a look touches is there. */
+/** An engine that is described as `describe` says, and a clock; only what a look touches is there. */
 function engine(describe: () => Promise<Described>) {
   const counted = { looks: 0 };
-  const handle = {
-    describe: () => {
-      counted.looks += 1;
-      return describe();
-    },
+  const clock = { nowMs: 0 };
+  const describeWorkflowExecution = () => {
+    counted.looks += 1;
+    return describe();
   };
   const client = {
     connection: { withDeadline: (_deadline: number, call: () => Promise<unknown>) => call() },
-    workflow: { getHandle: () => handle },
-    options: { loadedDataConverter: { payloadConverter: defaultPayloadConverter, payloadCodecs: [] } },
+    workflowService: { describeWorkflowExecution },
+    options: {
+      namespace: 'default',
+      loadedDataConverter: { payloadConverter: defaultPayloadConverter, payloadCodecs: [] },
+    },
   };
   // The look uses these few members of the client and no others.
-  return { counted, progressOf: createTaskProgress(client as unknown as Client) };
+  return { counted, clock, progressOf: createTaskProgress(client as unknown as Client, () => clock.nowMs) };
 }
 
 function generatingAt(progress: number): Described {
   const payloads = [defaultPayloadConverter.toPayload({ progress })];
-  return { raw: { pendingActivities: [{ activityType: { name: 'generateVideo' }, heartbeatDetails: { payloads } }] } };
+  return { pendingActivities: [{ activityType: { name: 'generateVideo' }, heartbeatDetails: { payloads } }] };
+}
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** What is there within this turn of the event loop, or `late`. */
+function atOnce(answer: Promise<number>): Promise<number | 'late'> {
+  return Promise.race([answer, nextTurn().then(() => 'late' as const)]);
 }
 
 // Progress looks at the id and the state only.
@@ -62,4 +71,57 @@ test('only a task that is being generated is looked at', async () => {
   const { counted, progressOf } = engine(() => Promise.resolve(generatingAt(40)));
   assert.equal(await progressOf({ ...task, state: 'queuing' }), 0);
   assert.equal(counted.looks, 0);
+});
+
+test('a figure of the last seconds is answered at once, and the next poll has the one that was looked up behind it', async () => {
+  let answer: (described: Described) => void = () => assert.fail('nobody looked');
+  const { counted, clock, progressOf } = engine(() => new Promise((resolve) => (answer = resolve)));
+  const first = progressOf(task);
+  await nextTurn();
+  answer(generatingAt(40));
+  assert.equal(await first, 40);
+  clock.nowMs = 1_000;
+  assert.deepEqual([await atOnce(progressOf(task)), await atOnce(progressOf(task))], [40, 40]);
+  assert.equal(counted.looks, 2);
+  answer(generatingAt(60));
+  await nextTurn();
+  assert.equal(await atOnce(progressOf(task)), 60);
+  assert.equal(counted.looks, 2);
+});
+
+test('a figure that nobody has asked for since is not answered without a look', async () => {
+  let progress = 20;
+  const { clock, progressOf } = engine(() => Promise.resolve(generatingAt(progress)));
+  assert.equal(await progressOf(task), 20);
+  progress = 80;
+  clock.nowMs = 3_000;
+  assert.equal(await progressOf(task), 80);
+});
+
+test('the engine sees one look per task and second, however often the task is polled', async () => {
+  const { counted, clock, progressOf } = engine(() => Promise.resolve(generatingAt(10)));
+  for (clock.nowMs = 0; clock.nowMs < 10_000; clock.nowMs += 10) await progressOf(task);
+  assert.equal(counted.looks, 10);
+});
+
+test('progress never goes back, also when the engine knows no heartbeat for a moment, or an earlier one', async () => {
+  const told = [generatingAt(30), { pendingActivities: [] }, generatingAt(10), generatingAt(50)];
+  const { clock, progressOf } = engine(() => Promise.resolve(told.shift() ?? assert.fail('one look too many')));
+  const seen: number[] = [];
+  for (clock.nowMs = 0; clock.nowMs < 16_000; clock.nowMs += 4_000) seen.push(await progressOf(task));
+  assert.deepEqual(seen, [30, 30, 30, 50]);
+});
+
+test('two hundred tasks are looked at sixteen at a time, and all of them in their turn', async () => {
+  const underWay: ((described: Described) => void)[] = [];
+  const { counted, progressOf } = engine(() => new Promise((resolve) => underWay.push(resolve)));
+  const polls = Array.from({ length: 200 }, (_, index) => progressOf({ ...task, taskId: String(index) }));
+  await Promise.all(polls);
+  assert.equal(counted.looks, 16);
+  for (let ended = 0; ended < 200; ended += 1) {
+    underWay.shift()?.(generatingAt(5));
+    await nextTurn();
+    assert.ok(underWay.length <= 16);
+  }
+  assert.equal(counted.looks, 200);
 });

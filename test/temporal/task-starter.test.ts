@@ -85,5 +85,5 @@ test('what does not fit into memory is left to reconcile', async () => {
   for (const task of numbers(10_100)) starter.start(task);
   release();
   await starter.drain(5_000);
-  assert.equal(begun, 10_032, 'ten thousand waiting and those that were running');
+  assert.equal(begun, 10_008, 'ten thousand waiting and those that were running');
 });

@@ -64,7 +64,7 @@ async function isReady(plan: PostgresPlan, port: number, isAlive: () => Promise<
     if (answer === 'ready') return true;
     if (answer === 'wrong password')
       throw new Error(`the password kept in ${plan.folder} is not that of the PostgreSQL there`);
-    await pause(30);
+    await pause(10);
   }
   throw new Error(
     `PostgreSQL on ${plan.cluster} did not answer within ${readyWithinMs / 1000} seconds; its log is ${logFileOf(plan)}`,

@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { superuser } from './postgres-cluster.ts';
 import { errorCode } from '../error-code.ts';
 
@@ -37,7 +37,9 @@ function meaningOf(code: string | undefined): PostgresAnswer {
 }
 
 async function withClient(url: string, use: (client: Client) => Promise<unknown>): Promise<void> {
-  const client = new Client({
+  // Needed once a server runs, and not before one is started.
+  const pg = await import('pg');
+  const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs * 10,

@@ -13,18 +13,23 @@ const passwordFileOf = (folder: string): string => join(folder, 'password');
 
 export const superuser = 'videogen';
 
+export type ClusterWanted = {
+  readonly folder: string;
+  readonly binaries: PostgresBinaries;
+  readonly account: Account | undefined;
+  readonly log: (message: string) => void;
+  /** Called when a cluster is being made: that takes half a second in another process. */
+  readonly onSpawned: () => void;
+};
+
 /** Makes the cluster and its password when they do not exist yet. Answers the password. */
-export async function ensureCluster(
-  folder: string,
-  binaries: PostgresBinaries,
-  account: Account | undefined,
-  log: (message: string) => void,
-): Promise<string> {
+export async function ensureCluster(wanted: ClusterWanted): Promise<string> {
+  const { folder, binaries } = wanted;
   const password = (await readPassword(folder)) ?? (await newPassword(folder));
   const cluster = clusterFolderOf(folder);
   await removeDrafts(folder);
   if (await isFolder(cluster)) await checkCluster(cluster, binaries);
-  else await createCluster({ folder, cluster, binaries, account, password, log });
+  else await createCluster({ ...wanted, cluster, password });
   return password;
 }
 
@@ -63,17 +68,11 @@ function foreignFolder(path: string, cause: unknown): Error {
   return new Error(`The embedded PostgreSQL in ${path} belongs to another account. ${advice}`, { cause });
 }
 
-type NewCluster = {
-  folder: string;
-  cluster: string;
-  binaries: PostgresBinaries;
-  account: Account | undefined;
-  password: string;
-  log: (message: string) => void;
-};
+type NewCluster = ClusterWanted & { readonly cluster: string; readonly password: string };
 
 /** Under another name until it is complete, so that being killed in the middle leaves nothing that looks like a cluster. */
-async function createCluster({ folder, cluster, binaries, account, password, log }: NewCluster): Promise<void> {
+async function createCluster(wanted: NewCluster): Promise<void> {
+  const { folder, cluster, binaries, account, password, log, onSpawned } = wanted;
   log(`Creating the database in ${cluster}.`);
   const draft = join(folder, `cluster.${randomBytes(6).toString('hex')}.new`);
   const passwordDraft = `${draft}-password`;
@@ -81,7 +80,8 @@ async function createCluster({ folder, cluster, binaries, account, password, log
   await mkdir(draft, { mode: 0o700 });
   if (account !== undefined) await handOver([draft, passwordDraft], account);
   try {
-    await runInitdb({ initdb: binaries.initdb, superuser, cluster: draft, passwordFile: passwordDraft, account });
+    const { initdb } = binaries;
+    await runInitdb({ initdb, superuser, cluster: draft, passwordFile: passwordDraft, account, onSpawned });
     await rename(draft, cluster);
   } finally {
     await rm(passwordDraft, { force: true });

@@ -16,20 +16,22 @@ export type Initdb = {
   readonly cluster: string;
   readonly passwordFile: string;
   readonly account: Account | undefined;
+  readonly onSpawned: () => void;
 };
 
 /** Fills the folder with a new cluster that lets nobody in without the password. Throws with what initdb said. */
-export async function runInitdb({ initdb, superuser, cluster, passwordFile, account }: Initdb): Promise<void> {
+export async function runInitdb(plan: Initdb): Promise<void> {
+  const { initdb, superuser, cluster, passwordFile, account } = plan;
   const { dataArgument, options } = postgresSurroundings(cluster, account);
   const access = [`--username=${superuser}`, '--auth=scram-sha-256', '--pwfile=/dev/fd/3'];
   // Given open, as descriptor 3, since the account may not be able to reach the file by its path.
   const password = await open(passwordFile, 'r');
   try {
     const stdio: ['ignore', 'pipe', 'pipe', number] = ['ignore', 'pipe', 'pipe', password.fd];
-    await ended(
-      spawn(initdb, ['-D', dataArgument, ...locale, ...access], { ...options, stdio, timeout: timeoutMs }),
-      cluster,
-    );
+    const args = ['-D', dataArgument, ...locale, ...access];
+    const child = spawn(initdb, args, { ...options, stdio, timeout: timeoutMs });
+    plan.onSpawned();
+    await ended(child, cluster);
   } finally {
     await password.close();
   }

@@ -10,6 +10,8 @@ export type PostmasterLaunch = {
   readonly cluster: string;
   readonly program: string;
   readonly account: Account | undefined;
+  /** Called each time the server has been started, long before it answers. */
+  readonly onSpawned: () => void;
 };
 
 /** In a session of its own, so that a Ctrl-C in our terminal does not reach it: we end it when we are done with it. */
@@ -26,6 +28,7 @@ export async function spawnPostmaster(plan: PostmasterLaunch, port: number): Pro
     });
     await once(child, 'spawn');
     child.unref();
+    plan.onSpawned();
     return child;
   } finally {
     await log.close();

@@ -19,6 +19,8 @@ export type TemporalUp = { readonly running: RunningProcess; readonly port: numb
 /** A new one is there within a second; a loaded machine or a large database takes longer. */
 const readyWithinMs = 60_000;
 const adoptWithinMs = 10_000;
+/** A look is one connection on the loopback interface, which is refused until the server is nearly there. */
+const lookEveryMs = 20;
 
 /** It picks more ports for itself inside, so that a start may fail because another program was faster. */
 const maxStarts = 3;
@@ -75,8 +77,8 @@ async function startNew(plan: TemporalPlan): Promise<TemporalUp | undefined> {
 async function servesWithin(ms: number, { running, port }: TemporalUp, wanted: TemporalWanted): Promise<boolean> {
   const deadline = Date.now() + ms;
   while (Date.now() < deadline && (await isStillRunning(running))) {
-    if (await temporalAnswers(`127.0.0.1:${port}`, wanted)) return isStillRunning(running);
-    await pause(50);
+    if (await temporalAnswers(port, wanted)) return isStillRunning(running);
+    await pause(lookEveryMs);
   }
   return false;
 }

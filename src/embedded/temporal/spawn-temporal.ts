@@ -11,6 +11,8 @@ export type TemporalLaunch = {
   readonly inMemory: boolean;
   readonly namespace: string;
   readonly searchAttributes: Readonly<Record<string, string>>;
+  /** Called each time the server has been started, long before it answers. */
+  readonly onSpawned?: () => void;
 };
 
 /** The shell notes its own pid and then becomes the server, so that no kill of ours can leave a server without its pid file. */
@@ -34,6 +36,7 @@ export async function spawnTemporal(
     const child = spawn('/bin/sh', args, { env, cwd: '/', stdio: ['ignore', log.fd, log.fd], detached: true });
     await once(child, 'spawn');
     child.unref();
+    launch.onSpawned?.();
     return child.pid === undefined ? undefined : await runningProcess(child.pid);
   } finally {
     await log.close();

@@ -1,4 +1,5 @@
-import { Connection } from '@temporalio/client';
+import type { Connection } from '@temporalio/client';
+import { connect } from 'node:net';
 
 export type TemporalWanted = {
   readonly namespace: string;
@@ -8,10 +9,13 @@ export type TemporalWanted = {
 
 const timeoutMs = 2_000;
 
-/** True once the server at this address serves, has the namespace, and knows every search attribute in it. */
-export async function temporalAnswers(address: string, wanted: TemporalWanted): Promise<boolean> {
+/** True once the server at this port of 127.0.0.1 serves, has the namespace, and knows every search attribute in it. */
+export async function temporalAnswers(port: number, wanted: TemporalWanted): Promise<boolean> {
+  // gRPC looks again only after a second, and its code takes a third of one to load: neither is for a port nobody listens at.
+  if (!(await isListening(port))) return false;
   try {
-    const connection = await Connection.connect({ address, connectTimeout: timeoutMs });
+    const { Connection } = await import('@temporalio/client');
+    const connection = await Connection.connect({ address: `127.0.0.1:${port}`, connectTimeout: timeoutMs });
     try {
       return await connection.withDeadline(Date.now() + timeoutMs, () => hasWanted(connection, wanted));
     } finally {
@@ -21,6 +25,19 @@ export async function temporalAnswers(address: string, wanted: TemporalWanted): 
     // Not listening yet, namespace not made yet, shutting down: all of them mean not now.
     return false;
   }
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port, timeout: timeoutMs });
+    const end = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
+    socket.once('timeout', () => end(false));
+  });
 }
 
 async function hasWanted(connection: Connection, { namespace, searchAttributes }: TemporalWanted): Promise<boolean> {

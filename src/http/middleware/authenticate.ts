@@ -1,3 +1,4 @@
+import type { Caller } from '../../domain/api-key.ts';
 import type { Task } from '../../domain/task.ts';
 import { createCallerFinder, type FoundCaller } from '../../stores/caller-with-task.ts';
 import { bearerToken } from '../bearer-token.ts';
@@ -39,9 +40,14 @@ function authenticateBy<Added>({ noteKeyUse, badKeys }: Deps, find: Find<Added>)
     badKeys.note(ctx.req, key, caller !== undefined);
     if (caller === undefined) throw new HttpFailure('unauthorized');
     if (caller.useIsStale) noteKeyUse(caller.keyId);
-    ctx.state.caller = caller;
-    ctx.state.accountId = caller.accountId;
-    ctx.state.dialect = caller.dialect;
+    setCaller(ctx, caller);
     await next();
   };
+}
+
+/** Makes the caller known to the steps below, and to the log. */
+export function setCaller({ state }: Context<WithCaller>, caller: Caller): void {
+  state.caller = caller;
+  state.accountId = caller.accountId;
+  state.dialect = caller.dialect;
 }

@@ -5,6 +5,7 @@ import type { Rate } from '../../domain/models.ts';
 import { documentedTaskRequest } from '../../domain/task-request.ts';
 import type { TaskParam } from '../../domain/task.ts';
 import type { Acceptance, NewTask } from '../../stores/accept-task.ts';
+import { createTaskAcceptor } from '../../stores/task-acceptor.ts';
 import { findTask } from '../../stores/tasks.ts';
 import { acceptSurely } from '../accept-surely.ts';
 import { succeed } from '../envelope.ts';
@@ -14,6 +15,7 @@ import { HttpFailure } from '../http-failure.ts';
 import { idempotencyHeader } from '../idempotency-key.ts';
 import { authenticate } from '../middleware/authenticate.ts';
 import { checkAnswers } from '../middleware/check-answers.ts';
+import { presumeCaller } from '../middleware/presume-caller.ts';
 import { preferenceApplied, preferHeader, preferWait, type WithWait } from '../middleware/prefer-wait.ts';
 import { readJson } from '../middleware/read-json.ts';
 import { refuseSuspended } from '../middleware/refuse-suspended.ts';
@@ -70,36 +72,41 @@ export const createTaskOperation: Operation = {
 
 /** `POST /api/v1/jobs/createTask` (spec 4.1): accepts a task, which is to say charges it and promises to end it. */
 export function createTaskRoute(router: Router<RequestState, Extras>, deps: HttpDeps): void {
-  const places = createPromisedPlaces(deps.now);
+  const accepting = {
+    accept: createTaskAcceptor(deps.db),
+    withdraw: deps.withdraw,
+    places: createPromisedPlaces(deps.now),
+  };
   router.post<WithCaller & WithBody & WithTaskRequest & WithWait>(
     createTaskOperation.path,
     checkAnswers(createTaskOperation, deps.checkAnswers),
-    authenticate(deps),
-    requireScope('tasks:write'),
-    refuseSuspended,
+    presumeCaller([authenticate(deps), requireScope('tasks:write'), refuseSuspended], deps.now),
     readJson,
     validateTaskRequest(deps.parseTaskRequest),
     preferWait,
-    (ctx) => createTask(ctx, deps, places),
+    (ctx) => createTask(ctx, deps, accepting),
   );
 }
+
+type Accepting = Parameters<typeof acceptSurely>[0] & { readonly places: PromisedPlaces };
 
 async function createTask(
   ctx: Context<WithCaller & WithTaskRequest & WithWait>,
   deps: HttpDeps,
-  places: PromisedPlaces,
+  { places, ...accepting }: Accepting,
 ): Promise<void> {
   const { caller, param, idempotencyKey } = ctx.state;
   const task: NewTask = {
     taskId: uuidv7(),
     accountId: caller.accountId,
+    keyId: caller.keyId,
     param,
     listedRates: listedRatesOf(param, deps),
     idempotencyKey,
     createRate: deps.createRate,
     dialect: caller.dialect,
   };
-  const acceptance = answered(await acceptSurely(deps, task), caller.accountId, places);
+  const acceptance = answered(await acceptSurely(accepting, task), caller.accountId, places);
   const { taskId, creditsCharged } = acceptance;
   const isReplay = acceptance.kind === 'replayed';
   if (!isReplay && acceptance.rate !== undefined) {
@@ -153,6 +160,8 @@ function answered(
       const retrySeconds = places.next(accountId, limit, left);
       throw new HttpFailure('rate_limited', { headers: refusalHeaders('creates', limit, left, retrySeconds) });
     }
+    case 'key_not_active':
+      throw new HttpFailure('unauthorized');
     case 'account_suspended':
       throw new HttpFailure('account_suspended');
     case 'no_such_account':

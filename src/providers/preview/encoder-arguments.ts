@@ -9,9 +9,12 @@ const sound = ['-c:a', 'aac', '-b:a', '160k', '-ar', '48000', '-ac', '2'];
 /** The index comes first, so that the film plays while it loads; nothing tells when or with what it was made. */
 const container = ['-f', 'mp4', '-movflags', '+faststart', '-map_metadata', '-1', '-fflags', '+bitexact'];
 
-/** How `[film]`, and the sound of the given input, become the file. */
-export function encoderArguments(filmFrames: number, withSound: boolean, soundInput: number): string[] {
+/**
+ * How `[film]`, and the sound of the given input, become the file. The graph says where the film ends: `-frames:v` would end the
+ * sound, too, at whatever moment the encoder had come to by then.
+ */
+export function encoderArguments(withSound: boolean, soundInput: number): string[] {
   const audio = withSound ? ['-map', `${soundInput}:a`, ...sound, '-flags:a', '+bitexact'] : ['-an'];
-  const video = ['-map', '[film]', '-frames:v', String(filmFrames), ...picture, ...pace, ...colours];
+  const video = ['-map', '[film]', ...picture, ...pace, ...colours];
   return [...video, '-flags:v', '+bitexact', ...audio, ...container];
 }

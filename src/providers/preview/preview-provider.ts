@@ -51,11 +51,11 @@ async function follow(
   if (faults.reject) throw new TaskFault('content_rejected', 'The prompt was rejected by the content policy.');
   if (faults.hang) await untilAborted(signal);
   const images = await request.images();
-  const path = faults.instant
+  const video = faults.instant
     ? await writeInstantClip(request.workFolder)
     : await render(deps, { ...request, title, images }, faults, report, signal);
   report(100);
-  return { path };
+  return video;
 }
 
 async function render(
@@ -64,7 +64,7 @@ async function render(
   faults: Faults,
   report: Report,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<GeneratedVideo> {
   const renderer = new AbortController();
   const onProgress = (share: number) => {
     if (faults.crash && share > 0) renderer.abort(new Error('the renderer was killed because the prompt asked for it'));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type DeliveryAttempt, findDelivery, recordDeliveryAttempt } from '../../../src/stores/deliveries.ts';
+import { type DeliveryAttempt, findDelivery, recordDeliveryAttempts } from '../../../src/stores/deliveries.ts';
 import { refundTask } from '../../../src/stores/end-task.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
@@ -28,8 +28,12 @@ async function endedTask(callBackUrl: string | null = url): Promise<string> {
 
 async function note(taskId: string, attempt: Partial<DeliveryAttempt>, state: 'pending' | 'failed' | 'delivered') {
   const plain = { startedAt: 1_790_000_000_123, durationMs: 77, responseHead: undefined };
-  const outcome = { ...plain, status: undefined, error: undefined, ...attempt };
-  await recordDeliveryAttempt(service.database.db, { taskId, round: 1 }, outcome, { state, dueAt: 1_790_000_020_123 });
+  const made = {
+    delivery: { taskId, round: 1 },
+    attempt: { ...plain, status: undefined, error: undefined, ...attempt },
+    verdict: { state, dueAt: 1_790_000_020_123 },
+  };
+  await recordDeliveryAttempts(service.database.db, [made]);
 }
 
 function get(taskId: string, key = account.key): Promise<Answer> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TaskFault } from '../../../src/domain/task-fault.ts';
+import { isPosterOf } from '../../../src/media/is-poster-of.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { createPreviewProvider } from '../../../src/providers/preview/preview-provider.ts';
 import type { RunFfmpeg } from '../../../src/providers/preview/run-ffmpeg.ts';
@@ -81,8 +82,8 @@ test('[[hang]] lasts until it is aborted', async (t) => {
   await assert.rejects(hanging, /deadline/);
 });
 
-test('[[instant]] gives a video that plays without any rendering', async (t) => {
-  const { path } = await followed(t, '[[instant]]', never, { ratio: '9:16', duration: 15 });
+test('[[instant]] gives a video that plays, and the poster made from it, without any rendering', async (t) => {
+  const { path, posterPath = '' } = await followed(t, '[[instant]]', never, { ratio: '9:16', duration: 15 });
   const { bytes: _, sha256: __, ...facts } = await probeVideo(path);
   const expected = {
     widthPx: 1280,
@@ -93,6 +94,7 @@ test('[[instant]] gives a video that plays without any rendering', async (t) => 
     hasAudio: true,
   };
   assert.deepEqual(facts, expected);
+  assert.equal(await isPosterOf(posterPath, facts), true);
 });
 
 test('[[slow 1s]] takes a second longer and shows progress meanwhile', async (t) => {

@@ -3,10 +3,13 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { FilePathSource, Input, MP4 } from 'mediabunny';
 import sharp from 'sharp';
 import { frameSize } from '../../../src/domain/frame-size.ts';
 import { ratios, type TaskInput } from '../../../src/domain/task.ts';
 import type { Ffmpeg } from '../../../src/media/ffmpeg.ts';
+import { isPosterOf } from '../../../src/media/is-poster-of.ts';
+import { makePoster } from '../../../src/media/poster.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { renderFilm } from '../../../src/providers/preview/render-film.ts';
 import type { ReferenceImage } from '../../../src/providers/provider.ts';
@@ -39,11 +42,12 @@ for (const [name, ffmpeg] of renderers) {
       const kinds = ffmpeg === old ? [[], images] : [i % 2 === 0 ? images : []];
       for (const [kind, shown] of kinds.entries()) {
         const generateAudio = (i + kind) % 2 === 0;
-        const path = await render(folder, ffmpeg, { ratio, generateAudio, images: shown });
+        const { path, posterPath } = await render(folder, ffmpeg, { ratio, generateAudio, images: shown });
         const size = frameSize(ratio, shown[0]);
         const { bytes: _, sha256: __, ...facts } = await probeVideo(path);
         const expected = { ...size, durationSeconds: 4, framesPerSecond: 24, frames: 96, hasAudio: generateAudio };
         assert.deepEqual(facts, expected);
+        assert.equal(await isPosterOf(posterPath, size), true, 'the poster has the size of the film');
       }
     });
   }
@@ -57,7 +61,7 @@ for (const [name, ffmpeg] of renderers) {
       '\u{1F98A}\u{1F469}\u200D\u{1F680}\u{1F1E9}\u{1F1EA}',
     ];
     for (const prompt of ffmpeg === old ? prompts : prompts.slice(0, 1)) {
-      assert.equal((await probeVideo(await render(folder, ffmpeg, { prompt }))).frames, 96);
+      assert.equal((await probeVideo((await render(folder, ffmpeg, { prompt })).path)).frames, 96);
     }
   });
 }
@@ -66,16 +70,47 @@ test('the longest film has every one of its frames', async (t) => {
   const folder = await temporaryFolder(t);
   const images = [await discImage(folder, 1600, 900)];
   const nine = Array.from({ length: 9 }, () => images).flat();
-  assert.equal((await probeVideo(await render(folder, old, { duration: 15, generateAudio: false }))).frames, 360);
-  assert.equal((await probeVideo(await render(folder, old, { images: nine }))).frames, 96);
+  assert.equal(
+    (await probeVideo((await render(folder, old, { duration: 15, generateAudio: false })).path)).frames,
+    360,
+  );
+  assert.equal((await probeVideo((await render(folder, old, { images: nine })).path)).frames, 96);
 });
+
+for (const [name, ffmpeg] of renderers) {
+  test(`the ffmpeg ${name} makes the poster from the picture at 40 % of the film, and sound to its very end`, async (t) => {
+    const folder = await temporaryFolder(t);
+    const { path, posterPath } = await render(folder, ffmpeg, { duration: 5 });
+    const made = join(folder, 'made.jpg');
+    await makePoster(ffmpeg, path, made);
+    // The one picture before it was encoded, the other one after it; of two neighbouring pictures the titles alone differ more.
+    assert.ok((await meanDifference(posterPath, made)) < 2, 'the poster looks as one made from the film would');
+    const input = new Input({ formats: [MP4], source: new FilePathSource(path) });
+    const sound = await input.getPrimaryAudioTrack();
+    assert.ok(Math.abs(((await sound?.computeDuration()) ?? 0) - 5) < 0.05, 'the sound ends with the film');
+    input.dispose();
+  });
+}
+
+/** Mean over all samples of two pictures of the same size, 0 to 255. */
+async function meanDifference(onePath: string, otherPath: string): Promise<number> {
+  const [one, other] = await Promise.all(
+    [onePath, otherPath].map(async (path) =>
+      sharp(await readFile(path))
+        .raw()
+        .toBuffer(),
+    ),
+  );
+  if (one === undefined || other?.length !== one.length) return Number.POSITIVE_INFINITY;
+  return one.reduce((sum, sample, i) => sum + Math.abs(sample - (other[i] ?? 0)), 0) / one.length;
+}
 
 test('the same request gives the same bytes, another prompt or model another film', async (t) => {
   const folder = await temporaryFolder(t);
   const digest = async (wish: Wish) => {
-    return createHash('sha256')
-      .update(await readFile(await render(folder, old, wish)))
-      .digest('hex');
+    const { path, posterPath } = await render(folder, old, wish);
+    const files = [await readFile(path), await readFile(posterPath)];
+    return createHash('sha256').update(Buffer.concat(files)).digest('hex');
   };
   const first = await digest({});
   assert.equal(await digest({}), first);
@@ -86,7 +121,7 @@ test('the same request gives the same bytes, another prompt or model another fil
 test('a reference image is not stretched: a disc stays a disc, cut or whole', async (t) => {
   const folder = await temporaryFolder(t);
   for (const image of [await discImage(folder, 1600, 1000), await discImage(folder, 800, 1600)]) {
-    const path = await render(folder, old, { prompt: '\u{1F98A}', images: [image], generateAudio: false });
+    const { path } = await render(folder, old, { prompt: '\u{1F98A}', images: [image], generateAudio: false });
     const frame = join(folder, 'frame.png');
     const args = ['-i', path, '-vf', 'select=eq(n\\,48)', '-frames:v', '1', frame];
     await old({ args, cwd: folder, signal: new AbortController().signal, timeoutMs: 10_000 });

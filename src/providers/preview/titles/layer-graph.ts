@@ -10,13 +10,13 @@ const risePx = 26;
 const riseFrames = 14;
 
 /**
- * The filter graph that lays the layers over `[picture]`, giving `[film]`. Layer `i` is input `firstInput + i`, one
+ * The filter graph that lays the layers over `[picture]`, giving `[finished]`. Layer `i` is input `firstInput + i`, one
  * frame each. Made of numbers of ours alone; the words are pixels by now.
  */
 export function layerGraph(layers: readonly TimedLayer[], firstInput: number): string {
   const chains = layers.map((layer, i) => {
     const from = i === 0 ? 'picture' : `laid${i - 1}`;
-    const to = i === layers.length - 1 ? 'film' : `laid${i}`;
+    const to = i === layers.length - 1 ? 'finished' : `laid${i}`;
     return `[${firstInput + i}:v]${timing(layer)}[layer${i}];[${from}][layer${i}]${overlay(layer)}[${to}]`;
   });
   return chains.join(';');

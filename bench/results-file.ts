@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+export const heading = '# How fast, beside what the same machine does without us';
+
+const introduction =
+  'Every row stands beside a floor that was measured in the same run on the same servers, in turns; figures are medians of ' +
+  'three rounds. **All of it shares the cores named below: the load, the service, Temporal and PostgreSQL**, so absolute ' +
+  'figures say what is left over for one part beside the others.';
+
+/** One command's report: its title is the command line, and stands for it in the file. */
+export type Section = { readonly title: string; readonly text: string };
+
+/** The whole report, for the eye or for a file. */
+export function reportOf(sections: readonly Section[]): string {
+  const parts = sections.map(({ title, text }) => `## \`${title}\`\n\n${text}`);
+  return `${[heading, introduction, ...parts].join('\n\n')}\n`;
+}
+
+/** Puts one command's report in the place of its last one, and leaves those of other commands alone. */
+export async function keepSection(file: string, section: Section): Promise<void> {
+  const kept = sectionsOf(await readFile(file, 'utf8').catch(() => ''));
+  const isKnown = kept.some(({ title }) => title === section.title);
+  const sections = isKnown ? kept.map((old) => (old.title === section.title ? section : old)) : [...kept, section];
+  await writeFile(file, reportOf(sections));
+  await format(file);
+}
+
+export function sectionsOf(report: string): readonly Section[] {
+  const [, ...parts] = report.split(/^## `/m);
+  return parts.map((part) => {
+    const end = part.indexOf('`\n');
+    return { title: part.slice(0, end), text: part.slice(end + 2).trim() };
+  });
+}
+
+/** As the rest of the tree is; the check would complain. */
+async function format(file: string): Promise<void> {
+  await promisify(execFile)('npx', ['--no', 'oxfmt', file]);
+}

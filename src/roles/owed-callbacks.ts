@@ -1,0 +1,29 @@
+import type { OwedCallback } from '../../activities/deps.ts';
+import { taskRecord } from '../domain/task-record.ts';
+import { translationOf } from '../http/translation.ts';
+import type { ResultStore } from '../media/result-store.ts';
+import { resultUrls } from '../media/result-urls.ts';
+import type { SecretBox } from '../outbound/secret-box.ts';
+import { createCallbackFinder } from '../stores/callback-to-send.ts';
+import type { Database } from '../stores/database.ts';
+import { callbackSecretsOf } from './account-secrets.ts';
+
+/** Finds the callback owed for a task. Its body has links signed for this very attempt; its secrets are those of this moment. */
+export function createOwedCallbacks(
+  db: Database,
+  box: SecretBox,
+  store: ResultStore,
+): (taskId: string) => Promise<OwedCallback | undefined> {
+  const find = createCallbackFinder(db);
+  return async (taskId) => {
+    const found = await find(taskId);
+    if (found === undefined) return undefined;
+    const { delivery, task, secrets } = found;
+    return {
+      ...delivery,
+      body: async () =>
+        translationOf(delivery.dialect).callbackBody(taskRecord(task, 0, await resultUrls(store, task))),
+      secrets: () => callbackSecretsOf(db, box, delivery.accountId, secrets),
+    };
+  };
+}

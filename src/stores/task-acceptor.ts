@@ -1,0 +1,84 @@
+import DataLoader from 'dataloader';
+import { LRUCache } from 'lru-cache';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Acceptance, acceptOrRefuse, acceptTask, type NewTask } from './accept-task.ts';
+import { acceptTogether, type NotTogether } from './accept-together.ts';
+import { type Database, DatabaseAway, wasCancelled } from './database.ts';
+
+/** In one statement at most; a task brings some 90 KB at most, a prompt and ten addresses. */
+export const maxTogether = 32;
+/** A task alone may have to wait for its account; those behind it wait for it no longer than this. */
+const patienceMs = 20;
+/** An account that was found locked has a lane of its own for a while, in which its tasks wait; so many at most. */
+const ownLaneMs = 1_000;
+const maxOwnLanes = 1_000;
+
+/**
+ * Accepts tasks as `acceptTask` does. One statement is under way at a time, and what comes meanwhile is accepted by the
+ * next one, at a fifth of what each would cost alone; whoever comes alone waits for nobody. What cannot be decided
+ * together is decided alone, and what waits is bounded by the requests that the server takes.
+ */
+export function createTaskAcceptor(db: Database): (task: NewTask) => Promise<Acceptance> {
+  const shared = createLane((tasks) => acceptAll(db, tasks, { waits: false }), patienceMs);
+  const own = new LRUCache<string, Lane>({ max: maxOwnLanes, ttl: ownLaneMs, ttlResolution: 0 });
+  const waitInOwnLane = (task: NewTask) => {
+    const lane = own.get(task.accountId) ?? createLane((tasks) => acceptAll(db, tasks, { waits: true }));
+    own.set(task.accountId, lane);
+    return lane.load(task);
+  };
+  return async (task) => {
+    const first = await (own.get(task.accountId) ?? shared).load(task);
+    const answer = first === 'locked' ? await waitInOwnLane(task) : first;
+    if (answer === 'failed') return acceptTask(db, task);
+    return answer === 'left_out' || answer === 'locked' ? acceptOrRefuse(db, task) : answer;
+  };
+}
+
+type Answer = Acceptance | NotTogether | 'failed';
+type AcceptAll = (tasks: readonly NewTask[]) => Promise<readonly Answer[]>;
+type Lane = DataLoader<NewTask, Answer>;
+
+/**
+ * For a task alone the single statement is the cheaper one. A task that makes the common statement fail must not hurt
+ * the others.
+ */
+async function acceptAll(
+  db: Database,
+  tasks: readonly NewTask[],
+  options: { readonly waits: boolean },
+): Promise<readonly Answer[]> {
+  const [first, ...others] = tasks;
+  if (first !== undefined && others.length === 0) return [await acceptTask(db, first)];
+  try {
+    return await acceptTogether(db, tasks, options);
+  } catch (error) {
+    if (error instanceof DatabaseAway && !wasCancelled(error)) throw error;
+    return tasks.map(() => 'failed');
+  }
+}
+
+/** Gathers tasks while a statement is under way, and sends the next one when it is over. */
+function createLane(acceptAllOf: AcceptAll, patience?: number): Lane {
+  let turn: Promise<unknown> = Promise.resolve();
+  let underWay = turn;
+  const send: AcceptAll = (tasks) => {
+    const answers = acceptAllOf(tasks);
+    const over = answers.catch(() => undefined);
+    underWay = patience !== undefined && tasks.length === 1 ? Promise.race([over, delay(patience)]) : over;
+    return answers;
+  };
+  const sendInTurn = (sendGathered: () => void) => {
+    turn = turn.then(endOfLoopTurn).then(() => {
+      sendGathered();
+      return underWay;
+    });
+  };
+  return new DataLoader(send, { cache: false, maxBatchSize: maxTogether, batchScheduleFn: sendInTurn });
+}
+
+/** By then everybody is there who came in the same turn of the event loop. */
+function endOfLoopTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

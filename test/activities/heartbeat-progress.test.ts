@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { Context } from '@temporalio/activity';
+import { heartbeatProgress } from '../../activities/heartbeat-progress.ts';
+
+type Beat = (details: unknown) => void;
+
+/** Runs `work` as an attempt that goes on from `earlier`, and hands it time and what was sent. */
+async function played(
+  t: { mock: typeof test.mock },
+  earlier: unknown,
+  work: (progress: ReturnType<typeof heartbeatProgress>, sent: unknown[]) => void,
+): Promise<void> {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  const sent: unknown[] = [];
+  const environment = new MockActivityEnvironment({ heartbeatDetails: earlier });
+  const hear: Beat = (details) => sent.push(details);
+  environment.on('heartbeat', hear);
+  await environment.run(async () => {
+    const progress = heartbeatProgress(Context.current());
+    work(progress, sent);
+    progress.stop();
+    t.mock.timers.tick(60_000);
+  });
+  t.mock.timers.reset();
+}
+
+test('a generation that is done at once sends no heartbeat: each is a write that nobody would read', async (t) => {
+  await played(t, undefined, (progress, sent) => {
+    progress.report(0);
+    progress.report(100);
+    t.mock.timers.tick(200);
+    assert.deepEqual(sent, []);
+  });
+});
+
+test('a longer one tells its progress within a quarter of a second, then each step, and that it lives', async (t) => {
+  await played(t, undefined, (progress, sent) => {
+    progress.report(10);
+    t.mock.timers.tick(250);
+    assert.deepEqual(sent, [{ progress: 10 }]);
+    progress.report(20);
+    progress.report(15);
+    assert.deepEqual(sent, [{ progress: 10 }, { progress: 20 }]);
+    t.mock.timers.tick(10_000);
+    assert.ok(sent.length >= 3, 'silence is not taken for death');
+  });
+});
+
+test('a new attempt goes on from the figure of the last', async (t) => {
+  await played(t, { progress: 60 }, (progress, sent) => {
+    progress.report(30);
+    t.mock.timers.tick(250);
+    assert.deepEqual(sent, [{ progress: 60 }]);
+  });
+});

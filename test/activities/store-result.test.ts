@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { mediaKeysOf } from '../../activities/media-keys.ts';
+import { createStoreResult } from '../../activities/store-result.ts';
+import { createVideoInspector } from '../../src/media/inspect-video.ts';
+import { writeInstantClip } from '../../src/providers/preview/instant-clip.ts';
+import { createDatabase, type Database } from '../../src/stores/database.ts';
+import { oldFfmpeg } from '../providers/preview/render-support.ts';
+import { activityDeps } from '../support/activity-deps.ts';
+import { silentActivity } from '../support/silent-activity.ts';
+
+describe('storing a result', () => {
+  let folder: string;
+  let db: Database;
+  let deps: ActivityDeps;
+  let posters: number;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'videogen-store-result-'));
+    // Nothing here asks the database.
+    db = createDatabase({ url: 'postgres://127.0.0.1:1/none' });
+    const inspect = createVideoInspector(async (run) => {
+      posters += 1;
+      await oldFfmpeg()(run);
+    });
+    deps = { ...activityDeps(db, folder, []), inspectVideo: inspect };
+  });
+  after(async () => {
+    await db.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** Stages a clip as `generateVideo` does; answers what is in it. */
+  async function staged(taskId: string, changedPoster?: string) {
+    const { staged: key, stagedPoster: posterKey } = mediaKeysOf(taskId);
+    const work = await mkdtemp(join(tmpdir(), 'videogen-staged-'));
+    const { path, posterPath } = await writeInstantClip(work);
+    if (changedPoster !== undefined) await writeFile(posterPath, changedPoster);
+    await deps.media.put(key, path, 'video/mp4');
+    await deps.media.put(posterKey, posterPath, 'image/jpeg');
+    const files = { video: await readFile(path), poster: await readFile(posterPath) };
+    await rm(work, { recursive: true });
+    posters = 0;
+    return { order: { taskId, staged: { key, posterKey } }, files };
+  }
+
+  const store = (order: Parameters<ReturnType<typeof createStoreResult>>[0]) =>
+    silentActivity({ workflowId: order.taskId }, () => createStoreResult(deps)(order));
+  const stored = (key: string) => readFile(join(folder, key));
+  const keysOf = async (taskId: string) =>
+    (await readdir(folder, { recursive: true })).filter((name) => name.includes(`${taskId}/`)).toSorted();
+
+  test('the poster that came with the video becomes the poster; nothing stays staged or in the work folder', async () => {
+    const { order, files } = await staged('with-poster');
+    const { videoKey, posterKey } = await store(order);
+    assert.deepEqual(await stored(videoKey), files.video);
+    assert.deepEqual(await stored(posterKey), files.poster);
+    assert.deepEqual(await keysOf('with-poster'), [posterKey, videoKey]);
+    assert.deepEqual(await readdir(deps.workFolder), []);
+    assert.equal(posters, 0);
+  });
+
+  test('what came as a poster and is none gives way to one made from the video, and does not stay', async () => {
+    const { order, files } = await staged('bad-poster', '<html>gone</html>');
+    const { videoKey, posterKey } = await store(order);
+    assert.equal((await stored(posterKey)).readUInt16BE(0), 0xff_d8);
+    assert.deepEqual(await stored(videoKey), files.video);
+    assert.deepEqual(await keysOf('bad-poster'), [posterKey, videoKey]);
+    assert.equal(posters, 1);
+  });
+
+  test('a video staged by an earlier release, which staged no poster, gets one made', async () => {
+    const { order } = await staged('no-poster');
+    await deps.media.delete(mediaKeysOf('no-poster').stagedPoster);
+    const { videoKey, posterKey } = await store({ ...order, staged: { key: order.staged.key } });
+    assert.deepEqual(await keysOf('no-poster'), [posterKey, videoKey]);
+    assert.equal(posters, 1);
+  });
+
+  test('a step whose answer was lost is repeated with the same answer and the same files', async () => {
+    for (const poster of [undefined, 'none']) {
+      const { order } = await staged(`repeated-${poster ?? 'delivered'}`, poster);
+      const first = await store(order);
+      const files = [await stored(first.videoKey), await stored(first.posterKey)];
+      assert.deepEqual(await store(order), first);
+      assert.deepEqual([await stored(first.videoKey), await stored(first.posterKey)], files);
+      assert.deepEqual(await keysOf(order.taskId), [first.posterKey, first.videoKey]);
+      assert.equal(posters, poster === undefined ? 0 : 1, 'the poster that was made is not made again');
+    }
+  });
+
+  test('a video that is nowhere ends the task, whatever poster there is', async () => {
+    const { order } = await staged('lost');
+    await deps.media.delete(order.staged.key);
+    await assert.rejects(store(order), { type: 'result_invalid', nonRetryable: true });
+  });
+});
