@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -289,9 +290,11 @@ test('200 a page on another site may ask for ranges', async () => {
 test('close lets a running download end and then closes its connection, which had been promised to stay', async () => {
   const own = await startHttpService({ database, resultStore: store });
   const client = rawConnection(own.server.port);
-  client.socket.pause();
   client.write(`GET ${linkTo(bigKey)} HTTP/1.1\r\nHost: x\r\n\r\n`);
-  await waitFor('an open file', async () => ((await openBigFiles()) === 1 ? true : undefined));
+  // The promise is in the head, which has been sent once anything has come.
+  await once(client.socket, 'data');
+  client.socket.pause();
+  assert.equal(await openBigFiles(), 1);
   const closed = own.close(60_000);
   client.socket.resume();
   const text = await client.closed;
