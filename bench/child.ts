@@ -7,9 +7,12 @@ export type Child = {
   readonly pid: number;
   /** Hears what the child says over its channel. */
   readonly onSaid: (hear: (said: unknown) => void) => void;
+  readonly onExit: (hear: () => void) => void;
   readonly tell: (word: Serializable) => void;
   /** SIGTERM, and SIGKILL when that does not help. */
   stop(): Promise<void>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
 };
 
 const stopLimitMs = 20_000;
@@ -26,15 +29,17 @@ export function startChild(script: string, env: NodeJS.ProcessEnv, args: readonl
   return {
     pid: child.pid,
     onSaid: (hear) => child.on('message', hear),
+    onExit: (hear) => child.once('exit', hear),
     tell: (word) => child.send(word),
-    stop: () => stop(child),
+    stop: () => end(child, 'SIGTERM'),
+    kill: () => end(child, 'SIGKILL'),
   };
 }
 
-async function stop(child: ChildProcess): Promise<void> {
+async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const timer = setTimeout(() => child.kill('SIGKILL'), stopLimitMs);
-  child.kill('SIGTERM');
+  child.kill(signal);
   await once(child, 'exit');
   clearTimeout(timer);
 }

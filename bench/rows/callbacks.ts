@@ -104,10 +104,11 @@ async function deliverWithoutEngine(delivering: Delivering, child: Child, count:
 
 /** What the delivering process says next: how many milliseconds it took, or NaN when it is merely ready. */
 function said(child: Child): Promise<number> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     child.onSaid((word) => {
       resolve(typeof word === 'object' && word !== null && 'tookMs' in word ? Number(word.tookMs) : Number.NaN);
     });
+    child.onExit(() => reject(new Error('the delivering process has ended')));
   });
 }
 
@@ -123,7 +124,18 @@ where not exists (select from callback_deliveries where task_id = tasks.id) limi
     count,
     receiver.url,
   ]);
-  return rows.map((row) => ({ taskId: row.task_id, accountId: row.account_id }));
+  return inTurns(rows.map((row) => ({ taskId: row.task_id, accountId: row.account_id })));
+}
+
+/** One of each account after the other: an account has eight places at a receiver, and whoever finds none is put off. */
+function inTurns(owed: readonly Owed[]): readonly Owed[] {
+  const counts = new Map<string, number>();
+  const placed = owed.map((one) => {
+    const place = counts.get(one.accountId) ?? 0;
+    counts.set(one.accountId, place + 1);
+    return { one, place };
+  });
+  return placed.toSorted((a, b) => a.place - b.place).map(({ one }) => one);
 }
 
 async function deliverThroughEngine(delivering: Delivering, count: number): Promise<number> {
