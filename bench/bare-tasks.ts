@@ -4,15 +4,13 @@ import { connectTemporal } from '../src/temporal/connect.ts';
 import { waitFor } from '../test/support/wait-for.ts';
 import { startChild, type Child } from './child.ts';
 import { inParallel } from './load.ts';
-import type { bareDelivery, bareTask } from './floor-workflow.ts';
+import type { bareTask } from './floor-workflow.ts';
 
 /** The floor of everything that goes through Temporal. */
 export type BareTasks = {
   readonly worker: Child;
   /** Starts so many, 32 at a time, and answers how many a second were started and ended. */
   perSecond(count: number): Promise<number>;
-  /** The same for a workflow with one activity on a queue of its own: what Temporal alone makes of a delivery. */
-  deliveriesPerSecond(count: number): Promise<number>;
   /** From asking for the workflow to the beginning of its first activity that is not local, in milliseconds. */
   startLagMs(): Promise<number>;
   close(): Promise<void>;
@@ -45,16 +43,9 @@ export async function startBareTasks(address: string): Promise<BareTasks> {
       args: [{ taskId, queue }],
     });
   };
-  const startDelivery = async () => {
-    await client.workflow.start<typeof bareDelivery>('bareDelivery', {
-      workflowId: uuidv7(),
-      taskQueue: queue,
-      args: [{ queue }],
-    });
-  };
-  const perSecond = async (count: number, startOne: () => Promise<void>) => {
+  const perSecond = async (count: number) => {
     const [startedAt, wanted] = [performance.now(), completed + count];
-    await inParallel(count, atOnce, startOne);
+    await inParallel(count, atOnce, () => start(uuidv7()));
     await waitFor(
       'the bare tasks',
       () => {
@@ -67,8 +58,7 @@ export async function startBareTasks(address: string): Promise<BareTasks> {
   };
   return {
     worker,
-    perSecond: (count) => perSecond(count, () => start(uuidv7())),
-    deliveriesPerSecond: (count) => perSecond(count, startDelivery),
+    perSecond,
     startLagMs: async () => {
       const [taskId, askedAt, wanted] = [uuidv7(), performance.timeOrigin + performance.now(), completed + 1];
       await start(taskId);

@@ -15,12 +15,3 @@ export async function bareTask({ taskId, queue }: { taskId: string; queue: strin
   await main.store();
   await main.complete();
 }
-
-/** The bare shape of a delivery: one activity on a queue of its own, which does nothing. */
-export async function bareDelivery({ queue }: { queue: string }): Promise<void> {
-  const deliveries = proxyActivities<Pick<FloorActivities, 'complete'>>({
-    taskQueue: `${queue}-generation`,
-    startToCloseTimeout: '20s',
-  });
-  await deliveries.complete();
-}
