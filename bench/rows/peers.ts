@@ -65,13 +65,13 @@ const redisVariants = [
   ['BullMQ, Redis with appendonly, fsync always', ['--appendonly', 'yes', '--appendfsync', 'always'], noMoney],
 ] as const;
 
-/** The peers' packages are not the product's; they are installed when they are first wanted. */
+/** The peers' packages are not the product's; they are installed when first wanted. Their native extras lack platforms in the lock. */
 async function installPeers(): Promise<void> {
   const isInstalled = await access(join(peersFolder, 'node_modules', 'bullmq')).then(
     () => true,
     () => false,
   );
-  if (!isInstalled) await run('npm', ['ci', '--prefix', peersFolder]);
+  if (!isInstalled) await run('npm', ['install', '--no-save', '--omit=optional', '--prefix', peersFolder]);
 }
 
 type Work<T> = (peer: Peer) => Promise<T>;
