@@ -197,13 +197,14 @@ type WhyNotRow = {
 async function whyNot(db: Database, task: NewTask): Promise<Acceptance | undefined> {
   const [row] = await db.run<WhyNotRow>(selectWhyNot, askedValues(task));
   if (row === undefined) return { kind: 'no_such_account' };
-  // This very task was accepted while the key was good, and its answer was lost: it stays accepted.
-  if (!row.key_is_live && row.task_id !== task.taskId) return { kind: 'key_not_active' };
+  // This very task was accepted while key and account were good, and its answer was lost: it stays accepted.
+  const isOwn = row.task_id === task.taskId;
+  if (!row.key_is_live && !isOwn) return { kind: 'key_not_active' };
+  if (row.suspended_at !== null && !isOwn) return { kind: 'account_suspended' };
   if (row.task_id !== null) {
     if (!row.request_sha256.equals(fingerprint(task.param))) return { kind: 'key_reused' };
     return { kind: 'replayed', taskId: row.task_id, creditsCharged: row.credits_charged, state: row.state };
   }
-  if (row.suspended_at !== null) return { kind: 'account_suspended' };
   if (row.credits === null) throw new Error(`no rate of ${task.param.model} is in force, not even in the catalogue`);
   if (row.balance < row.credits) return { kind: 'insufficient_credits', required: row.credits, balance: row.balance };
   if (row.unfinished_tasks >= row.max_unfinished_tasks) {

@@ -148,6 +148,18 @@ test('403 a suspended account hears that and nothing else, and may go on when it
   assert.equal(await tasksPaidBy(accountId), 2);
 });
 
+test('403 a suspended account does not hear an earlier answer again either, by whichever process it is asked', async () => {
+  const { accountId, key } = await knownCaller();
+  const repeat = { 'idempotency-key': 'before' };
+  assert.equal((await service.create(key, plainRequest, repeat)).status, 200);
+  await suspend(accountId, true);
+  // Presumed the first time, looked up the second.
+  for (const _ of [1, 2]) assertRefused(await service.create(key, plainRequest, repeat), 403, /suspended/);
+  await suspend(accountId, false);
+  const replayed = await service.create(key, plainRequest, repeat);
+  assert.equal(replayed.headers['idempotency-replayed'], 'true');
+});
+
 test('403 a key without the scope is never presumed to have it', async () => {
   const { accountId } = await service.newAccount(10 * price);
   const created = await createApiKey(database.db, { accountId, name: 'a', scopes: ['tasks:read'] });
