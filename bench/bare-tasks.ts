@@ -40,7 +40,7 @@ export async function startBareTasks(address: string): Promise<BareTasks> {
     await client.workflow.start<typeof bareTask>('bareTask', {
       workflowId: taskId,
       taskQueue: queue,
-      args: [{ taskId, queue }],
+      args: [{ taskId }],
     });
   };
   const perSecond = async (count: number) => {

@@ -1,10 +1,15 @@
 import Koa from 'koa';
 import pg from 'pg';
 import getRawBody from 'raw-body';
+import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
+import { connectTemporal } from '../src/temporal/connect.ts';
+import { createTaskStarter } from '../src/temporal/task-starter.ts';
+import type { bareTask } from './floor-workflow.ts';
 
 // A process of its own: what HTTP and PostgreSQL cost when there is nothing to do. No router, no key, no log; the same pool
-// of ten connections and the same prepared statements as the service.
+// of ten connections and the same prepared statements as the service. With TEMPORAL_ADDRESS it starts a bare workflow behind each
+// insert, in the service's way.
 
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 10 });
 const insert = {
@@ -14,6 +19,19 @@ const insert = {
 const select = { name: 'select', text: 'select id, body from floor_rows where id = $1' };
 const json = z.record(z.string(), z.unknown());
 
+const { TEMPORAL_ADDRESS: temporal } = process.env;
+const starter = temporal === undefined ? undefined : createTaskStarter<string>(startOn(temporal), () => {});
+
+function startOn(address: string): (taskId: string) => Promise<unknown> {
+  const { client } = connectTemporal({ connection: { address }, namespace: 'default' }, { retries: false });
+  return (taskId) =>
+    client.workflow.start<typeof bareTask>('bareTask', {
+      workflowId: taskId,
+      taskQueue: 'floor-http',
+      args: [{ taskId }],
+    });
+}
+
 const app = new Koa();
 app.use(async (ctx) => {
   const [row] = ctx.method === 'POST' ? await insertBody(ctx.req) : await selectById(String(ctx.query['id']));
@@ -22,7 +40,9 @@ app.use(async (ctx) => {
 
 async function insertBody(request: Parameters<typeof getRawBody>[0]): Promise<unknown[]> {
   const body = json.parse(JSON.parse(await getRawBody(request, { encoding: 'utf8', limit: 262_144 })));
-  return (await pool.query<Record<string, unknown>>({ ...insert, values: [JSON.stringify(body)] })).rows;
+  const { rows } = await pool.query<Record<string, unknown>>({ ...insert, values: [JSON.stringify(body)] });
+  starter?.start(uuidv7());
+  return rows;
 }
 
 async function selectById(id: string): Promise<unknown[]> {

@@ -7,18 +7,17 @@ import { mainQueue } from '../src/roles/worker-role.ts';
 
 let completed = 0;
 const activities = {
-  charge: () => Promise.resolve(),
-  generate: (taskId: string) => {
+  chargeCredits: () => Promise.resolve({ accountId: 'bare', model: 'bare' }),
+  generateVideo: ({ taskId }: { taskId: string }) => {
     process.send?.({ began: taskId, at: performance.timeOrigin + performance.now() });
-    return Promise.resolve();
+    return Promise.resolve({ key: 'bare' });
   },
-  store: () => Promise.resolve(),
-  complete: () => {
+  storeResult: () => Promise.resolve({}),
+  completeTask: () => {
     completed += 1;
     return Promise.resolve();
   },
 };
-export type FloorActivities = typeof activities;
 
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 const { TEMPORAL_ADDRESS: address = '', VIDEOGEN_TASK_QUEUE: queue = '' } = process.env;

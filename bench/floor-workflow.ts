@@ -1,17 +1,15 @@
-import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import type { FloorActivities } from './floor-worker.ts';
+import { bookkeeping, charging, generationOf, storing } from '../workflows/steps.ts';
 
-const local = proxyLocalActivities<Pick<FloorActivities, 'charge'>>({ startToCloseTimeout: '20s' });
-const main = proxyActivities<Pick<FloorActivities, 'store' | 'complete'>>({ startToCloseTimeout: '20s' });
+/** Of a generation that takes no time. */
+const deadlineMs = 30 * 60_000;
 
-/** The bare shape of a task: one local activity, one on a queue of its own and two more, none of which does anything. */
-export async function bareTask({ taskId, queue }: { taskId: string; queue: string }): Promise<void> {
-  const generation = proxyActivities<Pick<FloorActivities, 'generate'>>({
-    taskQueue: `${queue}-generation`,
-    startToCloseTimeout: '20s',
-  });
-  await local.charge();
-  await generation.generate(taskId);
-  await main.store();
-  await main.complete();
+/**
+ * The bare shape of a task: the steps of workflows/video-task.ts, with the same limits, retries and turns, so that Temporal keeps the
+ * same timers for them; none of them does anything.
+ */
+export async function bareTask({ taskId }: { taskId: string }): Promise<void> {
+  const charged = await charging.chargeCredits({ taskId });
+  const staged = await generationOf({ ...charged, deadlineMs }, 'first').generateVideo({ taskId, deadlineMs });
+  const result = await storing.storeResult({ taskId, staged });
+  await bookkeeping.completeTask({ taskId, result });
 }

@@ -1,12 +1,14 @@
 import { keptPort } from '../src/embedded/kept-port.ts';
 import { createDatabase, type Database } from '../src/stores/database.ts';
 import type { Bench } from './bench.ts';
-import { startChild } from './child.ts';
+import { type Child, startChild } from './child.ts';
 import { newDatabase } from './service.ts';
 
 /** The floor of the HTTP rows: bare Koa and bare statements on the same PostgreSQL server. */
 export type HttpFloor = {
   readonly baseUrl: string;
+  /** The same once more, in a process that also has Temporal start a bare workflow behind each insert. */
+  readonly startStarting: () => Promise<Child & { readonly baseUrl: string }>;
   /** Of rows that can be selected. */
   readonly ids: readonly string[];
   /** Adds one to the only row there is, and commits. */
@@ -20,16 +22,10 @@ export async function startHttpFloor(bench: Bench, body: unknown): Promise<HttpF
   const url = await newDatabase(bench.postgresUrl, 'floor');
   const db = createDatabase({ url });
   const ids = await fill(db, body);
-  const port = await keptPort(undefined, undefined);
-  const child = startChild('./floor-http.js', {
-    ...process.env,
-    DATABASE_URL: url,
-    PORT: String(port),
-    NODE_ENV: 'production',
-  });
-  await new Promise<void>((resolve) => child.onSaid(() => resolve()));
+  const child = await startFloor({ DATABASE_URL: url });
   return {
-    baseUrl: `http://127.0.0.1:${port}`,
+    baseUrl: child.baseUrl,
+    startStarting: () => startFloor({ DATABASE_URL: url, TEMPORAL_ADDRESS: bench.temporal.address }),
     ids,
     updateHotRow: () => db.run({ name: 'hot', text: 'update floor_counter set n = n + 1 returning n' }),
     close: async () => {
@@ -37,6 +33,19 @@ export async function startHttpFloor(bench: Bench, body: unknown): Promise<HttpF
       await db.close();
     },
   };
+}
+
+async function startFloor(environment: NodeJS.ProcessEnv): Promise<Child & { readonly baseUrl: string }> {
+  const port = await keptPort(undefined, undefined);
+  const { TEMPORAL_ADDRESS: _mine, ...inherited } = process.env;
+  const child = startChild('./floor-http.js', {
+    ...inherited,
+    ...environment,
+    PORT: String(port),
+    NODE_ENV: 'production',
+  });
+  await new Promise<void>((resolve) => child.onSaid(() => resolve()));
+  return { ...child, baseUrl: `http://127.0.0.1:${port}` };
 }
 
 async function fill(db: Database, body: unknown): Promise<readonly string[]> {

@@ -80,7 +80,7 @@ async function rateRow(bench: Bench, engine: WholeTaskEngine, running: Running, 
   const events = await eventsOfOne(engine.address, running);
   return {
     what: `whole task, instant provider${variant}, ${atOnce} at once, ${engine.name}`,
-    floor: `bare workflow, 1 local and 3 empty activities: ${floor.toFixed(1)}/s`,
+    floor: `bare workflow, the same steps, all empty: ${floor.toFixed(1)}/s`,
     measured: `${ours.toFixed(1)}/s, ${events} events`,
     ratio: `rate ${times(ours / floor)}`,
     target: 'rate ≥ 0.8 ×, ≤ 30 events',

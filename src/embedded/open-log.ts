@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import type { Config } from '../config.ts';
 import { createLog, type Log } from '../log.ts';
 import { boundServerLog } from './server-log.ts';
@@ -10,5 +9,5 @@ export async function openLog({ dataFolder, logLevel }: Config): Promise<{ log: 
   await mkdir(dataFolder, { recursive: true });
   const path = join(dataFolder, 'videogen.log');
   await boundServerLog(path);
-  return { log: createLog({ level: logLevel, to: pino.destination({ dest: path, sync: false }) }), path };
+  return { log: createLog({ level: logLevel, path }), path };
 }

@@ -154,12 +154,11 @@ with ${price}, account as (
   insert into tasks (id, account_id, model, param, credits_charged, callback_url, idempotency_key, request_sha256,
     dialect)
   select $1, id, $6, $11, credits, $12, $3, $13, $14 from account
-  returning id
 ), entry as (
   insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
-  select account.id, task.id, 'charge', -credits, balance from account, task
+  select id, $1, 'charge', -credits, balance from account
 )
-select credits, quota, window_ms, due_in_ms from task, account`,
+select credits, quota, window_ms, due_in_ms from account`,
 };
 
 function insertValues(task: NewTask): unknown[] {

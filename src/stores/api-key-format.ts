@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 // GitHub's layout: a prefix by which scanners find leaked keys, entropy in base62, and a CRC32 in the last six
@@ -27,7 +27,7 @@ export function looksLikeApiKey(key: string, kind: KeyKind = 'client'): boolean 
 
 /** SHA-256, the only form in which a key is stored: with 178 random bits no slow hash is needed. */
 export function hashApiKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 /** What may be shown of a key later on, to tell it from its siblings. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { TaskParam } from '../domain/task.ts';
 
 /** SHA-256 of a validated request: equal for two bodies that mean the same, whether defaults were written out or not. */
@@ -14,5 +14,5 @@ export function fingerprint(param: TaskParam): Buffer {
     imageUrls,
     param.callBackUrl ?? null,
   ];
-  return createHash('sha256').update(JSON.stringify(canonical)).digest();
+  return hash('sha256', JSON.stringify(canonical), 'buffer');
 }

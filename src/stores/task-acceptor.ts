@@ -57,21 +57,29 @@ async function acceptAll(
   }
 }
 
-/** Gathers tasks while a statement is under way, and sends the next one when it is over. */
+/** Sends at once when nothing is under way; else gathers tasks, and sends them together when it is over. */
 function createLane(acceptAllOf: AcceptAll, patience?: number): Lane {
   let turn: Promise<unknown> = Promise.resolve();
-  let underWay = turn;
+  let underWay: Promise<unknown> | undefined;
+  let isAlone = false;
   const send: AcceptAll = (tasks) => {
     const answers = acceptAllOf(tasks);
-    const over = answers.catch(() => undefined);
-    underWay = patience !== undefined && tasks.length === 1 ? Promise.race([over, delay(patience)]) : over;
+    const over = answers
+      .catch(() => undefined)
+      .then(() => {
+        if (underWay === over) underWay = undefined;
+      });
+    underWay = over;
+    isAlone = tasks.length === 1;
     return answers;
   };
+  const untilFree = async () => {
+    if (underWay === undefined) return;
+    await (patience !== undefined && isAlone ? Promise.race([underWay, delay(patience)]) : underWay);
+    await endOfLoopTurn();
+  };
   const sendInTurn = (sendGathered: () => void) => {
-    turn = turn.then(endOfLoopTurn).then(() => {
-      sendGathered();
-      return underWay;
-    });
+    turn = turn.then(untilFree).then(sendGathered);
   };
   return new DataLoader(send, { cache: false, maxBatchSize: maxTogether, batchScheduleFn: sendInTurn });
 }

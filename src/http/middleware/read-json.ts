@@ -29,9 +29,11 @@ function parseObject(body: Buffer): Readonly<Record<string, unknown>> {
   return value;
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 function parseJson(body: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return JSON.parse(utf8.decode(body));
   } catch {
     // The parser's own words quote the body, which belongs neither into the answer nor into the log.
     throw new HttpFailure('invalid_json');
