@@ -4,7 +4,7 @@ import { connectTemporal } from '../src/temporal/connect.ts';
 import { waitFor } from '../test/support/wait-for.ts';
 import { startChild, type Child } from './child.ts';
 import { inParallel } from './load.ts';
-import type { bareTask } from './floor-workflow.ts';
+import type { bareCallback, bareTask } from './floor-workflow.ts';
 
 /** The floor of everything that goes through Temporal. */
 export type BareTasks = {
@@ -18,7 +18,10 @@ export type BareTasks = {
 
 const atOnce = 32;
 
-export async function startBareTasks(address: string): Promise<BareTasks> {
+export async function startBareTasks(
+  address: string,
+  workflow: 'bareTask' | 'bareCallback' = 'bareTask',
+): Promise<BareTasks> {
   const queue = `bare-${randomBytes(4).toString('hex')}`;
   const worker = startChild('./floor-worker.js', {
     ...process.env,
@@ -37,7 +40,7 @@ export async function startBareTasks(address: string): Promise<BareTasks> {
   });
   const { client, close } = connectTemporal({ connection: { address }, namespace: 'default' });
   const start = async (taskId: string) => {
-    await client.workflow.start<typeof bareTask>('bareTask', {
+    await client.workflow.start<typeof bareTask | typeof bareCallback>(workflow, {
       workflowId: taskId,
       taskQueue: queue,
       args: [{ taskId }],

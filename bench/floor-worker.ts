@@ -6,6 +6,10 @@ import { mainQueue } from '../src/roles/worker-role.ts';
 // bare tasks have ended; it says by itself when one begins its generation.
 
 let completed = 0;
+const ended = () => {
+  completed += 1;
+  return Promise.resolve();
+};
 const activities = {
   chargeCredits: () => Promise.resolve({ accountId: 'bare', model: 'bare' }),
   generateVideo: ({ taskId }: { taskId: string }) => {
@@ -13,10 +17,8 @@ const activities = {
     return Promise.resolve({ key: 'bare' });
   },
   storeResult: () => Promise.resolve({}),
-  completeTask: () => {
-    completed += 1;
-    return Promise.resolve();
-  },
+  completeTask: () => ended(),
+  sendCallback: () => ended(),
 };
 
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
@@ -37,6 +39,12 @@ const workers = [
     activities,
     maxConcurrentActivityTaskExecutions: 100,
     maxHeartbeatThrottleInterval: '1s',
+  }),
+  await Worker.create({
+    connection,
+    taskQueue: `${queue}-callbacks`,
+    activities,
+    maxConcurrentActivityTaskExecutions: 100,
   }),
 ];
 process.on('message', () => process.send?.({ completed }));

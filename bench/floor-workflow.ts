@@ -1,4 +1,4 @@
-import { bookkeeping, charging, generationOf, storing } from '../workflows/steps.ts';
+import { bookkeeping, callbacksOf, charging, generationOf, storing } from '../workflows/steps.ts';
 
 /** Of a generation that takes no time. */
 const deadlineMs = 30 * 60_000;
@@ -12,4 +12,9 @@ export async function bareTask({ taskId }: { taskId: string }): Promise<void> {
   const staged = await generationOf({ ...charged, deadlineMs }, 'first').generateVideo({ taskId, deadlineMs });
   const result = await storing.storeResult({ taskId, staged });
   await bookkeeping.completeTask({ taskId, result });
+}
+
+/** The bare shape of a callback: one attempt that does nothing. */
+export async function bareCallback({ taskId }: { taskId: string }): Promise<void> {
+  await callbacksOf('bare').sendCallback({ taskId, isLast: false, nextPauseMs: 5_000 });
 }

@@ -5,26 +5,27 @@ import { startChild, type Child } from './child.ts';
 export type Receiver = {
   readonly child: Child;
   readonly url: string;
-  /** Asks how many came, and answers what it last said: for asking again and again. */
-  readonly receivedNow: () => Promise<number>;
+  /** How many have come by now. */
+  readonly received: () => Promise<number>;
 };
 
 export async function startReceiver(): Promise<Receiver> {
   const port = await keptPort(undefined, undefined);
   const child = startChild('./floor-receiver.js', { ...process.env, PORT: String(port) });
-  let received = 0;
+  const asking: ((received: number) => void)[] = [];
   await new Promise<void>((resolve) => {
     child.onSaid((said) => {
       if (said === 'ready') resolve();
-      if (typeof said === 'object' && said !== null && 'received' in said) received = Number(said.received);
+      if (typeof said === 'object' && said !== null && 'received' in said) asking.shift()?.(Number(said.received));
     });
   });
   return {
     child,
     url: `http://127.0.0.1:${port}`,
-    receivedNow: () => {
-      child.tell({ ask: 'received' });
-      return Promise.resolve(received);
-    },
+    received: () =>
+      new Promise((resolve) => {
+        asking.push(resolve);
+        child.tell({ ask: 'received' });
+      }),
   };
 }

@@ -1,15 +1,6 @@
-import {
-  ActivityCancellationType,
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyActivities,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
-import type { CallbackActivities } from '../activities/index.ts';
+import { condition, continueAsNew, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
 import { callbackPauseMs, callbackPausesMs } from '../src/domain/callback-schedule.ts';
-import { taskQueuesOf } from '../src/domain/task-queues.ts';
+import { callbacksOf } from './steps.ts';
 
 export type DeliverCallbackInput = { readonly taskId: string; readonly accountId: string };
 
@@ -40,16 +31,4 @@ function countRedeliveries(): () => number {
   let count = 0;
   setHandler(redeliverSignal, () => void (count += 1));
   return () => count;
-}
-
-/** An attempt that fails is an answer, not an error: these retries are for our own faults, such as a worker that died. */
-function callbacksOf(accountId: string) {
-  return proxyActivities<CallbackActivities>({
-    taskQueue: taskQueuesOf(workflowInfo().taskQueue).callbacks,
-    startToCloseTimeout: '45s',
-    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
-    cancellationType: ActivityCancellationType.TRY_CANCEL,
-    priority: { fairnessKey: accountId },
-    summary: 'one signed attempt',
-  });
 }

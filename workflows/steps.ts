@@ -1,6 +1,6 @@
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import type { ChargedTask } from '../activities/charge-credits.ts';
-import type { GenerationActivities, MainActivities } from '../activities/index.ts';
+import type { CallbackActivities, GenerationActivities, MainActivities } from '../activities/index.ts';
 import { taskQueuesOf } from '../src/domain/task-queues.ts';
 
 // One proxy per retry policy. None lets a task fail for the number of its attempts: a deploy must not use them up. What
@@ -62,5 +62,17 @@ export function generationOf({ accountId, model, deadlineMs }: ChargedTask, turn
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     priority: { fairnessKey: accountId, ...priority },
     summary: `generate with ${model}`,
+  });
+}
+
+/** An attempt that fails is an answer, not an error: these retries are for our own faults, such as a worker that died. */
+export function callbacksOf(accountId: string) {
+  return proxyActivities<CallbackActivities>({
+    taskQueue: taskQueuesOf(workflowInfo().taskQueue).callbacks,
+    startToCloseTimeout: '45s',
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    priority: { fairnessKey: accountId },
+    summary: 'one signed attempt',
   });
 }

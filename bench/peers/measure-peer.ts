@@ -66,7 +66,7 @@ function createRequest(peer: Peer, caller: number): Buffer {
 
 /** From the first create until the client's receiver has heard of the last. */
 async function wholePerSecond(peer: Peer, receiver: Receiver, count: number): Promise<number> {
-  const wanted = (await receiver.receivedNow()) + count;
+  const wanted = (await receiver.received()) + count;
   const open = Array.from({ length: callers }, () => openCaller(peer.baseUrl));
   const startedAt = performance.now();
   await Promise.all(
@@ -77,7 +77,7 @@ async function wholePerSecond(peer: Peer, receiver: Receiver, count: number): Pr
     ),
   );
   for (const caller of open) caller.close();
-  const arrived = async () => ((await receiver.receivedNow()) >= wanted ? true : undefined);
+  const arrived = async () => ((await receiver.received()) >= wanted ? true : undefined);
   await waitFor('the callbacks', arrived, batchLimitMs);
   return (1000 * count) / (performance.now() - startedAt);
 }

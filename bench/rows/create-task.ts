@@ -6,6 +6,7 @@ import { quiet } from '../quiet.ts';
 import { interleaved } from '../rounds.ts';
 import { type Row, showLoad, showMs, times } from '../row.ts';
 import type { BenchAccount, BenchService } from '../service.ts';
+import { whileFrozen } from '../while-frozen.ts';
 
 export const taskBody = {
   model: 'videogen-2.0-fast',
@@ -48,17 +49,18 @@ export async function createTaskRows(
   const ourStart = () => service.startApi();
   await warmUp([load(floor.baseUrl, manyCallers, () => insert), load(away.baseUrl, manyCallers, creates)]);
   const hot = createsOf(accounts.slice(0, 1));
+  const stopped = (measure: () => Promise<Load>) => () => whileFrozen(temporalsOf(bench), measure);
   const measured = await interleaved({
-    floor1: load(floor.baseUrl, 1, () => insert),
-    away1: load(away.baseUrl, 1, creates),
+    floor1: stopped(load(floor.baseUrl, 1, () => insert)),
+    away1: stopped(load(away.baseUrl, 1, creates)),
     floorThere1: withEngine(floor.startStarting, 1, () => insert),
     there1: withEngine(ourStart, 1, creates),
-    floor32: load(floor.baseUrl, manyCallers, () => insert),
-    away32: load(away.baseUrl, manyCallers, creates),
+    floor32: stopped(load(floor.baseUrl, manyCallers, () => insert)),
+    away32: stopped(load(away.baseUrl, manyCallers, creates)),
     floorThere32: withEngine(floor.startStarting, manyCallers, () => insert),
     there32: withEngine(ourStart, manyCallers, creates),
-    floorHot: () => closedLoop({ callers: manyCallers, durationMs: bench.loadMs }, floor.updateHotRow),
-    hot: load(away.baseUrl, manyCallers, hot),
+    floorHot: stopped(() => closedLoop({ callers: manyCallers, durationMs: bench.loadMs }, floor.updateHotRow)),
+    hot: stopped(load(away.baseUrl, manyCallers, hot)),
   });
   await away.stop();
   const median = (name: keyof typeof measured) => medianLoad(measured[name]);
@@ -103,9 +105,13 @@ export async function quietCreates(
   const request = createsOf(accounts);
   const load = () => httpLoad({ baseUrl: api.baseUrl, callers: manyCallers, durationMs: bench.loadMs, request });
   await warmUp([load]);
-  const measured = await interleaved({ load });
+  const measured = await interleaved({ load: () => whileFrozen(temporalsOf(bench), load) });
   await api.stop();
   return medianLoad(measured.load);
+}
+
+function temporalsOf({ temporal, production }: Bench): readonly number[] {
+  return [temporal, production].flatMap((server) => server?.pid ?? []);
 }
 
 type Start = () => Promise<{ readonly baseUrl: string; kill(): Promise<void> }>;
