@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, copyFile, link as nameAgain, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isMissing } from './is-missing.ts';
 import type { Move } from './result-store.ts';
@@ -14,34 +14,20 @@ const staleDraftMs = 24 * 60 * 60_000;
 const renameAttempts = 20;
 
 /**
- * Puts a file at `path` inside `root` so that a reader, also one after a crash of the machine, finds all of it or nothing. Returns
- * once it is on the disk. The source may be deleted then, but not written to: where that can be, it only gets a second name.
+ * Copies a file to `path` inside `root` so that a reader, also one after a crash of the machine, finds all of it or
+ * nothing. Returns once the copy is on the disk.
  */
 export async function durableCopy(source: string, root: string, path: string): Promise<void> {
-  const target = join(root, path);
-  await syncToDisk(source);
-  const isNamed = await place(nameAgain, source, target).then(
-    () => true,
-    (error: unknown) => {
-      if (isMissing(error)) throw error;
-      return false;
-    },
-  );
-  // Something lies there already, or it is another disk, or one that knows no second names.
-  if (!isNamed) await copyInto(source, root, target);
-  await syncFolders(root, path);
-}
-
-async function copyInto(source: string, root: string, target: string): Promise<void> {
   const draft = join(root, draftsFolder, randomUUID());
   try {
     await copyToDraft(source, draft);
     await syncToDisk(draft);
-    await place(rename, draft, target);
+    await moveInto(draft, join(root, path));
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
   }
+  await syncFolders(root, path);
 }
 
 /**
@@ -50,7 +36,7 @@ async function copyInto(source: string, root: string, target: string): Promise<v
  */
 export async function durableMove(root: string, moves: readonly Move[]): Promise<void> {
   for (const { from, to } of moves) {
-    await place(rename, join(root, from), join(root, to)).catch(async (error: unknown) => {
+    await moveInto(join(root, from), join(root, to)).catch(async (error: unknown) => {
       if (!isMissing(error) || (await isThere(join(root, from)))) throw error;
     });
   }
@@ -79,16 +65,12 @@ async function copyToDraft(source: string, draft: string): Promise<void> {
   });
 }
 
-/** A delete may take the empty folder away while it is being made, or before the file is in it; then it is made again. */
-async function place(
-  give: (source: string, target: string) => Promise<void>,
-  source: string,
-  target: string,
-): Promise<void> {
+/** A delete may take the empty folder away while it is being made, or before the rename; then it is made again. */
+async function moveInto(source: string, target: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       await mkdir(dirname(target), { recursive: true });
-      await give(source, target);
+      await rename(source, target);
       return;
     } catch (error) {
       if (attempt === renameAttempts || !isMissing(error) || !(await isThere(source))) throw error;

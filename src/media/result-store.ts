@@ -20,10 +20,7 @@ export type Move = { readonly from: string; readonly to: string };
  * (`results/<taskId>/video.mp4`). A method throws for what is no key, and for faults of the disk or the network.
  */
 export type ResultStore = {
-  /**
-   * Stores a file, all of it or nothing. The same key may be written again; readers see the old or the new file. The file given may
-   * share its bytes with the store from then on, so it may be deleted but not be written to.
-   */
+  /** Stores a copy of a file, all of it or nothing. The same key may be written again; readers see the old or the new file. */
   put(key: string, filePath: string, contentType: string): Promise<void>;
   /** An absolute URL that anybody may read for a limited time, signed for this very call. Does not ask whether the file exists. */
   link(key: string): Promise<string> | string;

@@ -52,6 +52,9 @@ async function tryOut(tag: string, operationId: string): Promise<{ status: strin
   if (!(await operation.getByRole('button', { name: 'Execute' }).isVisible())) {
     await operation.locator('.opblock-summary-control').click();
   }
+  // An earlier answer stays there until the next one has come, and would be taken for it.
+  const clear = operation.getByRole('button', { name: 'Clear' });
+  if (await clear.isVisible()) await clear.click();
   await operation.getByRole('button', { name: 'Execute' }).click();
   const answer = operation.locator('.live-responses-table .response').first();
   const status = await answer.locator('.response-col_status').innerText();
