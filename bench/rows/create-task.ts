@@ -136,18 +136,21 @@ function spreadRow(callers: string, floor: Load, ours: Load): Row {
   };
 }
 
-/** Temporal takes what it can get of the cores, so the floor has it start as many workflows. */
+/**
+ * Temporal takes what it can get of the cores, so a second floor has it start workflows as well; the verdict is that of the floor
+ * which all rows are to reach.
+ */
 function startingRow(
   callers: string,
   { floor, ours, idle }: { readonly floor: Load; readonly ours: Load; readonly idle: Load },
 ): Row {
-  const { ratio, ...rest } = comparison(floor, ours);
+  const { ratio, ...verdict } = comparison(idle, ours);
   return {
     what: `createTask, ${callers}, Temporal starting the workflows`,
     floor: `the same, with Temporal starting a bare workflow behind each insert: ${showLoad(floor)}`,
     measured: showLoad(ours),
-    ratio: `${ratio}; beside the floor with Temporal stopped: ${comparison(idle, ours).ratio}`,
-    ...rest,
+    ratio: `${comparison(floor, ours).ratio}; beside the floor with Temporal stopped: ${ratio}`,
+    ...verdict,
   };
 }
 
