@@ -60,22 +60,21 @@ async function acceptAll(
 /** Sends at once when nothing is under way; else gathers tasks, and sends them together when it is over. */
 function createLane(acceptAllOf: AcceptAll, patience?: number): Lane {
   let turn: Promise<unknown> = Promise.resolve();
-  let underWay: Promise<unknown> | undefined;
-  let isAlone = false;
+  let underWay: { readonly over: Promise<unknown>; readonly isAlone: boolean } | undefined;
   const send: AcceptAll = (tasks) => {
     const answers = acceptAllOf(tasks);
     const over = answers
       .catch(() => undefined)
       .then(() => {
-        if (underWay === over) underWay = undefined;
+        if (underWay?.over === over) underWay = undefined;
       });
-    underWay = over;
-    isAlone = tasks.length === 1;
+    underWay = { over, isAlone: tasks.length === 1 };
     return answers;
   };
   const untilFree = async () => {
     if (underWay === undefined) return;
-    await (patience !== undefined && isAlone ? Promise.race([underWay, delay(patience)]) : underWay);
+    const { over, isAlone } = underWay;
+    await (patience !== undefined && isAlone ? Promise.race([over, delay(patience)]) : over);
     await endOfLoopTurn();
   };
   const sendInTurn = (sendGathered: () => void) => {

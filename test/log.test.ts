@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+
+const scratch = mkdtempSync(join(tmpdir(), 'videogen-log-'));
+after(() => rmSync(scratch, { recursive: true, force: true }));
+
+const ends = {
+  'process.exit': 'process.exit(1)',
+  'an error that nobody caught': `throw new Error('planned')`,
+  'nothing left to do': '',
+};
+
+for (const [how, code] of Object.entries(ends)) {
+  test(`a process that ends by ${how} writes its last lines first, to standard output and to a file`, () => {
+    const path = join(scratch, `${how}.log`);
+    const toOutput = runLogging(code, '');
+    runLogging(code, `, path: ${JSON.stringify(path)}`);
+    for (const text of [toOutput, readFileSync(path, 'utf8')]) assert.deepEqual(messagesOf(text), ['first', 'last']);
+  });
+}
+
+function runLogging(code: string, destination: string): string {
+  const module = JSON.stringify(new URL('../src/log.js', import.meta.url).href);
+  const script = `import { createLog } from ${module};
+const log = createLog({ level: 'info'${destination} });
+log.info('first');
+log.fatal('last');
+${code}`;
+  return spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }).stdout;
+}
+
+function messagesOf(text: string): readonly unknown[] {
+  const lines = text.split('\n').filter((line) => line !== '');
+  return lines.map((line) => (JSON.parse(line) as { msg: unknown }).msg);
+}
