@@ -69,6 +69,7 @@ async function startServers(): Promise<Bench> {
     production: (serverPath && (await kept(startProductionTemporal({ serverPath, postgresUrl, folder })))) || undefined,
     quick: options.quick,
     loadMs: options.quick ? 500 : 2_000,
+    warmUpMs: options.quick ? 500 : 8_000,
     batch: options.quick ? 64 : 150,
     memoryTasks: Number(options['memory-tasks'] ?? (options.quick ? 400 : 10_000)),
   };

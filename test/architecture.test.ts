@@ -88,6 +88,14 @@ test('whatever takes long to load is out of reach of a start until its servers a
   );
 });
 
+test("Temporal's client is out of reach of an API until it listens", () => {
+  const reached = reachedFrom(['src/api.ts'], ({ typeOnly, isLazy }) => !typeOnly && !isLazy);
+  assert.deepEqual(
+    reached.filter((name) => name.startsWith('@temporalio/')),
+    ['@temporalio/envconfig'],
+  );
+});
+
 test('each prepared statement has a name of its own, for a connection refuses a second text under one name', () => {
   const statement = /\bname: '([^']+)',\s*text:/g;
   const names = sourceFiles().flatMap((file) =>

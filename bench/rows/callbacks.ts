@@ -48,7 +48,8 @@ async function deliveringRow(delivering: Delivering): Promise<Row> {
   const child = startChild('./delivering.js', delivering.service.environment);
   try {
     await said(child);
-    await deliverWithoutEngine(delivering, child, 10 * atOnce);
+    await deliverWithoutEngine(delivering, child, 2 * withoutEngine);
+    await plainPosts(delivering);
     const rates = await interleaved({
       floor: () => plainPosts(delivering),
       ours: () => deliverWithoutEngine(delivering, child, withoutEngine),

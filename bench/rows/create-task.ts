@@ -30,50 +30,55 @@ export async function createTaskRows(
 ): Promise<CreateRows> {
   const away = await service.startApi({ TEMPORAL_ADDRESS: awayAddress });
   const creates = createsOf(accounts);
-  const insert = rawRequest('POST', '/', { body: taskBody });
-  const load = (baseUrl: string, callers: number, request: Requests) => () =>
-    httpLoad({ baseUrl, callers, durationMs: bench.loadMs, request });
-  // A process of its own each time, killed afterwards: it accepts a hundred times as many tasks as Temporal starts meanwhile, and
-  // would go on starting them for minutes. What it has taken from 32 callers while it warms up keeps Temporal busy from the
-  // beginning to the end, in ours and in its floor alike.
-  const withEngine = (start: Start, callers: number, request: Requests) => async () => {
-    const there = await start();
-    try {
-      await load(there.baseUrl, manyCallers, request)();
-      return await load(there.baseUrl, callers, request)();
-    } finally {
-      await there.kill();
-      await quiet([bench.temporal.pid]);
-    }
-  };
-  const ourStart = () => service.startApi();
-  await warmUp([load(floor.baseUrl, manyCallers, () => insert), load(away.baseUrl, manyCallers, creates)]);
   const hot = createsOf(accounts.slice(0, 1));
+  await warmUp(bench, floor.baseUrl, insert);
+  await warmUp(bench, away.baseUrl, creates);
   const stopped = (measure: () => Promise<Load>) => () => whileFrozen(temporalsOf(bench), measure);
-  const measured = await interleaved({
-    floor1: stopped(load(floor.baseUrl, 1, () => insert)),
-    away1: stopped(load(away.baseUrl, 1, creates)),
-    floorThere1: withEngine(floor.startStarting, 1, () => insert),
-    there1: withEngine(ourStart, 1, creates),
-    floor32: stopped(load(floor.baseUrl, manyCallers, () => insert)),
-    away32: stopped(load(away.baseUrl, manyCallers, creates)),
-    floorThere32: withEngine(floor.startStarting, manyCallers, () => insert),
-    there32: withEngine(ourStart, manyCallers, creates),
+  const alone = await interleaved({
+    floor1: stopped(() => load(bench, floor.baseUrl, 1, insert)),
+    ours1: stopped(() => load(bench, away.baseUrl, 1, creates)),
+    floor32: stopped(() => load(bench, floor.baseUrl, manyCallers, insert)),
+    ours32: stopped(() => load(bench, away.baseUrl, manyCallers, creates)),
     floorHot: stopped(() => closedLoop({ callers: manyCallers, durationMs: bench.loadMs }, floor.updateHotRow)),
-    hot: stopped(load(away.baseUrl, manyCallers, hot)),
+    oursHot: stopped(() => load(bench, away.baseUrl, manyCallers, hot)),
   });
   await away.stop();
-  const median = (name: keyof typeof measured) => medianLoad(measured[name]);
+  const starting = await interleaved({
+    floor: () => whileStarting(bench, floor.startStarting, insert),
+    ours: () => whileStarting(bench, () => service.startApi(), creates),
+  });
+  const idle = (name: keyof typeof alone) => medianLoad(alone[name]);
+  const busy = (name: keyof typeof starting, callers: keyof Loads) =>
+    medianLoad(starting[name].map((loads) => loads[callers]));
   return {
-    quietLoad: median('away32'),
+    quietLoad: idle('ours32'),
     rows: [
-      spreadRow('1 caller', median('floor1'), median('away1')),
-      startingRow('1 caller', { floor: median('floorThere1'), ours: median('there1'), idle: median('floor1') }),
-      spreadRow('32 callers', median('floor32'), median('away32')),
-      startingRow('32 callers', { floor: median('floorThere32'), ours: median('there32'), idle: median('floor32') }),
-      hotRow(median('floorHot'), median('hot')),
+      spreadRow('1 caller', idle('floor1'), idle('ours1')),
+      startingRow('1 caller', { floor: busy('floor', 'one'), ours: busy('ours', 'one'), idle: idle('floor1') }),
+      spreadRow('32 callers', idle('floor32'), idle('ours32')),
+      startingRow('32 callers', { floor: busy('floor', 'many'), ours: busy('ours', 'many'), idle: idle('floor32') }),
+      hotRow(idle('floorHot'), idle('oursHot')),
     ],
   };
+}
+
+type Loads = { readonly one: Load; readonly many: Load };
+
+/**
+ * A process of its own each time, killed afterwards: it accepts many times as many tasks as Temporal starts meanwhile, and would go on
+ * starting them for minutes. What it has taken from 32 callers while it warmed up keeps Temporal busy from the beginning to the
+ * end, in ours and in its floor alike.
+ */
+async function whileStarting(bench: Bench, start: Start, request: Requests): Promise<Loads> {
+  const there = await start();
+  try {
+    await warmUp(bench, there.baseUrl, request);
+    const one = await load(bench, there.baseUrl, 1, request);
+    return { one, many: await load(bench, there.baseUrl, manyCallers, request) };
+  } finally {
+    await there.kill();
+    await quiet([bench.temporal.pid]);
+  }
 }
 
 /** createTask once more when the database holds far more than before; it must cost the same. */
@@ -102,10 +107,11 @@ export async function quietCreates(
   accounts: readonly BenchAccount[],
 ): Promise<Load> {
   const api = await service.startApi({ TEMPORAL_ADDRESS: awayAddress });
-  const request = createsOf(accounts);
-  const load = () => httpLoad({ baseUrl: api.baseUrl, callers: manyCallers, durationMs: bench.loadMs, request });
-  await warmUp([load]);
-  const measured = await interleaved({ load: () => whileFrozen(temporalsOf(bench), load) });
+  const creates = createsOf(accounts);
+  await warmUp(bench, api.baseUrl, creates);
+  const measured = await interleaved({
+    load: () => whileFrozen(temporalsOf(bench), () => load(bench, api.baseUrl, manyCallers, creates)),
+  });
   await api.stop();
   return medianLoad(measured.load);
 }
@@ -123,8 +129,15 @@ function createsOf(accounts: readonly BenchAccount[]): Requests {
   return (caller, turn) => requests[(caller + turn) % requests.length] ?? Buffer.alloc(0);
 }
 
-async function warmUp(loads: readonly (() => Promise<Load>)[]): Promise<void> {
-  for (const load of loads) await load();
+const insert: Requests = () => insertRequest;
+const insertRequest = rawRequest('POST', '/', { body: taskBody });
+
+function load(bench: Bench, baseUrl: string, callers: number, request: Requests): Promise<Load> {
+  return httpLoad({ baseUrl, callers, durationMs: bench.loadMs, request });
+}
+
+async function warmUp(bench: Bench, baseUrl: string, request: Requests): Promise<void> {
+  await httpLoad({ baseUrl, callers: manyCallers, durationMs: bench.warmUpMs, request });
 }
 
 function spreadRow(callers: string, floor: Load, ours: Load): Row {

@@ -62,8 +62,8 @@ async function withRunning<T>(
   const clients = accounts.map((account) => openTaskClient(api.baseUrl, account));
   const running: Running = { service, clients, watched, bare, api, worker };
   try {
-    await bare.perSecond(atOnce);
-    await tasksPerSecond(running, atOnce);
+    await bare.perSecond(2 * bench.batch);
+    await tasksPerSecond(running, 2 * bench.batch);
     return await work(running);
   } finally {
     for (const client of clients) client.close();

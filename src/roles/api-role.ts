@@ -13,9 +13,8 @@ import { createFolderResultStore } from '../media/folder-result-store.ts';
 import { createMetrics } from '../metrics.ts';
 import { createSecretBox } from '../outbound/secret-box.ts';
 import { createDatabase } from '../stores/database.ts';
-import { connectTemporal } from '../temporal/connect.ts';
-import { createEngine, type Engine } from '../temporal/engine.ts';
-import { createTaskProgress } from '../temporal/task-progress.ts';
+import type { ApiEngine } from '../temporal/api-engine.ts';
+import { engineLater } from '../temporal/engine-later.ts';
 import { createTaskStarter } from '../temporal/task-starter.ts';
 import { exportBookMetrics } from './book-metrics.ts';
 import { revealSecret, rotateSecret } from './account-secrets.ts';
@@ -32,8 +31,7 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
     poolSize: settings.databasePoolSize,
     onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
-  const temporal = connectTemporal(settings.temporal, { retries: false });
-  const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
+  const engine = engineLater(settings.temporal, taskQueuesOf(settings.taskQueue));
   const starter = createTaskStarter(engine.startTask, (error, task) => {
     log.warn({ err: error, taskId: task.taskId }, 'workflow not started yet; reconcile will start it');
   });
@@ -69,7 +67,7 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
     },
     // With a port of their own, they are not shown on the public one.
     ...(settings.metricsPort === undefined && { metrics: metrics.registry }),
-    progressOf: createTaskProgress(temporal.client),
+    progressOf: engine.progressOf,
     createRate: settings.createRate,
     reads: settings.readRate && createRateLimiter(settings.readRate),
     badKeys: createBadKeys(settings.badKeyRate && createRateLimiter(settings.badKeyRate)),
@@ -79,6 +77,8 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
   });
   const server = await startHttpServer({ app, host: settings.host, port: settings.port, log });
   log.info({ port: server.port, publicUrl: settings.publicUrl }, 'api is listening');
+  // Fails again, and is reported, with the first call that needs it.
+  engine.open().catch(() => {});
   return {
     close: async () => {
       taskEnds.close();
@@ -90,13 +90,13 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
         withdrawals.drain(drainMs),
       ]);
       await keyUses.drain();
-      await Promise.allSettled([temporal.close(), db.close()]);
+      await Promise.allSettled([engine.close(), db.close()]);
     },
   };
 }
 
 /** The generation stops by its workflow; a task without a workflow has nobody else to start its callback. */
-async function stopTask(engine: Engine, { taskId, accountId, hasCallback }: CancelledTask): Promise<void> {
+async function stopTask(engine: ApiEngine, { taskId, accountId, hasCallback }: CancelledTask): Promise<void> {
   await engine.cancelTask(taskId);
   if (hasCallback) await engine.startDelivery({ taskId, accountId });
 }

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isEngineAway } from './is-engine-away.ts';
 
 /** A task that was accepted and waits for its workflow to be started. */
 export type AcceptedTask = { readonly taskId: string; readonly accountId: string; readonly model: string };
@@ -58,6 +57,8 @@ export function createTaskStarter<Task = AcceptedTask>(
       isAway = false;
     } catch (error) {
       if (!first.hasFailed) onError(error, first.task);
+      // It knows the errors of Temporal's client, which must not be loaded before there is one.
+      const { isEngineAway } = await import('./is-engine-away.ts');
       if (isDraining || !isEngineAway(error)) return;
       isAway = true;
       putBack({ ...first, hasFailed: true });
