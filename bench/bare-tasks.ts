@@ -4,7 +4,7 @@ import { connectTemporal } from '../src/temporal/connect.ts';
 import { waitFor } from '../test/support/wait-for.ts';
 import { startChild, type Child } from './child.ts';
 import { inParallel } from './load.ts';
-import type { bareCallback, bareTask } from './floor-workflow.ts';
+import type { bareTask, bareTaskWithCallback } from './floor-workflow.ts';
 
 /** The floor of everything that goes through Temporal. */
 export type BareTasks = {
@@ -20,13 +20,14 @@ const atOnce = 32;
 
 export async function startBareTasks(
   address: string,
-  workflow: 'bareTask' | 'bareCallback' = 'bareTask',
+  workflow: 'bareTask' | 'bareTaskWithCallback' = 'bareTask',
 ): Promise<BareTasks> {
   const queue = `bare-${randomBytes(4).toString('hex')}`;
   const worker = startChild('./floor-worker.js', {
     ...process.env,
     TEMPORAL_ADDRESS: address,
     VIDEOGEN_TASK_QUEUE: queue,
+    LAST_STEP: workflow === 'bareTask' ? 'completeTask' : 'sendCallback',
   });
   let completed = 0;
   const began = new Map<string, number>();
@@ -40,7 +41,7 @@ export async function startBareTasks(
   });
   const { client, close } = connectTemporal({ connection: { address }, namespace: 'default' });
   const start = async (taskId: string) => {
-    await client.workflow.start<typeof bareTask | typeof bareCallback>(workflow, {
+    await client.workflow.start<typeof bareTask | typeof bareTaskWithCallback>(workflow, {
       workflowId: taskId,
       taskQueue: queue,
       args: [{ taskId }],

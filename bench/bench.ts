@@ -14,7 +14,7 @@ export type Bench = {
   readonly loadMs: number;
   /**
    * How long a process takes creates before it is measured, ours and the floor alike: Node compiles what it runs often, and until
-   * then a create costs half as much again.
+   * then a create costs a third more.
    */
   readonly warmUpMs: number;
   /** Tasks in one batch of whole tasks, after two such batches to warm up; and tasks until memory is looked at for good. */

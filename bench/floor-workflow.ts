@@ -14,7 +14,8 @@ export async function bareTask({ taskId }: { taskId: string }): Promise<void> {
   await bookkeeping.completeTask({ taskId, result });
 }
 
-/** The bare shape of a callback: one attempt that does nothing. */
-export async function bareCallback({ taskId }: { taskId: string }): Promise<void> {
-  await callbacksOf('bare').sendCallback({ taskId, isLast: false, nextPauseMs: 5_000 });
+/** The same, and one attempt at a callback. */
+export async function bareTaskWithCallback(task: { taskId: string }): Promise<void> {
+  await bareTask(task);
+  await callbacksOf('bare', 'fromTask').sendCallback({ ...task, isLast: false, nextPauseMs: 5_000 });
 }

@@ -22,7 +22,7 @@ export const parts: Readonly<Record<string, Part>> = {
   http: { measure: httpRows },
   engine: { measure: (bench) => wholeTaskRows(bench, bestEngine(bench)) },
   live: { measure: liveRows },
-  callbacks: { measure: callbackRows },
+  callbacks: { measure: (bench) => callbackRows(bench, bestEngine(bench)) },
   preview: { measure: previewRows },
   start: { measure: ({ folder }) => coldStartRows(folder) },
   memory: { isLong: true, measure: async (bench, { say }) => [await memoryRow(bench, bestEngine(bench), say)] },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { openCaller, rawRequest, type RawAnswer } from './caller.ts';
+import { inParallel } from './load.ts';
 import type { BenchAccount } from './service.ts';
 import { taskBody } from './rows/create-task.ts';
 
@@ -8,7 +9,7 @@ const record = z.object({ data: z.object({ state: z.string() }) });
 
 /** A client of one account on one connection. */
 export type TaskClient = {
-  create(prompt?: string): Promise<{ readonly taskId: string; readonly answeredAt: number }>;
+  create(prompt?: string, callBackUrl?: string): Promise<{ readonly taskId: string; readonly answeredAt: number }>;
   stateOf(taskId: string): Promise<string>;
   close(): void;
 };
@@ -16,8 +17,8 @@ export type TaskClient = {
 export function openTaskClient(baseUrl: string, { key }: BenchAccount): TaskClient {
   const caller = openCaller(baseUrl);
   return {
-    create: async (prompt = taskBody.input.prompt) => {
-      const body = { ...taskBody, input: { ...taskBody.input, prompt } };
+    create: async (prompt = taskBody.input.prompt, callBackUrl) => {
+      const body = { ...taskBody, input: { ...taskBody.input, prompt }, ...(callBackUrl && { callBackUrl }) };
       const answer = await caller.ask(rawRequest('POST', '/api/v1/jobs/createTask', { key, body }));
       const answeredAt = performance.timeOrigin + performance.now();
       return { taskId: created.parse(parsed(answer)).data.taskId, answeredAt };
@@ -28,6 +29,16 @@ export function openTaskClient(baseUrl: string, { key }: BenchAccount): TaskClie
     },
     close: () => caller.close(),
   };
+}
+
+/** So many tasks, shared among the clients, each of which creates one after the other. */
+export async function createAll(clients: readonly TaskClient[], count: number, callBackUrl?: string): Promise<void> {
+  await Promise.all(
+    clients.map((client, index) => {
+      const share = Math.floor(count / clients.length) + (index < count % clients.length ? 1 : 0);
+      return inParallel(share, 1, () => client.create(undefined, callBackUrl));
+    }),
+  );
 }
 
 function parsed({ status, body }: RawAnswer): unknown {

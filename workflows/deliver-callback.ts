@@ -1,21 +1,32 @@
 import { condition, continueAsNew, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { CallbackAttempt } from '../activities/send-callback.ts';
 import { callbackPauseMs, callbackPausesMs } from '../src/domain/callback-schedule.ts';
 import { callbacksOf } from './steps.ts';
 
-export type DeliverCallbackInput = { readonly taskId: string; readonly accountId: string };
+export type DeliverCallbackInput = {
+  readonly taskId: string;
+  readonly accountId: string;
+  /** What came of the first attempt, when the task's own workflow has made it. */
+  readonly firstAttempt?: CallbackAttempt | undefined;
+};
 
 /** Sends at once and begins the schedule anew, whatever the delivery is waiting for. */
 export const redeliverSignal = defineSignal<[], 'redeliver'>('redeliver');
 
 /** Tells the client's receiver how its task ended: signed attempts over three days, until one is answered with 2xx or 410. */
-export async function deliverCallback(delivery: DeliverCallbackInput): Promise<'delivered' | 'gone' | 'failed'> {
-  const { sendCallback } = callbacksOf(delivery.accountId);
+export async function deliverCallback({
+  firstAttempt,
+  ...delivery
+}: DeliverCallbackInput): Promise<'delivered' | 'gone' | 'failed'> {
+  const { sendCallback } = callbacksOf(delivery.accountId, 'scheduled');
   const redeliveries = countRedeliveries();
+  let made = firstAttempt;
   for (let index = 0; ; index += 1) {
     const seen = redeliveries();
     const nextPauseMs = callbackPausesMs[index + 1];
     const isLast = nextPauseMs === undefined;
-    const attempt = await sendCallback({ taskId: delivery.taskId, isLast, nextPauseMs });
+    const attempt = made ?? (await sendCallback({ taskId: delivery.taskId, isLast, nextPauseMs }));
+    made = undefined;
     if (redeliveries() === seen) {
       if (attempt.kind !== 'failed') return attempt.kind;
       if (isLast) return 'failed';

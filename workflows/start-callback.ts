@@ -1,17 +1,18 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { callbackWorkflowId } from '../src/domain/workflow-ids.ts';
-import { deliverCallback } from './deliver-callback.ts';
+import { deliverCallback, type DeliverCallbackInput } from './deliver-callback.ts';
 
 /**
  * Starts the delivery as a workflow of its own that outlives the task. It must have started before the parent returns,
  * else it never does; one that runs already (after a reset, or started by reconcile) is left alone.
  */
-export async function startCallback({ taskId, accountId }: { taskId: string; accountId: string }): Promise<void> {
+export async function startCallback(delivery: DeliverCallbackInput): Promise<void> {
+  const { taskId } = delivery;
   try {
     await startChild(deliverCallback, {
       workflowId: callbackWorkflowId(taskId),
-      args: [{ taskId, accountId }],
+      args: [delivery],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       staticSummary: `callback of task ${taskId}`,
     });

@@ -65,12 +65,20 @@ export function generationOf({ accountId, model, deadlineMs }: ChargedTask, turn
   });
 }
 
-/** An attempt that fails is an answer, not an error: these retries are for our own faults, such as a worker that died. */
-export function callbacksOf(accountId: string) {
+/**
+ * How an attempt at a callback is repeated. One that fails is an answer, not an error: these are for our own faults, such as no
+ * free slot or a worker that died. The one that a task makes itself is not repeated, and not waited for long.
+ */
+const callbackTurns = {
+  fromTask: { scheduleToCloseTimeout: '1m', retry: { maximumAttempts: 1 } },
+  scheduled: { retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' } },
+} as const;
+
+export function callbacksOf(accountId: string, turn: keyof typeof callbackTurns) {
   return proxyActivities<CallbackActivities>({
     taskQueue: taskQueuesOf(workflowInfo().taskQueue).callbacks,
     startToCloseTimeout: '45s',
-    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+    ...callbackTurns[turn],
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     priority: { fairnessKey: accountId },
     summary: 'one signed attempt',

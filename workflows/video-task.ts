@@ -12,7 +12,7 @@ import type { TaskState } from '../src/domain/task.ts';
 import { failureOf } from './failure-of.ts';
 import { generate } from './generate.ts';
 import { bookkeeping, charging, storing } from './steps.ts';
-import { startCallback } from './start-callback.ts';
+import { tellOfEnd } from './tell-of-end.ts';
 
 export type VideoTaskInput = {
   readonly taskId: string;
@@ -34,7 +34,7 @@ export async function videoTask({ taskId, order }: VideoTaskInput): Promise<Task
   const charged = await CancellationScope.nonCancellable(() => charging.chargeCredits({ taskId, order }));
   const end = charged.isFinal ? await settled(taskId) : await runToEnd(taskId, charged, show);
   show(end.state);
-  if (end.hasCallback) await CancellationScope.nonCancellable(() => startCallback({ taskId, ...charged }));
+  if (end.hasCallback) await CancellationScope.nonCancellable(() => tellOfEnd({ taskId, ...charged }));
   return end;
 }
 

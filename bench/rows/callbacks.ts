@@ -1,42 +1,39 @@
-import { taskQueuesOf } from '../../src/domain/task-queues.ts';
-import { connectTemporal } from '../../src/temporal/connect.ts';
-import { createEngine } from '../../src/temporal/engine.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { startBareTasks } from '../bare-tasks.ts';
 import type { Bench } from '../bench.ts';
 import { type Child, startChild } from '../child.ts';
 import { addFinishedTasks } from '../finished-tasks.ts';
-import { inParallel } from '../load.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
 import { interleaved } from '../rounds.ts';
 import { type Row, times } from '../row.ts';
-import { benchAccounts, benchService, type BenchService } from '../service.ts';
+import { type BenchAccount, benchAccounts, benchService, type BenchService } from '../service.ts';
 import { median } from '../statistics.ts';
+import { createAll, openTaskClient, type TaskClient } from '../task-client.ts';
+import type { WholeTaskEngine } from './whole-task.ts';
 
 const atOnce = 32;
-/** Each is a workflow. */
-const throughEngine = 200;
+const wholeTasks = 2 * atOnce;
 const withoutEngine = 3_000;
 const posts = 10_000;
 
 type Delivering = {
-  readonly bench: Bench;
+  readonly engine: WholeTaskEngine;
   readonly service: BenchService;
   readonly receiver: Receiver;
   readonly poster: Child;
-  readonly accountIds: readonly string[];
+  readonly accounts: readonly BenchAccount[];
 };
 
-/** Owed callbacks of ended tasks beside plain POSTs from one process to the same receiver: without the engine, and through it. */
-export async function callbackRows(bench: Bench): Promise<readonly Row[]> {
-  const service = await benchService(bench, bench.temporal.address);
+/** Callbacks beside plain POSTs from one process to the same receiver: by themselves, and behind whole tasks. */
+export async function callbackRows(bench: Bench, engine: WholeTaskEngine): Promise<readonly Row[]> {
+  const service = await benchService(bench, engine.address);
   const receiver = await startReceiver();
-  const accountIds = (await benchAccounts(service.db, 20)).map(({ accountId }) => accountId);
+  const accounts = await benchAccounts(service.db, atOnce);
   const poster = startChild('./floor-poster.js', process.env);
   await said(poster);
-  const delivering = { bench, service, receiver, poster, accountIds };
+  const delivering = { engine, service, receiver, poster, accounts };
   try {
-    return [await deliveringRow(delivering), await workflowRow(delivering)];
+    return [await deliveringRow(delivering), await wholeTaskRow(delivering)];
   } finally {
     await Promise.all([poster.stop(), receiver.child.stop()]);
     await service.close();
@@ -68,28 +65,33 @@ async function deliveringRow(delivering: Delivering): Promise<Row> {
   }
 }
 
-async function workflowRow(delivering: Delivering): Promise<Row> {
-  const worker = delivering.service.startWorker();
-  const bare = await startBareTasks(delivering.bench.temporal.address, 'bareCallback');
+/** Most callbacks are sent by the workflow of their task. */
+async function wholeTaskRow(delivering: Delivering): Promise<Row> {
+  const { engine, service, accounts } = delivering;
+  const api = await service.startApi();
+  const worker = service.startWorker();
+  const bare = await startBareTasks(engine.address, 'bareTaskWithCallback');
+  const clients = accounts.map((account) => openTaskClient(api.baseUrl, account));
   try {
-    await deliverThroughEngine(delivering, atOnce);
-    await bare.perSecond(atOnce);
+    await bare.perSecond(wholeTasks);
+    await calledBackPerSecond(delivering, clients);
     const rates = await interleaved({
       posts: () => plainPosts(delivering),
-      bare: () => bare.perSecond(throughEngine),
-      ours: () => deliverThroughEngine(delivering, throughEngine),
+      bare: () => bare.perSecond(wholeTasks),
+      ours: () => calledBackPerSecond(delivering, clients),
     });
     const [plain, empty, ours] = [median(rates.posts), median(rates.bare), median(rates.ours)];
     return {
-      what: 'callbacks to an instant receiver, one worker, as workflows',
-      floor: `plain POSTs from one process, ${atOnce} at once: ${Math.round(plain)}/s; bare workflow, one empty activity: ${empty.toFixed(1)}/s`,
-      measured: `${ours.toFixed(1)}/s, each signed, recorded and durable`,
+      what: `callbacks to an instant receiver, one worker, each behind its whole task, ${engine.name}`,
+      floor: `plain POSTs from one process, ${atOnce} at once: ${Math.round(plain)}/s; bare workflow, the same steps and one more for the callback: ${empty.toFixed(1)}/s`,
+      measured: `${ours.toFixed(1)}/s`,
       ratio: `rate ${times(ours / plain)} of POSTs, ${times(ours / empty)} of bare workflows`,
       target: 'rate ≥ 0.5 × of POSTs',
       isReached: ours / plain >= 0.5,
     };
   } finally {
-    await Promise.all([worker.stop(), bare.close()]);
+    for (const client of clients) client.close();
+    await Promise.all([worker.stop(), api.stop(), bare.close()]);
   }
 }
 
@@ -112,7 +114,8 @@ function said(child: Child): Promise<number> {
 
 type Owed = { readonly taskId: string; readonly accountId: string };
 
-async function owedCallbacks({ service, receiver, accountIds }: Delivering, count: number): Promise<readonly Owed[]> {
+async function owedCallbacks({ service, receiver, accounts }: Delivering, count: number): Promise<readonly Owed[]> {
+  const accountIds = accounts.map(({ accountId }) => accountId);
   await addFinishedTasks(service.db, accountIds, count);
   const text = `
 insert into callback_deliveries (task_id, account_id, url, due_at)
@@ -136,21 +139,13 @@ function inTurns(owed: readonly Owed[]): readonly Owed[] {
   return placed.toSorted((a, b) => a.place - b.place).map(({ one }) => one);
 }
 
-async function deliverThroughEngine(delivering: Delivering, count: number): Promise<number> {
-  const { bench, service, receiver } = delivering;
-  const owed = await owedCallbacks(delivering, count);
-  const { client, close } = connectTemporal({ connection: { address: bench.temporal.address }, namespace: 'default' });
-  const engine = createEngine(client, taskQueuesOf(service.environment.VIDEOGEN_TASK_QUEUE));
-  const wanted = (await receiver.received()) + owed.length;
+/** From the first createTask until the last callback has come. */
+async function calledBackPerSecond({ receiver }: Delivering, clients: readonly TaskClient[]): Promise<number> {
+  const wanted = (await receiver.received()) + wholeTasks;
   const startedAt = performance.now();
-  await inParallel(owed.length, atOnce, async (index) => {
-    const delivery = owed[index];
-    if (delivery !== undefined) await engine.startDelivery(delivery);
-  });
+  await createAll(clients, wholeTasks, receiver.url);
   await waitFor('the callbacks', async () => ((await receiver.received()) >= wanted ? true : undefined), 120_000);
-  const perSecond = (1000 * owed.length) / (performance.now() - startedAt);
-  await close();
-  return perSecond;
+  return (1000 * wholeTasks) / (performance.now() - startedAt);
 }
 
 async function plainPosts({ poster, receiver }: Delivering): Promise<number> {

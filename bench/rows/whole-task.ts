@@ -3,12 +3,11 @@ import { waitFor } from '../../test/support/wait-for.ts';
 import { type BareTasks, startBareTasks } from '../bare-tasks.ts';
 import type { Bench } from '../bench.ts';
 import { type Child, residentMb } from '../child.ts';
-import { inParallel } from '../load.ts';
 import { interleaved } from '../rounds.ts';
 import { type Row, showMs, times } from '../row.ts';
 import { benchAccounts, benchService, type BenchService } from '../service.ts';
 import { median } from '../statistics.ts';
-import { openTaskClient, type TaskClient } from '../task-client.ts';
+import { createAll, openTaskClient, type TaskClient } from '../task-client.ts';
 import { watchTasks, type WatchedTasks } from '../watched-tasks.ts';
 
 const atOnce = 32;
@@ -151,12 +150,7 @@ function showMemory(memory: Omit<Memory, 'tasks'> | undefined): string {
 async function tasksPerSecond({ clients, service }: Running, count: number): Promise<number> {
   const wanted = (await countFinished(service)) + count;
   const startedAt = performance.now();
-  await Promise.all(
-    clients.map((client, index) => {
-      const share = Math.floor(count / clients.length) + (index < count % clients.length ? 1 : 0);
-      return inParallel(share, 1, () => client.create());
-    }),
-  );
+  await createAll(clients, count);
   await waitFor('the tasks', async () => ((await countFinished(service)) >= wanted ? true : undefined), 300_000);
   return (1000 * count) / (performance.now() - startedAt);
 }

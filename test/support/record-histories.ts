@@ -28,7 +28,11 @@ const { db } = worker.database;
 const { accountId } = await createTestAccount(worker.database);
 const temporal = connectTemporal(worker.settings.temporal);
 const engine = createEngine(temporal.client, taskQueuesOf(worker.settings.taskQueue));
-const receiver = await startCallbackReceiver();
+// What the task's own attempt does not settle becomes a workflow.
+let refusals = 0;
+const receiver = await startCallbackReceiver({
+  answer: ({ path }) => (path === '/later' && (refusals += 1) === 1 ? 503 : 204),
+});
 
 async function start(prompt: string, callBackUrl?: string): Promise<string> {
   const taskId = await acceptTestTask(db, accountId, taskParam(prompt, {}, callBackUrl));
@@ -70,7 +74,11 @@ async function failGeneration(workflowId: string): Promise<void> {
 const succeeded = await start('[[instant]] recorded', `${receiver.url}/success`);
 await waitForEnd(db, succeeded);
 await save('success-with-callback', succeeded);
-await save('callback', callbackWorkflowId(succeeded));
+
+const calledBackLater = await start('[[instant]] recorded', `${receiver.url}/later`);
+await waitForEnd(db, calledBackLater);
+await save('success-with-late-callback', calledBackLater);
+await save('callback', callbackWorkflowId(calledBackLater));
 
 const quiet = await start('[[instant]] recorded without callback');
 await waitForEnd(db, quiet);

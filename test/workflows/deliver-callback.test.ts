@@ -30,7 +30,11 @@ type Delivering = {
 };
 
 /** Starts a delivery, with workers of its own, and gives it to `use`. */
-async function withDelivery(receiver: Receiver, use: (delivering: Delivering) => Promise<void>): Promise<void> {
+async function withDelivery(
+  receiver: Receiver,
+  use: (delivering: Delivering) => Promise<void>,
+  firstAttempt?: CallbackAttempt,
+): Promise<void> {
   assert.ok(environment);
   const { client, nativeConnection: connection } = environment;
   const queues = taskQueuesOf(`test-${randomUUID()}`);
@@ -50,7 +54,9 @@ async function withDelivery(receiver: Receiver, use: (delivering: Delivering) =>
   ]);
   const runs = workers.map((worker) => worker.run());
   try {
-    const start = { workflowId, taskQueue: queues.main, args: [delivery] };
+    const start = { workflowId, taskQueue: queues.main, args: [{ ...delivery, firstAttempt }] };
+    // What the task itself has done counts as the first attempt.
+    if (firstAttempt !== undefined) atMs.push(await environment.currentTimeMs());
     const handle = await client.workflow.start('deliverCallback', start);
     await use({
       environment,
@@ -98,6 +104,21 @@ test('a receiver that never succeeds gets ten attempts in three days, then the d
         callbackPausesMs.map((_, index) => [index === 9, callbackPausesMs[index + 1]]),
       );
     },
+  ),
+);
+
+test("an attempt of the task's own is the first of the ten, and its Retry-After is obeyed", options, () =>
+  withDelivery(
+    () => failed(),
+    async ({ result, times, orders }) => {
+      assert.equal(await result(), 'failed');
+      assertTimes(times().slice(0, 4), [0, 40 * minute, 45 * minute, 75 * minute]);
+      assert.deepEqual(
+        orders.map(({ isLast }) => isLast),
+        callbackPausesMs.slice(1).map((_, index) => index === 8),
+      );
+    },
+    failed(40 * minute * 1_000),
   ),
 );
 

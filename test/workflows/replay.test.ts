@@ -20,6 +20,7 @@ test('there is a history of every way a task can go', () => {
   for (const shape of [
     'success',
     'success-with-callback',
+    'success-with-late-callback',
     'success-after-a-repeat',
     'fail-with-callback',
     'cancelled',

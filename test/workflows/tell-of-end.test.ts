@@ -1,0 +1,106 @@
+import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import { Worker } from '@temporalio/worker';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { CallbackAttempt, CallbackOrder } from '../../activities/send-callback.ts';
+import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { callbackWorkflowId } from '../../src/domain/workflow-ids.ts';
+import { startTimeSkipping } from '../support/time-skipping.ts';
+
+// The workflows of a task and of its callback are the real ones, and the activities are played; the task has ended before.
+const environment = await startTimeSkipping();
+const options = { skip: environment === undefined && 'the time-skipping test server is not to be had here' };
+after(() => environment?.teardown());
+// Its test server can add search attributes, but not list them, as our own registration does. 2 is a keyword.
+await environment?.connection.operatorService.addSearchAttributes({
+  namespace: 'default',
+  searchAttributes: { TaskState: 2 },
+});
+
+type Told = {
+  /** Of every attempt, whoever made it. */
+  readonly orders: readonly CallbackOrder[];
+  readonly secondsToTask: number;
+  /** How the callback's own workflow ended; undefined when there was none. */
+  readonly ownWorkflow: string | undefined;
+};
+
+/** Runs a task to the end of its workflow and of all that it started. Without `receiver` nobody serves callbacks until it has ended. */
+async function told(receiver?: (attempt: number) => CallbackAttempt): Promise<Told> {
+  assert.ok(environment);
+  const { client, nativeConnection: connection } = environment;
+  const queues = taskQueuesOf(`test-${randomUUID()}`);
+  const taskId = randomUUID();
+  const orders: CallbackOrder[] = [];
+  const sendCallback = (order: CallbackOrder) => Promise.resolve((receiver ?? delivered)(orders.push(order)));
+  const workflowBundle = { codePath: fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url)) };
+  const activities = {
+    chargeCredits: () => Promise.resolve({ accountId: 'alice', model: 'm', deadlineMs: 1, isFinal: true }),
+    refundCredits: () => Promise.resolve({ state: 'success', hasCallback: true }),
+  };
+  const workers = [await Worker.create({ connection, taskQueue: queues.main, workflowBundle, activities })];
+  const runs = workers.map((worker) => worker.run());
+  const serveCallbacks = async () => {
+    const worker = await Worker.create({ connection, taskQueue: queues.callbacks, activities: { sendCallback } });
+    workers.push(worker);
+    runs.push(worker.run());
+  };
+  if (receiver !== undefined) await serveCallbacks();
+  try {
+    const from = await environment.currentTimeMs();
+    await client.workflow.execute('videoTask', { workflowId: taskId, taskQueue: queues.main, args: [{ taskId }] });
+    const secondsToTask = ((await environment.currentTimeMs()) - from) / 1_000;
+    if (receiver === undefined) await serveCallbacks();
+    const own = client.workflow.getHandle(callbackWorkflowId(taskId)).result();
+    const ownWorkflow = await own.then(String, (error: unknown) => {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    });
+    return { orders, secondsToTask, ownWorkflow };
+  } finally {
+    for (const worker of workers) worker.shutdown();
+    await Promise.all(runs);
+  }
+}
+
+const delivered = (): CallbackAttempt => ({ kind: 'delivered' });
+const pauses = (orders: readonly CallbackOrder[]) => orders.map(({ nextPauseMs }) => nextPauseMs);
+
+test('a callback that is answered at once costs no workflow of its own', options, async () => {
+  const { orders, ownWorkflow } = await told(delivered);
+  assert.deepEqual([pauses(orders), ownWorkflow], [[5_000], undefined]);
+});
+
+test('410 is the end of it as well', options, async () => {
+  const { orders, ownWorkflow } = await told(() => ({ kind: 'gone' }));
+  assert.deepEqual([orders.length, ownWorkflow], [1, undefined]);
+});
+
+test('behind an attempt that fails the schedule goes on without the task', options, async () => {
+  const { orders, secondsToTask, ownWorkflow } = await told((attempt) =>
+    attempt < 3 ? { kind: 'failed', retryAfterMs: undefined } : delivered(),
+  );
+  assert.deepEqual([pauses(orders), ownWorkflow], [[5_000, 300_000, 1_800_000], 'delivered']);
+  // The test server's clock runs ahead of whoever looks at it, but not by the five minutes of the second pause.
+  assert.ok(secondsToTask < 60, `the task took ${secondsToTask} s`);
+});
+
+test(
+  'an attempt for which there is no slot counts for nothing: the schedule begins in a workflow of its own',
+  options,
+  async () => {
+    const { orders, ownWorkflow } = await told((attempt) => {
+      if (attempt === 1) throw ApplicationFailure.create({ type: 'busy', message: 'no free slot' });
+      return delivered();
+    });
+    assert.deepEqual([pauses(orders), ownWorkflow], [[5_000, 5_000], 'delivered']);
+  },
+);
+
+test('a task waits a minute at most for somebody who makes the attempt', options, async () => {
+  const { orders, secondsToTask, ownWorkflow } = await told();
+  assert.deepEqual([pauses(orders), ownWorkflow], [[5_000], 'delivered']);
+  assert.ok(secondsToTask >= 60 && secondsToTask < 90, `the task took ${secondsToTask} s`);
+});
