@@ -23,11 +23,12 @@ export const parts: Readonly<Record<string, Part>> = {
   engine: { measure: (bench) => wholeTaskRows(bench, bestEngine(bench)) },
   live: { measure: liveRows },
   callbacks: { measure: (bench) => callbackRows(bench, bestEngine(bench)) },
-  preview: { measure: previewRows },
+  preview: { measure: (bench) => previewRows(bench, 0) },
   start: { measure: ({ folder }) => coldStartRows(folder) },
   memory: { isLong: true, measure: async (bench, { say }) => [await memoryRow(bench, bestEngine(bench), say)] },
   growth: { isLong: true, measure: growthRows },
   engines: { isLong: true, measure: otherEngineRows },
+  photographs: { isLong: true, measure: (bench) => previewRows(bench, 3) },
   peers: { isLong: true, measure: (bench, { note }) => peerRows(bench, note) },
 };
 
@@ -50,10 +51,8 @@ async function otherEngineRows(bench: Bench): Promise<readonly Row[]> {
   return [...development, await posterRow(bench, engine)];
 }
 
-async function previewRows({ folder }: Bench): Promise<readonly Row[]> {
+async function previewRows({ folder }: Bench, photographs: number): Promise<readonly Row[]> {
   const rows: Row[] = [];
-  for (const photographs of [0, 3]) {
-    for (const seconds of [5, 15]) rows.push(await previewRow(folder, seconds, photographs));
-  }
+  for (const seconds of [5, 15]) rows.push(await previewRow(folder, seconds, photographs));
   return rows;
 }

@@ -11,7 +11,7 @@ import { type Row, tableOf } from './row.ts';
 import { benchPostgres, benchTemporal } from './servers.ts';
 
 // `npm run bench`: every row beside its floor, on the same servers, in the same run; prints one table in less than ten minutes.
-//   --long             instead of that, the parts that take longer: memory, growth, engines and peers
+//   --long             instead of that, the parts that take longer: memory, growth, engines, photographs and peers
 //   --only PARTS       these alone, by their names in bench/parts.ts, with commas between them
 //   --memory-tasks N   whole tasks until memory is looked at for good; 10,000 unless said otherwise
 //   --quick            short loads, to try the bench itself; its figures mean little
@@ -118,7 +118,7 @@ async function report(): Promise<string> {
   const facts = await machine(bench, loadBefore, serverPath);
   const elsewhere =
     'What takes longer by nature is measured by `npm run bench -- --long`: memory over 10,000 whole tasks, growth step by step, ' +
-    'the development server, posters that are made here, and what people would pick instead.';
+    'the development server, posters that are made here, films of photographs, and what people would pick instead.';
   const without = 'TEMPORAL_SERVER_PATH was not set, so nothing was measured on the production server with PostgreSQL.';
   return [
     `${minutesSince(startedAt)} minutes: ${minutes.join(', ')}; the rest is for the servers.`,
