@@ -22,7 +22,8 @@ export async function deliverCallback({
   const redeliveries = countRedeliveries();
   let made = firstAttempt;
   for (let index = 0; ; index += 1) {
-    const seen = redeliveries();
+    // An attempt that was made before this workflow was there cannot have been the redelivery that came with its start.
+    const seen = made === undefined ? redeliveries() : 0;
     const nextPauseMs = callbackPausesMs[index + 1];
     const isLast = nextPauseMs === undefined;
     const attempt = made ?? (await sendCallback({ taskId: delivery.taskId, isLast, nextPauseMs }));

@@ -6,8 +6,7 @@ import { callbacksOf } from './steps.ts';
 
 /**
  * Tells the client's receiver how its task ended. The first attempt is made by the task's own workflow, and most callbacks need no
- * other; a workflow of its own costs as much again. Whatever is left of the schedule becomes one all the same, for the task does
- * not wait for it.
+ * other. What is left of the schedule becomes a workflow of its own, for the task does not wait for it.
  */
 export async function tellOfEnd({ taskId, accountId }: { taskId: string; accountId: string }): Promise<void> {
   // Not in the histories of tasks that were running when it was introduced.

@@ -14,6 +14,7 @@ const environment = await startTimeSkipping();
 const options = { skip: environment === undefined && 'the time-skipping test server is not to be had here' };
 after(() => environment?.teardown());
 
+const workflowBundle = { codePath: fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url)) };
 const [second, minute, hour] = [1, 60, 3_600] as const;
 const delivery = { taskId: '019abc12-3456-7def-8901-234567890abc', accountId: 'alice' };
 
@@ -47,7 +48,6 @@ async function withDelivery(
     atMs.push(await environment.currentTimeMs());
     return receiver(orders.length, redeliver);
   };
-  const workflowBundle = { codePath: fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url)) };
   const workers = await Promise.all([
     Worker.create({ connection, taskQueue: queues.main, workflowBundle }),
     Worker.create({ connection, taskQueue: queues.callbacks, activities: { sendCallback } }),
@@ -120,6 +120,44 @@ test("an attempt of the task's own is the first of the ten, and its Retry-After 
     },
     failed(40 * minute * 1_000),
   ),
+);
+
+test(
+  "a redelivery that is asked for before the first step is not taken for done by the task's own attempt",
+  options,
+  async () => {
+    assert.ok(environment);
+    const { client, nativeConnection: connection } = environment;
+    const queues = taskQueuesOf(`test-${randomUUID()}`);
+    // Nobody serves the queue yet, so start and signal come to the workflow together.
+    const handle = await client.workflow.signalWithStart('deliverCallback', {
+      workflowId: randomUUID(),
+      taskQueue: queues.main,
+      args: [{ ...delivery, firstAttempt: failed(40 * minute * 1_000) }],
+      signal: 'redeliver',
+    });
+    const askedAt = await environment.currentTimeMs();
+    const atMs: number[] = [];
+    const sendCallback = async () => {
+      atMs.push(await environment.currentTimeMs());
+      return delivered;
+    };
+    const workers = await Promise.all([
+      Worker.create({ connection, taskQueue: queues.main, workflowBundle }),
+      Worker.create({ connection, taskQueue: queues.callbacks, activities: { sendCallback } }),
+    ]);
+    const runs = workers.map((worker) => worker.run());
+    try {
+      assert.equal(await handle.result(), 'delivered');
+      assertTimes(
+        atMs.map((ms) => Math.round((ms - askedAt) / 1_000)),
+        [0],
+      );
+    } finally {
+      for (const worker of workers) worker.shutdown();
+      await Promise.all(runs);
+    }
+  },
 );
 
 test('the schedule ends with the first success', options, () =>
