@@ -31,7 +31,10 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
     poolSize: settings.databasePoolSize,
     onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
-  const engine = engineLater(settings.temporal, taskQueuesOf(settings.taskQueue));
+  const engine = engineLater(async () => {
+    const { openApiEngine } = await import('../temporal/api-engine.ts');
+    return openApiEngine(settings.temporal, taskQueuesOf(settings.taskQueue));
+  });
   const starter = createTaskStarter(engine.startTask, (error, task) => {
     log.warn({ err: error, taskId: task.taskId }, 'workflow not started yet; reconcile will start it');
   });
@@ -77,7 +80,7 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
   });
   const server = await startHttpServer({ app, host: settings.host, port: settings.port, log });
   log.info({ port: server.port, publicUrl: settings.publicUrl }, 'api is listening');
-  // Fails again, and is reported, with the first call that needs it.
+  // A failure is met again, and reported, by the first call.
   engine.open().catch(() => {});
   return {
     close: async () => {

@@ -1,12 +1,11 @@
-import type { Task } from '../domain/task.ts';
 import type { TaskQueues } from '../domain/task-queues.ts';
 import { connectTemporal, type TemporalTarget } from './connect.ts';
 import { createEngine, type Engine } from './engine.ts';
-import { createTaskProgress } from './task-progress.ts';
+import { createTaskProgress, type LiveTask } from './task-progress.ts';
 
 /** What the API asks of Temporal; each call is as in `createEngine` and `createTaskProgress`. */
 export type ApiEngine = Pick<Engine, 'startTask' | 'cancelTask' | 'startDelivery' | 'redeliver'> & {
-  readonly progressOf: (task: Task) => Promise<number>;
+  readonly progressOf: (task: LiveTask) => Promise<number>;
   readonly close: () => Promise<void>;
 };
 

@@ -18,6 +18,9 @@ const pollerWaitMs = 50;
 const maxLooks = 16;
 const maxRemembered = 10_000;
 
+/** A task whose progress is asked for. */
+export type LiveTask = Pick<Task, 'taskId' | 'state'>;
+
 /** What is known of a task: its figure once a look has ended, when the last look began, and the one that is under way. */
 type Figure = { progress: number | undefined; lookedAt: number; looking: Promise<void> | undefined };
 
@@ -26,7 +29,7 @@ type Figure = { progress: number | undefined; lookedAt: number; looking: Promise
  * polls a task that somebody polls gets the figure of the last look, and the next look is made behind that answer. When the
  * engine is slow or away the last known figure is the answer, 0 without one. It sees at most one look per task and second.
  */
-export function createTaskProgress(client: Client, now = () => performance.now()): (task: Task) => Promise<number> {
+export function createTaskProgress(client: Client, now = () => performance.now()): (task: LiveTask) => Promise<number> {
   const figures = new LRUCache<string, Figure>({ max: maxRemembered });
   const inTurn = pLimit(maxLooks);
   const lookAgain = (taskId: string, figure: Figure): Promise<void> =>

@@ -57,9 +57,7 @@ export function createTaskStarter<Task = AcceptedTask>(
       isAway = false;
     } catch (error) {
       if (!first.hasFailed) onError(error, first.task);
-      // It knows the errors of Temporal's client, which must not be loaded before there is one.
-      const { isEngineAway } = await import('./is-engine-away.ts');
-      if (isDraining || !isEngineAway(error)) return;
+      if (isDraining || !(await saysAway(error))) return;
       isAway = true;
       putBack({ ...first, hasFailed: true });
       await delay(probePauseMs);
@@ -90,4 +88,14 @@ export function createTaskStarter<Task = AcceptedTask>(
       });
     },
   };
+}
+
+/** Asks code that belongs to Temporal's client, which an API loads late. Where not even that can be loaded the start is given up. */
+async function saysAway(error: unknown): Promise<boolean> {
+  try {
+    const { isEngineAway } = await import('./is-engine-away.ts');
+    return isEngineAway(error);
+  } catch {
+    return false;
+  }
 }
