@@ -1,4 +1,4 @@
-# One image, three front doors: node dist/src/api.js (the default), dist/src/worker.js and dist/src/migrate.js.
+# One image, three front doors: node dist/api.js (the default), dist/worker.js and dist/migrate.js.
 # Debian, because Temporal's native library has no musl build.
 FROM node:22.23.2-bookworm-slim AS base
 WORKDIR /app
@@ -27,10 +27,10 @@ RUN apt-get update \
 # A new volume takes over the owner of the folder that it is mounted on.
 RUN install --directory --owner=node --group=node /data /results
 # Attempts keep their files in TMPDIR; they are too large for a /tmp that is held in memory.
-ENV NODE_ENV=production TMPDIR=/data
+ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps TMPDIR=/data
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/package.json ./
 COPY --from=build /app/dist ./dist
 USER node
 EXPOSE 3000
-CMD ["node", "dist/src/api.js"]
+CMD ["node", "dist/api.js"]

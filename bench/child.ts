@@ -24,7 +24,11 @@ const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-
 /** Runs a script of this build, given relative to `bench/`, in a process of its own. */
 export function startChild(script: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): Child {
   const path = fileURLToPath(new URL(script, import.meta.url));
-  const child = fork(path, [...args], { env, execArgv: profiling, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = fork(path, [...args], {
+    env,
+    execArgv: ['--enable-source-maps', ...profiling],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
   if (child.pid === undefined) throw new Error(`${script} could not be started`);
   return {
     pid: child.pid,

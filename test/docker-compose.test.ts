@@ -101,7 +101,7 @@ test('migrate, api and worker are front doors of one image', () => {
     const { build, image, command } = service(name);
     assert.deepEqual(build, { context: '.', dockerfile: 'Dockerfile' });
     assert.equal(image, undefined, 'an image by name would be looked up in the public registry');
-    assert.deepEqual(command, ['node', `dist/src/${name}.js`]);
+    assert.deepEqual(command, ['node', `dist/${name}.js`]);
     assert.ok(existsSync(`src/${name}.ts`));
   }
 });

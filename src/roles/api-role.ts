@@ -32,6 +32,9 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
     onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
   const engine = engineLater(async () => {
+    // In pieces, since loading one answers no request.
+    await import('@temporalio/common');
+    await import('@temporalio/client');
     const { openApiEngine } = await import('../temporal/api-engine.ts');
     return openApiEngine(settings.temporal, taskQueuesOf(settings.taskQueue));
   });

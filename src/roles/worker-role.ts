@@ -95,7 +95,7 @@ function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 
 
 /** Measured: every new workflow starts on the non-sticky queue, which gets two pollers by default (docs/decisions.md). */
 export const mainQueue = {
-  workflowBundle: { codePath: fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url)) },
+  workflowBundle: { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) },
   maxConcurrentWorkflowTaskExecutions: 100,
   maxConcurrentWorkflowTaskPolls: 40,
   nonStickyToStickyPollRatio: 0.5,

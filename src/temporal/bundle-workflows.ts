@@ -7,4 +7,4 @@ const { code } = await bundleWorkflowCode({
   workflowsPath: fileURLToPath(new URL('../../workflows/index.js', import.meta.url)),
   logger: { ...console, log: () => {}, trace: () => {}, debug: () => {}, info: () => {} },
 });
-await writeFile(new URL('../../workflow-bundle.js', import.meta.url), code);
+await writeFile(fileURLToPath(import.meta.resolve('#workflow-bundle')), code);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
@@ -87,6 +87,14 @@ test('a server left behind by a killed process is adopted, not doubled, and ende
   assert.equal(server.address, starter.said['address']);
   await server.stop();
   assert.equal(await runningProcess(server.pid), undefined);
+});
+
+test('a server of an older release, which told nobody where it serves HTTP, is adopted too', async (t) => {
+  const folder = await awkwardFolder();
+  const starter = await runStarter('temporal', folder, await testTemporalCli(), ...Object.keys(searchAttributes));
+  await starter.kill();
+  await rm(join(folder, 'http-port'));
+  assert.equal((await start(t, folder)).pid, starter.said['pid']);
 });
 
 test('a server runs outside the process group of its starter, so a Ctrl-C there does not reach it', async (t) => {

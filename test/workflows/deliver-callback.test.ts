@@ -14,7 +14,7 @@ const environment = await startTimeSkipping();
 const options = { skip: environment === undefined && 'the time-skipping test server is not to be had here' };
 after(() => environment?.teardown());
 
-const workflowBundle = { codePath: fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url)) };
+const workflowBundle = { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) };
 const [second, minute, hour] = [1, 60, 3_600] as const;
 const delivery = { taskId: '019abc12-3456-7def-8901-234567890abc', accountId: 'alice' };
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 // Recorded from real runs by `npm run record-histories`; workflows of these shapes may be in flight at a deploy.
 const folder = 'test/workflows/histories';
 const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
-const workflowBundle = { codePath: fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url)) };
+const workflowBundle = { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) };
 
 for (const file of files) {
   test(`today's workflows replay ${file}`, async () => {

@@ -35,7 +35,7 @@ async function told(receiver?: (attempt: number) => CallbackAttempt): Promise<To
   const taskId = randomUUID();
   const orders: CallbackOrder[] = [];
   const sendCallback = (order: CallbackOrder) => Promise.resolve((receiver ?? delivered)(orders.push(order)));
-  const workflowBundle = { codePath: fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url)) };
+  const workflowBundle = { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) };
   const activities = {
     chargeCredits: () => Promise.resolve({ accountId: 'alice', model: 'm', deadlineMs: 1, isFinal: true }),
     refundCredits: () => Promise.resolve({ state: 'success', hasCallback: true }),

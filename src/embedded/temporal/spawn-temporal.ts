@@ -4,6 +4,14 @@ import { join } from 'node:path';
 import { runningProcess, type RunningProcess } from '../processes/running-process.ts';
 import { openServerLog } from '../server-log.ts';
 
+/** Where a server listens on 127.0.0.1: for gRPC, for the UI, and for the services of gRPC over plain HTTP. */
+export type TemporalPorts = {
+  readonly port: number;
+  readonly uiPort: number;
+  /** Unknown of a server that an older release of ours left running. */
+  readonly httpPort: number | undefined;
+};
+
 export type TemporalLaunch = {
   readonly cliPath: string;
   readonly folder: string;
@@ -22,17 +30,13 @@ const notePidThenRun = 'echo $$ >"$1" || exit 1; shift; exec "$@"';
  * Starts the server in a session of its own, so that a Ctrl-C in our terminal does not reach it; undefined when it ended at
  * once. Its variables are ours alone: `TEMPORAL_ADDRESS` and the like are meant for clients.
  */
-export async function spawnTemporal(
-  launch: TemporalLaunch,
-  port: number,
-  uiPort: number,
-): Promise<RunningProcess | undefined> {
+export async function spawnTemporal(launch: TemporalLaunch, ports: TemporalPorts): Promise<RunningProcess | undefined> {
   const { cliPath, folder } = launch;
   const log = await openServerLog(join(folder, 'server.log'));
   // It wants a home, and notes there which version it last was.
   const env = { HOME: folder, PATH: '/usr/bin:/bin' };
   try {
-    const args = ['-c', notePidThenRun, 'sh', join(folder, 'pid'), cliPath, ...serverArguments(launch, port, uiPort)];
+    const args = ['-c', notePidThenRun, 'sh', join(folder, 'pid'), cliPath, ...serverArguments(launch, ports)];
     const child = spawn('/bin/sh', args, { env, cwd: '/', stdio: ['ignore', log.fd, log.fd], detached: true });
     await once(child, 'spawn');
     child.unref();
@@ -49,10 +53,9 @@ export async function spawnTemporal(
  */
 function serverArguments(
   { folder, inMemory, namespace, searchAttributes }: TemporalLaunch,
-  port: number,
-  uiPort: number,
+  { port, uiPort, httpPort }: TemporalPorts,
 ): string[] {
-  const address = ['--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)];
+  const listening = ['--ip', '127.0.0.1', '--port', `${port}`, '--ui-port', `${uiPort}`, '--http-port', `${httpPort}`];
   const settings = [
     '--dynamic-config-value',
     'matching.enableFairness=true',
@@ -70,5 +73,5 @@ function serverArguments(
     `${name}=${type}`,
   ]);
   const database = inMemory ? [] : ['--db-filename', join(folder, 'temporal.db')];
-  return ['server', 'start-dev', ...address, '--namespace', namespace, ...settings, ...attributes, ...database];
+  return ['server', 'start-dev', ...listening, '--namespace', namespace, ...settings, ...attributes, ...database];
 }

@@ -1,5 +1,6 @@
 import type { Connection } from '@temporalio/client';
-import { connect } from 'node:net';
+import { get } from 'node:http';
+import type { TemporalPorts } from './spawn-temporal.ts';
 
 export type TemporalWanted = {
   readonly namespace: string;
@@ -9,10 +10,17 @@ export type TemporalWanted = {
 
 const timeoutMs = 2_000;
 
-/** True once the server at this port of 127.0.0.1 serves, has the namespace, and knows every search attribute in it. */
-export async function temporalAnswers(port: number, wanted: TemporalWanted): Promise<boolean> {
-  // gRPC looks again only after a second, and its code takes a third of one to load: neither is for a port nobody listens at.
-  if (!(await isListening(port))) return false;
+/**
+ * True once the server at these ports of 127.0.0.1 serves, has the namespace, and knows every search attribute in it. It is asked
+ * over plain HTTP first: the code of gRPC takes a third of a second to load, and is needed only to add an attribute, or for a
+ * server that does not answer this question over HTTP.
+ */
+export async function temporalAnswers({ port, httpPort }: TemporalPorts, wanted: TemporalWanted): Promise<boolean> {
+  if (httpPort !== undefined) {
+    const known = await searchAttributesOverHttp(httpPort, wanted.namespace);
+    if (known === undefined) return false;
+    if (missingFrom(known, wanted).length === 0) return true;
+  }
   try {
     const { Connection } = await import('@temporalio/client');
     const connection = await Connection.connect({ address: `127.0.0.1:${port}`, connectTimeout: timeoutMs });
@@ -27,23 +35,39 @@ export async function temporalAnswers(port: number, wanted: TemporalWanted): Pro
   }
 }
 
-function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port, timeout: timeoutMs });
-    const end = (answer: boolean) => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.once('connect', () => end(true));
-    socket.once('error', () => end(false));
-    socket.once('timeout', () => end(false));
+/** The namespace's own search attributes; empty when it says something else, undefined while nobody answers at all. */
+async function searchAttributesOverHttp(port: number, namespace: string): Promise<object | undefined> {
+  try {
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/search-attributes`;
+    const answer: unknown = JSON.parse(await bodyOf(port, path));
+    const known =
+      typeof answer === 'object' && answer !== null && 'customAttributes' in answer && answer.customAttributes;
+    return typeof known === 'object' && known !== null ? known : {};
+  } catch (error) {
+    return error instanceof SyntaxError ? {} : undefined;
+  }
+}
+
+function bodyOf(port: number, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asked = get({ host: '127.0.0.1', port, path, agent: false, timeout: timeoutMs }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+      response.on('end', () => resolve(body)).on('error', reject);
+    });
+    asked.on('timeout', () => asked.destroy()).on('error', reject);
   });
 }
 
-async function hasWanted(connection: Connection, { namespace, searchAttributes }: TemporalWanted): Promise<boolean> {
+function missingFrom(known: object, { searchAttributes }: TemporalWanted): [name: string, type: string][] {
+  return Object.entries(searchAttributes).filter(([name]) => !(name in known));
+}
+
+async function hasWanted(connection: Connection, wanted: TemporalWanted): Promise<boolean> {
+  const { namespace } = wanted;
   await connection.workflowService.describeNamespace({ namespace });
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-  const missing = Object.entries(searchAttributes).filter(([name]) => !(name in customAttributes));
+  const missing = missingFrom(customAttributes, wanted);
   if (missing.length === 0) return true;
   // The server's own flag counts only for a namespace it creates, so one from an older release lacks what is new since.
   const added = Object.fromEntries(missing.map(([name, type]) => [name, indexedValueType(type)]));
