@@ -7,8 +7,8 @@ import { externalSettings } from '../src/roles/external-settings.ts';
 import { fatalErrors, runUntilSignal } from '../src/roles/run-until-signal.ts';
 import { startWorkerRole } from '../src/roles/worker-role.ts';
 
-// src/worker.ts with a provider that says over the channel when a job begins and when it is done, and that holds a job whose
-// prompt has the word `hold` in it until it is told to let it go. With BENCH_POSTER=none it keeps its posters to itself.
+// src/worker.ts with a provider that says over the channel when it is asked for a job, and when that begins and is done, and that
+// holds a job whose prompt has the word `hold` in it until it is told to let it go. With BENCH_POSTER=none it keeps its posters to itself.
 
 const held = new Map<string, () => void>();
 process.on('message', (word) => {
@@ -22,6 +22,10 @@ const now = () => performance.timeOrigin + performance.now();
 function watched(provider: Provider): Provider {
   return {
     ...provider,
+    submit: (request, signal) => {
+      process.send?.({ asked: request.taskId, at: now() });
+      return provider.submit(request, signal);
+    },
     follow: async (jobId, request, report, signal) => {
       const { taskId } = request;
       process.send?.({ began: taskId, at: now() });

@@ -94,7 +94,7 @@ async function lagRow(engine: string, running: Running): Promise<Row> {
   });
   const [floor, ours] = [median(lags.floor), median(lags.ours)];
   return {
-    what: `createTask's answer → start of generation, idle, ${engine}`,
+    what: `createTask's answer → the provider is asked to generate, idle, ${engine}`,
     floor: `bare workflow, asked for → first activity: p50 ${showMs(floor)}`,
     measured: `p50 ${showMs(ours)}`,
     ratio: `p50 ${times(ours / floor)}`,
@@ -167,7 +167,7 @@ async function startLagMs({ clients: [client], watched, service }: Running): Pro
   const wanted = (await countFinished(service)) + 1;
   const { taskId, answeredAt } = await client.create();
   await waitFor('the end of a task', async () => ((await countFinished(service)) >= wanted ? true : undefined));
-  return (watched.began.get(taskId) ?? Number.NaN) - answeredAt;
+  return (watched.asked.get(taskId) ?? Number.NaN) - answeredAt;
 }
 
 async function repeated(once: () => Promise<number>): Promise<number> {

@@ -27,14 +27,14 @@ export async function startService(config: Config, say: (message: string) => voi
   };
   try {
     const { settings, temporalUiUrl } = stack;
-    const { openLog, createMetrics, startMetricsRole, startApiRole } = await loadApi();
+    const { openLog, createMetrics, startMetricsRole, startApiRole, loadWorkerRole } = await loadApi();
     const { log, path: logPath } = await openLog(config);
     const fatal = fatalErrors();
     const metrics = createMetrics();
     running.metrics = await startMetricsRole(settings, log, metrics);
     running.api = await startApiRole(settings, log, metrics);
     // From here on tasks are accepted, and wait for the workers, whose code takes as long again to load.
-    const { startWorkerRole } = await import('../roles/worker-role.ts');
+    const { startWorkerRole } = await loadWorkerRole();
     running.worker = await startWorkerRole(settings, log, fatal.reject, metrics);
     return { settings, temporalUiUrl, log, logPath, fatal: fatal.promise, close };
   } catch (error) {
@@ -51,5 +51,6 @@ async function loadApi() {
     ...(await import('../metrics.ts')),
     ...(await import('../roles/metrics-role.ts')),
     ...(await import('../roles/api-role.ts')),
+    ...(await import('../roles/load-temporal.ts')),
   };
 }

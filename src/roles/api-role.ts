@@ -18,6 +18,7 @@ import { engineLater } from '../temporal/engine-later.ts';
 import { createTaskStarter } from '../temporal/task-starter.ts';
 import { exportBookMetrics } from './book-metrics.ts';
 import { revealSecret, rotateSecret } from './account-secrets.ts';
+import { loadApiEngine } from './load-temporal.ts';
 import { createRequestParser } from './request-parser.ts';
 import type { Role, Settings } from './settings.ts';
 
@@ -32,10 +33,7 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
     onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
   const engine = engineLater(async () => {
-    // In pieces, since loading one answers no request.
-    await import('@temporalio/common');
-    await import('@temporalio/client');
-    const { openApiEngine } = await import('../temporal/api-engine.ts');
+    const { openApiEngine } = await loadApiEngine();
     return openApiEngine(settings.temporal, taskQueuesOf(settings.taskQueue));
   });
   const starter = createTaskStarter(engine.startTask, (error, task) => {
