@@ -62,6 +62,14 @@ describe('videogen start, with servers of its own', () => {
     assert.equal((await ended(String(body.data['taskId'])))['state'], 'success');
   });
 
+  test('the programs as they are shipped find the files of their packages: fonts for a drawn film, the documentation', async () => {
+    assert.equal((await fetch(`${api.baseUrl}/docs/swagger-ui-bundle.js`)).status, 200);
+    const input = { prompt: 'a paper boat', duration: 4, generateAudio: false };
+    const { status, body } = await createTask(api, { model: 'videogen-2.0-fast', input });
+    assert.equal(status, 200, body.msg);
+    assert.equal((await ended(String(body.data['taskId'])))['state'], 'success');
+  });
+
   test('a second start on the same folder refuses, says who has it, and leaves the first alone', async () => {
     const { code, stderr } = await videogen(env, 'start');
     assert.notEqual(code, 0);
