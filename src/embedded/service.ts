@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
+import { loadWorkerRole } from '../roles/load-temporal.ts';
 import { fatalErrors } from '../roles/run-until-signal.ts';
 import type { Role, Settings } from '../roles/settings.ts';
 import { startEmbeddedStack } from './embedded-stack.ts';
@@ -27,7 +28,7 @@ export async function startService(config: Config, say: (message: string) => voi
   };
   try {
     const { settings, temporalUiUrl } = stack;
-    const { openLog, createMetrics, startMetricsRole, startApiRole, loadWorkerRole } = await loadApi();
+    const { openLog, createMetrics, startMetricsRole, startApiRole } = await loadApi();
     const { log, path: logPath } = await openLog(config);
     const fatal = fatalErrors();
     const metrics = createMetrics();
@@ -51,6 +52,5 @@ async function loadApi() {
     ...(await import('../metrics.ts')),
     ...(await import('../roles/metrics-role.ts')),
     ...(await import('../roles/api-role.ts')),
-    ...(await import('../roles/load-temporal.ts')),
   };
 }

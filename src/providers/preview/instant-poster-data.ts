@@ -1,6 +1,6 @@
 /**
- * The poster of the ready-made clip (instant-clip-data.ts): the picture at 40 % of it, 1280 by 720 pixels, made from it as any
- * poster is, then saved once more with sharp at quality 70. A JPEG as base64.
+ * The poster of the ready-made clip (instant-clip-data.ts): the picture at 40 % of it, 1280 by 720 pixels, made from it like
+ * every poster, then saved once more with sharp at quality 70. A JPEG as base64.
  */
 export const instantPosterBase64 = `
 /9j/2wBDAAoKCgoKCgsMDAsPEA4QDxYUExMUFiIYGhgaGCIzICUgICUgMy03LCksNy1RQDg4QFFeT0pPXnFlZXGPiI+7u/v/2wBDAQoKCgoKCgsMDAsPEA4Q
