@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { modelCatalogue, unknownModel } from '../domain/models.ts';
-import { shownSetRate } from '../http/set-rate-schema.ts';
-import { type ShownPrice, shownPrices } from '../http/shown-prices.ts';
+import { presentPrices, presentSetRate, type PresentedPrice } from '../http/presenters/price.ts';
 import { findAccount } from '../stores/accounts.ts';
 import type { Database } from '../stores/database.ts';
 import { setRateAs, withdrawRateAs } from '../stores/operator-rates.ts';
@@ -24,10 +23,10 @@ export function addRateCommands(program: Command, run: RunOnDatabase): void {
     .action(
       run(async ({ db, config }, { account: accountId, model }: { account?: string; model?: string }) => {
         if (accountId !== undefined) await requireAccount(db, accountId);
-        const prices = await shownPrices({ db, models: modelCatalogue(config.models) }, accountId);
+        const prices = await presentPrices({ db, models: modelCatalogue(config.models) }, accountId);
         const rates = await listRates(db, { accountId, model, limit: maxListed });
         return {
-          json: { prices, rates: rates.map(shownSetRate) },
+          json: { prices, rates: rates.map(presentSetRate) },
           lines: [...prices.map(priceLine), ...rates.map(rateLine)],
         };
       }),
@@ -51,7 +50,7 @@ export function addRateCommands(program: Command, run: RunOnDatabase): void {
         if (setting.kind === 'no_such_account') throw new CommandError(`There is no account ${accountId}.`);
         if (setting.kind === 'in_the_past')
           throw new CommandError('A rate never changes what has been: --from is past.');
-        return { json: shownSetRate(setting.rate), lines: [rateLine(setting.rate)] };
+        return { json: presentSetRate(setting.rate), lines: [rateLine(setting.rate)] };
       }),
     );
   rate
@@ -65,7 +64,7 @@ export function addRateCommands(program: Command, run: RunOnDatabase): void {
         if (withdrawal.kind === 'no_such_rate') throw new CommandError(`There is no rate ${rateId}.`);
         if (withdrawal.kind === 'too_late')
           throw new CommandError(`Rate ${rateId} counts already, or in a moment; set another one to follow it.`);
-        return { json: shownSetRate(withdrawal.rate), lines: [rateLine(withdrawal.rate)] };
+        return { json: presentSetRate(withdrawal.rate), lines: [rateLine(withdrawal.rate)] };
       }),
     );
 }
@@ -86,7 +85,7 @@ async function requireAccount(db: Database, accountId: string): Promise<void> {
   if ((await findAccount(db, accountId)) === undefined) throw new CommandError(`There is no account ${accountId}.`);
 }
 
-function priceLine({ model, creditsPerSecond, nextRates }: ShownPrice): string {
+function priceLine({ model, creditsPerSecond, nextRates }: PresentedPrice): string {
   const coming = nextRates.map((next) => `, ${next.creditsPerSecond} from ${iso(next.fromTime)}`).join('');
   return `${model}: ${creditsPerSecond} credits a second${coming}`;
 }

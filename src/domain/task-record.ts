@@ -1,4 +1,4 @@
-import { isFinal, type Task, type TaskParam, type TaskState } from './task.ts';
+import { type FailCode, isFinal, type Task, type TaskParam, type TaskState } from './task.ts';
 
 /** `data` of recordInfo and of every callback (design, section 3). Times are Unix milliseconds. */
 export type TaskRecord = {
@@ -8,7 +8,7 @@ export type TaskRecord = {
   readonly progress: number;
   readonly param: TaskParam;
   readonly resultJson: { readonly resultUrls: readonly string[] };
-  readonly failCode: string | null;
+  readonly failCode: FailCode | null;
   readonly failMsg: string | null;
   readonly creditsCharged: number;
   readonly creditsRefunded: number;

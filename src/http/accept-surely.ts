@@ -14,15 +14,12 @@ const patienceMs = 2_000;
  * nothing was ever sent; else `acceptance_unknown` to a client that can
  * repeat with its Idempotency-Key; to any other `acceptance_withdrawn`, and withdraws what may have been accepted.
  */
-export async function acceptSurely(
-  { accept, withdraw }: Pick<HttpDeps, 'withdraw'> & { readonly accept: (task: NewTask) => Promise<Acceptance> },
-  task: NewTask,
-) {
+export async function acceptSurely({ acceptTask, withdraw }: Pick<HttpDeps, 'acceptTask' | 'withdraw'>, task: NewTask) {
   const startedAt = performance.now();
   let inDoubt = false;
   for (const delayMs of [...repeatDelaysMs, undefined]) {
     try {
-      const answer = ownAnswer(task, await accept(task));
+      const answer = ownAnswer(task, await acceptTask(task));
       // An earlier try may still be waiting for its turn in the database, and this refusal has to stay true.
       if (inDoubt && isRefusal(answer)) withdraw(task);
       return answer;

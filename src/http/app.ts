@@ -1,62 +1,64 @@
 import { Router } from '@koa/router';
-import { appAround, type HttpApp } from './app-around.ts';
+import Koa from 'koa';
+import type { Logger } from 'pino';
+import { createAuthentication } from './authentication.ts';
+import { describeError } from './describe-error.ts';
+import { endpoints } from './endpoints.ts';
+import { answer } from './envelope.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { chatCreditRoute } from './kie/chat-credit.ts';
-import { downloadUrlRoute } from './kie/download-url.ts';
-import { addOperatorRoutes } from './operator-routes.ts';
+import { answerFailures } from './middleware/answer-failures.ts';
+import { identifyRequest } from './middleware/identify-request.ts';
+import { logRequests } from './middleware/log-requests.ts';
+import { refuseOddRequests } from './middleware/refuse-odd-requests.ts';
+import { refuseUnknownRoutes } from './middleware/refuse-unknown-routes.ts';
 import type { Extras, RequestState } from './request-state.ts';
-import { listCallbacksRoute } from './routes/callbacks-list.ts';
-import { redeliverCallbackRoute } from './routes/callbacks-redeliver.ts';
-import { rotateCallbackSecretRoute } from './routes/callbacks-rotate-secret.ts';
-import { showCallbackSecretRoute } from './routes/callbacks-secret.ts';
-import { cancelTaskRoute } from './routes/cancel-task.ts';
-import { createTaskRoute } from './routes/create-task.ts';
-import { creditsRoute } from './routes/credits.ts';
 import { docsRoute } from './routes/docs.ts';
-import { healthzRoute } from './routes/healthz.ts';
-import { createKeyRoute } from './routes/keys-create.ts';
-import { listKeysRoute } from './routes/keys-list.ts';
-import { revokeKeyRoute } from './routes/keys-revoke.ts';
-import { rotateKeyRoute } from './routes/keys-rotate.ts';
-import { listTasksRoute } from './routes/list-tasks.ts';
 import { mediaRoute } from './routes/media.ts';
-import { metricsRoute } from './routes/metrics.ts';
-import { modelsRoute } from './routes/models.ts';
+import { metricsRoute, showMetrics } from './routes/metrics.ts';
 import { openApiRoute } from './routes/openapi.ts';
-import { readyzRoute } from './routes/readyz.ts';
-import { recordInfoRoute } from './routes/record-info.ts';
+
+export type HttpApp = Koa<RequestState, Extras>;
 
 /** The whole HTTP contract: what every request passes, then one route per endpoint. */
 export function createApp(deps: HttpDeps): HttpApp {
   return appAround(createRouter(deps), deps.log);
 }
 
+/** What a port of its own serves: `/metrics` and `/healthz`, to everybody who reaches it. */
+export function createMetricsApp({ log, metrics }: Required<Pick<HttpDeps, 'log' | 'metrics'>>): HttpApp {
+  const router = new Router<RequestState, Extras>({ sensitive: true, strict: true });
+  router.get('/healthz', (ctx) => answer(ctx, { code: 200, msg: 'success', data: {} }));
+  router.get('/metrics', (ctx) => showMetrics(ctx, metrics));
+  return appAround(router, log);
+}
+
 /** Every endpoint; nothing else answers. */
 export function createRouter(deps: HttpDeps): Router<RequestState, Extras> {
   // One spelling of each path, so that a limit or a log line counts an endpoint once.
   const router = new Router<RequestState, Extras>({ sensitive: true, strict: true });
-  createTaskRoute(router, deps);
-  recordInfoRoute(router, deps);
-  cancelTaskRoute(router, deps);
-  listTasksRoute(router, deps);
-  creditsRoute(router, deps);
-  modelsRoute(router, deps);
-  listCallbacksRoute(router, deps);
-  redeliverCallbackRoute(router, deps);
-  showCallbackSecretRoute(router, deps);
-  rotateCallbackSecretRoute(router, deps);
-  listKeysRoute(router, deps);
-  createKeyRoute(router, deps);
-  rotateKeyRoute(router, deps);
-  revokeKeyRoute(router, deps);
-  chatCreditRoute(router, deps);
-  downloadUrlRoute(router, deps);
-  addOperatorRoutes(router, deps);
+  const authentication = createAuthentication(deps);
+  for (const { method, path, serve } of endpoints) router[method](path, (ctx) => serve(ctx, deps, authentication));
   openApiRoute(router, deps);
   docsRoute(router);
-  healthzRoute(router);
-  readyzRoute(router, deps);
   mediaRoute(router, deps);
   metricsRoute(router, deps);
   return router;
+}
+
+/** The steps before a route takes a request, and the answer when none does. */
+export function appAround(router: Router<RequestState, Extras>, log: Logger): HttpApp {
+  const app: HttpApp = new Koa();
+  app.use(identifyRequest);
+  app.use(logRequests(log));
+  app.use(answerFailures(log));
+  app.use(refuseOddRequests);
+  app.use(router.routes());
+  app.use(refuseUnknownRoutes((path) => methodsOf(router, path)));
+  // Koa reports broken connections here and would print them; every other failure has been answered above.
+  app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'a connection broke'));
+  return app;
+}
+
+function methodsOf(router: Router<RequestState, Extras>, path: string): readonly string[] {
+  return router.stack.filter((layer) => layer.match(path)).flatMap((layer) => layer.methods);
 }

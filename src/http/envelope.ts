@@ -4,18 +4,13 @@ import type { Context } from './request-state.ts';
 export type Envelope = {
   readonly code: number;
   readonly msg: string;
-  readonly data: Readonly<Record<string, unknown>>;
+  readonly data: unknown;
 };
 
 export const jsonHeaders = {
   'Content-Type': 'application/json',
   'Cache-Control': 'no-store',
 } as const;
-
-/** Answers 200 with `data`. */
-export function succeed(ctx: Context, data: Envelope['data'] = {}): void {
-  answer(ctx, { code: 200, msg: 'success', data });
-}
 
 /** Puts an envelope into the response. It is written out as text here, where a fault of ours still becomes a clean 500. */
 export function answer(ctx: Context, envelope: Envelope): void {

@@ -10,6 +10,11 @@ export function failureOf(error: unknown): HttpFailure {
   return new HttpFailure('internal', { cause: error });
 }
 
+/** True when the request was refused for what the client did or is; false for our own faults and outages. */
+export function isRefusal(error: unknown): boolean {
+  return failures[failureOf(error).failure].status < 500;
+}
+
 /** The answer to a failure: envelope and headers. */
 export function failureAnswer({ failure, details }: HttpFailure): {
   readonly envelope: Envelope;

@@ -4,6 +4,7 @@ import type { Rate } from '../domain/rate.ts';
 import type { ParsedTaskRequest } from '../domain/task-request.ts';
 import type { Task } from '../domain/task.ts';
 import type { ResultStore } from '../media/result-store.ts';
+import type { Acceptance, NewTask } from '../stores/accept-task.ts';
 import type { Database } from '../stores/database.ts';
 import type { BadKeys } from './bad-keys.ts';
 import type { RateLimiter } from './rate-limiter.ts';
@@ -18,6 +19,8 @@ export type HttpDeps = {
   readonly models: ModelCatalogue;
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
   readonly resultStore: ResultStore;
+  /** Charges a task and accepts it, or tells why not; simultaneous calls may share a statement. */
+  readonly acceptTask: (task: NewTask) => Promise<Acceptance>;
   /** Starts the workflow of an accepted task in the background; returns at once and never throws. */
   readonly startTask: (task: { readonly taskId: string; readonly accountId: string; readonly model: string }) => void;
   /** Stops, in the background, whatever still runs for a task that was cancelled; returns at once and never throws. */

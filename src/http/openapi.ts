@@ -2,9 +2,9 @@ import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteaso
 import { z } from 'zod';
 import type { ModelCatalogue } from '../domain/models.ts';
 import { failureData } from './failure-data.ts';
+import { endpoints } from './endpoints.ts';
+import { type Access, everyRequest, type Operation, tags } from './endpoint.ts';
 import { type Failure, failures } from './failures.ts';
-import { everyRequest, type Operation, tags } from './operation.ts';
-import { operations } from './operations.ts';
 
 /** The OpenAPI 3.1 document of this installation, made from the schemas that the routes validate with. */
 export function openApiDocument(models: ModelCatalogue) {
@@ -23,7 +23,7 @@ export function openApiDocument(models: ModelCatalogue) {
     description: 'Names this request in the log of the service.',
     schema: { type: 'string' },
   });
-  for (const operation of operations) registry.registerPath(routeOf(operation, models));
+  for (const operation of endpoints) registry.registerPath(routeOf(operation, models));
   const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {
@@ -49,33 +49,36 @@ Every answer is an envelope \`{code, msg, data}\`, in which \`code\` equals the 
 Requests that were refused have changed nothing and charged nothing, unless their description says otherwise.`;
 
 function routeOf(operation: Operation, models: ModelCatalogue): RouteConfig {
-  const { operationId, method, path, tag, summary, description, key, query, headers, body } = operation;
+  const { operationId, method, path, tag, summary, description, scope, query, headers, body, jsonBody } = operation;
+  const schema = body ?? jsonBody?.(models);
   return {
     operationId,
     method,
     path,
     tags: [tag],
     summary,
-    ...describe(description, key),
-    security: securityOf(key),
+    ...describe(description, scope),
+    security: securityOf(scope),
     request: {
       ...(query !== undefined && { query }),
       ...(headers !== undefined && { headers }),
-      ...(body !== undefined && { body: { required: true, content: json(body(models)) } }),
+      ...(schema !== undefined && { body: { required: true, content: json(schema) } }),
     },
     responses: { 200: success(operation), ...refusals(operation) },
     ...(operation.callsBack === true && { callbacks }),
   };
 }
 
-function securityOf(key: Operation['key']): NonNullable<RouteConfig['security']> {
-  if (key === 'none') return [];
-  return key === 'operator' ? [{ operatorKey: [] }] : [{ apiKey: [] }];
+function securityOf(scope: Access): NonNullable<RouteConfig['security']> {
+  if (scope === 'none') return [];
+  return scope === 'operator' ? [{ operatorKey: [] }] : [{ apiKey: [] }];
 }
 
-function describe(description: string | undefined, key: Operation['key']): { description?: string } {
-  const scope = key === 'any' || key === 'none' || key === 'operator' ? undefined : `Needs the scope \`${key}\`.`;
-  const text = [description, scope].filter((part) => part !== undefined).join('\n\n');
+function describe(description: string | undefined, scope: Access): { description?: string } {
+  const isScope = scope !== 'any' && scope !== 'none' && scope !== 'operator';
+  const text = [description, isScope ? `Needs the scope \`${scope}\`.` : undefined]
+    .filter((part) => part !== undefined)
+    .join('\n\n');
   return text === '' ? {} : { description: text };
 }
 
@@ -109,7 +112,7 @@ function failuresByStatus(operation: Operation): readonly (readonly [status: num
 /** Most operations are refused in the same ways, so each way is written once, named after its failures, and referred to. */
 function shareRefusals(document: Document): void {
   const responses: Responses = {};
-  for (const operation of operations) {
+  for (const operation of endpoints) {
     const written: Responses = document.paths?.[operation.path]?.[operation.method]?.responses ?? {};
     for (const [status, group] of failuresByStatus(operation)) {
       const [name, inFull] = [group.join('.'), written[status]];

@@ -16,10 +16,11 @@ export function rateHeaders(policy: Policy, { quota, windowMs }: Rate, left: Rat
   };
 }
 
-/**
- * Those of a refusal: come back when there is room for one. `retrySeconds` is later than that when others were told to come
- * back before.
- */
-export function refusalHeaders(policy: Policy, rate: Rate, left: RateLeft, retrySeconds = left.nextSeconds) {
-  return { ...rateHeaders(policy, rate, left), 'Retry-After': String(retrySeconds) };
+/** Of the window, so that the clients of one account do not all come back in the second in which there is room for one. */
+const maxJitter = 0.5;
+
+/** Those of a refusal. `Retry-After` is the time until there is room, and a random part of the window. */
+export function refusalHeaders(policy: Policy, rate: Rate, left: RateLeft, random: () => number = Math.random) {
+  const jitterSeconds = Math.floor((random() * maxJitter * rate.windowMs) / 1000);
+  return { ...rateHeaders(policy, rate, left), 'Retry-After': String(left.nextSeconds + jitterSeconds) };
 }

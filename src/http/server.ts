@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { answerClientError, refuse } from './answer-client-error.ts';
-import type { HttpApp } from './app-around.ts';
+import type { HttpApp } from './app.ts';
 import { describeError } from './describe-error.ts';
 import { createExchanges, type Exchanges } from './exchanges.ts';
 import { hasOddFraming } from './has-odd-framing.ts';

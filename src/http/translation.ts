@@ -1,12 +1,12 @@
-import type { z } from 'zod';
 import type { Dialect } from '../domain/dialect.ts';
 import type { TaskRecord } from '../domain/task-record.ts';
 import type { ParsedTaskRequest } from '../domain/task-request.ts';
-import type { Envelope } from './envelope.ts';
 import { HttpFailure } from './http-failure.ts';
+import type { KieCreatedTask, KieRecord } from './kie/kie-record.ts';
 import { kieTranslation } from './kie/kie-translation.ts';
 
-type Data = Envelope['data'];
+/** What createTask answers. */
+export type CreatedTask = { readonly taskId: string; readonly creditsCharged: number };
 
 /** What a callback in a dialect may be signed by, beside our own signature. Secrets: the current one first. */
 export type SignedCallback = {
@@ -25,16 +25,14 @@ export type Translation = {
     body: Readonly<Record<string, unknown>>,
     parse: (body: unknown) => ParsedTaskRequest,
   ) => ParsedTaskRequest;
-  readonly createdTask: (created: { readonly taskId: string; readonly creditsCharged: number }) => Data;
-  readonly taskRecord: (record: TaskRecord) => Data;
+  readonly createdTask: (created: CreatedTask) => CreatedTask | KieCreatedTask;
+  readonly taskRecord: (record: TaskRecord) => TaskRecord | KieRecord;
   /** The refusal of a taskId that is not the caller's. */
   readonly noSuchTask: () => HttpFailure;
   /** The text of the callback of a task that has ended. */
   readonly callbackBody: (record: TaskRecord) => string;
   /** Headers beside our own, which are always there. */
   readonly callbackHeaders: (callback: SignedCallback) => Readonly<Record<string, string>>;
-  /** `data` of the operations that answer something else than they declare, by operationId. */
-  readonly answers: Readonly<Record<string, z.ZodType>>;
 };
 
 const native: Translation = {
@@ -44,7 +42,6 @@ const native: Translation = {
   noSuchTask: () => new HttpFailure('no_such_task'),
   callbackBody: (record) => JSON.stringify({ code: 200, msg: 'success', data: record }),
   callbackHeaders: () => ({}),
-  answers: {},
 };
 
 const translations: Readonly<Record<Dialect, Translation>> = { native, kie: kieTranslation };

@@ -13,6 +13,7 @@ import { createFolderResultStore } from '../media/folder-result-store.ts';
 import { createMetrics } from '../metrics.ts';
 import { createSecretBox } from '../outbound/secret-box.ts';
 import { createDatabase } from '../stores/database.ts';
+import { createTaskAcceptor } from '../stores/task-acceptor.ts';
 import type { ApiEngine } from '../temporal/api-engine.ts';
 import { engineLater } from '../temporal/engine-later.ts';
 import { createTaskStarter } from '../temporal/task-starter.ts';
@@ -61,6 +62,7 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
     models: modelCatalogue(settings.models),
     parseTaskRequest: createRequestParser(settings),
     resultStore: createFolderResultStore(settings),
+    acceptTask: createTaskAcceptor(db),
     startTask: starter.start,
     stopTask: stopper.start,
     withdraw: withdrawals.add,

@@ -1,4 +1,4 @@
-import { createMetricsApp } from '../http/metrics-app.ts';
+import { createMetricsApp } from '../http/app.ts';
 import { startHttpServer } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
 import { createRouter } from '../../src/http/app.ts';
 import { openApiDocument } from '../../src/http/openapi.ts';
-import { operations } from '../../src/http/operations.ts';
+import { endpoints } from '../../src/http/endpoints.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 
@@ -55,7 +55,7 @@ test('every endpoint under /api/ is documented, and every documented one exists'
   const served = createRouter(service.deps).stack.flatMap(({ path, methods }) =>
     methods.filter((method) => method !== 'HEAD').map((method) => `${method} ${String(path)}`),
   );
-  const documented = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+  const documented = endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
   assert.deepEqual(
     served.filter((endpoint) => endpoint.includes(' /api/')).toSorted(),
     documented.filter((endpoint) => endpoint.includes(' /api/')).toSorted(),
@@ -67,10 +67,10 @@ test('every endpoint under /api/ is documented, and every documented one exists'
 });
 
 test('every operation documents 200, our own fault and, when it takes a key, its absence', () => {
-  for (const { operationId, method, path, key } of operations) {
+  for (const { operationId, method, path, scope } of endpoints) {
     const item = openApiDocument(service.deps.models).paths?.[path];
     const statuses = Object.keys(item?.[method]?.responses ?? {});
-    for (const status of ['200', '400', '500', ...(key === 'none' ? [] : ['401', '503'])]) {
+    for (const status of ['200', '400', '500', ...(scope === 'none' ? [] : ['401', '503'])]) {
       assert.ok(statuses.includes(status), `${operationId} ${status}`);
     }
   }
@@ -78,7 +78,7 @@ test('every operation documents 200, our own fault and, when it takes a key, its
 
 test('a refusal is written once, under the names of its failures, and every operation refers to it', () => {
   const { paths = {}, components } = openApiDocument(service.deps.models);
-  const referred = operations.flatMap(({ operationId, method, path }) =>
+  const referred = endpoints.flatMap(({ operationId, method, path }) =>
     Object.entries<{ $ref?: string }>(paths[path]?.[method]?.responses ?? {}).flatMap(([status, { $ref }]) => {
       if (status === '200') return [];
       assert.ok($ref, `${operationId} ${status}`);

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { scopes } from '../../src/domain/api-key.ts';
 import { createBadKeys } from '../../src/http/bad-keys.ts';
-import { operations } from '../../src/http/operations.ts';
-import { operatorOperations } from '../../src/http/operator-routes.ts';
+import { endpoints } from '../../src/http/endpoints.ts';
 import { createRateLimiter } from '../../src/http/rate-limiter.ts';
 import { newApiKey } from '../../src/stores/api-key-format.ts';
 import { createApiKey } from '../../src/stores/api-keys.ts';
@@ -16,6 +15,8 @@ import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { askWith, createTestOperator, type TestOperator } from '../support/operator.ts';
 import { owedCallback } from '../support/owed-callback.ts';
+
+const operatorEndpoints = endpoints.filter(({ scope }) => scope === 'operator');
 
 let service: HttpService;
 let operator: TestOperator;
@@ -36,13 +37,13 @@ const send = (method: string, path: string, headers: Record<string, string>): Pr
 const badKeyAnswer = async () => (await send('get', '/api/v1/credits', {})).bytes.toString();
 
 test('the endpoints for operators are those under /api/admin/v1, and all take the keys of operators only', () => {
-  assert.ok(operatorOperations.length >= 18);
-  for (const { path, key, operationId } of operations) {
-    assert.equal(path.startsWith('/api/admin/v1/'), key === 'operator', operationId);
+  assert.ok(operatorEndpoints.length >= 18);
+  for (const { path, scope, operationId } of endpoints) {
+    assert.equal(path.startsWith('/api/admin/v1/'), scope === 'operator', operationId);
   }
 });
 
-for (const { method, path, operationId } of operatorOperations) {
+for (const { method, path, operationId } of operatorEndpoints) {
   test(`401 ${operationId} does not know the key of a client, whatever its scopes, nor requests without one`, async () => {
     const { accountId } = await service.newAccount(0);
     const created = await createApiKey(service.database.db, { accountId, name: 'all', scopes });
@@ -55,8 +56,8 @@ for (const { method, path, operationId } of operatorOperations) {
   });
 }
 
-for (const { method, path, operationId, key } of operations) {
-  if (key === 'none' || key === 'operator') continue;
+for (const { method, path, operationId, scope } of endpoints) {
+  if (scope === 'none' || scope === 'operator') continue;
   test(`401 ${operationId} does not know the key of an operator`, async () => {
     const answer = await send(method, path, bearer(operator.key));
     assertRefused(answer, 401, /valid API key/);
@@ -210,7 +211,7 @@ const examples: Readonly<Record<string, Example>> = {
 
 const countActions = async () => (await listActions(service.database.db, { limit: 10_000 })).length;
 
-for (const { operationId, method, path } of operatorOperations) {
+for (const { operationId, method, path } of operatorEndpoints) {
   if (method === 'get') continue;
   test(`${operationId} writes one entry into the audit log, and none when it is refused or changes nothing`, async () => {
     const example = examples[operationId];
@@ -253,7 +254,7 @@ test('500 when the audit log cannot be written, nothing is changed: neither cred
   });
   const untouched = await everything();
   try {
-    for (const { operationId, path } of operatorOperations.filter(({ method }) => method === 'post')) {
+    for (const { operationId, path } of operatorEndpoints.filter(({ method }) => method === 'post')) {
       const body = bodies.get(operationId);
       const answer = await operator.ask('POST', path, { body, headers: { 'idempotency-key': randomUUID() } });
       assert.equal(answer.status, 500, operationId);

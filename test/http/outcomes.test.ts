@@ -3,8 +3,8 @@ import { after, before, beforeEach, test } from 'node:test';
 import type { Scope } from '../../src/domain/api-key.ts';
 import { createBadKeys } from '../../src/http/bad-keys.ts';
 import type { Failure } from '../../src/http/failures.ts';
-import type { Operation } from '../../src/http/operation.ts';
-import { operations } from '../../src/http/operations.ts';
+import type { Operation } from '../../src/http/endpoint.ts';
+import { endpoints } from '../../src/http/endpoints.ts';
 import { createRateLimiter, type RateLimiter } from '../../src/http/rate-limiter.ts';
 import { createApiKey } from '../../src/stores/api-keys.ts';
 import { type Database, DatabaseAway } from '../../src/stores/database.ts';
@@ -72,8 +72,8 @@ function faulty(db: Database): Database {
 }
 
 /** A key that may do everything the operation asks for. */
-function keyFor({ key, tag }: Operation): string {
-  if (key === 'operator') return operatorKey;
+function keyFor({ scope, tag }: Operation): string {
+  if (scope === 'operator') return operatorKey;
   return tag === 'kie' ? kieKey : clientKey;
 }
 
@@ -118,10 +118,10 @@ const ways: readonly Way[] = [
   ['unsupported_encoding', 415, /Content-Encoding/, (one) => ask(one, { headers: { 'content-encoding': 'gzip' } })],
 ];
 
-for (const operation of operations) {
-  const { operationId, key, failures } = operation;
+for (const operation of endpoints) {
+  const { operationId, scope, failures } = operation;
   for (const [failure, status, msg, produce] of ways) {
-    const isDocumented = failure === 'internal' ? key !== 'none' : failures.includes(failure);
+    const isDocumented = failure === 'internal' ? scope !== 'none' : failures.includes(failure);
     // Creates have a rate of their own: test/http/rates.test.ts.
     if (!isDocumented || (failure === 'rate_limited' && operationId === 'createTask')) continue;
     test(`${status} ${operationId}: ${failure}`, async () => {

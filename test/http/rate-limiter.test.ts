@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { refusalHeaders } from '../../src/http/rate-headers.ts';
 import { createRateLimiter } from '../../src/http/rate-limiter.ts';
 
 test('each caller has its own quota, and gets it back evenly', () => {
@@ -24,4 +25,15 @@ test('a refused event and a mere look cost nothing', () => {
   }
   now = 1_000;
   assert.equal(limiter.take('a').isAllowed, true);
+});
+
+test('Retry-After is the time until there is room, and up to half a window more, so that not all come back together', () => {
+  const rate = { quota: 1, windowMs: 10_000 };
+  const limiter = createRateLimiter(rate, () => 0);
+  limiter.take('a');
+  const left = limiter.look('a');
+  const retryAfter = (random: number) => refusalHeaders('reads', rate, left, () => random)['Retry-After'];
+  assert.deepEqual([0, 0.5, 0.999].map(retryAfter), ['10', '12', '14']);
+  const told = new Set(Array.from({ length: 200 }, () => refusalHeaders('reads', rate, left)['Retry-After']));
+  assert.deepEqual([...told].toSorted(), ['10', '11', '12', '13', '14']);
 });

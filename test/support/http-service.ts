@@ -18,6 +18,7 @@ import { revealSecret, rotateSecret } from '../../src/roles/account-secrets.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { createApiKey } from '../../src/stores/api-keys.ts';
 import type { Database } from '../../src/stores/database.ts';
+import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { documentedOnly } from './documented-answers.ts';
 import { type Answer, createHttpClient, isObject, type Send } from './http-client.ts';
@@ -71,6 +72,7 @@ export async function startHttpService({
       secret: 's'.repeat(32),
       publicUrl: 'http://media.test',
     }),
+    acceptTask: createTaskAcceptor(overrides.db ?? ownDatabase.db),
     startTask: (task) => started.push(task),
     stopTask: (task) => stopped.push(task),
     withdraw: () => undefined,

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { everyRequest } from '../../src/http/operation.ts';
-import { operations } from '../../src/http/operations.ts';
+import { everyRequest } from '../../src/http/endpoint.ts';
+import { endpoints } from '../../src/http/endpoints.ts';
 
 /** Where the tests of a whole run leave word of how requests were refused; set by run-tests.ts. */
 export const outcomesVariable = 'VIDEOGEN_TEST_OUTCOMES';
@@ -22,7 +22,7 @@ export function recordOutcome({ method, path, failure }: Readonly<Record<string,
  */
 export function unproducedOutcomes(file: string): readonly string[] {
   const produced = new Set(existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []);
-  return operations.flatMap(({ operationId, method, path, failures }) =>
+  return endpoints.flatMap(({ operationId, method, path, failures }) =>
     failures
       .filter((failure) => !everyRequest.includes(failure) && failure !== 'body_unreadable')
       .filter((failure) => !produced.has(`${method.toUpperCase()} ${path} ${failure}`))

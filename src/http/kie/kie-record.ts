@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TaskRecord } from '../../domain/task-record.ts';
 import type { TaskParam } from '../../domain/task.ts';
-import { taskStateSchema } from '../task-record-schema.ts';
+import { taskStateSchema } from '../presenters/task-record.ts';
 import { theirModel } from './kie-models.ts';
 
 const unixMs = z.int().nonnegative();
@@ -27,8 +27,11 @@ export const kieRecordSchema = z.strictObject({
   creditsConsumed: z.int().nonnegative(),
 });
 
+export type KieCreatedTask = z.output<typeof kieCreatedSchema>;
+export type KieRecord = z.output<typeof kieRecordSchema>;
+
 /** A record in the words of the dialect: `param` and `resultJson` are JSON text, times and `costTime` milliseconds. */
-export function kieRecord(record: TaskRecord): z.output<typeof kieRecordSchema> {
+export function kieRecord(record: TaskRecord): KieRecord {
   return {
     taskId: record.taskId,
     model: theirModel(record.model),

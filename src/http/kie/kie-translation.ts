@@ -1,7 +1,7 @@
 import { HttpFailure } from '../http-failure.ts';
 import type { Translation } from '../translation.ts';
 import { kieCallbackBody, kieCallbackHeaders } from './kie-callback.ts';
-import { kieCreatedSchema, kieRecord, kieRecordSchema } from './kie-record.ts';
+import { kieRecord } from './kie-record.ts';
 import { parseKieTaskRequest } from './kie-task-request.ts';
 
 /** The dialect `kie`, whole: what it maps to what is told in docs/dialect-kie.md. */
@@ -17,5 +17,4 @@ export const kieTranslation: Translation = {
     }),
   callbackBody: kieCallbackBody,
   callbackHeaders: kieCallbackHeaders,
-  answers: { createTask: kieCreatedSchema.or(kieRecordSchema), recordInfo: kieRecordSchema },
 };

@@ -1,4 +1,4 @@
-import { succeed } from '../envelope.ts';
+import { answer } from '../envelope.ts';
 import { HttpFailure } from '../http-failure.ts';
 import type { Step } from '../request-state.ts';
 
@@ -13,6 +13,6 @@ export function refuseUnknownRoutes(methodsOf: MethodsOf): Step {
     const headers = { Allow: [...new Set([...methods, 'OPTIONS'])].toSorted().join(', ') };
     if (ctx.method !== 'OPTIONS') throw new HttpFailure('method_not_allowed', { headers });
     ctx.set(headers);
-    succeed(ctx);
+    answer(ctx, { code: 200, msg: 'success', data: {} });
   };
 }

@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
 import type { LinkedFile, ResultStore } from '../../media/result-store.ts';
-import { succeed } from '../envelope.ts';
+import { answer } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { HttpFailure } from '../http-failure.ts';
 import type { Context, Extras, RequestState } from '../request-state.ts';
@@ -21,7 +21,7 @@ export function mediaRoute(router: Router<RequestState, Extras>, { resultStore, 
   router.options(mediaPath, (ctx) => {
     ctx.set({ ...openToAllSites, Allow: methods, 'Access-Control-Allow-Methods': methods });
     ctx.set({ 'Access-Control-Allow-Headers': 'Range, If-Range, If-None-Match', 'Access-Control-Max-Age': '86400' });
-    succeed(ctx);
+    answer(ctx, { code: 200, msg: 'success', data: {} });
   });
 }
 

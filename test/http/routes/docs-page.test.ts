@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { operations } from '../../../src/http/operations.ts';
+import { endpoints } from '../../../src/http/endpoints.ts';
 import { findAccount } from '../../../src/stores/accounts.ts';
 import { skipWithoutBrowser, startBrowser } from '../../support/browser.ts';
 import { type HttpService, startHttpService } from '../../support/http-service.ts';
@@ -63,7 +63,7 @@ async function tryOut(tag: string, operationId: string): Promise<{ status: strin
 
 test('the page shows every operation, and one of them opens with its fields', { skip }, async () => {
   await page.locator('.opblock').first().waitFor();
-  assert.equal(await page.locator('.opblock').count(), operations.length);
+  assert.equal(await page.locator('.opblock').count(), endpoints.length);
   await block('tasks', 'createTask').locator('.opblock-summary-control').click();
   await block('tasks', 'createTask').getByText('Idempotency-Key').first().waitFor();
 });

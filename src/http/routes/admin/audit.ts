@@ -1,24 +1,8 @@
-import type { Router } from '@koa/router';
 import { z } from 'zod';
 import { operatorActions } from '../../../domain/operator.ts';
 import { listActions, type RecordedAction } from '../../../stores/operator-actions.ts';
-import { succeed } from '../../envelope.ts';
-import type { HttpDeps } from '../../http-deps.ts';
-import { numberedPage } from '../../ledger-entry-schema.ts';
-import { authenticateOperator } from '../../middleware/authenticate-operator.ts';
-import { checkAnswers } from '../../middleware/check-answers.ts';
-import { validateQuery } from '../../middleware/validate-query.ts';
-import { type Operation, operatorFailures } from '../../operation.ts';
-import { idParameter } from '../../operator-schemas.ts';
-import { cutPage, nextCursorSchema, strictQuery } from '../../page-query.ts';
-import type { Context, Extras, RequestState, WithOperator, WithQuery } from '../../request-state.ts';
-
-const query = strictQuery({
-  accountId: idParameter('an account').optional(),
-  operatorId: idParameter('an operator').optional(),
-  ...numberedPage,
-});
-type Query = z.output<typeof query>;
+import { defineEndpoint } from '../../define-endpoint.ts';
+import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery } from '../../fields.ts';
 
 const actorSchema = z.strictObject({
   kind: z.enum(['operator', 'command_line']),
@@ -40,39 +24,29 @@ const actionSchema = z
   })
   .meta({ id: 'OperatorAction' });
 
-export const listActionsOperation: Operation = {
+const list = defineEndpoint({
   operationId: 'adminListActions',
   method: 'get',
   path: '/api/admin/v1/audit',
   tag: 'operators',
+  scope: 'operator',
   summary: 'What operators have done',
   description:
     'Newest first; over the API and at the command line. An entry is written in the transaction of the change itself, and ' +
     'can be neither changed nor deleted. Requests that were refused, or changed nothing, are not listed.',
-  key: 'operator',
-  query,
+  query: strictQuery({
+    accountId: idParameter('an account').optional(),
+    operatorId: idParameter('an operator').optional(),
+    ...numberedPage,
+  }),
   data: z.strictObject({ actions: z.array(actionSchema), nextCursor: nextCursorSchema }),
-  failures: [...operatorFailures, 'invalid_request'],
-};
+  handler: async ({ query: { accountId, operatorId, cursor: before, limit } }, { db }) => {
+    const { page, last } = cutPage(await listActions(db, { accountId, operatorId, before, limit: limit + 1 }), limit);
+    return { actions: page.map(presentAction), nextCursor: last === undefined ? null : String(last.actionId) };
+  },
+});
 
-/** `GET /api/admin/v1/audit`: the log of the operators, a page at a time. */
-export function listActionsRoute(router: Router<RequestState, Extras>, deps: HttpDeps): void {
-  router.get<WithOperator & WithQuery<Query>>(
-    listActionsOperation.path,
-    checkAnswers(listActionsOperation, deps.checkAnswers),
-    authenticateOperator(deps),
-    validateQuery(query),
-    (ctx) => showActions(ctx, deps),
-  );
-}
-
-async function showActions(ctx: Context<WithQuery<Query>>, { db }: HttpDeps): Promise<void> {
-  const { accountId, operatorId, cursor: before, limit } = ctx.state.query;
-  const { page, last } = cutPage(await listActions(db, { accountId, operatorId, before, limit: limit + 1 }), limit);
-  succeed(ctx, { actions: page.map(shownAction), nextCursor: last === undefined ? null : String(last.actionId) });
-}
-
-function shownAction({ actionId, action, actor, accountId, taskId, keyId, details, createdAt }: RecordedAction) {
+function presentAction({ actionId, action, actor, accountId, taskId, keyId, details, createdAt }: RecordedAction) {
   const { kind, name } = actor;
   const { operatorId = null, requestId = null } = kind === 'operator' ? actor : {};
   return {
@@ -82,7 +56,9 @@ function shownAction({ actionId, action, actor, accountId, taskId, keyId, detail
     accountId: accountId ?? null,
     taskId: taskId ?? null,
     keyId: keyId ?? null,
-    details,
+    details: { ...details },
     createTime: createdAt,
   };
 }
+
+export const auditEndpoints = [list];

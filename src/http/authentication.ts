@@ -1,0 +1,92 @@
+import { LRUCache } from 'lru-cache';
+import type { Caller } from '../domain/api-key.ts';
+import type { Actor } from '../domain/operator.ts';
+import { hashApiKey } from '../stores/api-key-format.ts';
+import { type CallerWithTask, createCallerFinder } from '../stores/caller-with-task.ts';
+import { findOperator } from '../stores/operators.ts';
+import type { HttpDeps } from './http-deps.ts';
+import { HttpFailure } from './http-failure.ts';
+import { isTaskId } from './own-task.ts';
+import type { Context } from './request-state.ts';
+
+/** Finds who calls by the key. A malformed, unknown, revoked or expired key and none get one and the same answer. */
+export type Authentication = {
+  /** The caller by an API key, and the task with this id if it is the caller's own. */
+  client(ctx: Context, taskId: string | null): Promise<CallerWithTask>;
+  /**
+   * A caller that was remembered less than half a minute ago: account, scopes and dialect of a key never change. Whether the key
+   * is still good must be judged by the statement that the request ends in.
+   */
+  knownCaller(ctx: Context): Caller | undefined;
+  remember(ctx: Context, caller: Caller): void;
+  /** The operator by an operator's key, as the audit log names it. */
+  operator(ctx: Context): Promise<Actor>;
+};
+
+const maxRemembered = 10_000;
+/** Then the key is looked up again, which also records its use. */
+const rememberedForMs = 30_000;
+
+export function createAuthentication({
+  db,
+  badKeys,
+  noteKeyUse,
+  now = () => performance.now(),
+}: Pick<HttpDeps, 'db' | 'badKeys' | 'noteKeyUse' | 'now'>): Authentication {
+  const findCaller = createCallerFinder(db);
+  const remembered = new LRUCache<string, Caller>({
+    max: maxRemembered,
+    ttl: rememberedForMs,
+    ttlResolution: 0,
+    perf: { now },
+  });
+
+  async function find<Found>(ctx: Context, look: (key: string) => Promise<Found | undefined>): Promise<Found> {
+    const key = bearerToken(ctx.get('Authorization'));
+    if (key === undefined) throw new HttpFailure('unauthorized');
+    badKeys.refuse(ctx.req, key);
+    const found = await look(key);
+    badKeys.note(ctx.req, key, found !== undefined);
+    if (found === undefined) {
+      remembered.delete(hashOf(key));
+      throw new HttpFailure('unauthorized');
+    }
+    return found;
+  }
+
+  return {
+    client: async (ctx, taskId) => {
+      const wanted = taskId !== null && isTaskId(taskId) ? taskId : undefined;
+      const found = await find(ctx, (key) => findCaller(key, wanted));
+      if (found.caller.useIsStale) noteKeyUse(found.caller.keyId);
+      nameForLog(ctx, found.caller);
+      return found;
+    },
+    knownCaller: (ctx) => {
+      const caller = remembered.get(hashOf(bearerToken(ctx.get('Authorization')) ?? ''));
+      if (caller !== undefined) nameForLog(ctx, caller);
+      return caller;
+    },
+    remember: (ctx, caller) => void remembered.set(hashOf(bearerToken(ctx.get('Authorization')) ?? ''), caller),
+    operator: async (ctx) => {
+      const operator = await find(ctx, (key) => findOperator(db, key));
+      ctx.state.operatorId = operator.operatorId;
+      return { kind: 'operator', ...operator, requestId: ctx.state.requestId };
+    },
+  };
+}
+
+/** The key of an `Authorization` header; undefined without one. The scheme's case does not count (RFC 9110, section 11.1). */
+function bearerToken(header: string): string | undefined {
+  return /^bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1];
+}
+
+/** Keys are never kept in plain form. */
+function hashOf(key: string): string {
+  return hashApiKey(key).toString('base64');
+}
+
+/** Also requests that are refused later carry the account in their log line. */
+function nameForLog({ state }: Context, { accountId }: Caller): void {
+  state.accountId = accountId;
+}

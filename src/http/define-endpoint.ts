@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import type { Caller } from '../domain/api-key.ts';
+import { fieldPath, maxFieldErrors } from '../domain/field-errors.ts';
+import type { Actor } from '../domain/operator.ts';
+import type { Task } from '../domain/task.ts';
+import type { Authentication } from './authentication.ts';
+import { checkAnswer, checkRefusal } from './check-answers.ts';
+import { type Access, type Call, type EndpointSpec, failuresOf, type Operation } from './endpoint.ts';
+import { answer } from './envelope.ts';
+import { failureOf, isRefusal } from './failure-of.ts';
+import type { HttpDeps } from './http-deps.ts';
+import { HttpFailure } from './http-failure.ts';
+import { invalidRequest } from './invalid-request.ts';
+import { limitReads } from './limit-reads.ts';
+import { readJson } from './read-json.ts';
+import type { Context } from './request-state.ts';
+
+export type Endpoint = Operation & {
+  /** Guards the request, runs the handler and answers; throws what refuses the request. */
+  readonly serve: (ctx: Context, deps: HttpDeps, authentication: Authentication) => Promise<void>;
+};
+
+/** Makes an endpoint of its one declaration: what guards it, what documents it and what checks its answers in tests. */
+export function defineEndpoint<
+  const A extends Access,
+  Data extends z.ZodType,
+  Query extends z.ZodObject | undefined = undefined,
+  Body extends z.ZodType | undefined = undefined,
+>({ handler, failures = [], ...described }: EndpointSpec<A, Query, Body, Data>): Endpoint {
+  const operation: Operation = { ...described, failures: failuresOf(described, failures) };
+  const { query, body, jsonBody } = described;
+
+  async function handle(ctx: Context, deps: HttpDeps, identity: Identity): Promise<void> {
+    const json = body === undefined && jsonBody === undefined ? {} : await readJson(ctx);
+    const parsed = { query: query && parse(query, queryObject(ctx)), input: body && parse(body, json) };
+    // `identify` and the schemas give just what `A`, `Query` and `Body` promise; the compiler cannot follow that.
+    const data = await handler({ ...identity, ...parsed, json, ctx } as unknown as Call<A, Query, Body>, deps);
+    if (deps.checkAnswers === true) checkAnswer(operation, data);
+    answer(ctx, { code: 200, msg: 'success', data });
+  }
+
+  async function guard(ctx: Context, deps: HttpDeps, authentication: Authentication): Promise<void> {
+    const known = operation.isCreate === true ? authentication.knownCaller(ctx) : undefined;
+    if (known === undefined) return handle(ctx, deps, await identify(ctx, operation, deps, authentication));
+    try {
+      await handle(ctx, deps, { caller: known });
+    } catch (error) {
+      // A revoked key or a suspended account is told that and nothing else. What is our fault may concern a charge, and stands.
+      if (isRefusal(error)) await identify(ctx, operation, deps, authentication);
+      throw error;
+    }
+  }
+
+  return {
+    ...operation,
+    serve: async (ctx, deps, authentication) => {
+      try {
+        await guard(ctx, deps, authentication);
+      } catch (error) {
+        if (deps.checkAnswers === true) checkRefusal(operation, failureOf(error));
+        throw error;
+      }
+    },
+  };
+}
+
+type Identity = { readonly caller?: Caller; readonly task?: Task | undefined; readonly actor?: Actor };
+
+async function identify(
+  ctx: Context,
+  { scope, dialect, refusesSuspended, isCreate, readsTask }: Operation,
+  deps: HttpDeps,
+  authentication: Authentication,
+): Promise<Identity> {
+  if (scope === 'none') return {};
+  if (scope === 'operator') return { actor: await authentication.operator(ctx) };
+  const taskId = readsTask === true ? new URLSearchParams(ctx.querystring).get('taskId') : null;
+  const { caller, task } = await authentication.client(ctx, taskId);
+  if (dialect !== undefined && caller.dialect !== dialect) throw new HttpFailure('no_such_route');
+  if (isCreate !== true) limitReads(ctx, deps, caller);
+  if (scope !== 'any' && !caller.scopes.includes(scope)) {
+    throw new HttpFailure('scope_missing', { msg: `the API key lacks the scope ${scope}` });
+  }
+  if (refusesSuspended === true && caller.suspended) throw new HttpFailure('account_suspended');
+  if (isCreate === true) authentication.remember(ctx, caller);
+  return { caller, task };
+}
+
+/** 422 names every fault at once. */
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.slice(0, maxFieldErrors);
+  throw invalidRequest(issues.map(({ path, message }) => ({ path: fieldPath(path), message })));
+}
+
+/** A parameter that is given twice is an array, which no schema takes. */
+function queryObject({ querystring }: Context): Readonly<Record<string, unknown>> {
+  const query = new URLSearchParams(querystring);
+  const oneOrAll = (values: readonly string[]) => (values.length === 1 ? values[0] : values);
+  return Object.fromEntries([...new Set(query.keys())].map((name) => [name, oneOrAll(query.getAll(name))]));
+}

@@ -1,0 +1,143 @@
+import type { z } from 'zod';
+import type { Caller, Scope } from '../domain/api-key.ts';
+import type { Dialect } from '../domain/dialect.ts';
+import type { ModelCatalogue } from '../domain/models.ts';
+import type { Actor } from '../domain/operator.ts';
+import type { Task } from '../domain/task.ts';
+import type { Failure } from './failures.ts';
+import type { HttpDeps } from './http-deps.ts';
+import type { Context } from './request-state.ts';
+
+/** Who may call: a key with this scope, any good key of a client, an operator's key, or a request without a key. */
+export type Access = Scope | 'any' | 'operator' | 'none';
+
+/** An endpoint as a client sees it; the OpenAPI document is made from this. */
+type Described = {
+  readonly operationId: string;
+  readonly method: 'get' | 'post';
+  readonly path: string;
+  readonly tag: Tag;
+  readonly summary: string;
+  /** Markdown. */
+  readonly description?: string;
+  /** Documented request headers. */
+  readonly headers?: z.ZodObject;
+  /** Documents a JSON body that the handler validates itself; the models of this installation may be part of it. */
+  readonly jsonBody?: (models: ModelCatalogue) => z.ZodType;
+  /** Headers of a 200 beside those that every answer has: name and meaning. */
+  readonly answerHeaders?: Readonly<Record<string, string>>;
+  /** The operation leads to a callback to the URL in the request's `callBackUrl`. */
+  readonly callsBack?: true;
+  /** The endpoint exists only for keys of this dialect. */
+  readonly dialect?: Dialect;
+  /** Suspended accounts are refused. */
+  readonly refusesSuspended?: true;
+  /**
+   * The handler's own statement judges rate, suspension and whether the key is still good, so a caller known from a short
+   * while ago is not looked up first. Everything else that a client does counts against the limit of reads.
+   */
+  readonly isCreate?: true;
+  /** The task of the query's `taskId` is read together with the caller, in one statement. */
+  readonly readsTask?: true;
+};
+
+/** The declaration of an endpoint: its guards, its description and its handler. */
+export type EndpointSpec<
+  A extends Access,
+  Query extends z.ZodObject | undefined,
+  Body extends z.ZodType | undefined,
+  Data extends z.ZodType,
+> = Described & {
+  readonly scope: A;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** The schema of `data` in a 200. */
+  readonly data: Data;
+  /** The refusals of the handler itself; those of the guards follow from the other fields. */
+  readonly failures?: readonly Failure[];
+  readonly handler: (call: Call<A, Query, Body>, deps: HttpDeps) => Promise<DeepReadonly<z.output<Data>>>;
+};
+
+/** What a handler knows of a request once every guard has let it pass. */
+export type Call<A extends Access, Query, Body> = Identity<A> & {
+  readonly query: Parsed<Query>;
+  readonly input: Parsed<Body>;
+  /** The body of an endpoint with `jsonBody`. */
+  readonly json: Readonly<Record<string, unknown>>;
+  /** For headers and the end of the connection; the body is what the handler returns. */
+  readonly ctx: Context;
+};
+
+type Identity<A extends Access> = A extends 'operator'
+  ? { readonly actor: Actor }
+  : A extends 'none'
+    ? object
+    : {
+        readonly caller: Caller;
+        /** Where `readsTask` is set: undefined when the caller has no task of that id. */
+        readonly task: Task | undefined;
+      };
+
+/** Presenters may answer what they must not change. */
+type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> }
+    : T;
+
+type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+export type Operation = Described & {
+  readonly scope: Access;
+  readonly query?: z.ZodObject | undefined;
+  readonly body?: z.ZodType | undefined;
+  readonly data: z.ZodType;
+  /** Every refusal that a client may meet here, beside those of `everyRequest`. */
+  readonly failures: readonly Failure[];
+};
+
+export const tags = {
+  tasks: 'Create video generation tasks and follow them to their end.',
+  account: 'Credits, models and limits.',
+  callbacks: 'The notifications that are sent when a task ends.',
+  keys: "The account's own API keys.",
+  service: 'For load balancers and monitors; no API key is needed.',
+  kie: 'Only for keys of the dialect `kie`; see docs/dialect-kie.md for what else such a key reads and sends otherwise.',
+  operators: "For those who run the service, with an operator's key. Every change is written into the audit log.",
+} as const;
+export type Tag = keyof typeof tags;
+
+/** Refusals that any request may meet before a route takes it, or through no fault of its own. */
+export const everyRequest: readonly Failure[] = [
+  'malformed_request',
+  'request_timeout',
+  'url_too_long',
+  'headers_too_large',
+  'internal',
+];
+
+const bodyFailures: readonly Failure[] = [
+  'body_unreadable',
+  'invalid_json',
+  'body_not_object',
+  'body_too_large',
+  'unsupported_media_type',
+  'unsupported_encoding',
+  'invalid_request',
+];
+
+/** The refusals of the guards that a declaration asks for, and those of its handler. */
+export function failuresOf(operation: Omit<Operation, 'failures'>, ofHandler: readonly Failure[]): readonly Failure[] {
+  const { scope, dialect, refusesSuspended, query, body, jsonBody } = operation;
+  const isClients = scope !== 'none' && scope !== 'operator';
+  const guards: readonly (readonly [isOn: boolean, failures: readonly Failure[]])[] = [
+    [scope !== 'none', ['unauthorized', 'too_many_bad_keys', 'database_away']],
+    [isClients, ['rate_limited']],
+    [isClients && scope !== 'any', ['scope_missing']],
+    [dialect !== undefined, ['no_such_route']],
+    [refusesSuspended === true, ['account_suspended']],
+    [body !== undefined || jsonBody !== undefined, bodyFailures],
+    [query !== undefined, ['invalid_request']],
+  ];
+  return [...new Set([...guards.flatMap(([isOn, failures]) => (isOn ? failures : [])), ...ofHandler])];
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { defaultOverlapSeconds, maxOverlapSeconds } from '../domain/secret-overlap.ts';
+
+// Schemas of request fields that several endpoints share. Messages say what is allowed.
+
+/** The last instant that PostgreSQL and JavaScript both know without losing a millisecond. */
+export const maxUnixMs = 9_999_999_999_999;
+
+/** Credits in one request at most: beyond every purchase, and far from where whole numbers end. */
+export const maxCredits = 1_000_000_000_000;
+
+const maxLimit = 100;
+const defaultLimit = 20;
+
+export const unixMs = z.int().nonnegative();
+
+/** A text that a person wrote: 1 to `maxLength` characters, not only white space, nothing that a line cannot show. */
+export function plainText(maxLength: number) {
+  const error = `must be 1 to ${maxLength} characters, and plain text`;
+  return z
+    .string({ error: ({ input }) => (input === undefined ? 'is required' : error) })
+    .min(1, { error })
+    .max(maxLength, { error })
+    .refine((text) => /\S/.test(text) && !/[\p{Cc}\p{Cs}]/u.test(text), { error });
+}
+
+/** A whole number in a body. */
+export function wholeNumber(min: number, max: number) {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
+}
+
+/** An id in the body of an operator's request. */
+export function idField(what: string) {
+  return z.uuid({ error: ({ input }) => (input === undefined ? 'is required' : `must be the id of ${what}`) });
+}
+
+/** An id in an operator's query. */
+export function idParameter(what: string) {
+  return textParameter(`must be the id of ${what}`).pipe(z.uuid({ error: `must be the id of ${what}` }));
+}
+
+/** An id in a client's body. Ids are opaque to clients: what is no id of ours is simply not found. */
+export const opaqueId = z
+  .string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a string') })
+  .min(1, { error: 'is required' });
+
+/** Why an operator does something; kept in the audit log. */
+export const reasonField = plainText(500).meta({ description: 'Why; kept in the audit log.' });
+
+/** For how long an old key or secret lives on beside its successor. */
+export const overlapField = wholeNumber(0, maxOverlapSeconds).default(defaultOverlapSeconds);
+
+/** A query in which a misspelt parameter is refused rather than ignored: it would answer something else than was asked. */
+export function strictQuery<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `unknown parameter ${issue.keys.join(', ').slice(0, 200)}; there are ${Object.keys(shape).join(', ')}`
+        : undefined,
+  });
+}
+
+/** One text parameter. */
+export function textParameter(otherwise: string) {
+  return z.string({ error: ({ input }) => (Array.isArray(input) ? 'must be given once' : otherwise) });
+}
+
+/** One parameter that is a whole number from `min` to `max`. */
+export function wholeParameter(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return textParameter(message)
+    .regex(/^\d{1,16}$/, { error: message })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error: message })
+    .meta({ type: 'integer', minimum: min, maximum: max });
+}
+
+/** `from` and `to` of a list of tasks. */
+export const createdBetween = {
+  from: wholeParameter(0, maxUnixMs).meta({ description: 'Created at this Unix millisecond or later.' }).optional(),
+  to: wholeParameter(0, maxUnixMs).meta({ description: 'Created before this Unix millisecond.' }).optional(),
+};
+
+/** `limit` of every list. */
+const limitParameter = wholeParameter(1, maxLimit)
+  .optional()
+  .transform((limit) => limit ?? defaultLimit)
+  .meta({ type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit });
+
+export const cursorError = 'must be a nextCursor of an earlier answer';
+
+/** A page of a list whose cursor is the id of its last row. */
+export const idPage = { cursor: z.uuid({ error: cursorError }).optional(), limit: limitParameter };
+
+/** A page of a list whose cursor is a number. */
+export const numberedPage = {
+  cursor: wholeParameter(1, Number.MAX_SAFE_INTEGER)
+    .meta({ type: 'string', minimum: undefined, maximum: undefined })
+    .optional(),
+  limit: limitParameter,
+};
+
+/** A page of a list with a cursor of another shape. */
+export function pageFrom<Cursor extends z.ZodType>(cursor: Cursor) {
+  return { cursor: cursor.optional(), limit: limitParameter };
+}
+
+/** The last row of a page that has more behind it; lists are read with one row more than asked for. */
+export function cutPage<Row>(rows: readonly Row[], limit: number): { page: readonly Row[]; last: Row | undefined } {
+  const page = rows.slice(0, limit);
+  return { page, last: rows.length > limit ? page.at(-1) : undefined };
+}
+
+export const nextCursorSchema = z
+  .string()
+  .nullable()
+  .meta({ description: 'Give it as `cursor` to get the next page; null on the last one.' });

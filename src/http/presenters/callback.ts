@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { webhookId } from '../../domain/webhook-id.ts';
+import type { Delivery, DeliveryAttempt } from '../../stores/deliveries.ts';
+import { unixMs } from '../fields.ts';
+
+const ownAttemptSchema = z.strictObject({
+  attempt: z.int().positive(),
+  startTime: unixMs.meta({ description: 'Unix milliseconds, in whole seconds.' }),
+  status: z.int().nullable().meta({ description: 'What the receiver answered; null when it could not be reached.' }),
+  durationMs: z.int().nonnegative().nullable(),
+  // Not a literal, whose description would leave out the null.
+  error: z.enum(['unreachable']).nullable(),
+});
+
+/** A callback as its account sees it. */
+export const ownCallbackSchema = z
+  .strictObject({
+    taskId: z.string(),
+    webhookId: z.string().meta({ description: 'The `webhook-id` header, the same at every attempt.' }),
+    url: z.string(),
+    state: z.enum(['pending', 'delivered', 'failed', 'gone']),
+    createTime: unixMs,
+    completeTime: unixMs.nullable(),
+    nextAttemptTime: unixMs
+      .nullable()
+      .meta({ description: 'The next attempt begins by then; null when there is none.' }),
+    attempts: z.array(ownAttemptSchema).meta({ description: 'Newest first, at most 100.' }),
+  })
+  .meta({ id: 'Callback' });
+
+export function presentOwnCallback(
+  { taskId, url, state, createdAt, finishedAt, dueAt }: Delivery,
+  attempts: readonly DeliveryAttempt[],
+): z.output<typeof ownCallbackSchema> {
+  return {
+    taskId,
+    webhookId: webhookId(taskId),
+    url,
+    state,
+    createTime: createdAt,
+    completeTime: finishedAt ?? null,
+    nextAttemptTime: state === 'pending' ? wholeSeconds(dueAt) : null,
+    attempts: attempts.map(presentOwnAttempt),
+  };
+}
+
+/**
+ * Every network fault is the same word, and nothing tells how long it took: whoever could tell `blocked` from `connect` or
+ * `dns` could map our private network by creating tasks. The receiver's answer is for operators, for the same reason.
+ */
+function presentOwnAttempt({ attempt, startedAt, durationMs, status }: DeliveryAttempt) {
+  return {
+    attempt,
+    startTime: wholeSeconds(startedAt),
+    status: status ?? null,
+    durationMs: status === undefined ? null : durationMs,
+    error: status === undefined ? ('unreachable' as const) : null,
+  };
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / 1_000) * 1_000;
+}
+
+/** A callback as operators see it. */
+export const deliverySchema = z
+  .strictObject({
+    taskId: z.string(),
+    accountId: z.string(),
+    url: z.string(),
+    state: z.enum(['pending', 'delivered', 'failed', 'gone']),
+    round: z.int().positive().meta({ description: '1 at first, one more with each redelivery.' }),
+    createTime: unixMs,
+    completeTime: unixMs.nullable(),
+    nextAttemptTime: unixMs.nullable(),
+  })
+  .meta({ id: 'Delivery' });
+
+export function presentDelivery(delivery: Delivery): z.output<typeof deliverySchema> {
+  const { taskId, accountId, url, state, round, createdAt, finishedAt, dueAt } = delivery;
+  const nextAttemptTime = state === 'pending' ? dueAt : null;
+  return {
+    taskId,
+    accountId,
+    url,
+    state,
+    round,
+    createTime: createdAt,
+    completeTime: finishedAt ?? null,
+    nextAttemptTime,
+  };
+}
+
+/** An attempt as operators see it. */
+export const attemptSchema = z.strictObject({
+  attempt: z.int().positive(),
+  startTime: unixMs,
+  durationMs: z.int().nonnegative(),
+  status: z.int().nullable(),
+  error: z.string().nullable().meta({ description: 'The kind of network error; clients are not told.' }),
+  responseHead: z.string().nullable().meta({ description: 'The first KiB of what the receiver answered.' }),
+});
+
+export function presentAttempt(attempt: DeliveryAttempt): z.output<typeof attemptSchema> {
+  return {
+    attempt: attempt.attempt,
+    startTime: attempt.startedAt,
+    durationMs: attempt.durationMs,
+    status: attempt.status ?? null,
+    error: attempt.error ?? null,
+    responseHead: attempt.responseHead?.toString('utf8') ?? null,
+  };
+}

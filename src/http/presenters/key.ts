@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { scopes } from '../../domain/api-key.ts';
+import type { ApiKey } from '../../stores/api-keys.ts';
+import { unixMs } from '../fields.ts';
+
+/** A key as its owner may see it; the secret itself is not kept. */
+export const keySchema = z
+  .strictObject({
+    keyId: z.string(),
+    name: z.string(),
+    hint: z.string().meta({ description: 'Beginning and end of the key, to tell it from its siblings.' }),
+    scopes: z.array(z.enum(scopes)),
+    createTime: unixMs,
+    expireTime: unixMs.nullable(),
+    lastUseTime: unixMs.nullable().meta({ description: 'Exact to about a minute.' }),
+    revokeTime: unixMs.nullable(),
+  })
+  .meta({ id: 'ApiKey' });
+
+/** The secret of a key that was just made. */
+export const secretSchema = z.string().meta({ description: 'The key itself. Keep it: it is not shown again.' });
+
+export function presentKey(key: ApiKey): z.output<typeof keySchema> {
+  return {
+    keyId: key.keyId,
+    name: key.name,
+    hint: key.hint,
+    scopes: [...key.scopes],
+    createTime: key.createdAt,
+    expireTime: key.expiresAt ?? null,
+    lastUseTime: key.lastUsedAt ?? null,
+    revokeTime: key.revokedAt ?? null,
+  };
+}

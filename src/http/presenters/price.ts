@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import type { ModelCatalogue } from '../../domain/models.ts';
+import { comingPrices, priceAt } from '../../domain/price.ts';
+import type { Database } from '../../stores/database.ts';
+import { readPriceSchedules } from '../../stores/price-schedules.ts';
+import { rateStates, type SetRate } from '../../stores/rates.ts';
+
+/** A rate that an operator has set. */
+export const setRateSchema = z
+  .strictObject({
+    rateId: z.int(),
+    model: z.string(),
+    accountId: z.string().nullable().meta({ description: 'Null: for every account without a rate of its own.' }),
+    creditsPerSecond: z.int().positive().nullable().meta({
+      description:
+        'Null ends the rate before it: an account goes back to the list price, that for everybody to the catalogue.',
+    }),
+    fromTime: z.int().nonnegative(),
+    state: z.enum(rateStates),
+    reason: z.string(),
+    who: z.string(),
+    createTime: z.int().nonnegative(),
+  })
+  .meta({ id: 'SetRate' });
+
+export function presentSetRate(rate: SetRate): z.output<typeof setRateSchema> {
+  return {
+    rateId: rate.rateId,
+    model: rate.model,
+    accountId: rate.accountId ?? null,
+    creditsPerSecond: rate.creditsPerSecond ?? null,
+    fromTime: rate.effectiveFrom,
+    state: rate.state,
+    reason: rate.reason,
+    who: rate.who,
+    createTime: rate.createdAt,
+  };
+}
+
+const comingPrice = z.strictObject({ creditsPerSecond: z.int().positive(), fromTime: z.int().nonnegative() });
+
+/** What a model costs an account, now and as far as it is announced. */
+export const priceFields = {
+  creditsPerSecond: z.int().positive().meta({ description: "The account's rate that is in force now." }),
+  nextRates: z
+    .array(comingPrice)
+    .meta({ description: 'Rates that come into force later; a task keeps that of its creation.' }),
+};
+
+export type PresentedPrice = {
+  readonly model: string;
+  readonly title: string;
+  readonly creditsPerSecond: number;
+  readonly nextRates: z.output<typeof comingPrice>[];
+};
+
+/** The prices of every model, for an account or, without one, for accounts that have no rates of their own. */
+export async function presentPrices(
+  { db, models }: { readonly db: Database; readonly models: ModelCatalogue },
+  accountId: string | undefined,
+): Promise<readonly PresentedPrice[]> {
+  const { atMs, priced } = await readPriceSchedules(db, accountId, [...models.values()]);
+  return priced.map(({ model: { model, title }, schedule }) => ({
+    model,
+    title,
+    creditsPerSecond: priceAt(schedule, atMs),
+    nextRates: comingPrices(schedule, atMs).map(({ creditsPerSecond, fromMs: fromTime }) => ({
+      creditsPerSecond,
+      fromTime,
+    })),
+  }));
+}

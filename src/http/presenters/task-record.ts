@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { type TaskRecord, taskRecord } from '../../domain/task-record.ts';
+import { failCodes, isFinal, ratios, type Task } from '../../domain/task.ts';
+import { resultUrls } from '../../media/result-urls.ts';
+import { unixMs } from '../fields.ts';
+import type { HttpDeps } from '../http-deps.ts';
+
+const credits = z.int().nonnegative();
+
+/** `param` of a record: the request with its defaults filled in. */
+const paramSchema = z.strictObject({
+  model: z.string(),
+  input: z.strictObject({
+    prompt: z.string(),
+    resolution: z.literal('720p'),
+    duration: z.int().meta({ description: 'Whole seconds.' }),
+    ratio: z.enum(ratios),
+    generateAudio: z.boolean(),
+    imageUrls: z.array(z.string()),
+  }),
+  callBackUrl: z.string().optional(),
+});
+
+export const taskStateSchema = z
+  .enum(['waiting', 'queuing', 'generating', 'success', 'fail'])
+  .meta({ description: '`success` and `fail` are final and never change.' });
+
+/** `state` of a list's query. */
+export const stateParameter = z.enum(taskStateSchema.options, {
+  error: `must be one of ${taskStateSchema.options.join(', ')}`,
+});
+
+/** A task as recordInfo answers it (`TaskRecord`); the tests hold every answer against it. */
+export const taskRecordSchema = z
+  .strictObject({
+    taskId: z.string(),
+    model: z.string(),
+    state: taskStateSchema,
+    progress: z.int().min(0).max(100),
+    param: paramSchema,
+    resultJson: z.strictObject({
+      resultUrls: z.array(z.url()).meta({ description: 'Links signed for this reading; empty until success.' }),
+    }),
+    failCode: z.enum(failCodes).nullable(),
+    failMsg: z.string().nullable(),
+    creditsCharged: credits,
+    creditsRefunded: credits,
+    costTime: z.int().nullable().meta({ description: 'Milliseconds from the start of generation to the end.' }),
+    createTime: unixMs.meta({ description: 'Unix milliseconds, as every time here.' }),
+    updateTime: unixMs,
+    completeTime: unixMs.nullable(),
+  })
+  .meta({ id: 'TaskRecord' });
+
+/** The record of a task at this moment: a live one with the engine's progress, a finished one with fresh links. */
+export async function presentTask(deps: Pick<HttpDeps, 'progressOf' | 'resultStore'>, task: Task): Promise<TaskRecord> {
+  const [progress, urls] = await Promise.all([
+    isFinal(task.state) ? 0 : deps.progressOf(task),
+    resultUrls(deps.resultStore, task),
+  ]);
+  return taskRecord(task, progress, urls);
+}
+
+/** What cancelling a task answers. */
+export const cancelledTaskSchema = z
+  .strictObject({
+    taskId: z.string(),
+    cancelled: z.boolean().meta({ description: 'False when the task had ended in another way before.' }),
+    state: z.enum(['success', 'fail']),
+    failCode: z.enum(failCodes).nullable(),
+    creditsRefunded: z.int().nonnegative(),
+  })
+  .meta({ id: 'CancelledTask' });
+
+/** A task that has ended, in this way or in another. */
+export function presentCancelledTask({ taskId, state, failure, creditsRefunded }: Task) {
+  if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);
+  const failCode = failure?.failCode ?? null;
+  return { taskId, cancelled: failCode === 'cancelled', state, failCode, creditsRefunded };
+}

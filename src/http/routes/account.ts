@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { Rate } from '../../domain/rate.ts';
+import { maxImages, maxPromptCodePoints, maxSeconds, minSeconds } from '../../domain/task-request.ts';
+import { ratios } from '../../domain/task.ts';
+import { findAccountLimits } from '../../stores/accounts.ts';
+import { readBooks } from '../../stores/ledger.ts';
+import { defineEndpoint } from '../define-endpoint.ts';
+import { cutPage, nextCursorSchema, numberedPage, strictQuery } from '../fields.ts';
+import type { HttpDeps } from '../http-deps.ts';
+import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entry.ts';
+import { presentPrices, priceFields } from '../presenters/price.ts';
+
+const credits = defineEndpoint({
+  operationId: 'getCredits',
+  method: 'get',
+  path: '/api/v1/credits',
+  tag: 'account',
+  scope: 'credits:read',
+  summary: 'The balance, and the ledger behind it',
+  description: 'Entries are listed newest first; balance and entries are read at one and the same moment.',
+  query: strictQuery(numberedPage),
+  data: z.strictObject({
+    balance: z.int().nonnegative(),
+    entries: z.array(ledgerEntrySchema),
+    nextCursor: nextCursorSchema,
+  }),
+  handler: async ({ caller: { accountId }, query: { cursor: before, limit } }, { db }) => {
+    const { balance, entries } = await readBooks(db, { accountId, before, limit: limit + 1 });
+    const { page, last } = cutPage(entries, limit);
+    return {
+      balance,
+      entries: page.map(presentLedgerEntry),
+      nextCursor: last === undefined ? null : String(last.entryId),
+    };
+  },
+});
+
+const rateLimitSchema = z
+  .strictObject({ quota: z.int().positive(), windowSeconds: z.number().positive() })
+  .nullable()
+  .meta({ description: 'So many requests in so many seconds; null is no limit.' });
+
+const limitsSchema = z
+  .strictObject({
+    creates: rateLimitSchema,
+    reads: rateLimitSchema,
+    unfinishedTasks: z.int().nonnegative(),
+    maxUnfinishedTasks: z.int().nonnegative(),
+  })
+  .meta({ id: 'Limits' });
+
+const modelSchema = z
+  .strictObject({
+    model: z.string(),
+    title: z.string(),
+    ...priceFields,
+    resolutions: z.array(z.literal('720p')),
+    ratios: z.array(z.enum(ratios)),
+    minDuration: z.int(),
+    maxDuration: z.int(),
+    maxPromptLength: z.int().meta({ description: 'In Unicode code points.' }),
+    maxImages: z.int(),
+  })
+  .meta({ id: 'Model' });
+
+/** The same for every model (spec 2.3). */
+const bounds = {
+  resolutions: ['720p' as const],
+  ratios: [...ratios],
+  minDuration: minSeconds,
+  maxDuration: maxSeconds,
+  maxPromptLength: maxPromptCodePoints,
+  maxImages,
+};
+
+const models = defineEndpoint({
+  operationId: 'listModels',
+  method: 'get',
+  path: '/api/v1/models',
+  tag: 'account',
+  scope: 'any',
+  summary: "Models with their rates, and the account's limits",
+  data: z.strictObject({ models: z.array(modelSchema), limits: limitsSchema }),
+  handler: async ({ caller: { accountId } }, deps) => {
+    const prices = await presentPrices(deps, accountId);
+    return { models: prices.map((price) => ({ ...price, ...bounds })), limits: await presentLimits(accountId, deps) };
+  },
+});
+
+async function presentLimits(accountId: string, deps: HttpDeps): Promise<z.output<typeof limitsSchema>> {
+  const limits = await findAccountLimits(deps.db, accountId);
+  if (limits === undefined) throw new Error('a key belongs to an account that does not exist');
+  const { createRate, unfinishedTasks, maxUnfinishedTasks } = limits;
+  return {
+    creates: presentRateLimit(createRate ?? deps.createRate),
+    reads: presentRateLimit(deps.reads?.rate),
+    unfinishedTasks,
+    maxUnfinishedTasks,
+  };
+}
+
+function presentRateLimit(rate: Rate | undefined): z.output<typeof rateLimitSchema> {
+  return rate === undefined ? null : { quota: rate.quota, windowSeconds: rate.windowMs / 1000 };
+}
+
+export const accountInfoEndpoints = [credits, models];

@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import { countLimit, countOfAccount, findAccountDetail, listAccounts } from '../../../stores/account-list.ts';
+import { limitAccountAs, openAccountAs, suspendAccountAs } from '../../../stores/operator-accounts.ts';
+import { defineEndpoint } from '../../define-endpoint.ts';
+import {
+  cutPage,
+  idField,
+  idPage,
+  idParameter,
+  maxCredits,
+  nextCursorSchema,
+  plainText,
+  reasonField,
+  strictQuery,
+  textParameter,
+  wholeNumber,
+} from '../../fields.ts';
+import { HttpFailure } from '../../http-failure.ts';
+import { accountSchema, presentAccount } from '../../presenters/account.ts';
+
+const searchError = 'must be at most 200 characters, and plain text';
+
+const listAll = defineEndpoint({
+  operationId: 'adminListAccounts',
+  method: 'get',
+  path: '/api/admin/v1/accounts',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'List the accounts',
+  description: 'By name, without regard to case.',
+  query: strictQuery({
+    search: textParameter(searchError)
+      .max(200, { error: searchError })
+      .refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), { error: searchError })
+      .meta({ description: 'How the name begins, in any case; or the id of an account.' })
+      .optional(),
+    suspended: z
+      .enum(['true', 'false'], { error: 'must be true or false' })
+      .transform((text) => text === 'true')
+      .meta({ type: 'boolean' })
+      .optional(),
+    ...idPage,
+  }),
+  data: z.strictObject({ accounts: z.array(accountSchema), nextCursor: nextCursorSchema }),
+  handler: async ({ query: { search: prefix, suspended, cursor: after, limit } }, { db }) => {
+    const { data: accountId } = z.uuid().safeParse(prefix);
+    const found =
+      accountId === undefined
+        ? await listAccounts(db, { prefix, suspended, after, limit: limit + 1 })
+        : [(await findAccountDetail(db, accountId)) ?? []].flat();
+    const { page, last } = cutPage(found, limit);
+    return { accounts: page.map(presentAccount), nextCursor: last?.accountId ?? null };
+  },
+});
+
+const count = z.int().min(0).max(countLimit);
+const countsSchema = z.strictObject({
+  activeKeys: count,
+  waiting: count,
+  queuing: count,
+  generating: count,
+  tasks: count.meta({ description: `All tasks there ever were; counted up to ${countLimit}, as the others are.` }),
+});
+
+const showOne = defineEndpoint({
+  operationId: 'adminShowAccount',
+  method: 'get',
+  path: '/api/admin/v1/accounts/show',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'One account, with its counts',
+  query: strictQuery({ accountId: idParameter('an account') }),
+  data: z.strictObject({ account: accountSchema, counts: countsSchema }),
+  failures: ['no_such_account'],
+  handler: async ({ query: { accountId } }, { db }) => {
+    const account = await findAccountDetail(db, accountId);
+    if (account === undefined) throw new HttpFailure('no_such_account');
+    return { account: presentAccount(account), counts: await countOfAccount(db, accountId) };
+  },
+});
+
+const open = defineEndpoint({
+  operationId: 'adminCreateAccount',
+  method: 'post',
+  path: '/api/admin/v1/accounts',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'Open an account',
+  description: 'It has no key yet. Two accounts may have one name; repeating the request opens another one.',
+  body: z.strictObject({
+    name: plainText(200),
+    credits: wholeNumber(0, maxCredits)
+      .default(0)
+      .meta({ description: 'Opening credits, the first entry of the ledger.' }),
+  }),
+  data: accountSchema,
+  handler: async ({ actor, input }, { db }) => presentAccount(await openAccountAs(db, actor, input)),
+});
+
+const suspend = defineEndpoint({
+  operationId: 'adminSuspendAccount',
+  method: 'post',
+  path: '/api/admin/v1/accounts/suspend',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'Suspend an account',
+  description:
+    'It may create no more tasks and no keys, from the next request on. It may go on reading, and what it has paid for is ' +
+    'finished. Suspending it again changes nothing.',
+  body: z.strictObject({ accountId: idField('an account'), reason: reasonField }),
+  data: accountSchema,
+  failures: ['no_such_account'],
+  handler: async ({ actor, input }, { db }) => {
+    const account = await suspendAccountAs(db, actor, { ...input, suspended: true });
+    if (account === undefined) throw new HttpFailure('no_such_account');
+    return presentAccount(account);
+  },
+});
+
+const unsuspend = defineEndpoint({
+  operationId: 'adminUnsuspendAccount',
+  method: 'post',
+  path: '/api/admin/v1/accounts/unsuspend',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'Lift the suspension of an account',
+  description: 'Counts from the next request on. An account that is not suspended stays as it is.',
+  body: z.strictObject({ accountId: idField('an account'), reason: reasonField }),
+  data: accountSchema,
+  failures: ['no_such_account'],
+  handler: async ({ actor, input }, { db }) => {
+    const account = await suspendAccountAs(db, actor, { ...input, suspended: false });
+    if (account === undefined) throw new HttpFailure('no_such_account');
+    return presentAccount(account);
+  },
+});
+
+const limit = defineEndpoint({
+  operationId: 'adminLimitAccount',
+  method: 'post',
+  path: '/api/admin/v1/accounts/limits',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'Give an account limits of its own',
+  description: 'Counts from the next create on. What is left out stays as it is.',
+  body: z.strictObject({
+    accountId: idField('an account'),
+    maxUnfinishedTasks: wholeNumber(0, 1_000_000).optional(),
+    creates: z
+      .strictObject({ quota: wholeNumber(1, 1_000_000), windowSeconds: wholeNumber(1, 86_400) })
+      .nullable()
+      .optional()
+      .meta({ description: "So many creates in so many seconds; null for the installation's rate." }),
+  }),
+  data: accountSchema,
+  failures: ['no_such_account'],
+  handler: async ({ actor, input: { accountId, maxUnfinishedTasks, creates } }, { db }) => {
+    const createRate = creates && { quota: creates.quota, windowMs: creates.windowSeconds * 1000 };
+    const account = await limitAccountAs(db, actor, { accountId, maxUnfinishedTasks, createRate });
+    if (account === undefined) throw new HttpFailure('no_such_account');
+    return presentAccount(account);
+  },
+});
+
+export const accountEndpoints = [listAll, showOne, open, suspend, unsuspend, limit];

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { type FailedDeliveryCursor, listFailedDeliveries } from '../../../stores/deliveries.ts';
+import { redeliverAs } from '../../../stores/operator-tasks.ts';
+import { findTask } from '../../../stores/tasks.ts';
+import { defineEndpoint } from '../../define-endpoint.ts';
+import { cursorError, cutPage, idField, nextCursorSchema, pageFrom, strictQuery, textParameter } from '../../fields.ts';
+import { HttpFailure } from '../../http-failure.ts';
+import { deliverySchema, presentDelivery } from '../../presenters/callback.ts';
+import { requireCallback } from '../callbacks.ts';
+
+const cursorShape = /^(\d{1,16})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+const listFailed = defineEndpoint({
+  operationId: 'adminListFailedCallbacks',
+  method: 'get',
+  path: '/api/admin/v1/callbacks/failed',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'Callbacks of all accounts that did not get through',
+  description:
+    'Those that were given up (`failed`) or refused for good by their receiver (`gone`), the latest first. One that is sent ' +
+    'again leaves the list, and does not disturb paging.',
+  query: strictQuery(
+    pageFrom(textParameter(cursorError).regex(cursorShape, { error: cursorError }).transform(cursorOf)),
+  ),
+  data: z.strictObject({ callbacks: z.array(deliverySchema), nextCursor: nextCursorSchema }),
+  handler: async ({ query: { cursor: after, limit } }, { db }) => {
+    const { page, last } = cutPage(await listFailedDeliveries(db, { after, limit: limit + 1 }), limit);
+    const nextCursor = last === undefined ? null : `${last.finishedAtUs}_${last.taskId}`;
+    return { callbacks: page.map(presentDelivery), nextCursor };
+  },
+});
+
+function cursorOf(text: string): FailedDeliveryCursor {
+  const [, finishedAtUs = '', taskId = ''] = cursorShape.exec(text) ?? [];
+  return { finishedAtUs: Number(finishedAtUs), taskId };
+}
+
+const redeliver = defineEndpoint({
+  operationId: 'adminRedeliverCallback',
+  method: 'post',
+  path: '/api/admin/v1/callbacks/redeliver',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'Send the callback of a task of any account again',
+  description: 'As redeliverCallback does for the account itself.',
+  body: z.strictObject({ taskId: idField('a task') }),
+  data: deliverySchema,
+  failures: ['no_such_task', 'callback_not_due'],
+  handler: async ({ actor, input }, { db, redeliver: sendAgain }) => {
+    const task = await findTask(db, input.taskId);
+    if (task === undefined) throw new HttpFailure('no_such_task');
+    requireCallback(task);
+    const { taskId, accountId } = task;
+    const delivery = await redeliverAs(db, actor, taskId);
+    if (delivery === undefined) throw new Error(`the ended task ${taskId} has no delivery`);
+    sendAgain({ taskId, accountId });
+    return presentDelivery(delivery);
+  },
+});
+
+export const operatorCallbackEndpoints = [listFailed, redeliver];

@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { findAccountDetail } from '../../../stores/account-list.ts';
+import { type Booking, readBooks } from '../../../stores/ledger.ts';
+import { bookCreditsAs } from '../../../stores/operator-credits.ts';
+import { defineEndpoint } from '../../define-endpoint.ts';
+import type { Call } from '../../endpoint.ts';
+import type { Failure } from '../../failures.ts';
+import {
+  cutPage,
+  idField,
+  idParameter,
+  maxCredits,
+  nextCursorSchema,
+  numberedPage,
+  reasonField,
+  strictQuery,
+  wholeNumber,
+} from '../../fields.ts';
+import type { HttpDeps } from '../../http-deps.ts';
+import { HttpFailure } from '../../http-failure.ts';
+import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../../idempotency-key.ts';
+import { ledgerEntrySchema, presentLedgerEntry } from '../../presenters/ledger-entry.ts';
+
+const show = defineEndpoint({
+  operationId: 'adminShowCredits',
+  method: 'get',
+  path: '/api/admin/v1/credits',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'The balance of an account, and the ledger behind it',
+  description: 'Entries are listed newest first; balance and entries are read at one and the same moment.',
+  query: strictQuery({ accountId: idParameter('an account'), ...numberedPage }),
+  data: z.strictObject({
+    accountId: z.string(),
+    balance: z.int().nonnegative(),
+    entries: z.array(ledgerEntrySchema),
+    nextCursor: nextCursorSchema,
+  }),
+  failures: ['no_such_account'],
+  handler: async ({ query: { accountId, cursor: before, limit } }, { db }) => {
+    if ((await findAccountDetail(db, accountId)) === undefined) throw new HttpFailure('no_such_account');
+    const { balance, entries } = await readBooks(db, { accountId, before, limit: limit + 1 });
+    const { page, last } = cutPage(entries, limit);
+    const nextCursor = last === undefined ? null : String(last.entryId);
+    return { accountId, balance, entries: page.map(presentLedgerEntry), nextCursor };
+  },
+});
+
+/** The entry as it was booked, also when an earlier request booked it. */
+const bookedSchema = z.strictObject({ accountId: z.string(), entry: ledgerEntrySchema });
+const bookingFailures: readonly Failure[] = ['no_such_account', 'balance_out_of_range', 'idempotency_key_reused'];
+
+const grant = defineEndpoint({
+  operationId: 'adminGrantCredits',
+  method: 'post',
+  path: '/api/admin/v1/credits/grant',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'Grant credits to an account',
+  description:
+    'For credits that were bought or given. Needs an `Idempotency-Key`: repeating a lost request gives the first answer ' +
+    'again and grants nothing. The reason is shown to the account in its ledger.',
+  headers: requiredIdempotencyKeyHeader,
+  body: z.strictObject({
+    accountId: idField('an account'),
+    credits: wholeNumber(1, maxCredits),
+    reason: reasonField,
+  }),
+  data: bookedSchema,
+  answerHeaders: replayedHeader,
+  failures: bookingFailures,
+  handler: (call, deps) => {
+    const { accountId, credits, reason } = call.input;
+    return bookCredits(call, deps, { accountId, kind: 'grant', amount: credits, reason });
+  },
+});
+
+const amountError = `must be a whole number from -${maxCredits} to ${maxCredits}, but not 0`;
+
+const adjust = defineEndpoint({
+  operationId: 'adminAdjustCredits',
+  method: 'post',
+  path: '/api/admin/v1/credits/adjust',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'Adjust the balance of an account',
+  description:
+    'For corrections, up or down. The balance can not fall below zero: such an adjustment is refused and changes nothing. ' +
+    'Needs an `Idempotency-Key`, as a grant does. The reason is shown to the account in its ledger.',
+  headers: requiredIdempotencyKeyHeader,
+  body: z.strictObject({
+    accountId: idField('an account'),
+    amount: z
+      .int({ error: amountError })
+      .min(-maxCredits, { error: amountError })
+      .max(maxCredits, { error: amountError })
+      .refine((amount) => amount !== 0, { error: amountError })
+      .meta({ description: 'Signed, and not 0.' }),
+    reason: reasonField,
+  }),
+  data: bookedSchema,
+  answerHeaders: replayedHeader,
+  failures: bookingFailures,
+  handler: (call, deps) => {
+    const { accountId, amount, reason } = call.input;
+    return bookCredits(call, deps, { accountId, kind: 'adjustment', amount, reason });
+  },
+});
+
+/** Books credits once for the request's Idempotency-Key, and answers the entry. */
+async function bookCredits(
+  { actor, ctx }: Pick<Call<'operator', undefined, undefined>, 'actor' | 'ctx'>,
+  { db }: HttpDeps,
+  booking: Omit<Booking, 'idempotencyKey'>,
+): Promise<z.output<typeof bookedSchema>> {
+  const outcome = await bookCreditsAs(db, actor, { ...booking, idempotencyKey: requiredIdempotencyKey(ctx) });
+  switch (outcome.kind) {
+    case 'booked':
+    case 'replayed':
+      if (outcome.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
+      return { accountId: booking.accountId, entry: presentLedgerEntry(outcome.entry) };
+    case 'balance_out_of_range':
+      throw new HttpFailure('balance_out_of_range', { data: { balance: outcome.balance } });
+    case 'key_reused':
+      throw new HttpFailure('idempotency_key_reused');
+    case 'no_such_account':
+      break;
+  }
+  throw new HttpFailure('no_such_account');
+}
+
+export const operatorCreditEndpoints = [show, grant, adjust];

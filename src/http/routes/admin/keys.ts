@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { ordinaryScopes } from '../../../domain/api-key.ts';
+import { findAccountDetail } from '../../../stores/account-list.ts';
+import { maxActiveKeys } from '../../../stores/account-keys.ts';
+import { listApiKeys } from '../../../stores/api-keys.ts';
+import { createKeyAs, revokeKeyAs } from '../../../stores/operator-keys.ts';
+import { defineEndpoint } from '../../define-endpoint.ts';
+import { idField, idParameter, strictQuery } from '../../fields.ts';
+import { HttpFailure } from '../../http-failure.ts';
+import { keySchema, presentKey, secretSchema } from '../../presenters/key.ts';
+import { futureTime, wantedKeyFields } from '../keys.ts';
+
+const list = defineEndpoint({
+  operationId: 'adminListKeys',
+  method: 'get',
+  path: '/api/admin/v1/keys',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'The keys of an account',
+  description: 'Active keys first, then the newest; revoked and expired ones are listed too. At most 1,000.',
+  query: strictQuery({ accountId: idParameter('an account') }),
+  data: z.strictObject({ keys: z.array(keySchema).max(1000) }),
+  failures: ['no_such_account'],
+  handler: async ({ query: { accountId } }, { db }) => {
+    if ((await findAccountDetail(db, accountId)) === undefined) throw new HttpFailure('no_such_account');
+    return { keys: (await listApiKeys(db, accountId)).map(presentKey) };
+  },
+});
+
+const create = defineEndpoint({
+  operationId: 'adminCreateKey',
+  method: 'post',
+  path: '/api/admin/v1/keys',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'Make a key for an account',
+  description: `Shows the new key, this once. At most ${maxActiveKeys} keys of an account are active.`,
+  body: z.strictObject({
+    accountId: idField('an account'),
+    ...wantedKeyFields,
+    scopes: wantedKeyFields.scopes.meta({ description: 'All of those but `keys:write`, when they are left out.' }),
+  }),
+  data: keySchema.extend({ accountId: z.string(), key: secretSchema }).meta({ id: 'NewApiKeyOfAccount' }),
+  failures: ['no_such_account', 'too_many_keys'],
+  handler: async ({ actor, input: { accountId, name, scopes, expireTime } }, deps) => {
+    const expiresAt = futureTime(expireTime, (deps.now ?? Date.now)());
+    const wanted = { accountId, name, scopes: [...new Set(scopes ?? ordinaryScopes)], expiresAt };
+    const made = await createKeyAs(deps.db, actor, wanted);
+    if (made === undefined) throw new HttpFailure('no_such_account');
+    if (made.kind === 'too_many_keys') throw new HttpFailure('too_many_keys', { data: { limit: maxActiveKeys } });
+    return { accountId, ...presentKey(made.shown), key: made.key };
+  },
+});
+
+const revoke = defineEndpoint({
+  operationId: 'adminRevokeKey',
+  method: 'post',
+  path: '/api/admin/v1/keys/revoke',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'Revoke a key of any account',
+  description: 'Counts from the next request on, for good. Repeating it changes nothing.',
+  body: z.strictObject({ keyId: idField('a key') }),
+  data: z.strictObject({ keyId: z.string(), revokeTime: z.int() }),
+  failures: ['no_such_key'],
+  handler: async ({ actor, input: { keyId } }, { db }) => {
+    const revokeTime = await revokeKeyAs(db, actor, keyId);
+    if (revokeTime === undefined) throw new HttpFailure('no_such_key');
+    return { keyId, revokeTime };
+  },
+});
+
+export const operatorKeyEndpoints = [list, create, revoke];

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { unknownModel } from '../../../domain/models.ts';
+import { findAccount } from '../../../stores/accounts.ts';
+import { setRateAs, withdrawRateAs } from '../../../stores/operator-rates.ts';
+import { listRates, maxCreditsPerSecond, rateLeadMs } from '../../../stores/rates.ts';
+import { defineEndpoint } from '../../define-endpoint.ts';
+import {
+  cutPage,
+  idField,
+  idParameter,
+  maxUnixMs,
+  nextCursorSchema,
+  numberedPage,
+  reasonField,
+  strictQuery,
+  textParameter,
+} from '../../fields.ts';
+import { HttpFailure } from '../../http-failure.ts';
+import { invalidRequest } from '../../invalid-request.ts';
+import { presentPrices, presentSetRate, priceFields, setRateSchema } from '../../presenters/price.ts';
+
+const modelError = 'must be the name of a model';
+
+const list = defineEndpoint({
+  operationId: 'adminListRates',
+  method: 'get',
+  path: '/api/admin/v1/rates',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'What the models cost, and what was decided about it',
+  description:
+    'The rates that operators have set, newest first: all of them, or those of one account. `prices` are those of the ' +
+    "account, or of every account without rates of its own. A model without a rate here costs what the catalogue's file says.",
+  query: strictQuery({
+    accountId: idParameter('an account').optional(),
+    model: textParameter(modelError)
+      .regex(/^[\w./-]{1,100}$/, { error: modelError })
+      .optional(),
+    ...numberedPage,
+  }),
+  data: z.strictObject({
+    prices: z.array(z.strictObject({ model: z.string(), title: z.string(), ...priceFields })),
+    rates: z.array(setRateSchema),
+    nextCursor: nextCursorSchema,
+  }),
+  failures: ['no_such_account'],
+  handler: async ({ query: { accountId, model, cursor: before, limit } }, deps) => {
+    if (accountId !== undefined && (await findAccount(deps.db, accountId)) === undefined) {
+      throw new HttpFailure('no_such_account');
+    }
+    const { page, last } = cutPage(await listRates(deps.db, { accountId, model, before, limit: limit + 1 }), limit);
+    return {
+      prices: await presentPrices(deps, accountId),
+      rates: page.map(presentSetRate),
+      nextCursor: last === undefined ? null : String(last.rateId),
+    };
+  },
+});
+
+const rateError = `must be a whole number of credits from 1 to ${maxCreditsPerSecond}, or null`;
+const timeError = 'must be a time in Unix milliseconds that is not past: a rate never changes what has been';
+
+const set = defineEndpoint({
+  operationId: 'adminSetRate',
+  method: 'post',
+  path: '/api/admin/v1/rates/set',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'Set what a second of a model costs, for everybody or for one account',
+  description:
+    "Counts for tasks that are created at `fromTime` or later; every other task keeps what it was charged. An account's " +
+    `own rate counts before that for everybody. A rate begins ${rateLeadMs / 1000} seconds from now at the earliest, so that ` +
+    'every process knows it before it counts; the answer says when.',
+  body: z.strictObject({
+    model: z.string({ error: ({ input }) => (input === undefined ? 'is required' : modelError) }),
+    creditsPerSecond: z
+      .int({ error: ({ input }) => (input === undefined ? 'is required' : rateError) })
+      .min(1, { error: rateError })
+      .max(maxCreditsPerSecond, { error: rateError })
+      .nullable()
+      .meta({ description: 'Null: back to the list price, or with no account to that of the catalogue.' }),
+    accountId: idField('an account').nullish().meta({ description: 'Without it, for everybody.' }),
+    fromTime: z
+      .int({ error: timeError })
+      .min(0, { error: timeError })
+      .max(maxUnixMs, { error: timeError })
+      .nullish()
+      .meta({ description: 'Unix milliseconds; without it as soon as can be.' }),
+    reason: reasonField,
+  }),
+  data: setRateSchema,
+  failures: ['no_such_account'],
+  handler: async ({ actor, input }, { db, models }) => {
+    const { model, creditsPerSecond, accountId, fromTime, reason } = input;
+    const fault = unknownModel(models, model);
+    if (fault !== undefined) throw invalidRequest([{ path: 'model', message: fault }]);
+    const setting = await setRateAs(db, actor, {
+      model,
+      accountId: accountId ?? undefined,
+      creditsPerSecond: creditsPerSecond ?? undefined,
+      fromMs: fromTime ?? undefined,
+      reason,
+    });
+    if (setting.kind === 'no_such_account') throw new HttpFailure('no_such_account');
+    if (setting.kind === 'in_the_past') throw invalidRequest([{ path: 'fromTime', message: timeError }]);
+    return presentSetRate(setting.rate);
+  },
+});
+
+const idError = 'must be the id of a rate';
+
+const withdraw = defineEndpoint({
+  operationId: 'adminWithdrawRate',
+  method: 'post',
+  path: '/api/admin/v1/rates/withdraw',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'Take back a rate that does not count yet',
+  description:
+    `Until ${rateLeadMs / 1000} seconds before it begins. One that counts can be followed by another, but not taken ` +
+    'back. Withdrawing again changes nothing.',
+  body: z.strictObject({
+    rateId: z.int({ error: ({ input }) => (input === undefined ? 'is required' : idError) }).min(1, { error: idError }),
+    reason: reasonField,
+  }),
+  data: setRateSchema,
+  failures: ['no_such_rate', 'rate_in_force'],
+  handler: async ({ actor, input }, { db }) => {
+    const withdrawal = await withdrawRateAs(db, actor, input);
+    if (withdrawal.kind === 'no_such_rate') throw new HttpFailure('no_such_rate');
+    if (withdrawal.kind === 'too_late') throw new HttpFailure('rate_in_force');
+    return presentSetRate(withdrawal.rate);
+  },
+});
+
+export const rateEndpoints = [list, set, withdraw];

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { isFinal } from '../../../domain/task.ts';
+import { cancelTaskAs } from '../../../stores/operator-tasks.ts';
+import { readTaskDetail } from '../../../stores/task-detail.ts';
+import { listTasks, listTasksOfAll } from '../../../stores/task-list.ts';
+import { findTask } from '../../../stores/tasks.ts';
+import { defineEndpoint } from '../../define-endpoint.ts';
+import {
+  createdBetween,
+  cutPage,
+  idField,
+  idPage,
+  idParameter,
+  nextCursorSchema,
+  reasonField,
+  strictQuery,
+} from '../../fields.ts';
+import { HttpFailure } from '../../http-failure.ts';
+import { presentAttempt, presentDelivery } from '../../presenters/callback.ts';
+import { presentLedgerEntry } from '../../presenters/ledger-entry.ts';
+import { presentProviderJob, taskDetailSchema } from '../../presenters/task-detail.ts';
+import {
+  cancelledTaskSchema,
+  presentCancelledTask,
+  presentTask,
+  stateParameter,
+  taskRecordSchema,
+} from '../../presenters/task-record.ts';
+
+const list = defineEndpoint({
+  operationId: 'adminListTasks',
+  method: 'get',
+  path: '/api/admin/v1/tasks',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'List the tasks of all accounts, or of one',
+  description: 'Newest first. Tasks that are created while you page neither shift nor repeat what follows.',
+  query: strictQuery({
+    accountId: idParameter('an account').optional(),
+    state: stateParameter.optional(),
+    ...createdBetween,
+    ...idPage,
+  }),
+  data: z.strictObject({
+    tasks: z.array(z.strictObject({ accountId: z.string(), task: taskRecordSchema })),
+    nextCursor: nextCursorSchema,
+  }),
+  handler: async ({ query: { accountId, state, from, to, cursor, limit } }, deps) => {
+    const filter = { state, fromMs: from, toMs: to, after: cursor, limit: limit + 1 };
+    const found =
+      accountId === undefined
+        ? await listTasksOfAll(deps.db, filter)
+        : await listTasks(deps.db, { accountId, ...filter });
+    const { page, last } = cutPage(found, limit);
+    const tasks = page.map(async (task) => ({ accountId: task.accountId, task: await presentTask(deps, task) }));
+    return { tasks: await Promise.all(tasks), nextCursor: last?.taskId ?? null };
+  },
+});
+
+const show = defineEndpoint({
+  operationId: 'adminShowTask',
+  method: 'get',
+  path: '/api/admin/v1/tasks/show',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'Everything that is known of a task',
+  description:
+    'The record as its account sees it, what was measured of the video, the entries in the ledger, the jobs upstream, and ' +
+    'every attempt at its callback with the beginning of the answer. Not for the eyes of clients.',
+  query: strictQuery({ taskId: idParameter('a task') }),
+  data: taskDetailSchema,
+  failures: ['no_such_task'],
+  handler: async ({ query }, deps) => {
+    const task = await findTask(deps.db, query.taskId);
+    if (task === undefined) throw new HttpFailure('no_such_task');
+    const { ledger, providerJobs, delivery, attempts } = await readTaskDetail(deps.db, task.taskId);
+    return {
+      accountId: task.accountId,
+      task: await presentTask(deps, task),
+      result: task.result ?? null,
+      mediaDeleteTime: task.mediaDeletedAt ?? null,
+      ledger: ledger.map(presentLedgerEntry),
+      providerJobs: providerJobs.map(presentProviderJob),
+      callback: delivery === undefined ? null : presentDelivery(delivery),
+      attempts: attempts.map(presentAttempt),
+    };
+  },
+});
+
+const cancel = defineEndpoint({
+  operationId: 'adminCancelTask',
+  method: 'post',
+  path: '/api/admin/v1/tasks/cancel',
+  tag: 'operators',
+  scope: 'operator',
+  summary: 'Cancel a task of any account',
+  description:
+    'Ends a task that has not ended: it fails with `cancelled`, is refunded in full and generated no further; its callback ' +
+    'is sent. A task that has ended stays as it is, which the answer says. The account is not told the reason.',
+  body: z.strictObject({ taskId: idField('a task'), reason: reasonField }),
+  data: cancelledTaskSchema,
+  failures: ['no_such_task'],
+  handler: async ({ actor, input }, { db, stopTask }) => {
+    const task = await findTask(db, input.taskId);
+    if (task === undefined) throw new HttpFailure('no_such_task');
+    if (isFinal(task.state)) return presentCancelledTask(task);
+    const ended = await cancelTaskAs(db, actor, input);
+    stopTask({ taskId: task.taskId, accountId: task.accountId, hasCallback: ended.hasCallback });
+    return presentCancelledTask(ended.task);
+  },
+});
+
+export const operatorTaskEndpoints = [list, show, cancel];

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { isFinal, type Task } from '../../domain/task.ts';
+import { webhookId } from '../../domain/webhook-id.ts';
+import { askForRedelivery, findDelivery, listDeliveryAttempts } from '../../stores/deliveries.ts';
+import { defineEndpoint } from '../define-endpoint.ts';
+import { opaqueId, overlapField, strictQuery, textParameter } from '../fields.ts';
+import { HttpFailure } from '../http-failure.ts';
+import { invalidRequest } from '../invalid-request.ts';
+import { ownTask } from '../own-task.ts';
+import { ownCallbackSchema, presentOwnCallback } from '../presenters/callback.ts';
+
+const list = defineEndpoint({
+  operationId: 'listCallbacks',
+  method: 'get',
+  path: '/api/v1/callbacks',
+  tag: 'callbacks',
+  scope: 'tasks:read',
+  summary: 'How the callback of a task was delivered',
+  description: 'Empty while the task runs, and for a task that was created without `callBackUrl`.',
+  query: strictQuery({ taskId: textParameter('is required').min(1, { error: 'is required' }) }),
+  data: z.strictObject({ callbacks: z.array(ownCallbackSchema) }),
+  failures: ['no_such_task'],
+  handler: async ({ caller, query }, { db }) => {
+    const { taskId } = await ownTask(db, query.taskId, caller.accountId);
+    const delivery = await findDelivery(db, taskId);
+    if (delivery === undefined) return { callbacks: [] };
+    return { callbacks: [presentOwnCallback(delivery, await listDeliveryAttempts(db, taskId))] };
+  },
+});
+
+const redeliver = defineEndpoint({
+  operationId: 'redeliverCallback',
+  method: 'post',
+  path: '/api/v1/callbacks/redeliver',
+  tag: 'callbacks',
+  scope: 'tasks:write',
+  summary: 'Send the callback of a task again',
+  description:
+    'Sends it now, however it stood, and tries again over three days until the receiver answers 2xx or 410. The ' +
+    '`webhook-id` is the same as before; the body is what recordInfo answers at that moment.',
+  body: z.strictObject({ taskId: opaqueId }),
+  data: z.strictObject({ taskId: z.string(), webhookId: z.string() }),
+  failures: ['no_such_task', 'callback_not_due'],
+  handler: async ({ caller, input }, { db, redeliver: sendAgain }) => {
+    const task = await ownTask(db, input.taskId, caller.accountId);
+    requireCallback(task);
+    const { taskId, accountId } = task;
+    if ((await askForRedelivery(db, taskId)) === undefined) throw new Error(`the ended task ${taskId} has no delivery`);
+    sendAgain({ taskId, accountId });
+    return { taskId, webhookId: webhookId(taskId) };
+  },
+});
+
+/** Refuses to redeliver the callback of a task that has none, or none yet. */
+export function requireCallback({ param, state }: Task): void {
+  if (param.callBackUrl === undefined) {
+    throw invalidRequest([{ path: 'taskId', message: 'this task was created without callBackUrl' }]);
+  }
+  if (!isFinal(state)) throw new HttpFailure('callback_not_due');
+}
+
+const showSecret = defineEndpoint({
+  operationId: 'showCallbackSecret',
+  method: 'post',
+  path: '/api/v1/callbacks/secret',
+  tag: 'callbacks',
+  scope: 'tasks:write',
+  summary: 'Show the secret that signs the callbacks, once',
+  description:
+    'Made on first use and shown a single time; every later call is refused with 409. A lost secret is replaced by ' +
+    'rotation. Takes no body.',
+  data: z.strictObject({ secret: z.string().meta({ description: '`whsec_…`, as Standard Webhooks has it.' }) }),
+  failures: ['callback_secret_already_shown'],
+  handler: async ({ caller }, { callbackSecrets }) => {
+    const secret = await callbackSecrets.reveal(caller.accountId);
+    if (secret === undefined) throw new HttpFailure('callback_secret_already_shown');
+    return { secret };
+  },
+});
+
+const rotateSecret = defineEndpoint({
+  operationId: 'rotateCallbackSecret',
+  method: 'post',
+  path: '/api/v1/callbacks/secret/rotate',
+  tag: 'callbacks',
+  scope: 'tasks:write',
+  summary: 'Replace the secret that signs the callbacks',
+  description:
+    'Shows the new secret, once. For `overlapSeconds` (a day unless given) every callback carries two signatures, so ' +
+    'that receivers can change over; with 0 the former secret signs nothing any more.',
+  body: z.strictObject({ overlapSeconds: overlapField }),
+  data: z.strictObject({ secret: z.string(), overlapSeconds: z.int().nonnegative() }),
+  handler: async ({ caller, input: { overlapSeconds } }, { callbackSecrets }) => {
+    const secret = await callbackSecrets.rotate({ accountId: caller.accountId, overlapSeconds });
+    return { secret, overlapSeconds };
+  },
+});
+
+export const callbackEndpoints = [list, redeliver, showSecret, rotateSecret];

@@ -1,0 +1,54 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { defineEndpoint } from '../define-endpoint.ts';
+import type { HttpDeps } from '../http-deps.ts';
+import { HttpFailure } from '../http-failure.ts';
+
+const healthz = defineEndpoint({
+  operationId: 'healthz',
+  method: 'get',
+  path: '/healthz',
+  tag: 'service',
+  scope: 'none',
+  // Says nothing about the parts that the process depends on.
+  summary: 'Whether the process lives',
+  data: z.strictObject({}),
+  handler: async () => ({}),
+});
+
+/** Probes give up after a few seconds themselves. */
+const timeoutMs = 3_000;
+
+const readyz = defineEndpoint({
+  operationId: 'readyz',
+  method: 'get',
+  path: '/readyz',
+  tag: 'service',
+  scope: 'none',
+  summary: 'Whether requests should be sent here',
+  data: z.strictObject({}),
+  failures: ['not_ready', 'database_away'],
+  handler: async (_call, deps) => {
+    const away = await inTime((deps.ready ?? (() => databaseOnly(deps)))());
+    if (away.length > 0) throw new HttpFailure('not_ready', { data: { away } });
+    return {};
+  },
+});
+
+const selectOne = { name: 'ready', text: 'select 1 as one' };
+
+async function databaseOnly({ db }: HttpDeps): Promise<readonly string[]> {
+  await db.run(selectOne);
+  return [];
+}
+
+async function inTime(check: Promise<readonly string[]>): Promise<readonly string[]> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([check, delay(timeoutMs, ['no answer in time'], { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
+}
+
+export const healthEndpoints = [healthz, readyz];

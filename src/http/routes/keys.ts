@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { ordinaryScopes, type Scope, scopes } from '../../domain/api-key.ts';
+import {
+  createAccountKey,
+  maxActiveKeys,
+  revokeAccountKey,
+  rotateAccountKey,
+  type RotationOutcome,
+} from '../../stores/account-keys.ts';
+import { listApiKeys } from '../../stores/api-keys.ts';
+import { defineEndpoint } from '../define-endpoint.ts';
+import { opaqueId, overlapField, plainText } from '../fields.ts';
+import { HttpFailure } from '../http-failure.ts';
+import { invalidRequest } from '../invalid-request.ts';
+import { keySchema, presentKey, secretSchema } from '../presenters/key.ts';
+
+const list = defineEndpoint({
+  operationId: 'listKeys',
+  method: 'get',
+  path: '/api/v1/keys',
+  tag: 'keys',
+  scope: 'keys:write',
+  summary: "The account's keys",
+  description: 'Active keys first, then the newest; revoked and expired ones are listed too. At most 1,000.',
+  data: z.strictObject({ keys: z.array(keySchema).max(1000) }),
+  handler: async ({ caller }, { db }) => ({ keys: (await listApiKeys(db, caller.accountId)).map(presentKey) }),
+});
+
+const timeError = 'must be a future time in Unix milliseconds';
+
+/** What may be said of a key that is to be made. */
+export const wantedKeyFields = {
+  name: plainText(200),
+  scopes: z
+    .array(z.enum(scopes, { error: `must be one of ${scopes.join(', ')}` }), { error: 'must be an array of scopes' })
+    .min(1, { error: 'must hold at least one scope' })
+    .max(scopes.length, { error: `must hold at most ${scopes.length} scopes` })
+    .nullish(),
+  expireTime: z
+    .int({ error: timeError })
+    .max(253_402_300_799_999, { error: timeError })
+    .meta({ description: 'Unix milliseconds; never, when it is left out.' })
+    .nullish(),
+};
+
+/** The time at which a key is to expire, undefined for never; one that is past is refused. */
+export function futureTime(time: number | null | undefined, nowMs: number): number | undefined {
+  if (time === null || time === undefined) return undefined;
+  if (time <= nowMs) throw invalidRequest([{ path: 'expireTime', message: timeError }]);
+  return time;
+}
+
+const create = defineEndpoint({
+  operationId: 'createKey',
+  method: 'post',
+  path: '/api/v1/keys',
+  tag: 'keys',
+  scope: 'keys:write',
+  refusesSuspended: true,
+  summary: 'Make a key',
+  description: `Shows the new key, this once. A key can never grant more scopes than it has itself. At most ${maxActiveKeys} keys of an account are active.`,
+  body: z.strictObject({
+    ...wantedKeyFields,
+    scopes: wantedKeyFields.scopes.meta({
+      description: 'Those of the calling key at most; without them all of those but `keys:write`.',
+    }),
+  }),
+  data: keySchema.extend({ key: secretSchema }).meta({ id: 'NewApiKey' }),
+  failures: ['too_many_keys'],
+  handler: async ({ caller: { accountId, scopes: own }, input }, deps) => {
+    const wanted = {
+      accountId,
+      name: input.name,
+      scopes: grantedScopes(input.scopes, own),
+      expiresAt: futureTime(input.expireTime, (deps.now ?? Date.now)()),
+    };
+    const made = await createAccountKey(deps.db, wanted);
+    if (made.kind === 'too_many_keys') throw new HttpFailure('too_many_keys', { data: { limit: maxActiveKeys } });
+    return { ...presentKey(made.shown), key: made.key };
+  },
+});
+
+/** Unless named: all that the caller has, but not the right to make keys. Throws for a scope that the caller has not. */
+function grantedScopes(named: readonly Scope[] | null | undefined, own: readonly Scope[]): readonly Scope[] {
+  const granted = [...new Set(named ?? ordinaryScopes.filter((scope) => own.includes(scope)))];
+  const missing = granted.find((scope) => !own.includes(scope));
+  if (missing !== undefined) {
+    throw new HttpFailure('scope_missing', { msg: `the API key lacks the scope ${missing}, so it cannot grant it` });
+  }
+  if (granted.length === 0)
+    throw invalidRequest([{ path: 'scopes', message: 'is required: this key has only keys:write' }]);
+  return granted;
+}
+
+const rotate = defineEndpoint({
+  operationId: 'rotateKey',
+  method: 'post',
+  path: '/api/v1/keys/rotate',
+  tag: 'keys',
+  scope: 'keys:write',
+  refusesSuspended: true,
+  summary: 'Replace a key',
+  description:
+    'Makes a key with the same name, scopes and length of life, and shows it, this once. The old key lives on for ' +
+    '`overlapSeconds` (a day unless given), so that its users can change over. A key with more scopes than the ' +
+    'calling one cannot be rotated by it.',
+  body: z.strictObject({ keyId: opaqueId, overlapSeconds: overlapField }),
+  data: keySchema
+    .extend({ key: secretSchema, oldKeyId: z.string(), oldExpireTime: z.int() })
+    .meta({ id: 'RotatedApiKey' }),
+  failures: ['no_such_key', 'key_not_active', 'too_many_keys'],
+  handler: async ({ caller: { accountId, scopes: within }, input: { keyId, overlapSeconds } }, { db }) => {
+    if (!isKeyId(keyId)) throw new HttpFailure('no_such_key');
+    const { shown, key, oldExpiresAt } = successor(
+      await rotateAccountKey(db, { accountId, keyId, within, overlapSeconds }),
+    );
+    return { ...presentKey(shown), key, oldKeyId: keyId, oldExpireTime: oldExpiresAt };
+  },
+});
+
+/** The successor, or the refusal as a failure. */
+function successor(outcome: RotationOutcome): Extract<RotationOutcome, { kind: 'made' }> {
+  switch (outcome.kind) {
+    case 'made':
+      return outcome;
+    case 'too_many_keys':
+      throw new HttpFailure('too_many_keys', { data: { limit: maxActiveKeys } });
+    case 'scope_missing': {
+      const msg = `the API key lacks the scope ${outcome.scope} of the key that it would replace`;
+      throw new HttpFailure('scope_missing', { msg });
+    }
+    case 'no_such_key':
+    case 'key_not_active':
+      break;
+  }
+  throw new HttpFailure(outcome.kind);
+}
+
+const revoke = defineEndpoint({
+  operationId: 'revokeKey',
+  method: 'post',
+  path: '/api/v1/keys/revoke',
+  tag: 'keys',
+  // A suspended account may revoke: it can only make things safer.
+  scope: 'keys:write',
+  summary: 'Revoke a key',
+  description: 'Counts from the next request on, for good. A key may revoke itself. Repeating it changes nothing.',
+  body: z.strictObject({ keyId: opaqueId }),
+  data: z.strictObject({ keyId: z.string(), revokeTime: z.int() }),
+  failures: ['no_such_key'],
+  handler: async ({ caller, input: { keyId } }, { db }) => {
+    const revokeTime = isKeyId(keyId) ? await revokeAccountKey(db, caller.accountId, keyId) : undefined;
+    if (revokeTime === undefined) throw new HttpFailure('no_such_key');
+    return { keyId, revokeTime };
+  },
+});
+
+function isKeyId(text: string): boolean {
+  return z.uuid().safeParse(text).success;
+}
+
+export const keyEndpoints = [list, create, rotate, revoke];

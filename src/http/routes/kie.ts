@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { Task } from '../../domain/task.ts';
+import { resultUrls } from '../../media/result-urls.ts';
+import { findAccount } from '../../stores/accounts.ts';
+import { findTask } from '../../stores/tasks.ts';
+import { defineEndpoint } from '../define-endpoint.ts';
+import type { HttpDeps } from '../http-deps.ts';
+import { HttpFailure } from '../http-failure.ts';
+import { invalidRequest } from '../invalid-request.ts';
+
+const credit = defineEndpoint({
+  operationId: 'kieGetCredit',
+  method: 'get',
+  path: '/api/v1/chat/credit',
+  tag: 'kie',
+  scope: 'credits:read',
+  dialect: 'kie',
+  summary: 'The balance, as a bare number',
+  data: z.int().nonnegative(),
+  handler: async ({ caller }, { db }) => {
+    const account = await findAccount(db, caller.accountId);
+    if (account === undefined) throw new Error('a key belongs to an account that does not exist');
+    return account.balance;
+  },
+});
+
+const urlError = 'must be the address of a video that this service has given you';
+
+const downloadUrl = defineEndpoint({
+  operationId: 'kieDownloadUrl',
+  method: 'post',
+  path: '/api/v1/common/download-url',
+  tag: 'kie',
+  scope: 'tasks:read',
+  dialect: 'kie',
+  summary: 'A fresh link to a video, for one that may have expired',
+  body: z.object({
+    url: z
+      .string({ error: ({ input }) => (input === undefined ? 'is required' : urlError) })
+      .max(4096, { error: urlError }),
+  }),
+  data: z.url(),
+  failures: ['media_gone'],
+  handler: async ({ caller, input }, deps) => {
+    const task = await taskOfLink(deps, input.url);
+    if (task === undefined || task.accountId !== caller.accountId) {
+      throw invalidRequest([{ path: 'url', message: urlError }]);
+    }
+    const [url] = await resultUrls(deps.resultStore, task);
+    if (url === undefined) throw new HttpFailure('media_gone');
+    return url;
+  },
+});
+
+const uuid = /(?<=\/)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\/)/;
+
+/**
+ * The task whose video a link leads to. Neither host nor signature counts: the service may have moved, the link is to
+ * be replaced, and the owner of the task gets nothing but the task's own video.
+ */
+async function taskOfLink({ db }: HttpDeps, url: string): Promise<Task | undefined> {
+  const path = URL.canParse(url) ? new URL(url).pathname : '';
+  const taskId = uuid.exec(path)?.[0];
+  const task = taskId === undefined ? undefined : await findTask(db, taskId);
+  const isItsVideo = task?.result !== undefined && path.endsWith(`/${task.result.videoKey}`);
+  return isItsVideo ? task : undefined;
+}
+
+export const kieEndpoints = [credit, downloadUrl];

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { isFinal, type Task, type TaskFailure } from '../../domain/task.ts';
+import { refundTask } from '../../stores/end-task.ts';
+import { listTasks } from '../../stores/task-list.ts';
+import { defineEndpoint } from '../define-endpoint.ts';
+import { createdBetween, cutPage, idPage, nextCursorSchema, opaqueId, strictQuery, textParameter } from '../fields.ts';
+import { kieRecordSchema } from '../kie/kie-record.ts';
+import { ownTask } from '../own-task.ts';
+import { holdUntilEnd, preferenceApplied, preferHeader } from '../prefer-wait.ts';
+import {
+  cancelledTaskSchema,
+  presentCancelledTask,
+  presentTask,
+  stateParameter,
+  taskRecordSchema,
+} from '../presenters/task-record.ts';
+import { translationOf } from '../translation.ts';
+
+const recordInfo = defineEndpoint({
+  operationId: 'recordInfo',
+  method: 'get',
+  path: '/api/v1/jobs/recordInfo',
+  tag: 'tasks',
+  scope: 'tasks:read',
+  readsTask: true,
+  summary: 'Query a task',
+  description: 'The links in `resultJson.resultUrls` are signed at each reading, so they never come back expired.',
+  query: z.object({
+    taskId: z
+      .string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be given once') })
+      .min(1, { error: 'is required' }),
+  }),
+  headers: preferHeader,
+  data: z.union([taskRecordSchema, kieRecordSchema]),
+  answerHeaders: preferenceApplied,
+  failures: ['no_such_task'],
+  handler: async ({ caller: { accountId, dialect }, task, ctx }, deps) => {
+    const { noSuchTask, taskRecord } = translationOf(dialect);
+    if (task === undefined) throw noSuchTask();
+    const isHeld = !isFinal(task.state) && (await holdUntilEnd(ctx, deps, task));
+    return taskRecord(await presentTask(deps, isHeld ? await ownTask(deps.db, task.taskId, accountId) : task));
+  },
+});
+
+const failure: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
+
+const cancel = defineEndpoint({
+  operationId: 'cancelTask',
+  method: 'post',
+  path: '/api/v1/jobs/cancelTask',
+  tag: 'tasks',
+  // A suspended account may cancel, too: it gets its credits back.
+  scope: 'tasks:write',
+  summary: 'Cancel a task',
+  description:
+    'Ends a task that has not ended: it fails with `cancelled`, is refunded in full and generated no further. A task that ' +
+    'has ended stays as it is, which the answer says. May be repeated.',
+  body: z.strictObject({ taskId: opaqueId }, { error: 'takes taskId and nothing else' }),
+  data: cancelledTaskSchema,
+  failures: ['no_such_task'],
+  handler: async ({ caller, input }, { db, stopTask }) => {
+    const task = await ownTask(db, input.taskId, caller.accountId);
+    if (isFinal(task.state)) return presentCancelledTask(task);
+    // The end and the refund are one transaction; the workflow is stopped in the background.
+    const ended = await refundTask(db, task.taskId, failure);
+    // Also when an earlier request ended it and lost its answer: stopping twice is harmless.
+    stopTask({ taskId: task.taskId, accountId: task.accountId, hasCallback: ended.hasCallback });
+    return presentCancelledTask(ended.task);
+  },
+});
+
+const list = defineEndpoint({
+  operationId: 'listTasks',
+  method: 'get',
+  path: '/api/v1/jobs/listTasks',
+  tag: 'tasks',
+  scope: 'tasks:read',
+  summary: "List the account's tasks",
+  description: 'Newest first. Tasks that are created while you page neither shift nor repeat what follows.',
+  query: strictQuery({
+    state: stateParameter.optional(),
+    model: textParameter('must be the name of a model')
+      .max(100, { error: 'must be at most 100 characters' })
+      .optional(),
+    ...createdBetween,
+    ...idPage,
+  }),
+  data: z.strictObject({ tasks: z.array(taskRecordSchema), nextCursor: nextCursorSchema }),
+  handler: async ({ caller: { accountId }, query: { state, model, from, to, cursor: after, limit } }, deps) => {
+    const filter = { accountId, state, model, fromMs: from, toMs: to, after, limit: limit + 1 };
+    const { page, last } = cutPage(await listTasks(deps.db, filter), limit);
+    const tasks = await Promise.all(page.map((task: Task) => presentTask(deps, task)));
+    return { tasks, nextCursor: last?.taskId ?? null };
+  },
+});
+
+export const taskEndpoints = [recordInfo, cancel, list];
