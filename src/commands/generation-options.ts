@@ -1,29 +1,28 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TaskRequest } from '../../clients/typescript/src/index.ts';
+import { inputFieldNames, inputFields, type InputOption } from '../domain/task-input.ts';
 import { isUrl, serveFile, type FileServer } from './file-server.ts';
 
-/** What `demo` and `generate` let a person choose; the service checks it. */
-export type GenerationOptions = {
-  readonly image: readonly string[];
-  readonly ratio?: string;
-  readonly duration?: number;
-  readonly audio: boolean;
-  readonly model: string;
-};
+/** What `demo` and `generate` let a person choose; the service checks it. Input fields have the options of their table. */
+export type GenerationOptions = { readonly image: readonly string[]; readonly model: string };
+
+const inputOptions = inputFieldNames.flatMap((name) => {
+  const declared: InputOption | undefined = inputFields[name].option;
+  if (declared === undefined) return [];
+  const option = new Option(declared.flags, declared.description);
+  return [{ name, option: declared.isNumber === true ? option.argParser(number) : option }];
+});
 
 export function addGenerationOptions(command: Command): Command {
-  return command
-    .option('--image <file-or-url>', 'a reference image; repeat it for more', collect, [])
-    .option('--ratio <ratio>', 'adaptive, 16:9, 9:16, 1:1, 4:3, 3:4 or 21:9')
-    .option('--duration <seconds>', '4 to 15', seconds)
-    .option('--no-audio', 'a silent video')
-    .option('--model <model>', 'which model generates', 'videogen-2.0-fast');
+  command.option('--image <file-or-url>', 'a reference image; repeat it for more', collect, []);
+  for (const { option } of inputOptions) command.addOption(option);
+  return command.option('--model <model>', 'which model generates', 'videogen-2.0-fast');
 }
 
 /** The body of createTask. Local images are served on loopback for as long as `work` takes. */
 export async function withRequestBody<T>(
   prompt: string,
-  { image, ratio, duration, audio, model }: GenerationOptions,
+  { image, model, ...options }: GenerationOptions,
   work: (body: TaskRequest) => Promise<T>,
 ): Promise<T> {
   const servers: FileServer[] = [];
@@ -33,18 +32,24 @@ export async function withRequestBody<T>(
       if (!isUrl(one)) servers.push(await serveFile(one));
       imageUrls.push(isUrl(one) ? one : (servers.at(-1)?.url ?? ''));
     }
-    // The ratio is whatever was typed: the service says which there are.
-    const input = { prompt, ratio, duration, generateAudio: audio, imageUrls } as TaskRequest['input'];
+    const chosen = inputOptions.map(({ name, option }) => [name, valueOf(options, option.attributeName())]);
+    // The values are what was typed: the service says which there are.
+    const input = { prompt, imageUrls, ...Object.fromEntries(chosen) } as TaskRequest['input'];
     return await work({ model, input });
   } finally {
     for (const server of servers) await server.close();
   }
 }
 
-/** Commander's parser: a slip such as `8s` must not silently mean the default length. */
-function seconds(text: string): number {
+/** Commander adds the options of the table to those that the type names. */
+function valueOf(options: object, name: string): unknown {
+  return Object.entries(options).find(([key]) => key === name)?.[1];
+}
+
+/** Commander's parser: a slip such as `8s` must not silently mean the default. */
+function number(text: string): number {
   const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It must be a number of seconds.');
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.');
   return value;
 }
 

@@ -2,19 +2,17 @@ import { z } from 'zod';
 import { didYouMean } from './did-you-mean.ts';
 import { type FieldError, fieldPath, firstOfEachPath, maxFieldErrors } from './field-errors.ts';
 import type { ModelCatalogue } from './models.ts';
-import { ratios, type TaskParam } from './task.ts';
+import {
+  inputFieldNames,
+  inputRequestSchema,
+  type RefuseUrl,
+  required,
+  urlSchema,
+  withDefaults,
+} from './task-input.ts';
+import type { TaskParam } from './task.ts';
 
 // This file imports zod and so must never be reached from workflow code; the architecture test holds that.
-
-/** Limits of spec 2.3 and 8.1. Prompt length counts Unicode code points. */
-export const maxPromptCodePoints = 5000;
-export const maxImages = 9;
-const maxUrlLength = 2048;
-export const minSeconds = 4;
-export const maxSeconds = 15;
-
-/** Says why an address may not be used, or undefined when it may; the outbound guard's verdict on the literal. */
-export type RefuseUrl = (url: string) => string | undefined;
 
 export type TaskRequestRules = {
   readonly models: ModelCatalogue;
@@ -52,7 +50,9 @@ function taskRequestSchema(rules: TaskRequestRules) {
   return z.strictObject(
     {
       model: modelSchema([...rules.models.keys()]),
-      input: inputSchema(rules.refuseImageUrl),
+      input: inputRequestSchema(rules.refuseImageUrl).extend({
+        videoUrls: z.undefined({ error: 'reference video is not supported; leave this field out' }).optional(),
+      }),
       callBackUrl: urlSchema(rules.refuseCallbackUrl)
         .meta({ description: 'Notified when the task ends, in success and in failure.' })
         .nullish(),
@@ -70,90 +70,9 @@ function modelSchema(models: readonly string[]) {
     .meta({ enum: [...models] });
 }
 
-function inputSchema(refuseImageUrl: RefuseUrl) {
-  return z.strictObject(
-    {
-      prompt: promptSchema(),
-      resolution: z.enum(['720p'], { error: 'must be 720p' }).meta({ description: 'Default 720p.' }).nullish(),
-      duration: durationSchema().nullish(),
-      ratio: z
-        .enum(ratios, { error: `must be one of ${ratios.join(', ')}` })
-        .meta({ description: 'Default 16:9; `adaptive` takes the ratio nearest to the first image.' })
-        .nullish(),
-      generateAudio: z
-        .boolean({ error: 'must be true or false' })
-        .meta({ description: 'Default true; does not affect the price.' })
-        .nullish(),
-      imageUrls: z
-        .array(urlSchema(refuseImageUrl), { error: `must be an array of at most ${maxImages} URLs` })
-        .max(maxImages, { error: `must hold at most ${maxImages} URLs` })
-        .meta({ description: 'Reference images; none for text-to-video.' })
-        .nullish(),
-      videoUrls: z.undefined({ error: 'reference video is not supported; leave this field out' }).optional(),
-    },
-    { error: required('must be an object') },
-  );
-}
-
-function promptSchema() {
-  return z
-    .string({ error: required('must be a string') })
-    .refine((prompt) => prompt.trim() !== '', { error: 'must not be empty or only white space' })
-    .refine(fitsPrompt, { error: `must be at most ${maxPromptCodePoints} characters` })
-    .refine(isPlainText, { error: 'must not contain NUL characters or unpaired surrogates' })
-    .meta({ minLength: 1, maxLength: maxPromptCodePoints, pattern: String.raw`\S` });
-}
-
-/** Counts code points, but only of a string short enough to matter: a code point is at most two UTF-16 units. */
-function fitsPrompt(prompt: string): boolean {
-  if (prompt.length > 2 * maxPromptCodePoints) return false;
-  return [...prompt].length <= maxPromptCodePoints;
-}
-
-/** PostgreSQL's jsonb can hold neither. */
-function isPlainText(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
-}
-
-function durationSchema() {
-  return z
-    .number({ error: 'must be a number of seconds' })
-    .transform((seconds) => Math.round(seconds))
-    .refine((seconds) => seconds >= minSeconds && seconds <= maxSeconds, {
-      error: `must be ${minSeconds} to ${maxSeconds} seconds (a fraction is rounded to a whole number)`,
-    })
-    .meta({
-      description: 'Seconds, rounded half up to a whole number; default 5.',
-      minimum: minSeconds - 0.5,
-      exclusiveMaximum: maxSeconds + 0.5,
-    });
-}
-
-function urlSchema(refuse: RefuseUrl) {
-  return z
-    .string({ error: 'must be an http or https URL' })
-    .superRefine((url, context) => {
-      const message = urlFault(url) ?? refuse(url);
-      if (message !== undefined) context.addIssue({ code: 'custom', message });
-    })
-    .meta({ format: 'uri', maxLength: maxUrlLength, pattern: '^[hH][tT][tT][pP][sS]?://' });
-}
-
-function urlFault(url: string): string | undefined {
-  if (url.length > maxUrlLength) return `must be at most ${maxUrlLength} characters`;
-  // White space and control characters are dropped or encoded by URL parsers, each in its own way.
-  if (!isPlainText(url) || /[\s\p{Cc}]/u.test(url)) return 'must not contain white space or control characters';
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return 'must be an http or https URL';
-  return undefined;
-}
-
-function required(otherwise: string) {
-  return (issue: { readonly input?: unknown }) => (issue.input === undefined ? 'is required' : otherwise);
-}
-
 const fieldsAt: Record<string, readonly string[]> = {
   '': ['model', 'input', 'callBackUrl'],
-  input: ['prompt', 'resolution', 'duration', 'ratio', 'generateAudio', 'imageUrls'],
+  input: inputFieldNames,
 };
 
 function fieldErrors(issue: z.core.$ZodIssue): readonly FieldError[] {
@@ -176,16 +95,5 @@ function unknownField(parent: string, key: string): string {
 }
 
 function taskParam({ model, input, callBackUrl }: TaskRequestBody): TaskParam {
-  return {
-    model,
-    input: {
-      prompt: input.prompt,
-      resolution: input.resolution ?? '720p',
-      duration: input.duration ?? 5,
-      ratio: input.ratio ?? '16:9',
-      generateAudio: input.generateAudio ?? true,
-      imageUrls: input.imageUrls ?? [],
-    },
-    ...(typeof callBackUrl === 'string' && { callBackUrl }),
-  };
+  return { model, input: withDefaults(input), ...(typeof callBackUrl === 'string' && { callBackUrl }) };
 }

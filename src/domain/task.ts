@@ -1,3 +1,7 @@
+import type { TaskInput } from './task-input.ts';
+
+export type { TaskInput } from './task-input.ts';
+
 /** What a task is, in the words of the specification. No I/O, no clock. */
 
 /** The life of a task; the last two are final and never change. */
@@ -18,18 +22,15 @@ export const failCodes = [
 ] as const;
 export type FailCode = (typeof failCodes)[number];
 
+/** Limits of spec 2.3 and 8.1. Prompt length counts Unicode code points. */
+export const maxPromptCodePoints = 5000;
+export const maxImages = 9;
+export const maxUrlLength = 2048;
+export const minSeconds = 4;
+export const maxSeconds = 15;
+
 export const ratios = ['adaptive', '16:9', '9:16', '1:1', '4:3', '3:4', '21:9'] as const;
 export type Ratio = (typeof ratios)[number];
-
-/** `input` of a create request after validation, every default filled in. `duration` is in whole seconds. */
-export type TaskInput = {
-  readonly prompt: string;
-  readonly resolution: '720p';
-  readonly duration: number;
-  readonly ratio: Ratio;
-  readonly generateAudio: boolean;
-  readonly imageUrls: readonly string[];
-};
 
 /** A create request after validation; what recordInfo returns as `param`. */
 export type TaskParam = {

@@ -1,9 +1,9 @@
 import type { Dialect } from '../domain/dialect.ts';
 import type { Rate as ListedRate } from '../domain/models.ts';
 import { type Rate, rateLeft, type RateLeft } from '../domain/rate.ts';
+import { fingerprint } from '../domain/task-input.ts';
 import type { TaskParam, TaskState } from '../domain/task.ts';
 import { type Database, isDeadlock, violatedUniqueConstraint } from './database.ts';
-import { fingerprint } from './request-fingerprint.ts';
 
 export type NewTask = {
   /** A UUID made by the caller, version 7 so that tasks lie in order of arrival. */

@@ -1,7 +1,7 @@
 import type { Rate as ListedRate } from '../domain/models.ts';
+import { fingerprint } from '../domain/task-input.ts';
 import { type Accepted, acceptedFromRow, type AcceptedRow, inForce, keyIsLive, type NewTask } from './accept-task.ts';
 import type { Database } from './database.ts';
-import { fingerprint } from './request-fingerprint.ts';
 
 /** `locked`: somebody else is at work on the account. `left_out`: it repeats another task, or is to be refused. */
 export type NotTogether = 'locked' | 'left_out';

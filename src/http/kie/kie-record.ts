@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { inputFieldNames, inputFields } from '../../domain/task-input.ts';
 import type { TaskRecord } from '../../domain/task-record.ts';
 import type { TaskParam } from '../../domain/task.ts';
 import { taskStateSchema } from '../presenters/task-record.ts';
@@ -51,18 +52,10 @@ export function kieRecord(record: TaskRecord): KieRecord {
 
 /** The request in the dialect's spelling, defaults filled in; the extras that were ignored are not in it. */
 function theirParam({ model, input, callBackUrl }: TaskParam): string {
-  const { prompt, resolution, duration, ratio, generateAudio, imageUrls } = input;
   return JSON.stringify({
     model: theirModel(model),
     ...(callBackUrl !== undefined && { callBackUrl }),
-    input: {
-      prompt,
-      resolution,
-      duration,
-      aspect_ratio: ratio,
-      generate_audio: generateAudio,
-      reference_image_urls: imageUrls,
-    },
+    input: Object.fromEntries(inputFieldNames.map((name) => [inputFields[name].kie, input[name]])),
   });
 }
 

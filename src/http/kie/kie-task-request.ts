@@ -1,18 +1,12 @@
 import { type FieldError, maxFieldErrors } from '../../domain/field-errors.ts';
+import { inputFieldNames, inputFields } from '../../domain/task-input.ts';
 import type { ParsedTaskRequest } from '../../domain/task-request.ts';
 import { ourModel, theirModel } from './kie-models.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Each field of `input`: our name, and theirs. Everything else that a client sends is an extra, and ignored. */
-const fields: readonly (readonly [ours: string, theirs: string])[] = [
-  ['prompt', 'prompt'],
-  ['resolution', 'resolution'],
-  ['duration', 'duration'],
-  ['ratio', 'aspect_ratio'],
-  ['generateAudio', 'generate_audio'],
-  ['imageUrls', 'reference_image_urls'],
-];
+const fields = inputFieldNames.map((ours) => [ours, inputFields[ours].kie] as const);
 
 /** What their models can do and ours cannot. Ignoring it would sell another video than the one that was asked for. */
 const beyondUs: Readonly<Record<string, string>> = {

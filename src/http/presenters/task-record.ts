@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type TaskRecord, taskRecord } from '../../domain/task-record.ts';
-import { failCodes, isFinal, ratios, type Task } from '../../domain/task.ts';
+import { inputRecordSchema } from '../../domain/task-input.ts';
+import { failCodes, isFinal, type Task } from '../../domain/task.ts';
 import { resultUrls } from '../../media/result-urls.ts';
 import { unixMs } from '../fields.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -10,14 +11,7 @@ const credits = z.int().nonnegative();
 /** `param` of a record: the request with its defaults filled in. */
 const paramSchema = z.strictObject({
   model: z.string(),
-  input: z.strictObject({
-    prompt: z.string(),
-    resolution: z.literal('720p'),
-    duration: z.int().meta({ description: 'Whole seconds.' }),
-    ratio: z.enum(ratios),
-    generateAudio: z.boolean(),
-    imageUrls: z.array(z.string()),
-  }),
+  input: inputRecordSchema,
   callBackUrl: z.string().optional(),
 });
 

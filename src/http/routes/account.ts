@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Rate } from '../../domain/rate.ts';
-import { maxImages, maxPromptCodePoints, maxSeconds, minSeconds } from '../../domain/task-request.ts';
-import { ratios } from '../../domain/task.ts';
+import { maxImages, maxPromptCodePoints, maxSeconds, minSeconds, ratios } from '../../domain/task.ts';
 import { findAccountLimits } from '../../stores/accounts.ts';
 import { readBooks } from '../../stores/ledger.ts';
 import { defineEndpoint } from '../define-endpoint.ts';

@@ -1,0 +1,200 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import {
+  maxImages,
+  maxPromptCodePoints,
+  maxSeconds,
+  maxUrlLength,
+  minSeconds,
+  ratios,
+  type TaskParam,
+} from './task.ts';
+
+// The table of a create request's input fields. Validation, defaults, record, fingerprint, the dialect's spelling and the
+// options of the command line are all made from it. It imports zod, so workflow code must reach its types only.
+
+/** Says why an address may not be used, or undefined when it may; the outbound guard's verdict on the literal. */
+export type RefuseUrl = (url: string) => string | undefined;
+
+type InputField<Value> = {
+  /** What a client may send; null and absence mean the default. */
+  readonly request: (refuseImageUrl: RefuseUrl) => z.ZodType<NoInfer<Value> | null | undefined>;
+  /** The value as the record shows it. */
+  readonly record: z.ZodType<Value>;
+  /** Fields without one are required. */
+  readonly standard?: NoInfer<Value>;
+  /**
+   * How the field counts when a request is compared with an earlier one under the same Idempotency-Key. A field that is added to
+   * the table counts only when it differs from its default, so that requests from before it was there are still recognised.
+   */
+  readonly fingerprint: 'always' | 'unless default';
+  /** Its name in the dialect `kie`. */
+  readonly kie: string;
+  /** Its option on the command line, in commander's words; without one it has none there, or one with code of its own. */
+  readonly option?: InputOption;
+};
+
+export type InputOption = { readonly flags: string; readonly description: string; readonly isNumber?: true };
+
+function field<Value>(declared: InputField<Value>): InputField<Value> {
+  return declared;
+}
+
+/** The rules of spec 2.3. What a rule cannot say in JSON Schema's words, `meta` says for the OpenAPI document. */
+export const inputFields = {
+  prompt: field({
+    request: () =>
+      z
+        .string({ error: required('must be a string') })
+        .refine((prompt) => prompt.trim() !== '', { error: 'must not be empty or only white space' })
+        .refine(fitsPrompt, { error: `must be at most ${maxPromptCodePoints} characters` })
+        .refine(isPlainText, { error: 'must not contain NUL characters or unpaired surrogates' })
+        .meta({ minLength: 1, maxLength: maxPromptCodePoints, pattern: String.raw`\S` }),
+    record: z.string(),
+    fingerprint: 'always',
+    kie: 'prompt',
+  }),
+  resolution: field({
+    request: () => z.enum(['720p'], { error: 'must be 720p' }).meta({ description: 'Default 720p.' }).nullish(),
+    record: z.literal('720p'),
+    standard: '720p',
+    fingerprint: 'always',
+    kie: 'resolution',
+  }),
+  duration: field({
+    request: () =>
+      z
+        .number({ error: 'must be a number of seconds' })
+        .transform((seconds) => Math.round(seconds))
+        .refine((seconds) => seconds >= minSeconds && seconds <= maxSeconds, {
+          error: `must be ${minSeconds} to ${maxSeconds} seconds (a fraction is rounded to a whole number)`,
+        })
+        .meta({
+          description: 'Seconds, rounded half up to a whole number; default 5.',
+          minimum: minSeconds - 0.5,
+          exclusiveMaximum: maxSeconds + 0.5,
+        })
+        .nullish(),
+    record: z.int().meta({ description: 'Whole seconds.' }),
+    standard: 5,
+    fingerprint: 'always',
+    kie: 'duration',
+    option: { flags: '--duration <seconds>', description: `${minSeconds} to ${maxSeconds}`, isNumber: true },
+  }),
+  ratio: field({
+    request: () =>
+      z
+        .enum(ratios, { error: `must be one of ${ratios.join(', ')}` })
+        .meta({ description: 'Default 16:9; `adaptive` takes the ratio nearest to the first image.' })
+        .nullish(),
+    record: z.enum(ratios),
+    standard: '16:9',
+    fingerprint: 'always',
+    kie: 'aspect_ratio',
+    option: { flags: '--ratio <ratio>', description: ratios.join(', ') },
+  }),
+  generateAudio: field({
+    request: () =>
+      z
+        .boolean({ error: 'must be true or false' })
+        .meta({ description: 'Default true; does not affect the price.' })
+        .nullish(),
+    record: z.boolean(),
+    standard: true,
+    fingerprint: 'always',
+    kie: 'generate_audio',
+    option: { flags: '--no-audio', description: 'a silent video' },
+  }),
+  imageUrls: field<readonly string[]>({
+    request: (refuseImageUrl) =>
+      z
+        .array(urlSchema(refuseImageUrl), { error: `must be an array of at most ${maxImages} URLs` })
+        .max(maxImages, { error: `must hold at most ${maxImages} URLs` })
+        .meta({ description: 'Reference images; none for text-to-video.' })
+        .nullish(),
+    record: z.array(z.string()),
+    standard: [],
+    fingerprint: 'always',
+    kie: 'reference_image_urls',
+  }),
+} as const;
+
+type Fields = typeof inputFields;
+type FieldName = keyof Fields;
+type ValueOf<Name extends FieldName> = Fields[Name] extends InputField<infer Value> ? Value : never;
+
+/** `input` of a create request after validation, every default filled in. `duration` is in whole seconds. */
+export type TaskInput = { readonly [Name in FieldName]: ValueOf<Name> };
+
+export const inputFieldNames = Object.keys(inputFields) as readonly FieldName[];
+
+/** One value for each field, made by `make`. */
+function mapFields<Made extends Record<FieldName, unknown>>(make: (name: FieldName) => unknown): Made {
+  // Every name has its value; what type it has, `make` knows.
+  return Object.fromEntries(inputFieldNames.map((name) => [name, make(name)])) as Made;
+}
+
+/** The schema of `input` in a request. */
+export function inputRequestSchema(refuseImageUrl: RefuseUrl) {
+  type Shape = { [Name in FieldName]: ReturnType<Fields[Name]['request']> };
+  return z.strictObject(
+    mapFields<Shape>((name) => inputFields[name].request(refuseImageUrl)),
+    { error: required('must be an object') },
+  );
+}
+
+/** The schema of `input` in a record. */
+export const inputRecordSchema = z.strictObject(
+  mapFields<{ [Name in FieldName]: Fields[Name]['record'] }>((name) => inputFields[name].record),
+);
+
+/** `input` with its defaults filled in. */
+export function withDefaults(input: { readonly [Name in FieldName]?: ValueOf<Name> | null | undefined }): TaskInput {
+  return mapFields<TaskInput>((name) => input[name] ?? inputFields[name].standard);
+}
+
+/** SHA-256 of a validated request: equal for two requests that mean the same, whether defaults were written out or not. */
+export function fingerprint({ model, input, callBackUrl }: TaskParam, fields = inputFields): Buffer {
+  const names = Object.keys(fields) as readonly FieldName[];
+  const always = names.filter((name) => fields[name].fingerprint === 'always').map((name) => input[name]);
+  const chosen = names
+    .filter((name) => fields[name].fingerprint === 'unless default')
+    .map((name) => [name, input[name]] as const)
+    .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(fields[name].standard));
+  return hash('sha256', JSON.stringify([model, ...always, callBackUrl ?? null, ...chosen]), 'buffer');
+}
+
+/** The schema of an address that a client gives. */
+export function urlSchema(refuse: RefuseUrl) {
+  return z
+    .string({ error: 'must be an http or https URL' })
+    .superRefine((url, context) => {
+      const message = urlFault(url) ?? refuse(url);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    })
+    .meta({ format: 'uri', maxLength: maxUrlLength, pattern: '^[hH][tT][tT][pP][sS]?://' });
+}
+
+function urlFault(url: string): string | undefined {
+  if (url.length > maxUrlLength) return `must be at most ${maxUrlLength} characters`;
+  // White space and control characters are dropped or encoded by URL parsers, each in its own way.
+  if (!isPlainText(url) || /[\s\p{Cc}]/u.test(url)) return 'must not contain white space or control characters';
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return 'must be an http or https URL';
+  return undefined;
+}
+
+/** PostgreSQL's jsonb can hold neither. */
+function isPlainText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+/** Counts code points, but only of a string short enough to matter: a code point is at most two UTF-16 units. */
+function fitsPrompt(prompt: string): boolean {
+  if (prompt.length > 2 * maxPromptCodePoints) return false;
+  return [...prompt].length <= maxPromptCodePoints;
+}
+
+/** An error that tells a missing value from a wrong one. */
+export function required(otherwise: string) {
+  return (issue: { readonly input?: unknown }) => (issue.input === undefined ? 'is required' : otherwise);
+}
