@@ -129,28 +129,28 @@ export type TaskInput = { readonly [Name in FieldName]: ValueOf<Name> };
 export const inputFieldNames = Object.keys(inputFields) as readonly FieldName[];
 
 /** One value for each field, made by `make`. */
-function mapFields<Made extends Record<FieldName, unknown>>(make: (name: FieldName) => unknown): Made {
-  // Every name has its value; what type it has, `make` knows.
-  return Object.fromEntries(inputFieldNames.map((name) => [name, make(name)])) as Made;
+function mapFields<Made>(make: (name: FieldName) => Made): Record<FieldName, Made> {
+  // Every name of the table has its value.
+  return Object.fromEntries(inputFieldNames.map((name) => [name, make(name)])) as Record<FieldName, Made>;
 }
 
 /** The schema of `input` in a request. */
 export function inputRequestSchema(refuseImageUrl: RefuseUrl) {
-  type Shape = { [Name in FieldName]: ReturnType<Fields[Name]['request']> };
-  return z.strictObject(
-    mapFields<Shape>((name) => inputFields[name].request(refuseImageUrl)),
-    { error: required('must be an object') },
-  );
+  // Each schema keeps its type, which a record of their union would lose.
+  const shape = mapFields((name) => inputFields[name].request(refuseImageUrl)) as {
+    [Name in FieldName]: ReturnType<Fields[Name]['request']>;
+  };
+  return z.strictObject(shape, { error: required('must be an object') });
 }
 
 /** The schema of `input` in a record. */
 export const inputRecordSchema = z.strictObject(
-  mapFields<{ [Name in FieldName]: Fields[Name]['record'] }>((name) => inputFields[name].record),
+  mapFields((name) => inputFields[name].record) as { [Name in FieldName]: Fields[Name]['record'] },
 );
 
 /** `input` with its defaults filled in. */
 export function withDefaults(input: { readonly [Name in FieldName]?: ValueOf<Name> | null | undefined }): TaskInput {
-  return mapFields<TaskInput>((name) => input[name] ?? inputFields[name].standard);
+  return mapFields((name) => input[name] ?? inputFields[name].standard) as TaskInput;
 }
 
 /** SHA-256 of a validated request: equal for two requests that mean the same, whether defaults were written out or not. */

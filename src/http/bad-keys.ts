@@ -42,7 +42,7 @@ function hashed(key: string): string {
 }
 
 function refusal({ rate }: RateLimiter, left: RateLeft): HttpFailure {
-  return new HttpFailure('too_many_bad_keys', { headers: refusalHeaders('bad-keys', rate, left) });
+  return new HttpFailure('too_many_bad_keys', { headers: refusalHeaders('bad-keys', rate, left, () => 0) });
 }
 
 /**
