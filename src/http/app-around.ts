@@ -2,6 +2,7 @@ import type { Router } from '@koa/router';
 import Koa from 'koa';
 import type { Logger } from 'pino';
 import { describeError } from './describe-error.ts';
+import { refuseNotOffered } from './kie/refuse-not-offered.ts';
 import { answerFailures } from './middleware/answer-failures.ts';
 import { identifyRequest } from './middleware/identify-request.ts';
 import { logRequests } from './middleware/log-requests.ts';
@@ -19,6 +20,7 @@ export function appAround(router: Router<RequestState, Extras>, log: Logger): Ht
   app.use(answerFailures(log));
   app.use(refuseOddRequests);
   app.use(router.routes());
+  app.use(refuseNotOffered);
   app.use(refuseUnknownRoutes((path) => methodsOf(router, path)));
   // Koa reports broken connections here and would print them; every other failure has been answered above.
   app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'a connection broke'));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { scopes } from '../domain/api-key.ts';
+import { dialects } from '../domain/dialect.ts';
 import type { ApiKey } from '../stores/api-keys.ts';
 import { invalidRequest } from './invalid-request.ts';
 import { plainText } from './plain-text.ts';
@@ -13,6 +14,7 @@ export const keySchema = z
     name: z.string(),
     hint: z.string().meta({ description: 'Beginning and end of the key, to tell it from its siblings.' }),
     scopes: z.array(z.enum(scopes)),
+    dialect: z.enum(dialects).meta({ description: 'In which words requests with the key are read and answered.' }),
     createTime: unixMs,
     expireTime: unixMs.nullable(),
     lastUseTime: unixMs.nullable().meta({ description: 'Exact to about a minute.' }),
@@ -30,6 +32,7 @@ export function shownKey(key: ApiKey): z.output<typeof keySchema> {
     name: key.name,
     hint: key.hint,
     scopes: [...key.scopes],
+    dialect: key.dialect,
     createTime: key.createdAt,
     expireTime: key.expiresAt ?? null,
     lastUseTime: key.lastUsedAt ?? null,
@@ -46,6 +49,10 @@ export const wantedKeyFields = {
     .array(z.enum(scopes, { error: `must be one of ${scopes.join(', ')}` }), { error: 'must be an array of scopes' })
     .min(1, { error: 'must hold at least one scope' })
     .max(scopes.length, { error: `must hold at most ${scopes.length} scopes` })
+    .nullish(),
+  dialect: z
+    .enum(dialects, { error: `must be one of ${dialects.join(', ')}` })
+    .meta({ description: "`native`, when it is left out; `kie` is for clients of kie.ai's API. It never changes." })
     .nullish(),
   expireTime: z
     .int({ error: timeError })

@@ -11,14 +11,14 @@ export type RequestState = {
   failure?: Failure;
   /** Set once the caller is known; the log wants it also for requests that are refused later. */
   accountId?: string;
-  /** The caller's; set with the account. */
+  /** In which the request is read and answered; set with the account. */
   dialect?: Dialect;
   /** Set instead when an operator calls. */
   operatorId?: string;
 };
 
 // What a step of the pipeline adds for the steps below it; a route names what it uses in the type of its handler.
-export type WithCaller = { caller: Caller };
+export type WithCaller = { caller: Caller; dialect: Dialect };
 export type WithOperator = { operator: Operator };
 export type WithQuery<Query> = { query: Query };
 /** `body` is a JSON object, not yet validated. */

@@ -19,7 +19,7 @@ export const chatCreditOperation: Operation = {
   summary: 'The balance, as a bare number',
   key: 'credits:read',
   data: z.int().nonnegative(),
-  failures: [...keyFailures, 'no_such_route'],
+  failures: [...keyFailures, 'dialect_required'],
 };
 
 /** `GET /api/v1/chat/credit`. */

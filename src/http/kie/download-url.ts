@@ -35,7 +35,7 @@ export const downloadUrlOperation: Operation = {
   key: 'tasks:read',
   body: () => body,
   data: z.url(),
-  failures: [...keyFailures, ...bodyFailures, 'no_such_route', 'media_gone'],
+  failures: [...keyFailures, ...bodyFailures, 'dialect_required', 'media_gone'],
 };
 
 /** `POST /api/v1/common/download-url {url}`. */

@@ -1,14 +1,14 @@
 import { z } from 'zod';
+import { aliasOf, type ModelCatalogue } from '../../domain/models.ts';
 import type { TaskRecord } from '../../domain/task-record.ts';
-import type { TaskParam } from '../../domain/task.ts';
+import type { TaskParam, TaskState } from '../../domain/task.ts';
 import { taskStateSchema } from '../task-record-schema.ts';
-import { theirModel } from './kie-models.ts';
 
 const unixMs = z.int().nonnegative();
 const jsonText = z.string().refine((text) => text === '' || isJson(text));
 
 /** What createTask answers. */
-export const kieCreatedSchema = z.strictObject({ taskId: z.string() });
+export const kieCreatedSchema = z.strictObject({ taskId: z.string(), recordId: z.string() });
 
 /** A task as recordInfo answers it; the tests hold every answer against it. */
 export const kieRecordSchema = z.strictObject({
@@ -17,8 +17,11 @@ export const kieRecordSchema = z.strictObject({
   state: taskStateSchema,
   param: jsonText,
   resultJson: jsonText,
-  failCode: z.string(),
-  failMsg: z.string(),
+  /** `resultJson`, already parsed. */
+  response: z.strictObject({ resultUrls: z.array(z.string()) }).nullable(),
+  successFlag: z.union([z.literal(0), z.literal(1), z.literal(3)]),
+  failCode: z.string().nullable(),
+  failMsg: z.string().nullable(),
   costTime: z.int().nullable(),
   createTime: unixMs,
   updateTime: unixMs,
@@ -27,17 +30,28 @@ export const kieRecordSchema = z.strictObject({
   creditsConsumed: z.int().nonnegative(),
 });
 
-/** A record in the words of the dialect: `param` and `resultJson` are JSON text, times and `costTime` milliseconds. */
-export function kieRecord(record: TaskRecord): z.output<typeof kieRecordSchema> {
+const successFlags: Readonly<Record<TaskState, 0 | 1 | 3>> = {
+  waiting: 0,
+  queuing: 0,
+  generating: 0,
+  success: 1,
+  fail: 3,
+};
+
+/** A record in the words of the dialect: `param` and `resultJson` are JSON text, `costTime` is in whole seconds. */
+export function kieRecord(record: TaskRecord, models: ModelCatalogue): z.output<typeof kieRecordSchema> {
+  const response = record.state === 'success' ? { resultUrls: [...record.resultJson.resultUrls] } : null;
   return {
     taskId: record.taskId,
-    model: theirModel(record.model),
+    model: aliasOf(models, record.model),
     state: record.state,
-    param: theirParam(record.param),
-    resultJson: record.state === 'success' ? JSON.stringify(record.resultJson) : '',
-    failCode: record.failCode ?? '',
-    failMsg: record.failMsg ?? '',
-    costTime: record.costTime,
+    param: theirParam(record.param, models),
+    resultJson: response === null ? '' : JSON.stringify(response),
+    response,
+    successFlag: successFlags[record.state],
+    failCode: record.failCode,
+    failMsg: record.failMsg,
+    costTime: record.costTime === null ? null : Math.floor(record.costTime / 1000),
     createTime: record.createTime,
     updateTime: record.updateTime,
     completeTime: record.completeTime,
@@ -47,10 +61,10 @@ export function kieRecord(record: TaskRecord): z.output<typeof kieRecordSchema> 
 }
 
 /** The request in the dialect's spelling, defaults filled in; the extras that were ignored are not in it. */
-function theirParam({ model, input, callBackUrl }: TaskParam): string {
+function theirParam({ model, input, callBackUrl }: TaskParam, models: ModelCatalogue): string {
   const { prompt, resolution, duration, ratio, generateAudio, imageUrls } = input;
   return JSON.stringify({
-    model: theirModel(model),
+    model: aliasOf(models, model),
     ...(callBackUrl !== undefined && { callBackUrl }),
     input: {
       prompt,

@@ -1,8 +1,11 @@
 import { type FieldError, maxFieldErrors } from '../../domain/field-errors.ts';
+import { aliasOf, type ModelCatalogue, modelOfAlias } from '../../domain/models.ts';
 import type { ParsedTaskRequest } from '../../domain/task-request.ts';
-import { ourModel, theirModel } from './kie-models.ts';
+import { howToGetKieKey } from './require-kie.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
+
+type Rules = { readonly parse: (body: unknown) => ParsedTaskRequest; readonly models: ModelCatalogue };
 
 /** Each field of `input`: our name, and theirs. Everything else that a client sends is an extra, and ignored. */
 const fields: readonly (readonly [ours: string, theirs: string])[] = [
@@ -14,49 +17,92 @@ const fields: readonly (readonly [ours: string, theirs: string])[] = [
   ['imageUrls', 'reference_image_urls'],
 ];
 
+const useReferences = 'leave this field out, or use reference_image_urls';
+const leaveOut = 'leave this field out';
+const leaveOff = 'leave this field out, or give false';
+
 /** What their models can do and ours cannot. Ignoring it would sell another video than the one that was asked for. */
 const beyondUs: Readonly<Record<string, string>> = {
-  first_frame_url: 'a first frame is not supported; leave this field out, or use reference_image_urls',
-  last_frame_url: 'a last frame is not supported; leave this field out, or use reference_image_urls',
-  reference_video_urls: 'reference video is not supported; leave this field out',
-  reference_audio_urls: 'reference audio is not supported; leave this field out',
-  videoUrls: 'reference video is not supported; leave this field out',
+  first_frame_url: `a first frame is not supported; ${useReferences}`,
+  last_frame_url: `a last frame is not supported; ${useReferences}`,
+  image_url: `a first frame is not supported; ${useReferences}`,
+  image_urls: `first and last frames are not supported; ${useReferences}`,
+  input_urls: `first and last frames are not supported; ${useReferences}`,
+  end_image_url: `a last frame is not supported; ${useReferences}`,
+  reference_video_urls: `reference video is not supported; ${leaveOut}`,
+  reference_audio_urls: `reference audio is not supported; ${leaveOut}`,
+  videoUrls: `reference video is not supported; ${leaveOut}`,
+  extension_task_id: `continuing another video is not supported; ${leaveOut}`,
+};
+
+/** The same, for what is switched on by `true`. */
+const switchesBeyondUs: Readonly<Record<string, string>> = {
+  return_last_frame: `the last frame as a second result is not supported; ${leaveOff}`,
+  web_search: `a search of the web is not supported; ${leaveOff}`,
+  camera_fixed: `a fixed camera is not supported; ${leaveOff}, and say it in the prompt`,
+  fixed_lens: `a fixed camera is not supported; ${leaveOff}, and say it in the prompt`,
 };
 
 /**
  * Validates a create request in the dialect by our own rules. Fields are understood in their spelling and, where that
  * is missing, in ours; an error names the field as the client wrote it.
  */
-export function parseKieTaskRequest(body: JsonObject, parse: (body: unknown) => ParsedTaskRequest): ParsedTaskRequest {
+export function parseKieTaskRequest(body: JsonObject, { parse, models }: Rules): ParsedTaskRequest {
   const { input } = body;
   const refused = isObject(input) ? refusals(input) : [];
   const parsed = parse({
-    model: typeof body['model'] === 'string' ? ourModel(body['model']) : body['model'],
+    model: typeof body['model'] === 'string' ? modelOfAlias(models, body['model']) : body['model'],
     input: isObject(input) ? ourInput(input) : input,
-    callBackUrl: body['callBackUrl'],
+    callBackUrl: isMissing(body['callBackUrl']) ? undefined : body['callBackUrl'],
   });
   if (parsed.ok) return refused.length === 0 ? parsed : { ok: false, errors: refused };
-  const errors = parsed.errors.map((error) => theirError(error, isObject(input) ? input : {}));
+  const errors = parsed.errors.map((error) => theirError(error, isObject(input) ? input : {}, models));
   return { ok: false, errors: [...errors, ...refused].slice(0, maxFieldErrors) };
 }
 
+const spelledOtherwise = fields.filter(([ours, theirs]) => ours !== theirs).map(([, theirs]) => theirs);
+const onlyTheirs = [...spelledOtherwise, ...Object.keys(beyondUs), ...Object.keys(switchesBeyondUs), 'nsfw_checker'];
+
+/** What to tell a native key whose request was refused, when it was written for the dialect. */
+export function kieHint({ model, input }: JsonObject, models: ModelCatalogue): string | undefined {
+  const isTheirModel = typeof model === 'string' && !models.has(model) && modelOfAlias(models, model) !== model;
+  const isTheirs =
+    isTheirModel || (typeof model === 'string' && model.startsWith('bytedance/')) || hasTheirField(input);
+  return isTheirs
+    ? `this looks like a request in the dialect kie, and the API key is native; ${howToGetKieKey}`
+    : undefined;
+}
+
+function hasTheirField(input: unknown): boolean {
+  return isObject(input) && Object.keys(input).some((name) => onlyTheirs.includes(name));
+}
+
 function ourInput(input: JsonObject): JsonObject {
-  return Object.fromEntries(fields.map(([ours, theirs]) => [ours, input[theirs] ?? input[ours]]));
+  return Object.fromEntries(
+    fields.map(([ours, theirs]) => [ours, ourValue(ours, isMissing(input[theirs]) ? input[ours] : input[theirs])]),
+  );
+}
+
+/** Their forms send an empty text for what was not filled in, and a number of seconds as text. */
+function ourValue(name: string, value: unknown): unknown {
+  if (value === '' && name !== 'prompt') return undefined;
+  const isNumber = name === 'duration' && typeof value === 'string' && /^\d{1,4}(\.\d{1,9})?$/.test(value);
+  return isNumber ? Number(value) : value;
 }
 
 /** Their clients fill unused fields with nothing of the right type. */
 function refusals(input: JsonObject): readonly FieldError[] {
-  return Object.entries(beyondUs)
-    .filter(([name]) => !isNothing(input[name]))
-    .map(([name, message]) => ({ path: `input.${name}`, message }));
+  const wanted = Object.entries(beyondUs).filter(([name]) => !isNothing(input[name]));
+  const on = Object.entries(switchesBeyondUs).filter(([name]) => !isNothing(input[name]) && input[name] !== false);
+  return [...wanted, ...on].map(([name, message]) => ({ path: `input.${name}`, message }));
 }
 
 function isNothing(value: unknown): boolean {
-  return isMissing(value) || value === '' || (Array.isArray(value) && value.length === 0);
+  return isMissing(value) || (Array.isArray(value) && value.length === 0);
 }
 
-function theirError({ path, message }: FieldError, input: JsonObject): FieldError {
-  if (path === 'model') return { path, message: message.replaceAll(/[\w./-]+/g, theirModel) };
+function theirError({ path, message }: FieldError, input: JsonObject, models: ModelCatalogue): FieldError {
+  if (path === 'model') return { path, message: message.replaceAll(/[\w./-]+/g, (name) => aliasOf(models, name)) };
   const [, ours, rest = ''] = /^input\.(\w+)(.*)$/.exec(path) ?? [];
   const spelling = fields.find(([name]) => name === ours);
   if (spelling === undefined) return { path, message };
@@ -66,7 +112,7 @@ function theirError({ path, message }: FieldError, input: JsonObject): FieldErro
 }
 
 function isMissing(value: unknown): boolean {
-  return value === undefined || value === null;
+  return value === undefined || value === null || value === '';
 }
 
 function isObject(value: unknown): value is JsonObject {

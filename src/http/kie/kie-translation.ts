@@ -7,7 +7,7 @@ import { parseKieTaskRequest } from './kie-task-request.ts';
 /** The dialect `kie`, whole: what it maps to what is told in docs/dialect-kie.md. */
 export const kieTranslation: Translation = {
   taskRequest: parseKieTaskRequest,
-  createdTask: ({ taskId }) => ({ taskId }),
+  createdTask: ({ taskId }) => ({ taskId, recordId: taskId }),
   taskRecord: kieRecord,
   // Its clients know an unknown task by this code and these words, and 422 is a true HTTP status for it as well.
   noSuchTask: () =>

@@ -45,9 +45,13 @@ function authenticateBy<Added>({ noteKeyUse, badKeys }: Deps, find: Find<Added>)
   };
 }
 
-/** Makes the caller known to the steps below, and to the log. */
-export function setCaller({ state }: Context<WithCaller>, caller: Caller): void {
+/** Makes the caller known to the steps below, and to the log. Any key may ask for our own words. */
+export function setCaller(ctx: Context<WithCaller>, caller: Caller): void {
+  const { state } = ctx;
   state.caller = caller;
   state.accountId = caller.accountId;
-  state.dialect = caller.dialect;
+  state.dialect = ctx.get(dialectHeader) === 'native' ? 'native' : caller.dialect;
 }
+
+/** Sent by clients that know only our own dialect, so that they need not know that of their key. */
+const dialectHeader = 'Videogen-Dialect';

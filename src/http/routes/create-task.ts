@@ -82,7 +82,7 @@ export function createTaskRoute(router: Router<RequestState, Extras>, deps: Http
     checkAnswers(createTaskOperation, deps.checkAnswers),
     presumeCaller([authenticate(deps), requireScope('tasks:write'), refuseSuspended], deps.now),
     readJson,
-    validateTaskRequest(deps.parseTaskRequest),
+    validateTaskRequest({ parse: deps.parseTaskRequest, models: deps.models }),
     preferWait,
     (ctx) => createTask(ctx, deps, accepting),
   );
@@ -95,7 +95,7 @@ async function createTask(
   deps: HttpDeps,
   { places, ...accepting }: Accepting,
 ): Promise<void> {
-  const { caller, param, idempotencyKey } = ctx.state;
+  const { caller, dialect, param, idempotencyKey } = ctx.state;
   const task: NewTask = {
     taskId: uuidv7(),
     accountId: caller.accountId,
@@ -104,7 +104,7 @@ async function createTask(
     listedRates: listedRatesOf(param, deps),
     idempotencyKey,
     createRate: deps.createRate,
-    dialect: caller.dialect,
+    dialect,
   };
   const acceptance = answered(await acceptSurely(accepting, task), caller.accountId, places);
   const { taskId, creditsCharged } = acceptance;
@@ -116,9 +116,9 @@ async function createTask(
   const isStarted = isReplay && acceptance.state !== 'waiting';
   if (!isStarted) deps.startTask({ taskId, accountId: caller.accountId, model: param.model });
   if (isReplay) ctx.set('Idempotency-Replayed', 'true');
-  const { createdTask, taskRecord } = translationOf(caller.dialect);
+  const { createdTask, taskRecord } = translationOf(dialect);
   const record = await recordAfterWait(ctx, deps, taskId);
-  succeed(ctx, record === undefined ? createdTask({ taskId, creditsCharged }) : taskRecord(record));
+  succeed(ctx, record === undefined ? createdTask({ taskId, creditsCharged }) : taskRecord(record, deps.models));
 }
 
 /** The record, when the client wanted to wait for it and its key may read it; whatever goes wrong, the task is accepted. */

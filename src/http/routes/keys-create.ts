@@ -38,7 +38,7 @@ export const createKeyOperation: Operation = {
   failures: [...keyFailures, ...bodyFailures, 'account_suspended', 'too_many_keys'],
 };
 
-/** `POST /api/v1/keys {name, scopes?, expireTime?}`. */
+/** `POST /api/v1/keys {name, scopes?, dialect?, expireTime?}`. */
 export function createKeyRoute(router: Router<RequestState, Extras>, deps: HttpDeps): void {
   router.post<WithCaller & WithBody & WithInput<Input>>(
     createKeyOperation.path,
@@ -58,7 +58,14 @@ async function createKey(ctx: Context<WithCaller & WithInput<Input>>, deps: Http
   const wanted = wantedScopes(input.scopes, caller.scopes);
   const expiresAt = futureTime(input.expireTime, (deps.now ?? Date.now)());
   const { accountId } = caller;
-  const made = await createAccountKey(deps.db, { accountId, name: input.name, scopes: wanted, expiresAt });
+  const { name, dialect } = input;
+  const made = await createAccountKey(deps.db, {
+    accountId,
+    name,
+    scopes: wanted,
+    dialect: dialect ?? 'native',
+    expiresAt,
+  });
   if (made.kind === 'too_many_keys') throw new HttpFailure('too_many_keys', { data: { limit: maxActiveKeys } });
   succeed(ctx, { ...shownKey(made.shown), key: made.key });
 }

@@ -36,7 +36,7 @@ export const rotateKeyOperation: Operation = {
   tag: 'keys',
   summary: 'Replace a key',
   description:
-    'Makes a key with the same name, scopes and length of life, and shows it, this once. The old key lives on for ' +
+    'Makes a key with the same name, scopes, dialect and length of life, and shows it, this once. The old key lives on for ' +
     '`overlapSeconds` (a day unless given), so that whoever uses it can change over. A key with more scopes than the ' +
     'calling one cannot be rotated by it.',
   key: 'keys:write',

@@ -55,11 +55,12 @@ export function recordInfoRoute(router: Router<RequestState, Extras>, deps: Http
 }
 
 async function recordInfo(ctx: Context<WithCaller & WithTask & WithWait>, deps: HttpDeps): Promise<void> {
-  const { task, caller, waitSeconds } = ctx.state;
-  const { noSuchTask, taskRecord } = translationOf(caller.dialect);
+  const { task, caller, dialect, waitSeconds } = ctx.state;
+  const { noSuchTask, taskRecord } = translationOf(dialect);
   if (task === undefined) throw noSuchTask();
   const { taskId } = task;
   const { accountId } = caller;
   const isHeld = !isFinal(task.state) && (await holdUntilEnd(ctx, deps, { taskId, accountId, waitSeconds }));
-  succeed(ctx, taskRecord(await readRecord(deps, isHeld ? await ownTask(deps.db, taskId, accountId) : task)));
+  const record = await readRecord(deps, isHeld ? await ownTask(deps.db, taskId, accountId) : task);
+  succeed(ctx, taskRecord(record, deps.models));
 }

@@ -35,7 +35,7 @@ export const createKeyForOperation: Operation = {
   failures: [...operatorFailures, ...bodyFailures, 'no_such_account', 'too_many_keys'],
 };
 
-/** `POST /api/admin/v1/keys {accountId, name, scopes?, expireTime?}`. */
+/** `POST /api/admin/v1/keys {accountId, name, scopes?, dialect?, expireTime?}`. */
 export function createKeyForRoute(router: Router<RequestState, Extras>, deps: HttpDeps): void {
   router.post<WithOperator & WithBody & WithInput<Input>>(
     createKeyForOperation.path,
@@ -48,9 +48,15 @@ export function createKeyForRoute(router: Router<RequestState, Extras>, deps: Ht
 }
 
 async function createKey(ctx: Context<WithOperator & WithInput<Input>>, deps: HttpDeps): Promise<void> {
-  const { accountId, name, scopes, expireTime } = ctx.state.input;
+  const { accountId, name, scopes, dialect, expireTime } = ctx.state.input;
   const expiresAt = futureTime(expireTime, (deps.now ?? Date.now)());
-  const wanted = { accountId, name, scopes: [...new Set(scopes ?? ordinaryScopes)], expiresAt };
+  const wanted = {
+    accountId,
+    name,
+    scopes: [...new Set(scopes ?? ordinaryScopes)],
+    dialect: dialect ?? ('native' as const),
+    expiresAt,
+  };
   const made = await createKeyAs(deps.db, actorOf(ctx), wanted);
   if (made === undefined) throw new HttpFailure('no_such_account');
   if (made.kind === 'too_many_keys') throw new HttpFailure('too_many_keys', { data: { limit: maxActiveKeys } });
