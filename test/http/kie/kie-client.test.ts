@@ -144,6 +144,14 @@ describe('a client of the API that ours descends from, given another address and
     }
   });
 
+  test('is told apart from native ones by `videogen key list`', async () => {
+    const { stdout } = await videogen(service.environment, 'key', 'list', '--account', account.accountId);
+    assert.deepEqual(
+      stdout.match(/ {2}(native|kie) {2}/g)?.map((dialect) => dialect.trim()),
+      ['kie', 'native'],
+    );
+  });
+
   test('shares an account: the task decides how its callback speaks, the key how a record reads', async () => {
     const api = { baseUrl: service.baseUrl, key: account.key };
     const created = ({ status, body }: Answer) => {
