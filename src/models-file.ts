@@ -1,14 +1,17 @@
 import { z } from 'zod';
-import type { Model } from './domain/models.ts';
+import { defaultModels, type Model } from './domain/models.ts';
 
 const rate = z.strictObject({
   creditsPerSecond: z.int().min(1).max(1_000_000),
   from: z.iso.datetime({ offset: true }).default('1970-01-01T00:00:00Z'),
 });
 
+const name = z.string().regex(/^[\w./-]{1,100}$/);
+
 const model = z.strictObject({
-  model: z.string().regex(/^[\w./-]{1,100}$/),
+  model: name,
   title: z.string().min(1).max(200),
+  aliases: z.array(name).max(50).optional(),
   rates: z.array(rate).min(1).max(1000),
   providers: z.array(z.string()).min(1).max(20).default(['preview']),
   deadlineSeconds: z
@@ -20,24 +23,36 @@ const model = z.strictObject({
 
 const modelsFile = z
   .strictObject({ models: z.array(model).min(1).max(100) })
-  .refine(({ models }) => new Set(models.map((entry) => entry.model)).size === models.length, {
-    error: 'names a model twice',
+  .refine(({ models }) => namesOf(models).length === new Set(namesOf(models)).size, {
+    error: 'uses a name of a model twice; names and aliases must differ from all others',
   })
   .refine(({ models }) => models.every(isUnambiguous), { error: 'gives a model two rates from the same instant on' })
   .refine(({ models }) => models.every(hasRateInForce), { error: 'has a model without a rate in force' });
 
 /**
  * Reads the catalogue file of VIDEOGEN_MODELS: `{"models": [{"model", "title", "rates": [{"creditsPerSecond", "from"}],
- * "providers", "deadlineSeconds"}]}`, `from` being an ISO 8601 instant. Throws an error that names every bad entry.
+ * "aliases", "providers", "deadlineSeconds"}]}`, `from` being an ISO 8601 instant. A model of ours without `aliases` has
+ * the built-in ones that the file does not use otherwise. Throws an error that names every bad entry.
  */
 export function parseModelsFile(text: string): readonly Model[] {
   const parsed = modelsFile.safeParse(JSON.parse(text));
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
-  return parsed.data.models.map(({ rates, deadlineSeconds, ...rest }) => ({
+  const taken = namesOf(parsed.data.models);
+  return parsed.data.models.map(({ aliases, rates, deadlineSeconds, ...rest }) => ({
     ...rest,
+    aliases: aliases ?? builtInAliases(rest.model).filter((alias) => !taken.includes(alias)),
     rates: rates.map(({ creditsPerSecond, from }) => ({ creditsPerSecond, fromMs: Date.parse(from) })),
     deadlineMs: deadlineSeconds * 1000,
   }));
+}
+
+/** Every name that the file gives, as often as it gives it. */
+function namesOf(models: readonly z.output<typeof model>[]): readonly string[] {
+  return models.flatMap(({ model: own, aliases = [] }) => [own, ...aliases]);
+}
+
+function builtInAliases(own: string): readonly string[] {
+  return defaultModels.find((builtIn) => builtIn.model === own)?.aliases ?? [];
 }
 
 function isUnambiguous({ rates }: z.output<typeof model>): boolean {

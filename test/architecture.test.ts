@@ -13,7 +13,7 @@ const anything = [
   'src/outbound',
   'src/temporal',
   'src/http',
-].concat(['src/roles', 'src/embedded', 'activities', 'shared']);
+].concat(['src/dialects', 'src/roles', 'src/embedded', 'activities', 'shared']);
 const mayImport: Record<string, readonly string[]> = {
   'src/domain': [],
   'src/stores': ['src/domain'],
@@ -23,7 +23,8 @@ const mayImport: Record<string, readonly string[]> = {
   activities: ['src/domain', 'src/stores', 'src/media', 'src/providers', 'src/outbound'],
   workflows: ['src/domain', 'types:activities'],
   'src/temporal': ['src/domain', 'types:workflows'],
-  'src/http': ['src/domain', 'src/stores', 'src/media', 'src/temporal'],
+  'src/dialects': ['src/domain'],
+  'src/http': ['src/domain', 'src/dialects', 'src/stores', 'src/media'],
   'src/roles': anything.filter((room) => room !== 'src/embedded'),
   'src/embedded': anything,
   shared: ['src/domain', 'src/outbound', 'types:src/temporal'],

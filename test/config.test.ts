@@ -86,9 +86,32 @@ describe('readConfig', () => {
     );
     writeFileSync(file, JSON.stringify({ models: [model, model] }));
     assert.throws(() => readConfig({ VIDEOGEN_MODELS: file }), /VIDEOGEN_MODELS: .*twice/s);
+    for (const aliases of [['m'], ['x', 'x'], ['other'], ['shared']]) {
+      const other = { ...model, model: 'other', aliases: ['shared'] };
+      writeFileSync(file, JSON.stringify({ models: [{ ...model, aliases }, other] }));
+      assert.throws(() => readConfig({ VIDEOGEN_MODELS: file }), /VIDEOGEN_MODELS: .*name of a model twice/s);
+    }
     const twoAtOnce = [{ creditsPerSecond: 7 }, { creditsPerSecond: 8, from: '1970-01-01T01:00:00+01:00' }];
     writeFileSync(file, JSON.stringify({ models: [{ ...model, rates: twoAtOnce }] }));
     assert.throws(() => readConfig({ VIDEOGEN_MODELS: file }), /VIDEOGEN_MODELS: .*two rates from the same instant/s);
+    rmSync(folder, { recursive: true });
+  });
+
+  test('a catalogue file gives models aliases; ours keep the built-in ones that the file does not use otherwise', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'videogen-config-'));
+    const file = join(folder, 'models.json');
+    const rates = [{ creditsPerSecond: 7 }];
+    const models = [
+      { model: 'videogen-2.0', title: 'Ours', rates },
+      { model: 'bytedance/seedance-2', title: 'Theirs', rates },
+      { model: 'videogen-2.0-fast', title: 'None', rates, aliases: [] },
+      { model: 'house', title: 'House', rates, aliases: ['bytedance/seedance-1.5-pro', 'villa'] },
+    ];
+    writeFileSync(file, JSON.stringify({ models }));
+    assert.deepEqual(
+      readConfig({ VIDEOGEN_MODELS: file }).models.map(({ aliases }) => aliases),
+      [['bytedance/seedance-2-5', 'bytedance/v1-pro-text-to-video'], [], [], ['bytedance/seedance-1.5-pro', 'villa']],
+    );
     rmSync(folder, { recursive: true });
   });
 });

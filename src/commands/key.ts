@@ -74,5 +74,5 @@ function scopeList(text: string): Scope[] {
 function keyLine({ keyId, hint, name, scopes: granted, dialect: spoken, revokedAt, expiresAt }: ApiKey): string {
   const state =
     revokedAt !== undefined ? 'revoked' : expiresAt !== undefined && expiresAt < Date.now() ? 'expired' : 'active';
-  return [keyId, hint, state, granted.join(','), ...(spoken === 'native' ? [] : [spoken]), name].join('  ');
+  return [keyId, hint, state, granted.join(','), spoken, name].join('  ');
 }

@@ -12,6 +12,8 @@ export type Rate = {
 export type Model = {
   readonly model: string;
   readonly title: string;
+  /** Further names by which clients of the dialect `kie` may ask for the model; their records show the first one. */
+  readonly aliases?: readonly string[];
   readonly rates: readonly Rate[];
   /** Providers in the order in which they are tried. */
   readonly providers: readonly string[];
@@ -28,6 +30,12 @@ export const defaultModels: readonly Model[] = [
   {
     model: 'videogen-2.0',
     title: 'Standard video generation',
+    aliases: [
+      'bytedance/seedance-2',
+      'bytedance/seedance-2-5',
+      'bytedance/seedance-1.5-pro',
+      'bytedance/v1-pro-text-to-video',
+    ],
     rates: [{ creditsPerSecond: 41, fromMs: 0 }],
     providers: ['preview'],
     deadlineMs: thirtyMinutesMs,
@@ -35,6 +43,7 @@ export const defaultModels: readonly Model[] = [
   {
     model: 'videogen-2.0-fast',
     title: 'Faster video generation',
+    aliases: ['bytedance/seedance-2-fast', 'bytedance/seedance-2-mini', 'bytedance/v1-lite-text-to-video'],
     rates: [{ creditsPerSecond: 33, fromMs: 0 }],
     providers: ['preview'],
     deadlineMs: thirtyMinutesMs,
@@ -43,6 +52,17 @@ export const defaultModels: readonly Model[] = [
 
 export function modelCatalogue(models: readonly Model[]): ModelCatalogue {
   return new Map(models.map((model) => [model.model, model]));
+}
+
+/** The model that a client of the dialect means by a name; a name that is nobody's alias is left as it is. */
+export function modelOfAlias(models: ModelCatalogue, name: string): string {
+  if (models.has(name)) return name;
+  return [...models.values()].find(({ aliases = [] }) => aliases.includes(name))?.model ?? name;
+}
+
+/** The name by which clients of the dialect read a model: its first alias, else its own name. */
+export function aliasOf(models: ModelCatalogue, model: string): string {
+  return models.get(model)?.aliases?.[0] ?? model;
 }
 
 /** What is wrong with a model's name, with the known one that was probably meant; undefined for a known one. */

@@ -9,6 +9,7 @@ import type { HttpDeps } from './http-deps.ts';
 import { answerFailures } from './middleware/answer-failures.ts';
 import { identifyRequest } from './middleware/identify-request.ts';
 import { logRequests } from './middleware/log-requests.ts';
+import { refuseNotOffered } from './middleware/refuse-not-offered.ts';
 import { refuseOddRequests } from './middleware/refuse-odd-requests.ts';
 import { refuseUnknownRoutes } from './middleware/refuse-unknown-routes.ts';
 import type { Extras, RequestState } from './request-state.ts';
@@ -53,6 +54,7 @@ export function appAround(router: Router<RequestState, Extras>, log: Logger): Ht
   app.use(answerFailures(log));
   app.use(refuseOddRequests);
   app.use(router.routes());
+  app.use(refuseNotOffered);
   app.use(refuseUnknownRoutes((path) => methodsOf(router, path)));
   // Koa reports broken connections here and would print them; every other failure has been answered above.
   app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'a connection broke'));

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
+import { howToGetKieKey } from '../dialects/kie-request.ts';
 import type { Caller } from '../domain/api-key.ts';
+import type { Dialect } from '../domain/dialect.ts';
 import { fieldPath, maxFieldErrors } from '../domain/field-errors.ts';
 import type { Actor } from '../domain/operator.ts';
 import type { Task } from '../domain/task.ts';
@@ -43,7 +45,7 @@ export function defineEndpoint<
     const known = operation.isCreate === true ? authentication.knownCaller(ctx) : undefined;
     if (known === undefined) return handle(ctx, deps, await identify(ctx, operation, deps, authentication));
     try {
-      await handle(ctx, deps, { caller: known });
+      await handle(ctx, deps, { caller: known, dialect: dialectOf(ctx, known) });
     } catch (error) {
       // A revoked key or a suspended account is told that and nothing else. What is our fault may concern a charge, and stands.
       if (isRefusal(error)) await identify(ctx, operation, deps, authentication);
@@ -64,7 +66,12 @@ export function defineEndpoint<
   };
 }
 
-type Identity = { readonly caller?: Caller; readonly task?: Task | undefined; readonly actor?: Actor };
+type Identity = {
+  readonly caller?: Caller;
+  readonly dialect?: Dialect;
+  readonly task?: Task | undefined;
+  readonly actor?: Actor;
+};
 
 async function identify(
   ctx: Context,
@@ -76,14 +83,23 @@ async function identify(
   if (scope === 'operator') return { actor: await authentication.operator(ctx) };
   const taskId = readsTask === true ? new URLSearchParams(ctx.querystring).get('taskId') : null;
   const { caller, task } = await authentication.client(ctx, taskId);
-  if (dialect !== undefined && caller.dialect !== dialect) throw new HttpFailure('no_such_route');
+  if (dialect !== undefined && dialectOf(ctx, caller) !== dialect) {
+    throw new HttpFailure('dialect_required', {
+      msg: `this endpoint belongs to the dialect ${dialect}; ${howToGetKieKey}`,
+    });
+  }
   if (isCreate !== true) limitReads(ctx, deps, caller);
   if (scope !== 'any' && !caller.scopes.includes(scope)) {
     throw new HttpFailure('scope_missing', { msg: `the API key lacks the scope ${scope}` });
   }
   if (refusesSuspended === true && caller.suspended) throw new HttpFailure('account_suspended');
   if (isCreate === true) authentication.remember(ctx, caller);
-  return { caller, task };
+  return { caller, dialect: dialectOf(ctx, caller), task };
+}
+
+/** Clients that know only our own dialect say so, and need not know that of their key. */
+function dialectOf(ctx: Context, caller: Caller): Dialect {
+  return ctx.get('Videogen-Dialect') === 'native' ? 'native' : caller.dialect;
 }
 
 /** 422 names every fault at once. */

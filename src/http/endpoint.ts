@@ -74,6 +74,8 @@ type Identity<A extends Access> = A extends 'operator'
     ? object
     : {
         readonly caller: Caller;
+        /** In which the request is read and answered. */
+        readonly dialect: Dialect;
         /** Where `readsTask` is set: undefined when the caller has no task of that id. */
         readonly task: Task | undefined;
       };
@@ -134,7 +136,7 @@ export function failuresOf(operation: Omit<Operation, 'failures'>, ofHandler: re
     [scope !== 'none', ['unauthorized', 'too_many_bad_keys', 'database_away']],
     [isClients, ['rate_limited']],
     [isClients && scope !== 'any', ['scope_missing']],
-    [dialect !== undefined, ['no_such_route']],
+    [dialect !== undefined, ['dialect_required']],
     [refusesSuspended === true, ['account_suspended']],
     [body !== undefined || jsonBody !== undefined, bodyFailures],
     [query !== undefined, ['invalid_request']],

@@ -8,6 +8,7 @@ export type Failure =
   | 'insufficient_credits'
   | 'scope_missing'
   | 'account_suspended'
+  | 'dialect_required'
   | 'link_refused'
   | 'no_such_route'
   | 'no_such_task'
@@ -64,6 +65,7 @@ export const failures: Readonly<Record<Failure, FailureAnswer>> = {
   insufficient_credits: { status: 402, msg: 'the balance is too low for this task' },
   scope_missing: { status: 403, msg: 'the API key lacks the scope for this' },
   account_suspended: { status: 403, msg: 'the account is suspended' },
+  dialect_required: { status: 403, msg: 'the API key is not of the dialect that this endpoint belongs to' },
   link_refused: { status: 403, msg: 'the link is not valid, or has expired; query the task for a fresh one' },
   no_such_route: { status: 404, msg: 'no such endpoint' },
   no_such_task: { status: 404, msg: 'no such task' },

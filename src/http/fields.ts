@@ -41,9 +41,9 @@ export function idParameter(what: string) {
 }
 
 /** An id in a client's body. Ids are opaque to clients: what is no id of ours is simply not found. */
-export const opaqueId = z
-  .string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a string') })
-  .min(1, { error: 'is required' });
+export const opaqueId = z.string({
+  error: ({ input }) => (input === undefined ? 'is required' : 'must be a string'),
+});
 
 /** Why an operator does something; kept in the audit log. */
 export const reasonField = plainText(500).meta({ description: 'Why; kept in the audit log.' });

@@ -46,7 +46,10 @@ const introduction = `Video generation by asynchronous, paid tasks.
 
 Every answer is an envelope \`{code, msg, data}\`, in which \`code\` equals the HTTP status. Every answer has an
 \`X-Request-Id\` that leads to its line in the service's log. Unknown paths answer 404, wrong methods 405 with \`Allow\`.
-Requests that were refused have changed nothing and charged nothing, unless their description says otherwise.`;
+Requests that were refused have changed nothing and charged nothing, unless their description says otherwise.
+
+A key of the dialect \`kie\` reads and sends tasks as docs/dialect-kie.md tells; with the header \`Videogen-Dialect: native\`
+it gets what is described here.`;
 
 function routeOf(operation: Operation, models: ModelCatalogue): RouteConfig {
   const { operationId, method, path, tag, summary, description, scope, query, headers, body, jsonBody } = operation;

@@ -1,6 +1,7 @@
 import type { OwedCallback } from '../../activities/deps.ts';
+import type { ModelCatalogue } from '../domain/models.ts';
 import { taskRecord } from '../domain/task-record.ts';
-import { translationOf } from '../http/translation.ts';
+import { translationOf } from '../dialects/dialect.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import { resultUrls } from '../media/result-urls.ts';
 import type { SecretBox } from '../outbound/secret-box.ts';
@@ -13,6 +14,7 @@ export function createOwedCallbacks(
   db: Database,
   box: SecretBox,
   store: ResultStore,
+  models: ModelCatalogue,
 ): (taskId: string) => Promise<OwedCallback | undefined> {
   const find = createCallbackFinder(db);
   return async (taskId) => {
@@ -22,7 +24,7 @@ export function createOwedCallbacks(
     return {
       ...delivery,
       body: async () =>
-        translationOf(delivery.dialect).callbackBody(taskRecord(task, 0, await resultUrls(store, task))),
+        translationOf(delivery.dialect).callbackBody(taskRecord(task, 0, await resultUrls(store, task)), models),
       secrets: () => callbackSecretsOf(db, box, delivery.accountId, secrets),
     };
   };

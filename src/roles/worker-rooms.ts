@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { modelCatalogue } from '../domain/models.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
-import { translationOf } from '../http/translation.ts';
+import { translationOf } from '../dialects/dialect.ts';
 import type { Log } from '../log.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
 import { createFolderResultStore } from '../media/folder-result-store.ts';
@@ -40,10 +40,11 @@ export function openWorkerRooms(settings: Settings, log: Log, metrics: Metrics):
   const ffmpeg = createFfmpeg(settings.ffmpegPath === undefined ? {} : { path: settings.ffmpegPath });
   const media = createFolderResultStore(settings);
   const preview = createPreviewProvider({ ffmpeg, faults: settings.previewFaults });
+  const models = modelCatalogue(settings.models);
   const deps: ActivityDeps = {
     db,
     log,
-    models: modelCatalogue(settings.models),
+    models,
     parseTaskRequest: createRequestParser(settings),
     providers: new Map<string, Provider>([[preview.name, preview]]),
     fetchImages: (job) => fetchReferenceImages({ client: imageClient, ...job }),
@@ -54,7 +55,7 @@ export function openWorkerRooms(settings: Settings, log: Log, metrics: Metrics):
       slots: createCallbackSlots(),
       dialectHeaders: ({ dialect, ...callback }) => translationOf(dialect).callbackHeaders(callback),
     }),
-    findCallback: createOwedCallbacks(db, box, media),
+    findCallback: createOwedCallbacks(db, box, media, models),
     recordAttempt: createAttemptRecorder(db),
     engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     workFolder: settings.workFolder,

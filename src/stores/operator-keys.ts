@@ -12,8 +12,9 @@ export function createKeyAs(db: Database, actor: Actor, wanted: WantedKey): Prom
     if ((await findAccountDetail(transaction, accountId)) === undefined) return { answer: undefined };
     const answer = await createAccountKey(transaction, wanted);
     if (answer.kind !== 'made') return { answer };
-    const { keyId, name, scopes, expiresAt = null } = answer.shown;
-    return { answer, done: { action: 'keys.create', accountId, keyId, details: { name, scopes, expiresAt } } };
+    const { keyId, name, scopes, dialect, expiresAt = null } = answer.shown;
+    const details = { name, scopes, dialect, expiresAt };
+    return { answer, done: { action: 'keys.create', accountId, keyId, details } };
   });
 }
 

@@ -77,7 +77,10 @@ test('200 every answer tells what is left, and a client that obeys is never refu
       assert.match(String(refused.headers['ratelimit']), /^"creates";r=0;t=\d+$/);
       const [, t] = /t=(\d+)/.exec(String(refused.headers['ratelimit'])) ?? [];
       const latestMs = Number(t) * 1000 + creates.windowMs / 2;
-      assert.ok(retryAfterMs(refused) >= Number(t) * 1000 && retryAfterMs(refused) <= latestMs, 'room, and half a window');
+      assert.ok(
+        retryAfterMs(refused) >= Number(t) * 1000 && retryAfterMs(refused) <= latestMs,
+        'room, and half a window',
+      );
       await wait(retryAfterMs(refused));
       assert.equal((await service.create(key, plainRequest)).status, 200);
     }
@@ -174,7 +177,7 @@ test('429 reads have a rate of their own, which creates do not use up', async ()
     }
     const refused = await read(key);
     assertRefused(refused, 429, /too many requests/);
-    assert.equal(retryAfterMs(refused), 10_000);
+    assert.ok(retryAfterMs(refused) >= 10_000 && retryAfterMs(refused) <= 25_000, 'room, and half a window');
     assert.equal((await read(other.key)).status, 200);
     assert.equal((await service.create(key, plainRequest)).status, 200);
     now += 10_000;

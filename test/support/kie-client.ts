@@ -16,6 +16,7 @@ export function createKieClient({ baseUrl, key }: { readonly baseUrl: string; re
   };
   const recordInfo = (taskId: string) => ask('GET', `/api/v1/jobs/recordInfo?taskId=${encodeURIComponent(taskId)}`);
   return {
+    key,
     ask,
     recordInfo,
     /** Creates a task and answers its id; throws what a client would show. */

@@ -37,7 +37,8 @@ function requestOf({ baseUrl, key }: Transport, call: Call): { readonly url: str
   for (const [name, value] of Object.entries(call.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, String(value));
   }
-  const headers = new Headers({ authorization: `Bearer ${key}` });
+  // The contract's types are those of this dialect, whichever the key is of.
+  const headers = new Headers({ authorization: `Bearer ${key}`, 'videogen-dialect': 'native' });
   if (call.idempotencyKey !== undefined) headers.set('idempotency-key', call.idempotencyKey);
   if (call.waitSeconds !== undefined) headers.set('prefer', `wait=${call.waitSeconds}`);
   const init: RequestInit = { method: call.method, headers, redirect: 'manual' };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { scopes } from '../../domain/api-key.ts';
+import { dialects } from '../../domain/dialect.ts';
 import type { ApiKey } from '../../stores/api-keys.ts';
 import { unixMs } from '../fields.ts';
 
@@ -10,6 +11,7 @@ export const keySchema = z
     name: z.string(),
     hint: z.string().meta({ description: 'Beginning and end of the key, to tell it from its siblings.' }),
     scopes: z.array(z.enum(scopes)),
+    dialect: z.enum(dialects).meta({ description: 'In which words requests with the key are read and answered.' }),
     createTime: unixMs,
     expireTime: unixMs.nullable(),
     lastUseTime: unixMs.nullable().meta({ description: 'Exact to about a minute.' }),
@@ -26,6 +28,7 @@ export function presentKey(key: ApiKey): z.output<typeof keySchema> {
     name: key.name,
     hint: key.hint,
     scopes: [...key.scopes],
+    dialect: key.dialect,
     createTime: key.createdAt,
     expireTime: key.expiresAt ?? null,
     lastUseTime: key.lastUsedAt ?? null,

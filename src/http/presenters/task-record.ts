@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type TaskRecord, taskRecord } from '../../domain/task-record.ts';
 import { inputRecordSchema } from '../../domain/task-input.ts';
-import { failCodes, isFinal, type Task } from '../../domain/task.ts';
+import { failCodes, isFinal, type Task, taskStates } from '../../domain/task.ts';
 import { resultUrls } from '../../media/result-urls.ts';
 import { unixMs } from '../fields.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -16,7 +16,7 @@ const paramSchema = z.strictObject({
 });
 
 export const taskStateSchema = z
-  .enum(['waiting', 'queuing', 'generating', 'success', 'fail'])
+  .enum(taskStates)
   .meta({ description: '`success` and `fail` are final and never change.' });
 
 /** `state` of a list's query. */

@@ -1,5 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
+import { translationOf } from '../../dialects/dialect.ts';
+import { kieCreatedSchema, kieRecordSchema } from '../../dialects/kie-record.ts';
 import type { Rate } from '../../domain/models.ts';
 import { documentedTaskRequest } from '../../domain/task-request.ts';
 import type { TaskParam } from '../../domain/task.ts';
@@ -12,13 +14,11 @@ import type { HttpDeps } from '../http-deps.ts';
 import { HttpFailure } from '../http-failure.ts';
 import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../idempotency-key.ts';
 import { invalidRequest } from '../invalid-request.ts';
-import { kieCreatedSchema, kieRecordSchema } from '../kie/kie-record.ts';
 import { holdUntilEnd, preferenceApplied, preferHeader } from '../prefer-wait.ts';
 import { presentTask, taskRecordSchema } from '../presenters/task-record.ts';
 import { rateAnswerHeaders, rateHeaders, refusalHeaders } from '../rate-headers.ts';
-import { translationOf } from '../translation.ts';
 
-type CreateCall = Pick<Call<'tasks:write', undefined, undefined>, 'caller' | 'json' | 'ctx'>;
+type CreateCall = Pick<Call<'tasks:write', undefined, undefined>, 'caller' | 'dialect' | 'json' | 'ctx'>;
 
 const created = z.strictObject({ taskId: z.string(), creditsCharged: z.int().positive() }).meta({ id: 'CreatedTask' });
 
@@ -49,7 +49,7 @@ export const createTask = defineEndpoint({
     'acceptance_withdrawn',
   ],
   handler: async (call, deps) => {
-    const { caller, ctx } = call;
+    const { caller, dialect, ctx } = call;
     const task = newTask(call, deps);
     const acceptance = answered(await acceptSurely(deps, task));
     const { taskId, creditsCharged } = acceptance;
@@ -60,18 +60,18 @@ export const createTask = defineEndpoint({
     // A replay starts its task too, when the process that accepted it has not come to it.
     const isStarted = acceptance.kind === 'replayed' && acceptance.state !== 'waiting';
     if (!isStarted) deps.startTask({ taskId, accountId: caller.accountId, model: task.param.model });
-    const { createdTask, taskRecord } = translationOf(caller.dialect);
+    const { createdTask, taskRecord } = translationOf(dialect);
     const record = await recordAfterWait(call, deps, taskId);
-    return record === undefined ? createdTask({ taskId, creditsCharged }) : taskRecord(record);
+    return record === undefined ? createdTask({ taskId, creditsCharged }) : taskRecord(record, deps.models);
   },
 });
 
 /** Validates header and body; 422 names every fault of both. */
-function newTask({ caller, json, ctx }: CreateCall, deps: HttpDeps): NewTask {
+function newTask({ caller, dialect, json, ctx }: CreateCall, deps: HttpDeps): NewTask {
   const idempotency = idempotencyKeyOf(ctx);
-  const request = translationOf(caller.dialect).taskRequest(json, deps.parseTaskRequest);
+  const request = translationOf(dialect).taskRequest(json, { parse: deps.parseTaskRequest, models: deps.models });
   if (idempotency.error !== undefined || !request.ok) {
-    throw invalidRequest([...[idempotency.error ?? []].flat(), ...(request.ok ? [] : request.errors)]);
+    throw invalidRequest([...[idempotency.error ?? []].flat(), ...(request.ok ? [] : request.errors)], request.hint);
   }
   return {
     taskId: uuidv7(),
@@ -81,7 +81,7 @@ function newTask({ caller, json, ctx }: CreateCall, deps: HttpDeps): NewTask {
     listedRates: listedRatesOf(request.param, deps),
     idempotencyKey: idempotency.key,
     createRate: deps.createRate,
-    dialect: caller.dialect,
+    dialect,
   };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ordinaryScopes, type Scope, scopes } from '../../domain/api-key.ts';
+import { dialects } from '../../domain/dialect.ts';
 import {
   createAccountKey,
   maxActiveKeys,
@@ -35,6 +36,10 @@ export const wantedKeyFields = {
     .array(z.enum(scopes, { error: `must be one of ${scopes.join(', ')}` }), { error: 'must be an array of scopes' })
     .min(1, { error: 'must hold at least one scope' })
     .max(scopes.length, { error: `must hold at most ${scopes.length} scopes` })
+    .nullish(),
+  dialect: z
+    .enum(dialects, { error: `must be one of ${dialects.join(', ')}` })
+    .meta({ description: "`native`, when it is left out; `kie` is for clients of kie.ai's API. It never changes." })
     .nullish(),
   expireTime: z
     .int({ error: timeError })
@@ -72,6 +77,7 @@ const create = defineEndpoint({
       accountId,
       name: input.name,
       scopes: grantedScopes(input.scopes, own),
+      dialect: input.dialect ?? 'native',
       expiresAt: futureTime(input.expireTime, (deps.now ?? Date.now)()),
     };
     const made = await createAccountKey(deps.db, wanted);
@@ -101,7 +107,7 @@ const rotate = defineEndpoint({
   refusesSuspended: true,
   summary: 'Replace a key',
   description:
-    'Makes a key with the same name, scopes and length of life, and shows it, this once. The old key lives on for ' +
+    'Makes a key with the same name, scopes, dialect and length of life, and shows it, this once. The old key lives on for ' +
     '`overlapSeconds` (a day unless given), so that its users can change over. A key with more scopes than the ' +
     'calling one cannot be rotated by it.',
   body: z.strictObject({ keyId: opaqueId, overlapSeconds: overlapField }),

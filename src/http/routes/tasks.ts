@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import { translationOf } from '../../dialects/dialect.ts';
+import { kieRecordSchema } from '../../dialects/kie-record.ts';
+import type { FieldError } from '../../domain/field-errors.ts';
 import { isFinal, type Task, type TaskFailure } from '../../domain/task.ts';
 import { refundTask } from '../../stores/end-task.ts';
 import { listTasks } from '../../stores/task-list.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { createdBetween, cutPage, idPage, nextCursorSchema, opaqueId, strictQuery, textParameter } from '../fields.ts';
-import { kieRecordSchema } from '../kie/kie-record.ts';
+import { HttpFailure } from '../http-failure.ts';
 import { ownTask } from '../own-task.ts';
 import { holdUntilEnd, preferenceApplied, preferHeader } from '../prefer-wait.ts';
 import {
@@ -14,7 +17,6 @@ import {
   stateParameter,
   taskRecordSchema,
 } from '../presenters/task-record.ts';
-import { translationOf } from '../translation.ts';
 
 const recordInfo = defineEndpoint({
   operationId: 'recordInfo',
@@ -34,13 +36,19 @@ const recordInfo = defineEndpoint({
   data: z.union([taskRecordSchema, kieRecordSchema]),
   answerHeaders: preferenceApplied,
   failures: ['no_such_task'],
-  handler: async ({ caller: { accountId, dialect }, task, ctx }, deps) => {
-    const { noSuchTask, taskRecord } = translationOf(dialect);
-    if (task === undefined) throw noSuchTask();
+  handler: async ({ caller: { accountId }, dialect, task, ctx }, deps) => {
+    const { unknownTask, taskRecord } = translationOf(dialect);
+    if (task === undefined) throw noSuchTask(unknownTask);
     const isHeld = !isFinal(task.state) && (await holdUntilEnd(ctx, deps, task));
-    return taskRecord(await presentTask(deps, isHeld ? await ownTask(deps.db, task.taskId, accountId) : task));
+    const record = await presentTask(deps, isHeld ? await ownTask(deps.db, task.taskId, accountId) : task);
+    return taskRecord(record, deps.models);
   },
 });
+
+function noSuchTask(unknownTask: FieldError | undefined): HttpFailure {
+  if (unknownTask === undefined) return new HttpFailure('no_such_task');
+  return new HttpFailure('invalid_request', { msg: unknownTask.message, data: { errors: [unknownTask] } });
+}
 
 const failure: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
 
@@ -55,7 +63,10 @@ const cancel = defineEndpoint({
   description:
     'Ends a task that has not ended: it fails with `cancelled`, is refunded in full and generated no further. A task that ' +
     'has ended stays as it is, which the answer says. May be repeated.',
-  body: z.strictObject({ taskId: opaqueId }, { error: 'takes taskId and nothing else' }),
+  body: z.strictObject(
+    { taskId: opaqueId.min(1, { error: 'is required' }) },
+    { error: 'takes taskId and nothing else' },
+  ),
   data: cancelledTaskSchema,
   failures: ['no_such_task'],
   handler: async ({ caller, input }, { db, stopTask }) => {

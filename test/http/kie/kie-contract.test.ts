@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Scope } from '../../../src/domain/api-key.ts';
+import { modelCatalogue } from '../../../src/domain/models.ts';
+import { createTaskRequestParser } from '../../../src/domain/task-request.ts';
+import { parseModelsFile } from '../../../src/models-file.ts';
 import { createApiKey } from '../../../src/stores/api-keys.ts';
 import { findDelivery } from '../../../src/stores/deliveries.ts';
 import { completeTask, refundTask } from '../../../src/stores/end-task.ts';
@@ -67,7 +70,8 @@ async function succeeded(taskId: string): Promise<void> {
 test('200 createTask answers the id; the model’s own rate is charged', async () => {
   const { kie, accountId } = await newAccount();
   const answer = await service.create(kie, request);
-  assert.deepEqual(Object.keys(answer.json.data), ['taskId']);
+  const { taskId } = answer.json.data;
+  assert.deepEqual(answer.json.data, { taskId, recordId: taskId });
   assert.equal(await balanceOf(accountId), 10_000 - 165);
 });
 
@@ -77,13 +81,27 @@ test('200 recordInfo answers param and resultJson as text, empty until success',
   const waiting = await record(kie, taskId);
   assert.deepEqual(
     ['state', 'resultJson', 'failCode', 'failMsg', 'creditsConsumed', 'completeTime'].map((name) => waiting[name]),
-    ['waiting', '', '', '', 165, null],
+    ['waiting', '', null, null, 165, null],
   );
+  assert.deepEqual([waiting['response'], waiting['successFlag'], waiting['costTime']], [null, 0, null]);
   assert.equal(typeof waiting['param'], 'string');
   await succeeded(taskId);
   const done = await record(kie, taskId);
   assert.match(String(done['resultJson']), /^\{"resultUrls":\["http:\/\/media\.test\/media\/results\/.*"\]\}$/);
   assert.deepEqual([done['progress'], done['creditsConsumed']], [100, 165]);
+  assert.deepEqual([done['successFlag'], done['failCode'], done['failMsg']], [1, null, null]);
+  assert.deepEqual(done['response'], JSON.parse(String(done['resultJson'])));
+});
+
+test('200 costTime is in whole seconds, while a native key reads milliseconds', async () => {
+  const { kie, native } = await newAccount();
+  const taskId = await createdBy(kie);
+  const text = `update tasks set generation_started_at = now() - interval '7654 milliseconds' where id = $1`;
+  await service.database.db.run({ name: 'test-cost-time', text }, [taskId]);
+  await succeeded(taskId);
+  const milliseconds = Number((await record(native, taskId))['costTime']);
+  assert.ok(milliseconds >= 7654, String(milliseconds));
+  assert.equal((await record(kie, taskId))['costTime'], Math.floor(milliseconds / 1000));
 });
 
 test('200 a failed task has its code as text, has consumed nothing, and has no result', async () => {
@@ -95,6 +113,7 @@ test('200 a failed task has its code as text, has consumed nothing, and has no r
     ['state', 'failCode', 'failMsg', 'resultJson', 'creditsConsumed'].map((name) => failed[name]),
     ['fail', 'timeout', 'It took too long.', '', 0],
   );
+  assert.deepEqual([failed['successFlag'], failed['response']], [3, null]);
 });
 
 test('200 with Prefer: wait createTask answers the whole record, in the dialect too', async () => {
@@ -123,6 +142,28 @@ test('the task keeps the dialect of the key that created it, for its callback', 
     const taskId = await createdBy(key, { ...body, callBackUrl: 'https://client.example/done' });
     await succeeded(taskId);
     assert.equal((await findDelivery(db, taskId))?.dialect, dialect);
+  }
+});
+
+test('200 a model of the catalogue answers by its own name, also when that is a built-in alias of another', async () => {
+  const entry = { title: 'Ours', rates: [{ creditsPerSecond: 10 }] };
+  const named = [{ model: 'bytedance/seedance-2', ...entry, aliases: ['house-model'] }];
+  const file = { models: [...named, { model: 'videogen-2.0', ...entry }] };
+  const models = modelCatalogue(parseModelsFile(JSON.stringify(file)));
+  const allow = () => undefined;
+  const parseTaskRequest = createTaskRequestParser({ models, refuseImageUrl: allow, refuseCallbackUrl: allow });
+  const own = await startHttpService({ models, parseTaskRequest, database: service.database });
+  try {
+    const { kie, native } = await newAccount();
+    for (const model of ['bytedance/seedance-2', 'house-model']) {
+      const created = await own.create(kie, { model, input: { prompt: 'A cat' } });
+      assert.equal(created.status, 200, created.json.msg);
+      const taskId = String(created.json.data['taskId']);
+      assert.equal((await own.recordInfo(native, taskId)).json.data['model'], 'bytedance/seedance-2');
+      assert.equal((await own.recordInfo(kie, taskId)).json.data['model'], 'house-model');
+    }
+  } finally {
+    await own.close();
   }
 });
 
@@ -228,7 +269,72 @@ test('404 download-url for a video that is no longer kept', async () => {
   assert.equal((await record(kie, taskId))['resultJson'], '{"resultUrls":[]}');
 });
 
-test('a native key sees none of it: aliases, snake case and extras are refused, endpoints are not there', async () => {
+const howTo = /dialect kie.*POST \/api\/v1\/keys \{"name": "…", "dialect": "kie"\}.*videogen key create --dialect kie$/;
+
+test('a native key that sends such a request is refused, and told of the dialect and how to get a key of it', async () => {
+  const { native, accountId } = await newAccount();
+  const plain = plainRequest.input;
+  const theirs = [
+    { ...plainRequest, model: 'bytedance/seedance-2-fast' },
+    { ...plainRequest, model: 'bytedance/of-tomorrow' },
+    ...Object.entries({
+      aspect_ratio: '9:16',
+      generate_audio: false,
+      reference_image_urls: [],
+      first_frame_url: 'https://images.example/cat.png',
+      return_last_frame: false,
+      nsfw_checker: true,
+    }).map(([name, value]) => ({ ...plainRequest, input: { ...plain, [name]: value } })),
+  ];
+  for (const body of theirs) {
+    const { status, json } = await service.create(native, body);
+    assert.equal(status, 422);
+    assert.match(json.msg, howTo, JSON.stringify(body));
+  }
+  const slip = await service.create(native, { ...plainRequest, input: { ...plain, promt: 'A cat' } });
+  assert.doesNotMatch(slip.json.msg, /kie/);
+  assertRefused(await get(native, '/api/v1/chat/credit'), 403, howTo);
+  assertRefused(await post(native, '/api/v1/common/download-url', { url: 'x' }), 403, howTo);
+  assert.equal(await balanceOf(accountId), 10_000);
+});
+
+test('404 endpoints of that API that are missing here say so, and what to do instead', async () => {
+  const { kie } = await newAccount();
+  for (const [path, sentence] of [
+    ['/api/v1/models/bytedance/seedance-2/schema', /schema of a model is not offered here; .*openapi\.json/],
+    ['/api/v1/models/veo-3-1/price', /price of a model is not offered here; GET \/api\/v1\/models shows/],
+    ['/api/v1/models/veo-3-1/success-rate', /success rate of a model is not offered here/],
+  ] as const) {
+    assertRefused(await get(kie, path), 404, sentence);
+  }
+  for (const kind of ['base64', 'stream', 'url']) {
+    assertRefused(await post(kie, `/api/file-${kind}-upload`, {}), 404, /uploads are not offered here; .*https URL/);
+  }
+});
+
+test('200 any key reads and writes the native dialect when it says so, for that request alone', async () => {
+  const { kie, native } = await newAccount();
+  const headers = { 'videogen-dialect': 'native' };
+  const created = await service.create(kie, plainRequest, headers);
+  assert.deepEqual(Object.keys(created.json.data), ['taskId', 'creditsCharged']);
+  const taskId = String(created.json.data['taskId']);
+  const read = await service.send('GET', `/api/v1/jobs/recordInfo?taskId=${taskId}`, {
+    headers: { authorization: `Bearer ${kie}`, ...headers },
+  });
+  assert.deepEqual(read.json.data, await record(native, taskId));
+  assert.equal((await record(kie, taskId))['resultJson'], '');
+  assert.equal((await service.create(kie, request, headers)).status, 422);
+  assert.equal((await service.create(kie, request)).status, 200, 'the header is not remembered with the key');
+});
+
+test('200 a key of the dialect is shown the callback secret, the key of its X-Webhook-Signature', async () => {
+  const { kie } = await newAccount();
+  const { status, json } = await post(kie, '/api/v1/callbacks/secret', {});
+  assert.equal(status, 200, json.msg);
+  assert.match(String(json.data['secret']), /^whsec_/);
+});
+
+test('a native key sees none of it: aliases, snake case and extras are refused', async () => {
   const { native, accountId } = await newAccount();
   const refused = [
     { ...plainRequest, model: 'bytedance/seedance-2-fast' },
@@ -237,8 +343,6 @@ test('a native key sees none of it: aliases, snake case and extras are refused, 
     { ...plainRequest, input: { ...plainRequest.input, callBackUrl: 'https://client.example/' } },
   ];
   for (const body of refused) assert.equal((await service.create(native, body)).status, 422);
-  assertRefused(await get(native, '/api/v1/chat/credit'), 404, /no such endpoint/);
-  assertRefused(await post(native, '/api/v1/common/download-url', { url: 'x' }), 404, /no such endpoint/);
   assert.equal(await balanceOf(accountId), 10_000);
   const { data } = (await service.create(native, plainRequest)).json;
   assert.deepEqual(Object.keys(data), ['taskId', 'creditsCharged']);

@@ -238,7 +238,7 @@ test('422 every fault of header and body at once, the first one as message', asy
   const { accountId, key } = await service.newAccount(1000);
   const body = {
     model: 'sora',
-    input: { prompt: '', duration: 99, aspect_ratio: '1:1', videoUrls: null },
+    input: { prompt: '', duration: 99, aspectRatio: '1:1', videoUrls: null },
     callbackurl: 'x',
   };
   const answer = await service.create(key, body, { 'idempotency-key': 'two words' });
@@ -248,7 +248,7 @@ test('422 every fault of header and body at once, the first one as message', asy
     { path: 'input.prompt', message: 'must not be empty or only white space' },
     { path: 'input.duration', message: 'must be 4 to 15 seconds (a fraction is rounded to a whole number)' },
     { path: 'input.videoUrls', message: 'reference video is not supported; leave this field out' },
-    { path: 'input.aspect_ratio', message: 'unknown field, did you mean ratio?' },
+    { path: 'input.aspectRatio', message: 'unknown field, did you mean ratio?' },
     { path: 'callbackurl', message: 'unknown field, did you mean callBackUrl?' },
   ];
   assertRefused(answer, 422, /^Idempotency-Key: must be 1 to 255 visible ASCII characters$/, { errors });

@@ -18,6 +18,7 @@ type Shown = {
   readonly keyId: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
+  readonly dialect: string;
   readonly expireTime: number | null;
   readonly lastUseTime: number | null;
   readonly revokeTime: number | null;
@@ -80,6 +81,26 @@ test('200 without a wish a key gets the scopes of its maker, but not the one to 
   assert.deepEqual((await made(post(key, '', { name: 'a' }))).scopes, ['tasks:write', 'tasks:read', 'credits:read']);
   const narrow = await keyOf(accountId, ['keys:write', 'tasks:read']);
   assert.deepEqual((await made(post(narrow.key, '', { name: 'b', scopes: null }))).scopes, ['tasks:read']);
+});
+
+test('200 a key speaks the dialect it was made with, native without a wish, and every answer shows it', async () => {
+  const { key } = await owner();
+  const theirs = await made(post(key, '', { name: 'theirs', dialect: 'kie', scopes: ['tasks:read', 'keys:write'] }));
+  assert.equal(theirs.dialect, 'kie');
+  for (const [maker, wish] of [
+    [key, {}],
+    [key, { dialect: null }],
+    [theirs.key, {}],
+    [theirs.key, { dialect: 'native' }],
+  ] as const) {
+    assert.equal((await made(post(maker, '', { name: 'x', scopes: ['tasks:read'], ...wish }))).dialect, 'native');
+  }
+  assert.equal((await made(post(key, '/rotate', { keyId: theirs.keyId }))).dialect, 'kie');
+  const shown = (await listed(key)).filter(({ name }) => name === 'theirs').map(({ dialect }) => dialect);
+  assert.deepEqual(shown, ['kie', 'kie']);
+  assertRefused(await post(key, '', { name: 'x', dialect: 'veo' }), 422, /^dialect: must be one of native, kie$/, {
+    errors: [{ path: 'dialect', message: 'must be one of native, kie' }],
+  });
 });
 
 test('200 the list shows every key of the account, active ones first, and never a secret', async () => {

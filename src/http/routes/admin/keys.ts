@@ -42,10 +42,15 @@ const create = defineEndpoint({
   }),
   data: keySchema.extend({ accountId: z.string(), key: secretSchema }).meta({ id: 'NewApiKeyOfAccount' }),
   failures: ['no_such_account', 'too_many_keys'],
-  handler: async ({ actor, input: { accountId, name, scopes, expireTime } }, deps) => {
+  handler: async ({ actor, input: { accountId, name, scopes, dialect, expireTime } }, deps) => {
     const expiresAt = futureTime(expireTime, (deps.now ?? Date.now)());
-    const wanted = { accountId, name, scopes: [...new Set(scopes ?? ordinaryScopes)], expiresAt };
-    const made = await createKeyAs(deps.db, actor, wanted);
+    const made = await createKeyAs(deps.db, actor, {
+      accountId,
+      name,
+      scopes: [...new Set(scopes ?? ordinaryScopes)],
+      dialect: dialect ?? 'native',
+      expiresAt,
+    });
     if (made === undefined) throw new HttpFailure('no_such_account');
     if (made.kind === 'too_many_keys') throw new HttpFailure('too_many_keys', { data: { limit: maxActiveKeys } });
     return { accountId, ...presentKey(made.shown), key: made.key };

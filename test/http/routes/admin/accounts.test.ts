@@ -106,7 +106,7 @@ test('200 a new account has its opening credits in the ledger, and a key makes i
   const accountId = String(opened['accountId']);
   assert.equal(opened['balance'], 500);
   const made = await dataOf(operator.ask('POST', '/api/admin/v1/keys', { body: { accountId, name: 'first' } }));
-  assert.deepEqual(made['scopes'], ['tasks:write', 'tasks:read', 'credits:read']);
+  assert.deepEqual([made['scopes'], made['dialect']], [['tasks:write', 'tasks:read', 'credits:read'], 'native']);
   assert.equal((await service.create(String(made['key']), plainRequest)).status, 200);
   const listed = await dataOf(operator.ask('GET', '/api/admin/v1/keys', { query: { accountId } }));
   assert.deepEqual(
@@ -116,6 +116,18 @@ test('200 a new account has its opening credits in the ledger, and a key makes i
   assert.ok(!JSON.stringify(listed).includes(String(made['key'])));
   await dataOf(operator.ask('POST', '/api/admin/v1/keys/revoke', { body: { keyId: made['keyId'] } }));
   assertRefused(await service.create(String(made['key']), plainRequest), 401, /valid API key/);
+});
+
+test('200 a key is made in the dialect that is asked for; the list and the audit log show it', async () => {
+  const { accountId } = await service.newAccount(1_000);
+  const body = { accountId, name: 'theirs', dialect: 'kie' };
+  const made = await dataOf(operator.ask('POST', '/api/admin/v1/keys', { body }));
+  assert.equal(made['dialect'], 'kie');
+  const { keys } = await dataOf(operator.ask('GET', '/api/admin/v1/keys', { query: { accountId } }));
+  assert.deepEqual((keys as { dialect: string }[]).map(({ dialect }) => dialect).toSorted(), ['kie', 'native']);
+  const { actions } = await dataOf(operator.ask('GET', '/api/admin/v1/audit', { query: { accountId } }));
+  const [entry] = actions as { action: string; details: Record<string, unknown> }[];
+  assert.deepEqual([entry?.action, entry?.details['dialect']], ['keys.create', 'kie']);
 });
 
 test('403 a suspended account creates nothing and makes no keys, but reads, cancels and is read', async () => {

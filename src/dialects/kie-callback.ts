@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto';
-import type { TaskRecord } from '../../domain/task-record.ts';
-import type { SignedCallback } from '../translation.ts';
-import { kieRecord } from './kie-record.ts';
+import type { ModelCatalogue } from '../domain/models.ts';
+import type { TaskRecord } from '../domain/task-record.ts';
+import type { SignedCallback } from './dialect.ts';
+import { presentKieTask } from './kie-record.ts';
 
 /** The text of a callback: the record under code 200, or under 501 when the task has failed. */
-export function kieCallbackBody(record: TaskRecord): string {
-  const data = kieRecord(record);
+export function kieCallbackBody(record: TaskRecord, models: ModelCatalogue): string {
+  const data = presentKieTask(record, models);
   if (record.state !== 'fail') return JSON.stringify({ code: 200, msg: 'success', data });
   return JSON.stringify({ code: 501, msg: data.failMsg, data: { ...data, resultJson: null } });
 }

@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultModels, modelCatalogue } from '../../../src/domain/models.ts';
-import { createTaskRequestParser } from '../../../src/domain/task-request.ts';
-import { kieRecord } from '../../../src/http/kie/kie-record.ts';
-import { parseKieTaskRequest } from '../../../src/http/kie/kie-task-request.ts';
+import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
+import { createTaskRequestParser } from '../../src/domain/task-request.ts';
+import { presentKieTask } from '../../src/dialects/kie-record.ts';
+import { parseKieTaskRequest } from '../../src/dialects/kie-request.ts';
 
+const models = modelCatalogue(defaultModels);
 const parseOurs = createTaskRequestParser({
-  models: modelCatalogue(defaultModels),
+  models,
   refuseImageUrl: (url) => (url.includes('//10.') ? 'must not be a private address' : undefined),
   refuseCallbackUrl: () => undefined,
 });
 const image = 'https://images.example/cat.png';
 
 function parse(input: unknown, rest: Readonly<Record<string, unknown>> = {}) {
-  return parseKieTaskRequest({ model: 'bytedance/seedance-2', input, ...rest }, parseOurs);
+  return parseKieTaskRequest({ model: 'bytedance/seedance-2', input, ...rest }, { parse: parseOurs, models });
 }
 
 function errors(input: unknown, rest: Readonly<Record<string, unknown>> = {}): readonly string[] {
@@ -47,15 +48,11 @@ test('param gives the request back: what a client reads it can send again', () =
   assert.ok(parsed.ok);
   const nothing = { failCode: null, failMsg: null, costTime: null, completeTime: null } as const;
   const figures = { progress: 0, creditsCharged: 165, creditsRefunded: 0, createTime: 1, updateTime: 1 };
-  const { param } = kieRecord({
-    taskId: '019abc12-3456-7def-8901-234567890abc',
-    model: parsed.param.model,
-    state: 'waiting',
-    param: parsed.param,
-    resultJson: { resultUrls: [] },
-    ...nothing,
-    ...figures,
-  });
+  const task = { taskId: '019abc12-3456-7def-8901-234567890abc', state: 'waiting', ...nothing, ...figures } as const;
+  const { param } = presentKieTask(
+    { ...task, model: parsed.param.model, param: parsed.param, resultJson: { resultUrls: [] } },
+    models,
+  );
   const read = JSON.parse(param) as Record<string, unknown>; // an object, as just written
   assert.deepEqual(read, {
     model: 'bytedance/seedance-2',
@@ -69,12 +66,17 @@ test('param gives the request back: what a client reads it can send again', () =
       reference_image_urls: [],
     },
   });
-  assert.deepEqual(parseKieTaskRequest(read, parseOurs), parsed);
+  assert.deepEqual(parseKieTaskRequest(read, { parse: parseOurs, models }), parsed);
 });
 
 for (const [model, ours] of [
   ['bytedance/seedance-2', 'videogen-2.0'],
+  ['bytedance/seedance-2-5', 'videogen-2.0'],
+  ['bytedance/seedance-1.5-pro', 'videogen-2.0'],
+  ['bytedance/v1-pro-text-to-video', 'videogen-2.0'],
   ['bytedance/seedance-2-fast', 'videogen-2.0-fast'],
+  ['bytedance/seedance-2-mini', 'videogen-2.0-fast'],
+  ['bytedance/v1-lite-text-to-video', 'videogen-2.0-fast'],
   ['videogen-2.0-fast', 'videogen-2.0-fast'],
 ] as const) {
   test(`the model ${model} is ${ours}`, () => {
@@ -92,7 +94,7 @@ for (const model of ['bytedance/seedance-1', 'Bytedance/Seedance-2', '__proto__'
 }
 
 test('extras are ignored, also those that resemble a field', () => {
-  const extras = { callBackUrl: 'nonsense', web_search: 'perhaps', seed: -1, aspectratio: 7, __proto__x: 1 };
+  const extras = { callBackUrl: 'nonsense', nsfw_checker: true, seed: -1, aspectratio: 7, __proto__x: 1 };
   const plain = parse({ prompt: 'A cat' });
   assert.ok(plain.ok);
   assert.deepEqual(parse({ prompt: 'A cat', ...extras }, { callbackUrl: 'nonsense', extra: {} }), plain);
@@ -112,7 +114,9 @@ for (const [what, input, expected] of [
     { prompt: 'A', reference_image_urls: Array(10).fill(image) },
     ['input.reference_image_urls: must hold at most 9 URLs'],
   ],
-  ['a duration as text', { prompt: 'A', duration: '5' }, ['input.duration: must be a number of seconds']],
+  ['a duration in words', { prompt: 'A', duration: '5s' }, ['input.duration: must be a number of seconds']],
+  ['a duration as text, too long', { prompt: 'A', duration: '16' }, [/^input\.duration: must be 4 to 15 seconds/]],
+  ['an empty prompt', { prompt: '' }, ['input.prompt: must not be empty or only white space']],
   ['another resolution', { prompt: 'A', resolution: '480p' }, ['input.resolution: must be 720p']],
   ['our own spelling, wrong', { prompt: 'A', ratio: '2:1' }, [/^input\.ratio: must be one of adaptive, /]],
   ['no object', 'A cat', ['input: must be an object']],
@@ -140,6 +144,11 @@ for (const [what, input, expected] of [
 for (const field of [
   'first_frame_url',
   'last_frame_url',
+  'image_url',
+  'image_urls',
+  'input_urls',
+  'end_image_url',
+  'extension_task_id',
   'reference_video_urls',
   'reference_audio_urls',
   'videoUrls',
@@ -154,6 +163,45 @@ for (const field of [
     for (const value of [undefined, null, '', []]) assert.deepEqual(errors({ prompt: 'A cat', [field]: value }), []);
   });
 }
+
+for (const field of ['return_last_frame', 'web_search', 'camera_fixed', 'fixed_lens']) {
+  test(`${field} is refused when it is switched on, and ignored when it is off`, () => {
+    for (const value of [true, 'true', 1]) {
+      assert.match(
+        errors({ prompt: 'A cat', [field]: value }).join(),
+        new RegExp(`^input\\.${field}: .*not supported`),
+      );
+    }
+    for (const value of [undefined, null, '', false]) assert.deepEqual(errors({ prompt: 'A cat', [field]: value }), []);
+  });
+}
+
+test('a duration as text is a number of seconds, and an empty text in an optional field is as if it were not there', () => {
+  const plain = parse({ prompt: 'A cat' });
+  assert.ok(plain.ok);
+  const unused = { resolution: '', duration: '', aspect_ratio: '', generate_audio: '', reference_image_urls: '' };
+  assert.deepEqual(parse({ prompt: 'A cat', ...unused, ratio: '' }, { callBackUrl: '' }), plain);
+  for (const [duration, seconds] of [
+    ['8', 8],
+    ['7.5', 8],
+    ['15', 15],
+  ] as const) {
+    const parsed = parse({ prompt: 'A cat', duration });
+    assert.equal(parsed.ok && parsed.param.input.duration, seconds);
+  }
+});
+
+test('a model of the catalogue goes before an alias of its name', () => {
+  const [standard, fast] = defaultModels;
+  assert.ok(standard && fast);
+  const own = modelCatalogue([standard, { ...fast, model: 'bytedance/seedance-2', aliases: [] }]);
+  const refuse = () => undefined;
+  const parseOwn = createTaskRequestParser({ models: own, refuseImageUrl: refuse, refuseCallbackUrl: refuse });
+  for (const model of ['bytedance/seedance-2', 'videogen-2.0']) {
+    const parsed = parseKieTaskRequest({ model, input: { prompt: 'A cat' } }, { parse: parseOwn, models: own });
+    assert.equal(parsed.ok && parsed.param.model, model);
+  }
+});
 
 test('their spelling goes before ours; ours counts where theirs is missing', () => {
   const ratioOf = (input: Readonly<Record<string, unknown>>) => {

@@ -1,0 +1,72 @@
+import type { Dialect } from '../domain/dialect.ts';
+import type { FieldError } from '../domain/field-errors.ts';
+import type { ModelCatalogue } from '../domain/models.ts';
+import type { TaskRecord } from '../domain/task-record.ts';
+import type { ParsedTaskRequest } from '../domain/task-request.ts';
+import { kieCallbackBody, kieCallbackHeaders } from './kie-callback.ts';
+import { type KieCreatedTask, type KieRecord, presentKieTask } from './kie-record.ts';
+import { kieHint, parseKieTaskRequest } from './kie-request.ts';
+
+/** The one parser of create requests, and the models with the names that a dialect has for them. */
+export type RequestRules = {
+  readonly parse: (body: unknown) => ParsedTaskRequest;
+  readonly models: ModelCatalogue;
+};
+
+/** A create request after validation; `hint` is a further sentence for the reader of the refusal. */
+export type TranslatedRequest = ParsedTaskRequest & { readonly hint?: string | undefined };
+
+export type CreatedTask = { readonly taskId: string; readonly creditsCharged: number };
+
+/** What a callback in a dialect may be signed by, beside our own signature. Secrets: the current one first. */
+export type SignedCallback = {
+  readonly taskId: string;
+  readonly timestampSeconds: number;
+  readonly secrets: readonly string[];
+};
+
+/**
+ * All that a dialect changes: requests are put into our words before they are validated, and answers into the client's
+ * after they are made. Everything between knows one language.
+ */
+export type Translation = {
+  /** Validates a create request; errors name the fields as the client wrote them. */
+  readonly taskRequest: (body: Readonly<Record<string, unknown>>, rules: RequestRules) => TranslatedRequest;
+  readonly createdTask: (created: CreatedTask) => CreatedTask | KieCreatedTask;
+  readonly taskRecord: (record: TaskRecord, models: ModelCatalogue) => TaskRecord | KieRecord;
+  /** How a taskId that is not the caller's is refused: 404, or 422 with this error and its message alone. */
+  readonly unknownTask: FieldError | undefined;
+  /** The text of the callback of a task that has ended. */
+  readonly callbackBody: (record: TaskRecord, models: ModelCatalogue) => string;
+  /** Headers beside our own, which are always there. */
+  readonly callbackHeaders: (callback: SignedCallback) => Readonly<Record<string, string>>;
+};
+
+const native: Translation = {
+  taskRequest: (body, { parse, models }) => {
+    const parsed = parse(body);
+    return parsed.ok ? parsed : { ...parsed, hint: kieHint(body, models) };
+  },
+  createdTask: (created) => created,
+  taskRecord: (record) => record,
+  unknownTask: undefined,
+  callbackBody: (record) => JSON.stringify({ code: 200, msg: 'success', data: record }),
+  callbackHeaders: () => ({}),
+};
+
+/** What it maps to what is told in docs/dialect-kie.md. */
+const kie: Translation = {
+  taskRequest: parseKieTaskRequest,
+  createdTask: ({ taskId }) => ({ taskId, recordId: taskId }),
+  taskRecord: presentKieTask,
+  // Its clients know an unknown task by this code and these words, and 422 is a true HTTP status for it as well.
+  unknownTask: { path: 'taskId', message: 'recordInfo is null' },
+  callbackBody: kieCallbackBody,
+  callbackHeaders: kieCallbackHeaders,
+};
+
+const translations: Readonly<Record<Dialect, Translation>> = { native, kie };
+
+export function translationOf(dialect: Dialect): Translation {
+  return translations[dialect];
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { aliasOf, type ModelCatalogue } from '../domain/models.ts';
+import type { TaskRecord } from '../domain/task-record.ts';
+import { inputFieldNames, inputFields } from '../domain/task-input.ts';
+import { type TaskParam, type TaskState, taskStates } from '../domain/task.ts';
+
+const unixMs = z.int().nonnegative();
+const jsonText = z.string().refine((text) => text === '' || isJson(text));
+
+/** What createTask answers. */
+export const kieCreatedSchema = z.strictObject({ taskId: z.string(), recordId: z.string() });
+
+/** A task as recordInfo answers it; the tests hold every answer against it. */
+export const kieRecordSchema = z.strictObject({
+  taskId: z.string(),
+  model: z.string(),
+  state: z.enum(taskStates),
+  param: jsonText,
+  resultJson: jsonText,
+  /** `resultJson`, already parsed. */
+  response: z.strictObject({ resultUrls: z.array(z.string()) }).nullable(),
+  successFlag: z.union([z.literal(0), z.literal(1), z.literal(3)]),
+  failCode: z.string().nullable(),
+  failMsg: z.string().nullable(),
+  costTime: z.int().nullable(),
+  createTime: unixMs,
+  updateTime: unixMs,
+  completeTime: unixMs.nullable(),
+  progress: z.int().min(0).max(100),
+  creditsConsumed: z.int().nonnegative(),
+});
+
+export type KieCreatedTask = z.output<typeof kieCreatedSchema>;
+export type KieRecord = z.output<typeof kieRecordSchema>;
+
+const successFlags: Readonly<Record<TaskState, 0 | 1 | 3>> = {
+  waiting: 0,
+  queuing: 0,
+  generating: 0,
+  success: 1,
+  fail: 3,
+};
+
+/** A record in the words of the dialect: `param` and `resultJson` are JSON text, `costTime` is in whole seconds. */
+export function presentKieTask(record: TaskRecord, models: ModelCatalogue): KieRecord {
+  const response = record.state === 'success' ? { resultUrls: [...record.resultJson.resultUrls] } : null;
+  return {
+    taskId: record.taskId,
+    model: aliasOf(models, record.model),
+    state: record.state,
+    param: theirParam(record.param, models),
+    resultJson: response === null ? '' : JSON.stringify(response),
+    response,
+    successFlag: successFlags[record.state],
+    failCode: record.failCode,
+    failMsg: record.failMsg,
+    costTime: record.costTime === null ? null : Math.floor(record.costTime / 1000),
+    createTime: record.createTime,
+    updateTime: record.updateTime,
+    completeTime: record.completeTime,
+    progress: record.progress,
+    creditsConsumed: record.creditsCharged - record.creditsRefunded,
+  };
+}
+
+/** The request in the dialect's spelling, defaults filled in; the extras that were ignored are not in it. */
+function theirParam({ model, input, callBackUrl }: TaskParam, models: ModelCatalogue): string {
+  return JSON.stringify({
+    model: aliasOf(models, model),
+    ...(callBackUrl !== undefined && { callBackUrl }),
+    input: Object.fromEntries(inputFieldNames.map((name) => [inputFields[name].kie, input[name]])),
+  });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,123 @@
+import { type FieldError, maxFieldErrors } from '../domain/field-errors.ts';
+import { aliasOf, type ModelCatalogue, modelOfAlias } from '../domain/models.ts';
+import { inputFieldNames, inputFields } from '../domain/task-input.ts';
+import type { ParsedTaskRequest } from '../domain/task-request.ts';
+
+/** Told to clients that speak the dialect with a native key. */
+export const howToGetKieKey =
+  'make a key of that dialect with POST /api/v1/keys {"name": "…", "dialect": "kie"}, or have the operator make one ' +
+  'with videogen key create --dialect kie';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+type Rules = { readonly parse: (body: unknown) => ParsedTaskRequest; readonly models: ModelCatalogue };
+
+/** Each field of `input`: our name, and theirs. Everything else that a client sends is an extra, and ignored. */
+const fields = inputFieldNames.map((ours): readonly [ours: string, theirs: string] => [ours, inputFields[ours].kie]);
+
+const useReferences = 'leave this field out, or use reference_image_urls';
+const leaveOut = 'leave this field out';
+const leaveOff = 'leave this field out, or give false';
+
+/** What their models can do and ours cannot. Ignoring it would sell another video than the one that was asked for. */
+const beyondUs: Readonly<Record<string, string>> = {
+  first_frame_url: `a first frame is not supported; ${useReferences}`,
+  last_frame_url: `a last frame is not supported; ${useReferences}`,
+  image_url: `a first frame is not supported; ${useReferences}`,
+  image_urls: `first and last frames are not supported; ${useReferences}`,
+  input_urls: `first and last frames are not supported; ${useReferences}`,
+  end_image_url: `a last frame is not supported; ${useReferences}`,
+  reference_video_urls: `reference video is not supported; ${leaveOut}`,
+  reference_audio_urls: `reference audio is not supported; ${leaveOut}`,
+  videoUrls: `reference video is not supported; ${leaveOut}`,
+  extension_task_id: `continuing another video is not supported; ${leaveOut}`,
+};
+
+/** The same, for what is switched on by `true`. */
+const switchesBeyondUs: Readonly<Record<string, string>> = {
+  return_last_frame: `the last frame as a second result is not supported; ${leaveOff}`,
+  web_search: `a search of the web is not supported; ${leaveOff}`,
+  camera_fixed: `a fixed camera is not supported; ${leaveOff}, and say it in the prompt`,
+  fixed_lens: `a fixed camera is not supported; ${leaveOff}, and say it in the prompt`,
+};
+
+/**
+ * Validates a create request in the dialect by our own rules. Fields are understood in their spelling and, where that
+ * is missing, in ours; an error names the field as the client wrote it.
+ */
+export function parseKieTaskRequest(body: JsonObject, { parse, models }: Rules): ParsedTaskRequest {
+  const { input } = body;
+  const refused = isObject(input) ? refusals(input) : [];
+  const parsed = parse({
+    model: typeof body['model'] === 'string' ? modelOfAlias(models, body['model']) : body['model'],
+    input: isObject(input) ? ourInput(input) : input,
+    callBackUrl: isMissing(body['callBackUrl']) ? undefined : body['callBackUrl'],
+  });
+  if (parsed.ok) return refused.length === 0 ? parsed : { ok: false, errors: refused };
+  const errors = parsed.errors.map((error) => theirError(error, isObject(input) ? input : {}, models));
+  return { ok: false, errors: [...errors, ...refused].slice(0, maxFieldErrors) };
+}
+
+const spelledOtherwise = fields.filter(([ours, theirs]) => ours !== theirs).map(([, theirs]) => theirs);
+const onlyTheirs = [
+  ...spelledOtherwise,
+  ...Object.keys(beyondUs).filter((name) => name !== 'videoUrls'),
+  ...Object.keys(switchesBeyondUs),
+  'nsfw_checker',
+];
+
+/** What to tell a native key whose request was refused, when it was written for the dialect. */
+export function kieHint({ model, input }: JsonObject, models: ModelCatalogue): string | undefined {
+  const isTheirModel = typeof model === 'string' && !models.has(model) && modelOfAlias(models, model) !== model;
+  const isTheirs =
+    isTheirModel || (typeof model === 'string' && model.startsWith('bytedance/')) || hasTheirField(input);
+  return isTheirs
+    ? `this looks like a request in the dialect kie, and the API key is native; ${howToGetKieKey}`
+    : undefined;
+}
+
+function hasTheirField(input: unknown): boolean {
+  return isObject(input) && Object.keys(input).some((name) => onlyTheirs.includes(name));
+}
+
+function ourInput(input: JsonObject): JsonObject {
+  return Object.fromEntries(
+    fields.map(([ours, theirs]) => [ours, ourValue(ours, isMissing(input[theirs]) ? input[ours] : input[theirs])]),
+  );
+}
+
+/** Their forms send an empty text for what was not filled in, and a number of seconds as text. */
+function ourValue(name: string, value: unknown): unknown {
+  if (value === '' && name !== 'prompt') return undefined;
+  const isNumber = name === 'duration' && typeof value === 'string' && /^\d{1,4}(\.\d{1,9})?$/.test(value);
+  return isNumber ? Number(value) : value;
+}
+
+/** Their clients fill unused fields with nothing of the right type. */
+function refusals(input: JsonObject): readonly FieldError[] {
+  const wanted = Object.entries(beyondUs).filter(([name]) => !isNothing(input[name]));
+  const on = Object.entries(switchesBeyondUs).filter(([name]) => !isNothing(input[name]) && input[name] !== false);
+  return [...wanted, ...on].map(([name, message]) => ({ path: `input.${name}`, message }));
+}
+
+function isNothing(value: unknown): boolean {
+  return isMissing(value) || (Array.isArray(value) && value.length === 0);
+}
+
+function theirError({ path, message }: FieldError, input: JsonObject, models: ModelCatalogue): FieldError {
+  if (path === 'model') return { path, message: message.replaceAll(/[\w./-]+/g, (name) => aliasOf(models, name)) };
+  const [, ours, rest = ''] = /^input\.(\w+)(.*)$/.exec(path) ?? [];
+  const spelling = fields.find(([name]) => name === ours);
+  if (spelling === undefined) return { path, message };
+  const [name, theirs] = spelling;
+  const isOurs = isMissing(input[theirs]) && !isMissing(input[name]);
+  return { path: `input.${isOurs ? name : theirs}${rest}`, message };
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
