@@ -49,7 +49,12 @@ export const opaqueId = z.string({
 export const reasonField = plainText(500).meta({ description: 'Why; kept in the audit log.' });
 
 /** For how long an old key or secret lives on beside its successor. */
-export const overlapField = wholeNumber(0, maxOverlapSeconds).default(defaultOverlapSeconds);
+const overlapError = `must be a whole number of seconds from 0 to ${maxOverlapSeconds}`;
+export const overlapField = z
+  .int({ error: overlapError })
+  .min(0, { error: overlapError })
+  .max(maxOverlapSeconds, { error: overlapError })
+  .default(defaultOverlapSeconds);
 
 /** A query in which a misspelt parameter is refused rather than ignored: it would answer something else than was asked. */
 export function strictQuery<Shape extends z.ZodRawShape>(shape: Shape) {
