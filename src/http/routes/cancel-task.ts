@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router';
 import { z } from 'zod';
 import { isFinal, type TaskFailure } from '../../domain/task.ts';
-import { type EndedTask, refundTask } from '../../stores/end-task.ts';
+import { cancelGraceMs, type EndedTask, refundTask } from '../../stores/end-task.ts';
 import { cancelledTaskSchema, shownCancelled } from '../cancelled-task.ts';
 import { succeed } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -57,8 +57,10 @@ const failure: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was can
 async function cancelTask(ctx: Context<WithCaller & WithInput<Input>>, deps: HttpDeps): Promise<void> {
   const { caller, input } = ctx.state;
   const task = await ownTask(deps.db, input.taskId, caller.accountId);
-  const ended = isFinal(task.state) ? undefined : await refundTask(deps.db, task.taskId, failure);
-  // Also when an earlier request ended it and lost its answer: stopping twice is harmless.
+  const ended = isFinal(task.state)
+    ? undefined
+    : await refundTask(deps.db, task.taskId, failure, { terminatesAfterMs: cancelGraceMs });
+  // Not for a task that had ended before, by an earlier request or otherwise: reconcile stops what that one left running.
   if (ended !== undefined) stop(deps, ended);
   succeed(ctx, shownCancelled(ended?.task ?? task));
 }

@@ -1,7 +1,6 @@
 import type { Router } from '@koa/router';
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
-import type { Rate } from '../../domain/models.ts';
 import { documentedTaskRequest } from '../../domain/task-request.ts';
 import type { TaskParam } from '../../domain/task.ts';
 import type { Acceptance, NewTask } from '../../stores/accept-task.ts';
@@ -101,7 +100,7 @@ async function createTask(
     accountId: caller.accountId,
     keyId: caller.keyId,
     param,
-    listedRates: listedRatesOf(param, deps),
+    ...listed(param, deps),
     idempotencyKey,
     createRate: deps.createRate,
     dialect: caller.dialect,
@@ -131,10 +130,11 @@ async function recordAfterWait(ctx: Context<WithCaller & WithWait>, deps: HttpDe
   return task === undefined ? undefined : readRecord(deps, task).catch(() => undefined);
 }
 
-function listedRatesOf({ model: name }: TaskParam, { models }: HttpDeps): readonly Rate[] {
+/** What the catalogue says of the model: the task keeps it. */
+function listed({ model: name }: TaskParam, { models }: HttpDeps) {
   const model = models.get(name);
   if (model === undefined) throw new Error(`a request for ${name} was let through, which is not in the catalogue`);
-  return model.rates;
+  return { listedRates: model.rates, deadlineMs: model.deadlineMs, providers: model.providers };
 }
 
 /** The acceptance, or the refusal as a failure. */
