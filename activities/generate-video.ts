@@ -99,7 +99,12 @@ async function openInTime(
   }
 }
 
-function generationRequest(deps: ActivityDeps, task: GeneratingTask, workFolder: string, signal: AbortSignal): GenerationRequest {
+function generationRequest(
+  deps: ActivityDeps,
+  task: GeneratingTask,
+  workFolder: string,
+  signal: AbortSignal,
+): GenerationRequest {
   let images: Promise<readonly ReferenceImage[]> | undefined;
   const { model, input } = task.param;
   return {

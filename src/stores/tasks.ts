@@ -106,7 +106,8 @@ export async function startGeneration(
   { deadlineMs = thirtyMinutesMs, localProviders = [] }: GenerationStart = {},
 ): Promise<GeneratingTask | undefined> {
   const [begun] = await db.run<GeneratingRow>(begin, [taskId, deadlineMs]);
-  const [row] = begun === undefined ? await db.run<GeneratingRow>(resume, [taskId, deadlineMs, localProviders]) : [begun];
+  const [row] =
+    begun === undefined ? await db.run<GeneratingRow>(resume, [taskId, deadlineMs, localProviders]) : [begun];
   if (row === undefined) return undefined;
   const { left_ms: leftMs, providers } = row;
   return { ...taskFromRow(row), isFirst: begun !== undefined, leftMs, providers: providers ?? undefined };

@@ -237,10 +237,15 @@ test('a generation that broke off and waits in the queue is not ended, however l
 });
 
 test('a task that has waited for a day in all, whatever it waited for, is ended', async () => {
-  const [queued, brokenOff] = [await accepted(running), await accepted({ ...running, pendingActivities: ['storeResult'] })];
+  const [queued, brokenOff] = [
+    await accepted(running),
+    await accepted({ ...running, pendingActivities: ['storeResult'] }),
+  ];
   await startGeneration(database.db, brokenOff);
   await runsFor(brokenOff, 50);
-  await administer(`update tasks set created_at = now() - interval '1445 minutes' where state in ('queuing', 'generating')`);
+  await administer(
+    `update tasks set created_at = now() - interval '1445 minutes' where state in ('queuing', 'generating')`,
+  );
   assert.equal((await run(activities().settleTasks)).refunded, 2);
   assert.deepEqual([await failCodeOf(queued), await failCodeOf(brokenOff)], ['timeout', 'timeout']);
 });

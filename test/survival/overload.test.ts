@@ -39,7 +39,9 @@ test(`on a saturated machine a burst of ${tasks} tasks from ${accounts} accounts
       running.push(spawn(process.execPath, [program], { env: environment.environment, stdio: 'inherit' }));
     }
     const startedAt = performance.now();
-    const own = await Promise.all(Array.from({ length: accounts }, () => createTestAccount(environment.database, 132 * tasks)));
+    const own = await Promise.all(
+      Array.from({ length: accounts }, () => createTestAccount(environment.database, 132 * tasks)),
+    );
     for (let index = 0; index < tasks; index += 1) {
       const account = own[index % accounts];
       assert.ok(account);
@@ -47,7 +49,11 @@ test(`on a saturated machine a burst of ${tasks} tasks from ${accounts} accounts
       const taskId = await acceptTestTask(db, accountId, taskParam('[[instant]] a burst'));
       starter.start({ taskId, accountId, model });
     }
-    await waitFor('the last task', async () => ((await counts())['unfinished'] === undefined ? true : undefined), limitMs);
+    await waitFor(
+      'the last task',
+      async () => ((await counts())['unfinished'] === undefined ? true : undefined),
+      limitMs,
+    );
     const seconds = Math.round((performance.now() - startedAt) / 1000);
     process.stdout.write(`# ${tasks} tasks in ${seconds} s; workflow tasks that timed out: ${await timedOut()}\n`);
     assert.deepEqual(await counts(), { success: tasks });
