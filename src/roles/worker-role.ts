@@ -99,7 +99,7 @@ function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 
  */
 export const mainQueue = {
   workflowBundle: { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) },
-  maxConcurrentWorkflowTaskExecutions: 20,
-  maxConcurrentWorkflowTaskPolls: 16,
+  maxConcurrentWorkflowTaskExecutions: 12,
+  maxConcurrentWorkflowTaskPolls: 12,
   nonStickyToStickyPollRatio: 0.5,
 } satisfies Partial<WorkerOptions>;
