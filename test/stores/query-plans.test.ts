@@ -205,6 +205,7 @@ test('no statement on the way of a task does', async () => {
   const { accountId } = account;
   const [taskId, failing] = [await newTask(accountId), await newTask(accountId)];
   await confirmCharge(watched, taskId);
+  await confirmCharge(watched, taskId);
   await startGeneration(watched, taskId);
   await startGeneration(watched, taskId);
   await touchGeneration(watched, taskId);

@@ -33,8 +33,8 @@ describe('a task whose workflow does not get on', { concurrency: true }, () => {
       // It takes every step that it is handed, and never answers.
       const thaw = new AbortController();
       const frozen = (async () => {
-        while (!thaw.signal.aborted) await poll(thaw.signal).catch(() => undefined);
-      })();
+        while (!thaw.signal.aborted) await poll(thaw.signal);
+      })().catch((error: unknown) => assert.ok(thaw.signal.aborted, String(error)));
       await waitFor('a fifth try', async () => ((await attempts()) > 4 ? true : undefined), 60_000);
       await settle();
       assert.equal((await look()).codeFailure, undefined);
@@ -146,7 +146,8 @@ async function withTask(stuckTaskMs: number, story: (story: Story) => Promise<vo
       poll: (signal) => {
         const { namespace } = settings.temporal;
         const asked = { namespace, taskQueue: { name: taskQueue } };
-        return client.withAbortSignal(signal, () => client.workflowService.pollWorkflowTaskQueue(asked));
+        const take = () => client.workflowService.pollWorkflowTaskQueue(asked);
+        return client.withAbortSignal(signal, () => client.withDeadline(Date.now() + 60_000, take));
       },
     });
     assert.deepEqual(await auditLedger(db), []);
