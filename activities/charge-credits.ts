@@ -1,10 +1,9 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { describeFieldError } from '../src/domain/field-errors.ts';
-import { isFinal, type Task } from '../src/domain/task.ts';
+import { isFinal } from '../src/domain/task.ts';
 import { taskWorkflowId } from '../src/domain/workflow-ids.ts';
 import { acceptTask } from '../src/stores/accept-task.ts';
-import { confirmCharge } from '../src/stores/tasks.ts';
-import { deadlineMsOf } from './deadline.ts';
+import { type ConfirmedTask, confirmCharge } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 
 /** The order of a task that an operator starts from the Temporal UI or CLI: the body of createTask, and who pays. */
@@ -14,7 +13,7 @@ export type ChargedTask = {
   readonly accountId: string;
   readonly model: string;
   readonly creditsCharged: number;
-  /** How long generation may take from its first start. */
+  /** How long generation may run, over all attempts. */
   readonly deadlineMs: number;
   readonly isFinal: boolean;
 };
@@ -27,15 +26,19 @@ export function createChargeCredits(deps: ActivityDeps) {
   return async ({ taskId, order }: { taskId: string; order?: TaskOrder | undefined }): Promise<ChargedTask> => {
     requireIds(taskId, order);
     const task = (await confirmCharge(deps.db, taskId)) ?? (await chargeOrder(deps, taskId, order));
+    const { model } = task.param;
     return {
       accountId: task.accountId,
-      model: task.param.model,
+      model,
       creditsCharged: task.creditsCharged,
-      deadlineMs: deadlineMsOf(deps.models, task.param.model),
+      deadlineMs: task.deadlineMs ?? deps.models.get(model)?.deadlineMs ?? defaultDeadlineMs,
       isFinal: isFinal(task.state),
     };
   };
 }
+
+/** For a task of an earlier release, which kept no deadline, and whose model has left the catalogue since. */
+const defaultDeadlineMs = 30 * 60_000;
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -47,7 +50,7 @@ function requireIds(taskId: string, order: TaskOrder | undefined): void {
   if (order !== undefined && !uuid.test(order.accountId)) throw refused(`accountId must be a UUID`);
 }
 
-async function chargeOrder(deps: ActivityDeps, taskId: string, order: TaskOrder | undefined): Promise<Task> {
+async function chargeOrder(deps: ActivityDeps, taskId: string, order: TaskOrder | undefined): Promise<ConfirmedTask> {
   if (order === undefined) throw refused(`there is no task ${taskId}, and the workflow was started without an order`);
   const parsed = deps.parseTaskRequest(order.request);
   if (!parsed.ok) throw refused(parsed.errors.map(describeFieldError).join('; '));
@@ -58,6 +61,8 @@ async function chargeOrder(deps: ActivityDeps, taskId: string, order: TaskOrder 
     accountId: order.accountId,
     param: parsed.param,
     listedRates: model.rates,
+    deadlineMs: model.deadlineMs,
+    providers: model.providers,
   });
   const task = await confirmCharge(deps.db, taskId);
   if (task === undefined) throw refused(`the order was refused: ${acceptance.kind}`);

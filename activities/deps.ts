@@ -10,11 +10,20 @@ import type { Delivery, MadeAttempt } from '../src/stores/deliveries.ts';
 /** How a workflow stands in the engine; `missing` was never started, or was deleted. */
 export type WorkflowStatus = 'running' | 'missing' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out';
 
+/** Times are Unix milliseconds of the engine's clock. */
+export type CodeFailure = {
+  /** When it failed first. */
+  readonly since: number;
+  /** When the try that runs now was begun; undefined while none does. */
+  readonly retriedAt: number | undefined;
+  readonly message: string;
+};
+
 /** What one look at a task's workflow tells. */
 export type WorkflowLook = {
   readonly status: WorkflowStatus;
-  /** How often in a row its current workflow task was tried: more than one or two means that it cannot go on. */
-  readonly workflowTaskAttempts: number;
+  /** Our code failed at its last step, and has got no further since; a busy or absent worker is no such failure. */
+  readonly codeFailure: CodeFailure | undefined;
   /** Types of the activities that are scheduled or running. */
   readonly pendingActivities: readonly string[];
 };
@@ -72,6 +81,8 @@ export type ActivityDeps = {
   readonly workFolder: string;
   /** How long media is kept after success; the record stays. */
   readonly retentionMs: number;
+  /** A task whose workflow's code fails is refunded after so long, so that a bad release can be rolled back before. */
+  readonly stuckTaskMs: number;
   /** Counts what `reconcile` did about a task without a workflow. */
   readonly onSettled: (outcome: 'started' | 'refunded') => void;
 };

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { TaskFault } from '../src/domain/task-fault.ts';
 import type { GeneratedVideo, GenerationRequest } from '../src/providers/provider.ts';
 import { endProviderJob } from '../src/stores/provider-jobs.ts';
+import { touchGeneration } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { OpenJob } from './open-provider-job.ts';
 
@@ -39,6 +40,8 @@ export async function followProviderJob(
 async function lastLook(deps: ActivityDeps, job: OpenJob): Promise<GeneratedVideo> {
   const video = await withinMs(lastLookMs, job.provider.result(job.jobId));
   if (video !== undefined) return video;
+  // Committed before the job is stopped, so that an attempt that repeats this one does not wonder who stopped it.
+  await touchGeneration(deps.db, job.taskId);
   await withinMs(lastLookMs, job.provider.cancel(job.jobId));
   await failWith(deps, job, 'abandoned', deadlinePassed);
   throw deadlinePassed;

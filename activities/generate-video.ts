@@ -2,11 +2,10 @@ import { Context } from '@temporalio/activity';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TaskFault } from '../src/domain/task-fault.ts';
-import type { Task } from '../src/domain/task.ts';
 import type { GeneratedVideo, GenerationRequest, ReferenceImage } from '../src/providers/provider.ts';
 import { DatabaseAway } from '../src/stores/database.ts';
 import { succeedProviderJob } from '../src/stores/provider-jobs.ts';
-import { startGeneration } from '../src/stores/tasks.ts';
+import { attemptTouchMs, type GeneratingTask, startGeneration, touchGeneration } from '../src/stores/tasks.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import { deadlinePassed, followProviderJob } from './follow-provider-job.ts';
@@ -20,25 +19,23 @@ export type StagedVideo = { readonly key: string; readonly posterKey?: string };
 
 /**
  * Runs the generation to its end, or resumes the provider's job that an earlier attempt began. Reports progress by
- * heartbeat. The deadline counts from the first start of generation, over all attempts.
+ * heartbeat. The task's own deadline limits how long it runs, over all attempts; what it waits in between is not counted. The
+ * order's `deadlineMs` counts only for a task that was accepted before tasks kept theirs.
  */
 export function createGenerateVideo(deps: ActivityDeps) {
   return ({ taskId, deadlineMs }: { taskId: string; deadlineMs: number }): Promise<StagedVideo> =>
     withActivityFailures(async () => {
-      const task = await startGeneration(deps.db, taskId);
+      const localProviders = [...deps.providers.values()].filter(({ isLocal }) => isLocal).map(({ name }) => name);
+      const task = await startGeneration(deps.db, taskId, { deadlineMs, localProviders });
       if (task === undefined) throw new TaskFault('internal', 'The task has already ended.');
-      return withWorkFolder(deps.workFolder, taskId, (workFolder) => generate(deps, task, deadlineMs, workFolder));
+      return withWorkFolder(deps.workFolder, taskId, (workFolder) => generate(deps, task, workFolder));
     });
 }
 
-async function generate(
-  deps: ActivityDeps,
-  task: Task & { readonly isFirst: boolean },
-  deadlineMs: number,
-  workFolder: string,
-): Promise<StagedVideo> {
+async function generate(deps: ActivityDeps, task: GeneratingTask, workFolder: string): Promise<StagedVideo> {
   const context = Context.current();
-  const limits = limitsOf(context, (task.generationStartedAt ?? Date.now()) + deadlineMs);
+  const limits = limitsOf(context, task.leftMs);
+  const alive = setInterval(() => void touch(deps, task.taskId), attemptTouchMs);
   const progress = heartbeatProgress(context);
   try {
     const earlier = task.isFirst ? undefined : await stagedEarlier(deps, task.taskId, workFolder);
@@ -51,17 +48,24 @@ async function generate(
     return staged;
   } finally {
     limits.release();
+    clearInterval(alive);
     progress.stop();
   }
 }
 
+/** While the database is away, what the attempt uses of the deadline is counted short, and nothing else happens. */
+async function touch(deps: ActivityDeps, taskId: string): Promise<void> {
+  await touchGeneration(deps.db, taskId).catch((error: unknown) =>
+    deps.log.warn({ err: error, taskId }, 'generation not recorded as alive'),
+  );
+}
+
 /** A signal that aborts with the activity's cancellation, or with `deadlinePassed`. */
-function limitsOf(context: Context, deadlineAt: number): { readonly signal: AbortSignal; release(): void } {
+function limitsOf(context: Context, leftMs: number): { readonly signal: AbortSignal; release(): void } {
   const limits = new AbortController();
   const onCancel = () => limits.abort(context.cancellationSignal.reason);
   context.cancellationSignal.addEventListener('abort', onCancel, { once: true });
   if (context.cancellationSignal.aborted) onCancel();
-  const leftMs = deadlineAt - Date.now();
   if (leftMs <= 0) limits.abort(deadlinePassed);
   const timer = setTimeout(() => limits.abort(deadlinePassed), Math.max(0, leftMs));
   const release = () => {
@@ -83,7 +87,7 @@ async function stagedEarlier(deps: ActivityDeps, taskId: string, workFolder: str
 /** Whatever broke off because time was up, the task ends; a database that is away is waited for, to look at the job again. */
 async function openInTime(
   deps: ActivityDeps,
-  task: Task,
+  task: GeneratingTask,
   request: GenerationRequest,
   signal: AbortSignal,
 ): Promise<OpenJob> {
@@ -95,7 +99,12 @@ async function openInTime(
   }
 }
 
-function generationRequest(deps: ActivityDeps, task: Task, workFolder: string, signal: AbortSignal): GenerationRequest {
+function generationRequest(
+  deps: ActivityDeps,
+  task: GeneratingTask,
+  workFolder: string,
+  signal: AbortSignal,
+): GenerationRequest {
   let images: Promise<readonly ReferenceImage[]> | undefined;
   const { model, input } = task.param;
   return {

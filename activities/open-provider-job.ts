@@ -23,6 +23,9 @@ export type OpenJob = {
   readonly jobId: string;
 };
 
+/** `providers` are those that the catalogue named when the task was accepted. */
+type OpenedTask = Task & { readonly isFirst?: boolean; readonly providers?: readonly string[] | undefined };
+
 /**
  * The provider's job of this task: the one an earlier attempt began, else a new one from the first provider of the
  * model's list that takes it. A second job costs money, so an earlier call whose answer was lost is looked up first,
@@ -30,7 +33,7 @@ export type OpenJob = {
  */
 export async function openProviderJob(
   deps: ActivityDeps,
-  task: Task & { readonly isFirst?: boolean },
+  task: OpenedTask,
   request: GenerationRequest,
   signal: AbortSignal,
 ): Promise<OpenJob> {
@@ -76,7 +79,7 @@ const maxJobs = 20;
 
 async function submitToFirst(
   deps: ActivityDeps,
-  task: Task,
+  task: OpenedTask,
   request: GenerationRequest,
   { tried, signal }: { tried: readonly ProviderJob[]; signal: AbortSignal },
 ): Promise<OpenJob> {
@@ -104,8 +107,9 @@ async function submitToFirst(
   throw lastFault;
 }
 
-function providersOf(deps: ActivityDeps, task: Task): readonly Provider[] {
-  const names = deps.models.get(task.param.model)?.providers ?? [];
+/** Today's order counts, so that an operator can lead tasks that wait to another provider; a model that is gone keeps its own. */
+function providersOf(deps: ActivityDeps, task: OpenedTask): readonly Provider[] {
+  const names = deps.models.get(task.param.model)?.providers ?? task.providers ?? [];
   return names.flatMap((name) => deps.providers.get(name) ?? []);
 }
 

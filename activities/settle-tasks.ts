@@ -1,25 +1,32 @@
 import type { TaskFailure } from '../src/domain/task.ts';
 import { refundTask } from '../src/stores/end-task.ts';
+import { markStuck } from '../src/stores/stuck-tasks.ts';
 import { listUnfinishedTasks, type UnfinishedTask } from '../src/stores/tasks.ts';
-import { deadlineMsOf } from './deadline.ts';
-import type { ActivityDeps, WorkflowLook, WorkflowStatus } from './deps.ts';
+import {
+  listDueTerminations,
+  removeTermination,
+  type WorkflowTermination,
+} from '../src/stores/workflow-terminations.ts';
+import type { ActivityDeps, CodeFailure, WorkflowLook, WorkflowStatus } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 
 /** A task this young is left to the process that accepted it. */
 const startGraceMs = 10_000;
-/** Temporal tries a failing workflow task again after 0, 10, 20, 35 and 54 s (measured): the fifth attempt is no accident. */
-const maxWorkflowTaskAttempts = 5;
+/** A workflow task that can go on does so within this time, on a machine that is not overloaded. */
+const stepMs = 15_000;
 /** Behind the limits that the activity and the workflow watch themselves (workflows/steps.ts), for when neither runs. */
 const deadlineGraceMs = 2 * 60_000;
-const maxQueueMs = 24 * 60 * 60_000;
-/** `storeResult` may wait half an hour for a store that is away. */
-const maxStoringMs = 35 * 60_000;
+/** All the time in which it is not generated, in queues or while its video is stored. */
+const maxWaitMs = 24 * 60 * 60_000;
+
+type Settled = { started: number; refunded: number; failed: number };
 
 /**
  * Starts accepted tasks that have no workflow, in order of arrival, and refunds those whose workflow is gone, stuck or
- * long overdue; their callbacks are started at once. A final task is never touched.
+ * long overdue; their callbacks are started at once. A final task is never touched. Then ends the workflows that still run although
+ * their task is final.
  */
-export async function settleTasks(deps: ActivityDeps): Promise<{ started: number; refunded: number; failed: number }> {
+export async function settleTasks(deps: ActivityDeps): Promise<Settled> {
   const settled = { started: 0, refunded: 0 };
   const { failed } = await forEachRow<UnfinishedTask>({
     page: (after, limit) => listUnfinishedTasks(deps.db, { minAgeMs: startGraceMs, after: after?.taskId, limit }),
@@ -31,6 +38,7 @@ export async function settleTasks(deps: ActivityDeps): Promise<{ started: number
     },
     onError: (error, { taskId }) => deps.log.warn({ err: error, taskId }, 'task not settled in this round'),
   });
+  await terminateWorkflows(deps);
   return { ...settled, failed };
 }
 
@@ -38,32 +46,59 @@ async function settleTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'st
   // A workflow that exists already, also one that has ended, is not started again.
   if (task.state === 'waiting' && (await deps.engine.startTask(task))) return 'started';
   const look = await deps.engine.lookAt(task.taskId);
+  if (look.codeFailure !== undefined || task.isStuck) await reportStuck(deps, task, look.codeFailure);
+  const isRunning = look.status === 'running';
   const failure = look.status === 'running' ? whyStuck(deps, task, look) : failureAfter[look.status];
   if (failure === undefined) return 'left';
-  if (look.status === 'running') await deps.engine.terminateTask(task.taskId, failure.failMsg);
-  // Between the listing and this moment the workflow may have ended the task itself; then this changes nothing.
-  const ended = await refundTask(deps.db, task.taskId, failure);
+  // The money and the true reason come first: whatever happens next, nobody reads that an operator ended the task. Between the
+  // listing and this moment the workflow may have ended the task itself; then this changes nothing.
+  const ended = await refundTask(deps.db, task.taskId, failure, isRunning ? { terminatesAfterMs: 0 } : {});
   if (!ended.changed) return 'left';
   deps.log.warn({ taskId: task.taskId, ...look, failCode: failure.failCode }, 'task settled by reconcile');
   if (ended.hasCallback) await deps.engine.startDelivery(task);
   return 'refunded';
 }
 
-/** Why a running workflow will not end its task any more, or undefined when it may. */
-function whyStuck(deps: ActivityDeps, task: UnfinishedTask, look: WorkflowLook): TaskFailure | undefined {
-  if (look.workflowTaskAttempts >= maxWorkflowTaskAttempts) {
-    return { failCode: 'internal', failMsg: 'The task failed because of a fault of the service.' };
-  }
-  return isOverdue(deps, task, look) ? failureAfter.timed_out : undefined;
+/** The alarm comes before the refund: a log line in each round, and the metric `videogen_stuck_tasks`. */
+async function reportStuck(deps: ActivityDeps, { taskId }: UnfinishedTask, failure: CodeFailure | undefined) {
+  await markStuck(deps.db, taskId, failure?.since);
+  if (failure === undefined) deps.log.info({ taskId }, 'workflow code goes on again');
+  else deps.log.error({ taskId, ...failure }, 'workflow code fails; roll back the release, or the task is refunded');
 }
 
-function isOverdue(deps: ActivityDeps, task: UnfinishedTask, { pendingActivities }: WorkflowLook): boolean {
-  const deadlineMs = deadlineMsOf(deps.models, task.model) + deadlineGraceMs;
-  const { generatingMs } = task;
-  if (generatingMs === undefined) return task.ageMs > maxQueueMs + deadlineMs;
-  // After generation the state is still `generating` while the video is stored.
-  const isStoring = !pendingActivities.includes('generateVideo');
-  return generatingMs > deadlineMs + (isStoring ? maxStoringMs : 0);
+/** Why a running workflow will not end its task any more, or undefined when it may. */
+function whyStuck(deps: ActivityDeps, task: UnfinishedTask, look: WorkflowLook): TaskFailure | undefined {
+  if (look.codeFailure !== undefined && isPastHope(look.codeFailure, deps.stuckTaskMs)) {
+    return { failCode: 'internal', failMsg: 'The task failed because of a fault of the service.' };
+  }
+  return isOverdue(task, look) ? failureAfter.timed_out : undefined;
+}
+
+/**
+ * Tries lie up to ten minutes apart. So it is not enough that the failure is old: a try that was begun when the time was over
+ * must have got no further either, or a release that has just been repaired would not have had its chance.
+ */
+function isPastHope({ since, retriedAt }: CodeFailure, stuckTaskMs: number): boolean {
+  return retriedAt !== undefined && retriedAt - since >= stuckTaskMs && Date.now() - retriedAt >= stepMs;
+}
+
+/** All by the database's clock. Waiting does not use up the deadline; it has a limit of its own. */
+function isOverdue({ ageMs, ranMs, deadlineMs }: UnfinishedTask, { pendingActivities }: WorkflowLook): boolean {
+  if (ageMs - ranMs > maxWaitMs + deadlineGraceMs) return true;
+  return pendingActivities.includes('generateVideo') && ranMs > deadlineMs + deadlineGraceMs;
+}
+
+/** Driven by the rows that came with the refunds, so that neither a crash nor an engine that is away makes one forgotten. */
+async function terminateWorkflows(deps: ActivityDeps): Promise<void> {
+  await forEachRow<WorkflowTermination>({
+    // What was ended is no longer listed, so each page is the first; one that could not be is met again in the next round.
+    page: (_after, limit) => listDueTerminations(deps.db, limit),
+    work: async ({ taskId, reason }) => {
+      await deps.engine.terminateTask(taskId, reason);
+      await removeTermination(deps.db, taskId);
+    },
+    onError: (error, { taskId }) => deps.log.warn({ err: error, taskId }, 'workflow not ended in this round'),
+  });
 }
 
 const failureAfter: Record<Exclude<WorkflowStatus, 'running'>, TaskFailure> = {

@@ -23,6 +23,7 @@ export function createStoreResult(deps: ActivityDeps) {
 }
 
 async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, folder: string): Promise<TaskResult> {
+  requireOwn(taskId, staged);
   const { video: videoKey, poster: posterKey } = mediaKeysOf(taskId);
   const [videoPath, posterPath] = [join(folder, 'video.mp4'), join(folder, 'poster.jpg')];
   const [hasVideo, deliveredPoster] = await Promise.all([
@@ -41,6 +42,18 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
   // What was delivered as a poster and is none.
   if (staged.posterKey !== undefined && isPosterMade) await deps.media.delete(staged.posterKey);
   return { videoKey, posterKey, ...measured };
+}
+
+/**
+ * The keys come from a history, into which an operator may write what he likes. Another task's video must not be moved away, and
+ * what is nowhere in our store must not be looked for all day.
+ */
+function requireOwn(taskId: string, staged: StagedVideo | null | undefined): void {
+  const own = mediaKeysOf(taskId);
+  const isOwnPoster = staged?.posterKey === undefined || staged.posterKey === own.stagedPoster;
+  if (staged?.key === own.staged && isOwnPoster) return;
+  const cause = new Error(`not the staging keys of task ${taskId}: ${JSON.stringify(staged)}`);
+  throw new TaskFault('result_invalid', 'The generated video is not that of this task.', { cause });
 }
 
 /** From where it was staged; an attempt that was lost after its last step has moved it to its final key already. */

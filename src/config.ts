@@ -40,6 +40,8 @@ export type Config = {
   /** Name of this build, for workers of several versions side by side (docs/operations.md); undefined means unversioned. */
   readonly workerVersion: string | undefined;
   readonly retentionMs: number;
+  /** A task whose workflow's code fails is refunded after so long. */
+  readonly stuckTaskMs: number;
   readonly ffmpegPath: string | undefined;
   readonly previewFaults: boolean;
   /** Holds every answer of the API against its own description; for tests. */
@@ -139,6 +141,7 @@ const schema = z
     READ_RATE: z.string().default('100/10s').pipe(parsedBy(parseRate)),
     BAD_KEY_RATE: z.string().default('20/60s').pipe(parsedBy(parseRate)),
     MEDIA_RETENTION_DAYS: wholeNumber(1, 36_500).default(14),
+    STUCK_TASK_SECONDS: wholeNumber(1, 86_400).default(600),
     VIDEOGEN_API_KEY: z.string().optional(),
     FFMPEG_PATH: z.string().optional(),
     PREVIEW_FAULTS: flag.default(false),
@@ -179,6 +182,7 @@ function config(env: z.output<typeof schema>, environment: Environment): Config 
     readRate: env.READ_RATE,
     badKeyRate: env.BAD_KEY_RATE,
     retentionMs: env.MEDIA_RETENTION_DAYS * day,
+    stuckTaskMs: env.STUCK_TASK_SECONDS * 1000,
     ffmpegPath: env.FFMPEG_PATH,
     previewFaults: env.PREVIEW_FAULTS,
     checkAnswers: env.CHECK_ANSWERS,

@@ -38,6 +38,12 @@ describe('readConfig', () => {
     assert.throws(() => readConfig({ METRICS_PORT: 'yes' }), /METRICS_PORT: /);
   });
 
+  test('a bad release can be rolled back for ten minutes before its tasks are refunded, or for as long as is set', () => {
+    const ms = [readConfig({}).stuckTaskMs, readConfig({ STUCK_TASK_SECONDS: '3600' }).stuckTaskMs];
+    assert.deepEqual(ms, [600_000, 3_600_000]);
+    assert.throws(() => readConfig({ STUCK_TASK_SECONDS: '0' }), /STUCK_TASK_SECONDS: /);
+  });
+
   test('a variable that is set but empty counts as unset', () => {
     assert.equal(readConfig({ PORT: '', DATABASE_URL: '' }).port, 3000);
   });

@@ -23,10 +23,10 @@ export const bookkeeping = proxyActivities<Pick<MainActivities, 'completeTask' |
   summary: 'end the task, in one transaction',
 });
 
-/** Copying and checking the video; half an hour of a store that is away, and the task is refunded. */
+/** Copying and checking the video. It was paid for: a store or a worker that is away is waited for, a day at most. */
 export const storing = proxyActivities<Pick<MainActivities, 'storeResult'>>({
   startToCloseTimeout: '5m',
-  scheduleToCloseTimeout: '30m',
+  scheduleToCloseTimeout: '24h',
   // So that a worker that died is missed at once, and not after the time that a slow store may take.
   heartbeatTimeout: '30s',
   retry: steadily,
@@ -34,14 +34,14 @@ export const storing = proxyActivities<Pick<MainActivities, 'storeResult'>>({
   summary: 'copy, check and measure the video',
 });
 
-/** How long a task may wait for a free worker before it is refunded; the deadline counts from the start of generation. */
+/** How long a task may wait for a free worker before it is refunded; its deadline counts only while the generation runs. */
 const maxQueueMs = 24 * 60 * 60_000;
 /** The activity watches its own deadline; Temporal's limit lies behind it, for an activity that hangs. */
 const graceMs = 60_000;
 
 /**
  * How an attempt at a generation comes to its turn. Temporal puts what it tries again behind everything that waits; a
- * generation that had begun has a deadline running, and perhaps a job that is paid for. So the first attempt queues up, what
+ * generation that had begun has a client waiting, and perhaps a job that is paid for. So the first attempt queues up, what
  * broke off goes ahead of everybody a few times, and what breaks off then as well queues up again, for as long as it takes.
  */
 const turns = {

@@ -97,6 +97,9 @@ async function ownOr<T extends { url: string }>(url: string | undefined, start: 
   return url === undefined ? await start() : { url, stop: () => Promise.resolve() };
 }
 
+/** Without it the list is full of the rounds of `reconcile`, one for each minute. */
+const tasksOnly = 'WorkflowType="videoTask"';
+
 type FoundTemporal = Found<{ target: Settings['temporal']; uiUrl: string | undefined }>;
 
 async function engine({ config, log, onSpawned }: Starting): Promise<FoundTemporal> {
@@ -123,7 +126,7 @@ async function ownTemporal({ config, log, onSpawned }: Starting): Promise<FoundT
   });
   return {
     target: { connection: { address: server.address }, namespace },
-    uiUrl: server.uiUrl,
+    uiUrl: `${server.uiUrl}/namespaces/${namespace}/workflows?query=${encodeURIComponent(tasksOnly)}`,
     stop: () => server.stop(),
   };
 }

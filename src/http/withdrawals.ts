@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { TaskFailure } from '../domain/task.ts';
 import type { Database } from '../stores/database.ts';
-import { refundTask } from '../stores/end-task.ts';
+import { cancelGraceMs, refundTask } from '../stores/end-task.ts';
 import { findTask } from '../stores/tasks.ts';
 
 /** A task that may have been accepted although its client was told that it was not. */
@@ -76,7 +76,7 @@ export function createWithdrawals(deps: WithdrawalDeps): Withdrawals {
 /** The first final state wins: a task that has succeeded meanwhile is delivered, and stays charged. */
 async function withdraw({ db }: WithdrawalDeps, { taskId }: DoubtfulTask): Promise<WithdrawalOutcome> {
   if ((await findTask(db, taskId)) === undefined) return 'none';
-  const { task } = await refundTask(db, taskId, withdrawn);
+  const { task } = await refundTask(db, taskId, withdrawn, { terminatesAfterMs: cancelGraceMs });
   return task.state === 'fail' ? 'refunded' : 'too_late';
 }
 

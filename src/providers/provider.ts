@@ -28,6 +28,8 @@ export type RecoveredJob =
 /** One way to make a video. Every method throws `TaskFault` for what it expects; anything else is our fault and is retried. */
 export type Provider = {
   readonly name: string;
+  /** Its jobs run in `follow` and end with it; without it they run upstream, whether anybody follows them or not. */
+  readonly isLocal?: boolean;
   /** Creates the upstream job and answers its id. Never called twice for one task unless the first call surely created nothing. */
   submit(request: GenerationRequest, signal: AbortSignal): Promise<string>;
   /**

@@ -2,9 +2,10 @@ import { Gauge } from 'prom-client';
 import type { Metrics } from '../metrics.ts';
 import { readAuditState } from '../stores/audit-state.ts';
 import type { Database } from '../stores/database.ts';
+import { countStuckTasks } from '../stores/stuck-tasks.ts';
 
 /**
- * Shows what the audit last found. It is read from the database at each look, so that every process tells the same, and a
+ * Shows what the audit and `reconcile` last found. It is read from the database at each look, so that every process tells the same, and a
  * violation is shown until it is put right. While the database is away the last known figures stay.
  */
 export function exportBookMetrics({ registry }: Metrics, db: Database): void {
@@ -23,6 +24,15 @@ export function exportBookMetrics({ registry }: Metrics, db: Database): void {
       if (state === undefined) return;
       violations.set(state.violations);
       auditedAt.set(state.auditedAt / 1000);
+    },
+  });
+  const stuck = new Gauge({
+    name: 'videogen_stuck_tasks',
+    help: 'Unfinished tasks whose workflow code fails; roll back the release before they are refunded',
+    registers,
+    collect: async () => {
+      const tasks = await countStuckTasks(db).catch(() => undefined);
+      if (tasks !== undefined) stuck.set(tasks);
     },
   });
 }

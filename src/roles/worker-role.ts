@@ -93,10 +93,13 @@ function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 
   };
 }
 
-/** Measured: every new workflow starts on the non-sticky queue, which gets two pollers by default (docs/decisions.md). */
+/**
+ * Measured (docs/decisions.md): every new workflow starts on the non-sticky queue, which gets two pollers by default. What a worker
+ * takes it must be able to do within ten seconds also on a saturated machine, so it takes few at a time and leaves the rest in the queue.
+ */
 export const mainQueue = {
   workflowBundle: { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) },
-  maxConcurrentWorkflowTaskExecutions: 100,
-  maxConcurrentWorkflowTaskPolls: 40,
+  maxConcurrentWorkflowTaskExecutions: 12,
+  maxConcurrentWorkflowTaskPolls: 12,
   nonStickyToStickyPollRatio: 0.5,
 } satisfies Partial<WorkerOptions>;

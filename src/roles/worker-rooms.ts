@@ -60,6 +60,7 @@ export function openWorkerRooms(settings: Settings, log: Log, metrics: Metrics):
     engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     workFolder: settings.workFolder,
     retentionMs: settings.retentionMs,
+    stuckTaskMs: settings.stuckTaskMs,
     onSettled: (outcome) => metrics.tasksSettled.inc({ outcome }),
   };
   const close = async () => {

@@ -14,6 +14,9 @@ export type NewTask = {
   readonly param: TaskParam;
   /** What the catalogue says that a second costs; counts where no operator has decided otherwise. */
   readonly listedRates: readonly ListedRate[];
+  /** What the catalogue says of its generation; the task keeps both. Without them the catalogue of the worker counts. */
+  readonly deadlineMs?: number | undefined;
+  readonly providers?: readonly string[] | undefined;
   readonly idempotencyKey?: string | undefined;
   /** How fast an account may create tasks unless it has a rate of its own; no limit without it. */
   readonly createRate?: Rate | undefined;
@@ -152,8 +155,8 @@ with ${price}, account as (
   returning id, balance, price.credits, ${rateColumns}
 ), task as (
   insert into tasks (id, account_id, model, param, credits_charged, callback_url, idempotency_key, request_sha256,
-    dialect)
-  select $1, id, $6, $11, credits, $12, $3, $13, $14 from account
+    dialect, deadline_ms, providers)
+  select $1, id, $6, $11, credits, $12, $3, $13, $14, $15, $16 from account
 ), entry as (
   insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
   select id, $1, 'charge', -credits, balance from account
@@ -162,8 +165,9 @@ select credits, quota, window_ms, due_in_ms from account`,
 };
 
 function insertValues(task: NewTask): unknown[] {
-  const { param, dialect = 'native' } = task;
-  return [...askedValues(task), JSON.stringify(param), param.callBackUrl, fingerprint(param), dialect];
+  const { param, dialect = 'native', deadlineMs, providers } = task;
+  const kept = [JSON.stringify(param), param.callBackUrl, fingerprint(param), dialect];
+  return [...askedValues(task), ...kept, deadlineMs, providers && JSON.stringify(providers)];
 }
 
 // One snapshot for both reasons: a twin with the same key that commits between two looks would be missed by the first.

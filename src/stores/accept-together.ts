@@ -62,6 +62,8 @@ function valuesOf(tasks: readonly NewTask[]): unknown[] {
     listed.map(({ fromMs }) => fromMs),
     tasks[0]?.createRate?.quota,
     tasks[0]?.createRate?.windowMs,
+    tasks.map(({ deadlineMs }) => deadlineMs),
+    tasks.map(({ providers }) => providers && JSON.stringify(providers)),
   ];
 }
 
@@ -74,9 +76,9 @@ const acceptText = (lock: string) => `
 with asked as materialized (
   select * from unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::uuid[]), (select $4::text[]),
       (select $5::text[]), (select $6::integer[]), (select $7::integer[]), (select $8::json[]), (select $9::text[]),
-      (select $10::bytea[]), (select $11::text[])) with ordinality
+      (select $10::bytea[]), (select $11::text[]), (select $17::integer[]), (select $18::json[])) with ordinality
     asked (task_id, account_id, key_id, idempotency_key, model, duration, list, param, callback_url, request_sha256,
-      dialect, place)
+      dialect, deadline_ms, providers, place)
 ), listed as materialized (
   select distinct on (list) list, credits
   from unnest((select $12::integer[]), (select $13::integer[]), (select $14::float8[])) listed (list, credits, from_ms)
@@ -115,8 +117,9 @@ with asked as materialized (
   where accounts.id = total.account_id
 ), task as (
   insert into tasks (id, account_id, model, param, credits_charged, callback_url, idempotency_key, request_sha256,
-    dialect)
-  select task_id, account_id, model, param, credits, callback_url, idempotency_key, request_sha256, dialect
+    dialect, deadline_ms, providers)
+  select task_id, account_id, model, param, credits, callback_url, idempotency_key, request_sha256, dialect, deadline_ms,
+    providers
   from accepted
 ), entry as (
   insert into ledger_entries (account_id, task_id, kind, amount, balance_after)

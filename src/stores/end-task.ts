@@ -52,13 +52,30 @@ with ended as (
 ), entry as (
   insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
   select account.id, ended.id, 'refund', ended.credits_charged, account.balance from ended, account
+), termination as (
+  insert into workflow_terminations (task_id, reason, due_at)
+  select id, $3, now() + $4::float8 * interval '1 millisecond' from ended where $4::float8 is not null
 ), ${owedDelivery}
 select ${taskColumns} from ended`,
 };
 
+/** The workflow of a task that was cancelled has so long to end by itself. */
+export const cancelGraceMs = 10 * 60_000;
+
+export type Refund = {
+  /** For whoever is not the task's own workflow: that one is terminated by `reconcile` if it still runs after so long. */
+  readonly terminatesAfterMs?: number;
+};
+
 /** Ends the task in `fail` and refunds it in full, in one transaction. A final task keeps its state. Throws for an unknown task. */
-export async function refundTask(db: Database, taskId: string, failure: TaskFailure): Promise<EndedTask> {
-  return endedTask(db, taskId, await db.run<TaskRow>(fail, [taskId, failure.failCode, failure.failMsg]));
+export async function refundTask(
+  db: Database,
+  taskId: string,
+  failure: TaskFailure,
+  { terminatesAfterMs }: Refund = {},
+): Promise<EndedTask> {
+  const values = [taskId, failure.failCode, failure.failMsg, terminatesAfterMs];
+  return endedTask(db, taskId, await db.run<TaskRow>(fail, values));
 }
 
 async function endedTask(db: Database, taskId: string, [ended]: readonly TaskRow[]): Promise<EndedTask> {

@@ -10,12 +10,17 @@ union all
 (select id from tasks
 where state = 'fail' and media_deleted_at is null and completed_at < now() - $2 * interval '1 millisecond'
 order by completed_at limit $3)
+union all
+(select id from tasks
+where state = 'fail' and media_deleted_at - completed_at < interval '26 hours' and completed_at < now() - interval '26 hours'
+order by completed_at limit $3)
 limit $3`,
 };
 
 /**
  * Tasks whose media is to go, oldest first, a bounded page: successful ones past their retention, and failed ones after
- * `leftoverMs`, for an attempt that was killed or came too late may have left a file behind.
+ * `leftoverMs`, for an attempt that was killed or came too late may have left a file behind. These are listed once more after
+ * 26 hours: an attempt on a worker that is cut off goes on until its deadline, of 24 hours at most, and leaves its file then.
  */
 export async function listExpiredMedia(
   db: Database,
@@ -27,7 +32,7 @@ export async function listExpiredMedia(
 
 const markDeleted = {
   name: 'mark-media-deleted',
-  text: `update tasks set media_deleted_at = now() where id = $1 and media_deleted_at is null`,
+  text: `update tasks set media_deleted_at = now() where id = $1 and (media_deleted_at is null or state = 'fail')`,
 };
 
 /** Records that the media is gone; the task's record stays as it is. */

@@ -9,6 +9,7 @@ import * as callbackSecretsByAccount from './migrations/0006-callback-secrets-by
 import * as operators from './migrations/0007-operators.ts';
 import * as rates from './migrations/0008-rates.ts';
 import * as dialect from './migrations/0009-dialect.ts';
+import * as taskDeadlines from './migrations/0010-task-deadlines.ts';
 
 /** Every migration in order; a landed one is never edited. */
 const migrations = {
@@ -21,6 +22,7 @@ const migrations = {
   '0007-operators': operators,
   '0008-rates': rates,
   '0009-dialect': dialect,
+  '0010-task-deadlines': taskDeadlines,
 };
 
 export const migrationNames: readonly string[] = Object.keys(migrations);

@@ -2,7 +2,7 @@ import type { Actor } from '../domain/operator.ts';
 import type { TaskFailure } from '../domain/task.ts';
 import type { Database } from './database.ts';
 import { askForRedelivery, type Delivery } from './deliveries.ts';
-import { type EndedTask, refundTask } from './end-task.ts';
+import { cancelGraceMs, type EndedTask, refundTask } from './end-task.ts';
 import { recordAction } from './operator-actions.ts';
 
 const cancelled: TaskFailure = {
@@ -17,7 +17,7 @@ export function cancelTaskAs(
   { taskId, reason }: { readonly taskId: string; readonly reason: string },
 ): Promise<EndedTask> {
   return recordAction(db, actor, async (transaction) => {
-    const answer = await refundTask(transaction, taskId, cancelled);
+    const answer = await refundTask(transaction, taskId, cancelled, { terminatesAfterMs: cancelGraceMs });
     if (!answer.changed) return { answer };
     const { accountId, creditsRefunded } = answer.task;
     return { answer, done: { action: 'tasks.cancel', accountId, taskId, details: { reason, creditsRefunded } } };

@@ -1,18 +1,14 @@
-import {
-  type Client,
-  WorkflowExecutionAlreadyStartedError,
-  type WorkflowExecutionStatusName,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { TaskQueues } from '../domain/task-queues.ts';
 import { callbackWorkflowId, taskWorkflowId } from '../domain/workflow-ids.ts';
 import type { deliverCallback, redeliverSignal, videoTask } from '../../workflows/index.ts';
 import { within } from './connect.ts';
 import { searchAttributeNames as names } from './search-attribute-names.ts';
+import { lookAt, unlessGone } from './workflow-look.ts';
 
 const startLimitMs = 10_000;
-const lookLimitMs = 5_000;
+const stopLimitMs = 5_000;
 
 export const searchAttributes = {
   accountId: defineSearchAttributeKey(names.accountId, SearchAttributeType.KEYWORD),
@@ -20,16 +16,7 @@ export const searchAttributes = {
   taskState: defineSearchAttributeKey(names.taskState, SearchAttributeType.KEYWORD),
 };
 
-type TaskStatus = 'running' | 'missing' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out';
-
 type AcceptedTask = { readonly taskId: string; readonly accountId: string; readonly model: string };
-
-/** One look at a task's workflow: whether it runs, whether its code fails again and again, and what it waits for. */
-type WorkflowLook = {
-  readonly status: TaskStatus;
-  readonly workflowTaskAttempts: number;
-  readonly pendingActivities: readonly string[];
-};
 
 /** What Videogen asks of Temporal. Every call may be repeated, and gives up after a few seconds when Temporal is away. */
 export function createEngine(client: Client, queues: TaskQueues) {
@@ -116,50 +103,14 @@ async function unlessStarted(start: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Reads the state of the workflow itself; the visibility store is behind and never asked. */
-async function lookAt(client: Client, taskId: string): Promise<WorkflowLook> {
-  const handle = client.workflow.getHandle(taskWorkflowId(taskId));
-  const described = await unlessGone(() => within(client, lookLimitMs, () => handle.describe()));
-  if (described === undefined) return { status: 'missing', workflowTaskAttempts: 0, pendingActivities: [] };
-  const { status, raw } = described;
-  return {
-    status: statusOf[status.name],
-    workflowTaskAttempts: raw.pendingWorkflowTask?.attempt ?? 0,
-    pendingActivities: raw.pendingActivities?.flatMap(({ activityType }) => activityType?.name ?? []) ?? [],
-  };
-}
-
 /** Asks the task's workflow to end, which stops its generation; harmless when it has ended or was never started. */
 async function cancelTask(client: Client, taskId: string): Promise<void> {
-  await unlessGone(() => within(client, lookLimitMs, () => client.workflow.getHandle(taskWorkflowId(taskId)).cancel()));
+  await unlessGone(() => within(client, stopLimitMs, () => client.workflow.getHandle(taskWorkflowId(taskId)).cancel()));
 }
 
 /** Ends a workflow that cannot end by itself any more; harmless when it has. */
 async function terminateTask(client: Client, taskId: string, reason: string): Promise<void> {
   await unlessGone(() =>
-    within(client, lookLimitMs, () => client.workflow.getHandle(taskWorkflowId(taskId)).terminate(reason)),
+    within(client, stopLimitMs, () => client.workflow.getHandle(taskWorkflowId(taskId)).terminate(reason)),
   );
 }
-
-/** Undefined when there is no such workflow, or none that runs. */
-async function unlessGone<T>(call: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await call();
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
-}
-
-const statusOf: Record<WorkflowExecutionStatusName, TaskStatus> = {
-  RUNNING: 'running',
-  PAUSED: 'running',
-  CONTINUED_AS_NEW: 'running',
-  COMPLETED: 'completed',
-  FAILED: 'failed',
-  CANCELLED: 'cancelled',
-  TERMINATED: 'terminated',
-  TIMED_OUT: 'timed_out',
-  UNSPECIFIED: 'running',
-  UNKNOWN: 'running',
-};

@@ -8,9 +8,10 @@ import type { ActivityDeps, WorkflowLook } from '../../activities/deps.ts';
 import { mediaKeysOf } from '../../activities/media-keys.ts';
 import { openProviderJob } from '../../activities/open-provider-job.ts';
 import { createReconcileActivities } from '../../activities/reconcile.ts';
+import type { Model } from '../../src/domain/models.ts';
 import type { FailCode } from '../../src/domain/task.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
-import { completeTask, refundTask } from '../../src/stores/end-task.ts';
+import { cancelGraceMs, completeTask, refundTask } from '../../src/stores/end-task.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/ledger.ts';
 import {
@@ -19,6 +20,7 @@ import {
   listProviderJobs,
   recordProviderJob,
 } from '../../src/stores/provider-jobs.ts';
+import { countStuckTasks } from '../../src/stores/stuck-tasks.ts';
 import { confirmCharge, findTask, startGeneration } from '../../src/stores/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -54,8 +56,15 @@ after(async () => {
   await database.close();
 });
 
-const running: WorkflowLook = { status: 'running', workflowTaskAttempts: 1, pendingActivities: ['generateVideo'] };
-const gone: WorkflowLook = { status: 'terminated', workflowTaskAttempts: 0, pendingActivities: [] };
+const running: WorkflowLook = { status: 'running', codeFailure: undefined, pendingActivities: ['generateVideo'] };
+const gone: WorkflowLook = { status: 'terminated', codeFailure: undefined, pendingActivities: [] };
+const minuteMs = 60_000;
+/** Its code first failed so many minutes ago, and was last tried so many minutes ago. */
+const failing = (sinceMinutes: number, retriedMinutes: number | undefined): WorkflowLook => {
+  const ago = (minutes: number) => Date.now() - minutes * minuteMs;
+  const retriedAt = retriedMinutes === undefined ? undefined : ago(retriedMinutes);
+  return { ...running, codeFailure: { since: ago(sinceMinutes), retriedAt, message: 'x is not a function' } };
+};
 const failure = (failCode: FailCode) => ({ failCode, failMsg: 'A test.' });
 
 function deps(): ActivityDeps {
@@ -131,16 +140,71 @@ for (const [what, look, failCode] of [
   ['failed', { ...gone, status: 'failed' }, 'internal'],
   ['timed out', { ...gone, status: 'timed_out' }, 'timeout'],
   ['completed without ending its task', { ...gone, status: 'completed' }, 'internal'],
-  ['is stuck in its code', { ...running, workflowTaskAttempts: 5 }, 'internal'],
+  ['is stuck in its code', failing(12, 1), 'internal'],
 ] satisfies [string, WorkflowLook, FailCode][]) {
   test(`the task of a workflow that ${what} is refunded as ${failCode} and called back at once`, async () => {
     const taskId = await accepted(look, 'http://receiver.test/');
     assert.equal((await run(activities().settleTasks)).refunded, 1);
     assert.equal(await failCodeOf(taskId), failCode);
     const ends = look.status === 'running' ? [`terminate ${taskId}`] : [];
-    assert.deepEqual(calls, [...ends, `deliver ${taskId}`]);
+    assert.deepEqual(calls, [`deliver ${taskId}`, ...ends]);
   });
 }
+
+for (const [what, look] of [
+  ['has failed for nine minutes', failing(9, 1)],
+  ['failed long ago and was not tried since the time was over, for tries lie minutes apart', failing(14, 5)],
+  ['failed long ago and is just being tried', failing(20, 0)],
+  ['failed long ago and waits for a worker to try it', failing(20, undefined)],
+] satisfies [string, WorkflowLook][]) {
+  test(`a task whose code ${what} is counted as stuck and not refunded`, async () => {
+    const taskId = await accepted(look);
+    assert.equal((await run(activities().settleTasks)).refunded, 0);
+    assert.deepEqual([await failCodeOf(taskId), calls, await countStuckTasks(database.db)], [undefined, [], 1]);
+  });
+}
+
+test('a task whose code goes on again is counted as stuck no longer', async () => {
+  const taskId = await accepted(failing(5, 1));
+  await run(activities().settleTasks);
+  assert.equal(await countStuckTasks(database.db), 1);
+  looks.set(taskId, running);
+  await run(activities().settleTasks);
+  assert.equal(await countStuckTasks(database.db), 0);
+});
+
+test('a stuck task that is refunded is counted as stuck no longer', async () => {
+  await accepted(failing(12, 1));
+  await run(activities().settleTasks);
+  assert.equal(await countStuckTasks(database.db), 0);
+});
+
+test('the refund with its true reason comes before the end of the workflow, which is repeated until the engine answers', async () => {
+  const taskId = await accepted(failing(12, 1));
+  const world = deps();
+  let seen: FailCode | undefined;
+  const terminateTask = async (id: string) => {
+    seen = await failCodeOf(id);
+    throw new Error('the engine is away');
+  };
+  await run(activities({ ...world, engine: { ...world.engine, terminateTask } }).settleTasks);
+  assert.deepEqual([seen, await failCodeOf(taskId), calls], ['internal', 'internal', []]);
+  looks.set(taskId, { ...running, status: 'terminated' });
+  await run(activities().settleTasks);
+  assert.deepEqual([calls, await failCodeOf(taskId)], [[`terminate ${taskId}`], 'internal']);
+  await run(activities().settleTasks);
+  assert.deepEqual(calls, [`terminate ${taskId}`], 'once is enough');
+});
+
+test('a workflow that has not ended ten minutes after its task was cancelled is ended', async () => {
+  const taskId = await accepted(running);
+  await refundTask(database.db, taskId, failure('cancelled'), { terminatesAfterMs: cancelGraceMs });
+  await run(activities().settleTasks);
+  assert.deepEqual(calls, []);
+  await administer(`update workflow_terminations set due_at = due_at - interval '10 minutes'`);
+  await run(activities().settleTasks);
+  assert.deepEqual(calls, [`terminate ${taskId}`]);
+});
 
 test('a task that ends while it is looked at keeps its end, and reconcile claims nothing', async () => {
   const taskId = await accepted(gone, 'http://receiver.test/');
@@ -157,12 +221,44 @@ test('a generation two minutes past its deadline is ended, one that stores its v
   const storing: WorkflowLook = { ...running, pendingActivities: ['storeResult'] };
   const [late, inTime, isStoring] = [await accepted(running), await accepted(running), await accepted(storing)];
   for (const taskId of [late, inTime, isStoring]) await startGeneration(database.db, taskId);
-  // The deadline of this catalogue is one minute.
-  const age = (taskId: string, seconds: number) =>
-    administer(`update tasks set generation_started_at = now() - interval '${seconds} s' where id = '${taskId}'`);
-  await Promise.all([age(late, 185), age(inTime, 175), age(isStoring, 185)]);
+  await Promise.all([runsFor(late, 185), runsFor(inTime, 175), runsFor(isStoring, 185)]);
   assert.equal((await run(activities().settleTasks)).refunded, 1);
   assert.deepEqual([await failCodeOf(late), calls], ['timeout', [`terminate ${late}`]]);
+});
+
+test('a generation that broke off and waits in the queue is not ended, however long ago it began', async () => {
+  const taskId = await accepted(running);
+  await startGeneration(database.db, taskId);
+  await runsFor(taskId, 50);
+  await administer(`update tasks set created_at = now() - interval '23 hours',
+    generation_started_at = now() - interval '23 hours', attempt_started_at = attempt_started_at - interval '22 hours',
+    attempt_seen_at = attempt_seen_at - interval '22 hours' where id = '${taskId}'`);
+  assert.equal((await run(activities().settleTasks)).refunded, 0);
+});
+
+test('a task that has waited for a day in all, whatever it waited for, is ended', async () => {
+  const [queued, brokenOff] = [
+    await accepted(running),
+    await accepted({ ...running, pendingActivities: ['storeResult'] }),
+  ];
+  await startGeneration(database.db, brokenOff);
+  await runsFor(brokenOff, 50);
+  await administer(
+    `update tasks set created_at = now() - interval '1445 minutes' where state in ('queuing', 'generating')`,
+  );
+  assert.equal((await run(activities().settleTasks)).refunded, 2);
+  assert.deepEqual([await failCodeOf(queued), await failCodeOf(brokenOff)], ['timeout', 'timeout']);
+});
+
+test('a running task is judged by the deadline it was accepted with, whatever the catalogue says today', async () => {
+  const taskId = await accepted(running);
+  await startGeneration(database.db, taskId);
+  await runsFor(taskId, 185);
+  await administer(`update tasks set deadline_ms = 3600000 where id = '${taskId}'`);
+  const world = deps();
+  for (const models of [world.models, new Map<string, Model>()]) {
+    assert.equal((await run(activities({ ...world, models }).settleTasks)).refunded, 0);
+  }
 });
 
 test('a round that dies anywhere is completed by the next one: one refund, one callback owed', async () => {
@@ -182,6 +278,25 @@ test('a round that dies anywhere is completed by the next one: one refund, one c
         `select count(*)::int as owed from callback_deliveries where task_id = '${taskId}'`,
       );
       assert.deepEqual(row, { owed: 1 });
+    }
+  }
+});
+
+test('a round that dies anywhere while it settles a stuck task is completed: the true reason, one refund, its workflow ended', async () => {
+  for (let call = 0, hasDied = true; hasDied; call += 1) {
+    for (const when of ['before', 'after'] as const) {
+      const taskId = await accepted(failing(12, 1), 'http://receiver.test/');
+      const dying = interruptedDeps(deps(), { call, when });
+      await run(activities(dying.deps).settleTasks).catch((error: unknown) => assert.ok(error instanceof Killed));
+      hasDied = dying.calls.length > call;
+      // What the first round has ended is looked at as it then stands.
+      if (calls.includes(`terminate ${taskId}`)) looks.set(taskId, gone);
+      await run(activities().settleTasks);
+      assert.equal(await failCodeOf(taskId), 'internal');
+      assert.ok(calls.includes(`terminate ${taskId}`));
+      const kinds = (await listTaskEntries(database.db, taskId)).map(({ kind }) => kind);
+      assert.deepEqual(kinds, ['charge', 'refund']);
+      assert.deepEqual(await administer('select * from workflow_terminations'), []);
     }
   }
 });
@@ -309,6 +424,36 @@ test('what a failed task left in the store is deleted after an hour, and its rec
   }
   assert.equal(await failCodeOf(taskId), 'timeout');
 });
+
+test('what an attempt on a worker that was cut off leaves after that is deleted, too, once no attempt can be alive', async () => {
+  const taskId = await accepted(gone);
+  await refundTask(database.db, taskId, failure('timeout'));
+  const endedAgo = async (minutes: number) => {
+    await administer(`alter table tasks disable trigger final_tasks_never_change`);
+    await administer(`update tasks set completed_at = now() - interval '${minutes} minutes',
+      media_deleted_at = case when media_deleted_at is not null then now() - interval '${minutes - 61} minutes' end
+      where id = '${taskId}'`);
+    await administer(`alter table tasks enable trigger final_tasks_never_change`);
+  };
+  await endedAgo(61);
+  assert.equal((await run(activities().deleteExpiredMedia)).deleted, 1);
+  const world = deps();
+  const scrap = join(folder, 'scrap.mp4');
+  await writeFile(scrap, 'x');
+  await world.media.put(mediaKeysOf(taskId).staged, scrap, 'video/mp4');
+  await endedAgo(25 * 60);
+  assert.equal((await run(activities().deleteExpiredMedia)).deleted, 0);
+  await endedAgo(26 * 60 + 1);
+  assert.equal((await run(activities().deleteExpiredMedia)).deleted, 1);
+  assert.equal(await world.media.fetchTo(mediaKeysOf(taskId).staged, join(folder, 'late')), false);
+  assert.equal((await run(activities().deleteExpiredMedia)).deleted, 0);
+});
+
+/** Its attempt was begun so long ago, and is alive. The deadline of this catalogue is one minute. */
+async function runsFor(taskId: string, seconds: number): Promise<void> {
+  await administer(`update tasks set deadline_ms = 60000, attempt_started_at = now() - interval '${seconds} s',
+    attempt_seen_at = now() where id = '${taskId}'`);
+}
 
 /** A task that failed a while ago, with a job of which nobody knows how it ended. */
 async function failedWithJob({ isAnswered = true } = {}): Promise<string> {

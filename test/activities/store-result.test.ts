@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { ActivityDeps } from '../../activities/deps.ts';
+import { createCompleteTask } from '../../activities/complete-task.ts';
 import { mediaKeysOf } from '../../activities/media-keys.ts';
 import { createStoreResult } from '../../activities/store-result.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
@@ -12,6 +13,7 @@ import { createDatabase, type Database } from '../../src/stores/database.ts';
 import { oldFfmpeg } from '../providers/preview/render-support.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { silentActivity } from '../support/silent-activity.ts';
+import { madeUpMeasures } from '../support/tasks.ts';
 
 describe('storing a result', () => {
   let folder: string;
@@ -90,6 +92,38 @@ describe('storing a result', () => {
       assert.deepEqual(await keysOf(order.taskId), [first.posterKey, first.videoKey]);
       assert.equal(posters, poster === undefined ? 0 : 1, 'the poster that was made is not made again');
     }
+  });
+
+  test('only the task’s own staging keys are taken: any other end the task, and nothing is moved', async () => {
+    const { order: other } = await staged('neighbour');
+    const { order } = await staged('greedy');
+    const { key, posterKey } = order.staged;
+    for (const foreign of [
+      other.staged,
+      { key: other.staged.key },
+      { key, posterKey: other.staged.posterKey },
+      { key: mediaKeysOf('neighbour').video },
+      { key: '../outside.mp4' },
+      { key: '/etc/passwd', posterKey },
+      // What an operator may write into a history is of any shape.
+      {} as typeof order.staged,
+      null as unknown as typeof order.staged,
+    ]) {
+      const storing = store({ taskId: 'greedy', staged: foreign });
+      await assert.rejects(storing, { type: 'result_invalid', nonRetryable: true }, JSON.stringify(foreign));
+    }
+    assert.deepEqual(await keysOf('neighbour'), [other.staged.posterKey, other.staged.key]);
+    assert.deepEqual(await keysOf('greedy'), [posterKey, key]);
+  });
+
+  test('a result with another task’s keys is neither shown nor deleted, and ends the task', async () => {
+    const { order: other } = await staged('shown');
+    const result = { ...madeUpMeasures, videoKey: other.staged.key, posterKey: other.staged.posterKey };
+    const completing = silentActivity({ workflowId: 'thief' }, () =>
+      createCompleteTask(deps)({ taskId: 'thief', result }),
+    );
+    await assert.rejects(completing, { type: 'result_invalid', nonRetryable: true });
+    assert.deepEqual(await keysOf('shown'), [other.staged.posterKey, other.staged.key]);
   });
 
   test('a video that is nowhere ends the task, whatever poster there is', async () => {

@@ -32,6 +32,7 @@ import * as operators from '../../src/stores/operators.ts';
 import { readPriceSchedules } from '../../src/stores/price-schedules.ts';
 import * as jobs from '../../src/stores/provider-jobs.ts';
 import { listRates } from '../../src/stores/rates.ts';
+import { countStuckTasks, markStuck } from '../../src/stores/stuck-tasks.ts';
 import { listTasks, listTasksOfAll } from '../../src/stores/task-list.ts';
 import {
   confirmCharge,
@@ -39,7 +40,9 @@ import {
   listEndedAmong,
   listUnfinishedTasks,
   startGeneration,
+  touchGeneration,
 } from '../../src/stores/tasks.ts';
+import { listDueTerminations, removeTermination } from '../../src/stores/workflow-terminations.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount, type TestAccount } from '../support/service.ts';
 import { acceptTestTask, listedRates, madeUpResult, taskParam } from '../support/tasks.ts';
@@ -202,7 +205,10 @@ test('no statement on the way of a task does', async () => {
   const { accountId } = account;
   const [taskId, failing] = [await newTask(accountId), await newTask(accountId)];
   await confirmCharge(watched, taskId);
+  await confirmCharge(watched, taskId);
   await startGeneration(watched, taskId);
+  await startGeneration(watched, taskId);
+  await touchGeneration(watched, taskId);
   await jobs.intendProviderJob(watched, { taskId, ordinal: 1, provider: 'preview' });
   await jobs.recordProviderJob(watched, { taskId, ordinal: 1, jobId: 'job' });
   await jobs.listProviderJobs(watched, taskId);
@@ -211,7 +217,7 @@ test('no statement on the way of a task does', async () => {
   await jobs.recordLateSuccess(watched, taskId);
   await jobs.settleProviderJob(watched, { taskId, ordinal: 1 }, 'abandoned');
   await completeTask(watched, taskId, madeUpResult);
-  await refundTask(watched, failing, { failCode: 'internal', failMsg: 'It failed.' });
+  await refundTask(watched, failing, { failCode: 'internal', failMsg: 'It failed.' }, { terminatesAfterMs: 0 });
   const delivery = await deliveries.findDelivery(watched, taskId);
   assert.ok(delivery);
   const attempt = { startedAt: 0, durationMs: 1, status: 500, error: undefined, responseHead: undefined };
@@ -289,6 +295,10 @@ test('no statement of the rounds that run every minute does', async () => {
   }
   await listExpiredMedia(watched, { retentionMs: 1e9, leftoverMs: 1e8, limit: 200 });
   await markMediaDeleted(watched, taskId);
+  await markStuck(watched, taskId, Date.now());
+  await countStuckTasks(watched);
+  await listDueTerminations(watched, 200);
+  await removeTermination(watched, taskId);
   await auditNextPart(watched);
   await readAuditState(watched);
   await assertPlans();

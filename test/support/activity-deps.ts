@@ -36,6 +36,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     engine: { startTask: noPart, lookAt: noPart, cancelTask: noPart, terminateTask: noPart, startDelivery: noPart },
     workFolder: join(folder, '.work'),
     retentionMs: 14 * 24 * 60 * 60_000,
+    stuckTaskMs: 10 * 60_000,
     onSettled: () => {},
   };
 }

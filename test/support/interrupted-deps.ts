@@ -50,6 +50,7 @@ export function interruptedDeps(deps: ActivityDeps, death: DeathPoint): { deps: 
   function interrupted(provider: Provider): Provider {
     return {
       name: provider.name,
+      isLocal: provider.isLocal ?? false,
       submit: (...args) => call('submit', () => provider.submit(...args)),
       recover: (...args) => call('recover', () => provider.recover(...args)),
       follow: (...args) => call('follow', () => provider.follow(...args)),

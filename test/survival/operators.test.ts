@@ -30,7 +30,7 @@ describe('an operator', { concurrency: true }, () => {
   let worker: Role;
   let reconciling: ReturnType<typeof setInterval>;
   before(async () => {
-    environment = await createTestEnvironment();
+    environment = await createTestEnvironment({ STUCK_TASK_SECONDS: '5' });
     ({ accountId } = await createTestAccount(environment.database));
     temporal = connectTemporal(environment.settings.temporal);
     const queues = taskQueuesOf(environment.settings.taskQueue);
@@ -98,7 +98,7 @@ describe('an operator', { concurrency: true }, () => {
   test('has a generation that does not end at its deadline: it is terminated, refunded, called back and stopped', async () => {
     const taskId = await generating('/overdue');
     await administer(
-      `update tasks set generation_started_at = now() - interval '33 minutes' where id = '${taskId}' and state = 'generating'`,
+      `update tasks set attempt_started_at = now() - interval '33 minutes' where id = '${taskId}' and state = 'generating'`,
     );
     await endsRefunded(taskId, 'timeout', '/overdue');
     assert.equal((await engine.lookAt(taskId)).status, 'terminated');

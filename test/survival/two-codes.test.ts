@@ -60,7 +60,7 @@ test('a running task survives the move to a release with other workflow code, an
 
     await deploy(today);
     upstream.finish(newer);
-    const isRefused = async () => ((await engine.lookAt(newer)).workflowTaskAttempts > 1 ? true : undefined);
+    const isRefused = async () => ((await engine.lookAt(newer)).codeFailure === undefined ? undefined : true);
     await waitFor('today’s code to refuse what it did not begin', isRefused, 40_000);
     await deploy(later);
     assert.equal((await waitForEnd(database.db, newer, 40_000)).state, 'success');

@@ -2,7 +2,6 @@ import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import { translationOf } from '../../dialects/dialect.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../../dialects/kie-record.ts';
-import type { Rate } from '../../domain/models.ts';
 import { documentedTaskRequest } from '../../domain/task-request.ts';
 import type { TaskParam } from '../../domain/task.ts';
 import type { Acceptance, NewTask } from '../../stores/accept-task.ts';
@@ -78,17 +77,18 @@ function newTask({ caller, dialect, json, ctx }: CreateCall, deps: HttpDeps): Ne
     accountId: caller.accountId,
     keyId: caller.keyId,
     param: request.param,
-    listedRates: listedRatesOf(request.param, deps),
+    ...listed(request.param, deps),
     idempotencyKey: idempotency.key,
     createRate: deps.createRate,
     dialect,
   };
 }
 
-function listedRatesOf({ model: name }: TaskParam, { models }: HttpDeps): readonly Rate[] {
+/** What the catalogue says of the model: the task keeps it. */
+function listed({ model: name }: TaskParam, { models }: HttpDeps) {
   const model = models.get(name);
   if (model === undefined) throw new Error(`a request for ${name} was let through, which is not in the catalogue`);
-  return model.rates;
+  return { listedRates: model.rates, deadlineMs: model.deadlineMs, providers: model.providers };
 }
 
 /** The record, when the client wanted to wait for it and its key may read it; whatever goes wrong, the task is accepted. */

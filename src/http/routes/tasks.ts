@@ -3,7 +3,7 @@ import { translationOf } from '../../dialects/dialect.ts';
 import { kieRecordSchema } from '../../dialects/kie-record.ts';
 import type { FieldError } from '../../domain/field-errors.ts';
 import { isFinal, type Task, type TaskFailure } from '../../domain/task.ts';
-import { refundTask } from '../../stores/end-task.ts';
+import { cancelGraceMs, refundTask } from '../../stores/end-task.ts';
 import { listTasks } from '../../stores/task-list.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { createdBetween, cutPage, idPage, nextCursorSchema, opaqueId, strictQuery, textParameter } from '../fields.ts';
@@ -73,8 +73,8 @@ const cancel = defineEndpoint({
     const task = await ownTask(db, input.taskId, caller.accountId);
     if (isFinal(task.state)) return presentCancelledTask(task);
     // The end and the refund are one transaction; the workflow is stopped in the background.
-    const ended = await refundTask(db, task.taskId, failure);
-    // Also when an earlier request ended it and lost its answer: stopping twice is harmless.
+    const ended = await refundTask(db, task.taskId, failure, { terminatesAfterMs: cancelGraceMs });
+    // Not for a task that had ended before, by an earlier request or otherwise: reconcile stops what that one left running.
     stopTask({ taskId: task.taskId, accountId: task.accountId, hasCallback: ended.hasCallback });
     return presentCancelledTask(ended.task);
   },

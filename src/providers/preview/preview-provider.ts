@@ -22,6 +22,7 @@ type Report = (progress: number) => void;
 export function createPreviewProvider(deps: PreviewDeps): Provider {
   return {
     name: 'preview',
+    isLocal: true,
     submit: async (request, signal) => {
       signal.throwIfAborted();
       return jobIdOf(request);

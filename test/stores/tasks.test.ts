@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { refundTask } from '../../src/stores/end-task.ts';
+import { intendProviderJob, recordProviderJob } from '../../src/stores/provider-jobs.ts';
+import { confirmCharge, listUnfinishedTasks, startGeneration, touchGeneration } from '../../src/stores/tasks.ts';
+import { acceptTask } from '../../src/stores/accept-task.ts';
+import { acceptTogether } from '../../src/stores/accept-together.ts';
+import { v7 as uuidv7 } from 'uuid';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestAccount } from '../support/service.ts';
+import { acceptTestTask, listedRates, taskParam } from '../support/tasks.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+describe('the deadline of a task', () => {
+  let database: TestDatabase;
+  let accountId: string;
+  before(async () => {
+    database = await createTestDatabase();
+    ({ accountId } = await createTestAccount(database, 1_000_000));
+  });
+  after(() => database.close());
+
+  const run = (text: string, values: unknown[] = []) => database.db.run({ name: text, text }, values);
+  const accepted = () => acceptTestTask(database.db, accountId, taskParam('clock'));
+  const start = (taskId: string, deadlineMs: number, localProviders?: readonly string[]) =>
+    startGeneration(database.db, taskId, { deadlineMs, ...(localProviders && { localProviders }) });
+  /** The attempt was begun so long ago, and last seen alive so long ago. */
+  const attempt = (taskId: string, startedMs: number, seenMs: number) =>
+    run(
+      `update tasks set attempt_started_at = now() - $2::float8 * interval '1 ms', attempt_seen_at = now() - $3::float8 * interval '1 ms' where id = $1`,
+      [taskId, startedMs, seenMs],
+    );
+  const withJob = async (taskId: string) => {
+    await intendProviderJob(database.db, { taskId, ordinal: 1, provider: 'somewhere' });
+    await recordProviderJob(database.db, { taskId, ordinal: 1, jobId: 'job' });
+  };
+  /** Within a second, for statements take time. */
+  const near = (ms: number | undefined, wanted: number) =>
+    assert.ok(ms !== undefined && Math.abs(ms - wanted) < 1_000, `${ms} instead of ${wanted}`);
+
+  test('is what the catalogue said when it was accepted, alone or with others, whatever its workflow was told', async () => {
+    const terms = { deadlineMs: 2 * hourMs, providers: ['somewhere', 'elsewhere'] };
+    for (const accept of [
+      (task: Parameters<typeof acceptTask>[1]) => acceptTask(database.db, task),
+      (task: Parameters<typeof acceptTask>[1]) => acceptTogether(database.db, [task], { waits: true }),
+    ]) {
+      const taskId = uuidv7();
+      await accept({ taskId, accountId, param: taskParam('kept'), listedRates, ...terms });
+      assert.equal((await confirmCharge(database.db, taskId))?.deadlineMs, 2 * hourMs);
+      const begun = await start(taskId, minuteMs);
+      assert.deepEqual([begun?.leftMs, begun?.providers], [2 * hourMs, terms.providers]);
+    }
+  });
+
+  test('of a task that was accepted by an earlier release is what its workflow says, and stays so', async () => {
+    const taskId = await accepted();
+    assert.equal((await confirmCharge(database.db, taskId))?.deadlineMs, undefined);
+    assert.equal((await start(taskId, 5 * minuteMs))?.leftMs, 5 * minuteMs);
+    const [row] = await listUnfinishedTasks(database.db, { minAgeMs: 0, limit: 1000 }).then((tasks) =>
+      tasks.filter((task) => task.taskId === taskId),
+    );
+    assert.equal(row?.deadlineMs, 5 * minuteMs);
+    near((await start(taskId, hourMs))?.leftMs, 5 * minuteMs);
+  });
+
+  test('is not used up by waiting for the next attempt, only by the time in which attempts were alive', async () => {
+    const taskId = await accepted();
+    await start(taskId, 10 * minuteMs);
+    // It ran for three minutes, died unseen within fifteen seconds, and waited for more than an hour.
+    await attempt(taskId, 70 * minuteMs, 67 * minuteMs);
+    const second = await start(taskId, 10 * minuteMs);
+    near(second?.leftMs, 7 * minuteMs - 15_000);
+    assert.equal(second?.isFirst, false);
+    await attempt(taskId, 90 * minuteMs, 85 * minuteMs);
+    near((await start(taskId, 10 * minuteMs))?.leftMs, 2 * minuteMs - 30_000);
+  });
+
+  test('is not used up by attempts that are shorter than the time between two signs of life', async () => {
+    const taskId = await accepted();
+    await start(taskId, 10_000);
+    await attempt(taskId, hourMs, hourMs);
+    near((await start(taskId, 10_000))?.leftMs, 7_500);
+  });
+
+  test('goes on while a job runs upstream that nobody follows, but leaves a minute to fetch its video', async () => {
+    const taskId = await accepted();
+    await start(taskId, 10 * minuteMs);
+    await withJob(taskId);
+    await attempt(taskId, 4 * minuteMs, 3 * minuteMs);
+    near((await start(taskId, 10 * minuteMs))?.leftMs, 6 * minuteMs);
+    await attempt(taskId, 2 * hourMs, 2 * hourMs);
+    near((await start(taskId, 10 * minuteMs))?.leftMs, minuteMs);
+    const [row] = (await listUnfinishedTasks(database.db, { minAgeMs: 0, limit: 1000 })).filter(
+      (task) => task.taskId === taskId,
+    );
+    assert.ok(Number(row?.ranMs) <= 10 * minuteMs, 'so reconcile lets it');
+  });
+
+  test('does not go on for a job that ended with its attempt', async () => {
+    const taskId = await accepted();
+    await start(taskId, 10 * minuteMs);
+    await withJob(taskId);
+    await attempt(taskId, 2 * hourMs, 2 * hourMs);
+    near((await start(taskId, 10 * minuteMs, ['somewhere']))?.leftMs, 10 * minuteMs - 15_000);
+  });
+
+  test('is over when attempts have run for so long', async () => {
+    const taskId = await accepted();
+    await start(taskId, minuteMs);
+    await attempt(taskId, 5 * minuteMs, 2 * minuteMs);
+    assert.ok(Number((await start(taskId, minuteMs))?.leftMs) <= 0);
+  });
+
+  test('is seen to be used by an attempt that is alive', async () => {
+    const taskId = await accepted();
+    await start(taskId, 10 * minuteMs);
+    await attempt(taskId, 4 * minuteMs, 4 * minuteMs);
+    await touchGeneration(database.db, taskId);
+    const [row] = (await listUnfinishedTasks(database.db, { minAgeMs: 0, limit: 1000 })).filter(
+      (task) => task.taskId === taskId,
+    );
+    near(row?.ranMs, 4 * minuteMs);
+  });
+
+  test('has no meaning once the task is final: nothing is begun, and nothing changes', async () => {
+    const taskId = await accepted();
+    await refundTask(database.db, taskId, { failCode: 'internal', failMsg: 'A test.' });
+    assert.equal(await start(taskId, minuteMs), undefined);
+    await touchGeneration(database.db, taskId);
+  });
+});
