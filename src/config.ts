@@ -152,6 +152,21 @@ const schema = z
     context.addIssue({ code: 'custom', path: ['VIDEOGEN_SECRET'], message });
   });
 
+/** Where programs are found and downloads are kept: all that a demo takes from the environment. */
+const keptSettings = ['PATH', 'XDG_CACHE_HOME', 'TEMPORAL_CLI_PATH', 'FFMPEG_PATH'];
+
+/**
+ * Takes every other setting out of the environment, those that libraries read by themselves included, so that what follows
+ * can reach no database, Temporal or store but its own.
+ */
+export function sealEnvironment(environment: NodeJS.ProcessEnv = process.env): void {
+  const settings = new Set([...Object.keys(schema.shape), ...secretNames.map((name) => `${name}_FILE`)]);
+  for (const name of Object.keys(environment)) {
+    const isSetting = settings.has(name) || /^(VIDEOGEN_|TEMPORAL_|PG[A-Z]+$)/.test(name);
+    if (isSetting && !keptSettings.includes(name)) delete environment[name];
+  }
+}
+
 function config(env: z.output<typeof schema>, environment: Environment): Config {
   const dataFolder = resolve(env.VIDEOGEN_DATA);
   // Embedded mode is for one person's machine, so its own addresses are let through; a shared service names what it wants.

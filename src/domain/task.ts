@@ -1,7 +1,8 @@
 /** What a task is, in the words of the specification. No I/O, no clock. */
 
 /** The life of a task; the last two are final and never change. */
-export type TaskState = 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+export const taskStates = ['waiting', 'queuing', 'generating', 'success', 'fail'] as const;
+export type TaskState = (typeof taskStates)[number];
 
 /** Why a task ended in `fail`; stable, part of the contract (design, section 3). */
 export const failCodes = [
