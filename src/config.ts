@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { defaultModels, type Model } from './domain/models.ts';
+import { defaultModels, type Model, providerNames, unknownProviders } from './domain/models.ts';
 import { parseRate, type Rate } from './domain/rate.ts';
 import { parseModelsFile } from './models-file.ts';
 import { type AllowList, loopbackAllowance, parseAllowList } from './outbound/allow-list.ts';
@@ -65,12 +65,17 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the configuration; the only reader of the environment in the program. Throws `ConfigError`. */
-export function readConfig(environment: Environment = process.env): Config {
+/**
+ * Reads the configuration; the only reader of the environment in the program. Throws `ConfigError`. The catalogue may name the
+ * given providers: a task of a model whose provider no worker has would be charged, and refunded at once.
+ */
+export function readConfig(environment: Environment = process.env, providers = providerNames): Config {
   const faults: string[] = [];
   const env = withSecretsFromFiles(withoutEmpty(environment), faults);
   const parsed = schema.safeParse(env);
   if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+  const unknown = unknownProviders(parsed.data?.VIDEOGEN_MODELS ?? [], providers);
+  faults.push(...unknown.map((fault) => `VIDEOGEN_MODELS: ${fault}`));
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
   return config(parsed.data, env);
 }
