@@ -57,10 +57,7 @@ const silentStory: Story = {
 /** On a terminal lines end between words; what has no space, such as an address, stays whole. */
 function wrapped(text: string): string {
   if (!process.stdout.isTTY) return text;
-  return wrapAnsi(text, Math.max(20, process.stdout.columns - markColumns), { trim: false })
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n');
+  return wrapAnsi(text, Math.max(20, process.stdout.columns - markColumns));
 }
 
 type Bar = TaskProgress & { clear(): void };
@@ -68,6 +65,8 @@ type Bar = TaskProgress & { clear(): void };
 const redrawMs = 200;
 const barColumns = 40;
 const eraseLine = '\r\u001B[K';
+/** The bar's line, and the mark above it. */
+const eraseBar = `${eraseLine}\u001B[1A${eraseLine}`;
 
 /**
  * One line that is drawn anew in its place. It reads no keys and leaves the terminal's mode alone, so Ctrl-C stays a signal,
@@ -75,19 +74,23 @@ const eraseLine = '\r\u001B[K';
  */
 function barOnTerminal(): Bar {
   const startedAt = Date.now();
-  let [percent, state] = [0, 'waiting'];
+  let [percent, state, isDrawn] = [0, 'waiting', false];
   const draw = () => {
+    if (!isDrawn) process.stdout.write('│\n');
+    isDrawn = true;
     const seconds = Math.floor((Date.now() - startedAt) / 1000);
     const figures = `${String(percent).padStart(3)} %  ${state}, ${seconds} s`;
     const columns = Math.max(0, Math.min(barColumns, process.stdout.columns - markColumns - figures.length - 3));
     const full = Math.round((percent / 100) * columns);
     process.stdout.write(`${eraseLine}│  ${'━'.repeat(full)}${'─'.repeat(columns - full)} ${figures}`);
   };
-  const clear = () => process.stdout.write(eraseLine);
+  const clear = () => {
+    if (isDrawn) process.stdout.write(eraseBar);
+    isDrawn = false;
+  };
   const timer = setInterval(draw, redrawMs);
   // A command that is broken off must not be kept alive by its bar.
   timer.unref();
-  process.stdout.write('│\n');
   draw();
   return {
     show: (record) => {
