@@ -55,6 +55,8 @@ type Service = {
   readonly interruptions: Interruptions;
   readonly out: string | undefined;
   readonly asJson: boolean;
+  /** The command that goes on with a task, for the same service. */
+  readonly follower: (taskId: string) => string;
   /** Aborted when it is broken off while no request is under way, in a pause between two tries. */
   readonly betweenTries: AbortSignal;
 };
@@ -84,7 +86,9 @@ async function withService(
   };
   try {
     const client = clientOf(baseUrl, key, onRetry);
-    await work({ client, story, interruptions, out, asJson, betweenTries: betweenTries.signal });
+    const address = givenUrl === undefined ? [] : ['--base-url', givenUrl];
+    const follower = (taskId: string) => invocation('follow', taskId, ...address);
+    await work({ client, story, interruptions, out, asJson, follower, betweenTries: betweenTries.signal });
   } catch (error) {
     throw withHint(error);
   } finally {
@@ -125,7 +129,7 @@ async function generate(service: Service, prompt: string, options: GenerationOpt
 async function follow(service: Service, taskId: string): Promise<void> {
   service.story.step(`Task ${taskId}`);
   const record = await waited(service, taskId, () =>
-    Promise.resolve(`The task goes on; follow it with: ${invocation('follow', taskId)}`),
+    Promise.resolve(`The task goes on; follow it with: ${service.follower(taskId)}`),
   );
   await saved(service, record);
 }
@@ -150,7 +154,7 @@ async function created<T>(service: Service, create: (signal: AbortSignal) => Pro
 
 /** The record of the task once it has ended. Broken off, it ends with the sentence that `onInterruption` answers. */
 async function waited(service: Service, taskId: string, onInterruption: () => Promise<string>): Promise<TaskRecord> {
-  const { client, story, interruptions, asJson } = service;
+  const { client, story, interruptions, asJson, follower } = service;
   const progress = story.progress();
   try {
     const onRecord = (record: TaskRecord) => progress.show(record);
@@ -158,7 +162,7 @@ async function waited(service: Service, taskId: string, onInterruption: () => Pr
   } catch (error) {
     progress.done();
     if (!interruptions.signal.aborted) {
-      story.warn(`The task goes on; follow it with: ${invocation('follow', taskId)}`);
+      story.warn(`The task goes on; follow it with: ${follower(taskId)}`);
       throw error;
     }
     const outcome = await onInterruption();
@@ -170,26 +174,28 @@ async function waited(service: Service, taskId: string, onInterruption: () => Pr
 }
 
 /** Cancels the task; what became of it and of its credits. */
-async function cancelled({ client, story, interruptions }: Service, taskId: string, credits: number): Promise<string> {
-  const goesOn = `The task goes on, with ${credits} credits charged; follow it with: ${invocation('follow', taskId)}`;
+async function cancelled(service: Service, taskId: string, credits: number): Promise<string> {
+  const { client, story, interruptions, follower } = service;
+  const goesOn = `The task goes on, with ${credits} credits charged; follow it with: ${follower(taskId)}`;
   story.step('Cancelling the task');
   interruptions.onNext(() => sayAndExit(interrupted(goesOn)));
   try {
     const end = await client.cancelTask(taskId);
     if (end.creditsRefunded > 0) return `Task ${taskId} is cancelled: ${end.creditsRefunded} credits refunded.`;
-    return `The task had succeeded before; save its video with: ${invocation('follow', taskId)}`;
+    return `The task had succeeded before; save its video with: ${follower(taskId)}`;
   } catch (error) {
     return `${error instanceof Error ? error.message : String(error)}. ${goesOn}`;
   }
 }
 
-async function saved({ client, story, out, asJson, interruptions }: Service, record: TaskRecord): Promise<void> {
+async function saved(service: Service, record: TaskRecord): Promise<void> {
+  const { client, story, out, asJson, interruptions, follower } = service;
   if (record.state === 'fail') {
     story.warn(`Failed after ${secondsOf(record)} s: ${record.creditsRefunded} credits refunded`);
     throw new CommandError(`${record.failCode}: ${record.failMsg}`);
   }
   const file = resolve(out ?? `${record.taskId}.mp4`);
-  const notSaved = `The task succeeded; save its video with: ${invocation('follow', record.taskId)}`;
+  const notSaved = `The task succeeded; save its video with: ${follower(record.taskId)}`;
   interruptions.onNext(() => sayAndExit(interrupted(notSaved)));
   try {
     await saveVideo(client, record.taskId, file, interruptions.signal);
