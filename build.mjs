@@ -31,8 +31,8 @@ const stampFile = 'dist/build.json';
 
 /** Programs load these by name while they run; a name is never used for another content. */
 const chunks = 'dist/chunks';
-/** How long the chunks of an earlier build stay, for programs that were started from it. */
-const keepChunksMs = 90 * 24 * 60 * 60_000;
+/** The chunks of so many earlier builds stay, for programs that were started from them. */
+const keptBuilds = 20;
 
 process.chdir(import.meta.dirname);
 if (process.argv.includes('--if-needed') && isCurrent()) process.exit(0);
@@ -88,16 +88,18 @@ function move(from, to, files) {
   for (const file of gone) fs.rmSync(join(to, file));
 }
 
-/** The chunks of the build before are as old as the moment they were replaced; after long enough they are removed. */
+/** Chunks that are no longer made get the moment of it as their time; those of the builds before the last few are removed. */
 function retireChunks(made) {
-  const before = JSON.parse(readOr(stampFile, '{"chunks":[]}')).chunks;
-  const now = new Date();
-  for (const file of before) if (fs.existsSync(join('dist', file))) fs.utimesSync(join('dist', file), now, now);
   const current = new Set(made);
-  for (const file of filesIn(chunks)) {
-    if (current.has(`chunks/${file}`)) continue;
-    if (now - fs.statSync(join(chunks, file)).mtimeMs > keepChunksMs) fs.rmSync(join(chunks, file));
+  const now = new Date();
+  for (const file of JSON.parse(readOr(stampFile, '{"chunks":[]}')).chunks) {
+    if (!current.has(file) && fs.existsSync(join('dist', file))) fs.utimesSync(join('dist', file), now, now);
   }
+  const retired = filesIn(chunks)
+    .filter((file) => !current.has(`chunks/${file}`))
+    .map((file) => ({ path: join(chunks, file), at: fs.statSync(join(chunks, file)).mtimeMs }));
+  const kept = [...new Set(retired.map(({ at }) => at))].toSorted((a, b) => b - a).slice(0, keptBuilds);
+  for (const { path, at } of retired) if (!kept.includes(at)) fs.rmSync(path);
 }
 
 function isCurrent() {

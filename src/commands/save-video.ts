@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Client } from '../../clients/typescript/src/index.ts';
@@ -10,6 +10,11 @@ export async function saveVideo(client: Client, taskId: string, path: string, si
   const { body } = await client.download(taskId, { signal });
   if (body === null) throw new CommandError('The video is empty.');
   const partial = `${path}.part`;
-  await pipeline(Readable.fromWeb(body), createWriteStream(partial), { signal });
-  await rename(partial, path);
+  try {
+    await pipeline(Readable.fromWeb(body), createWriteStream(partial), { signal });
+    await rename(partial, path);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
 }
