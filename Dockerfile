@@ -31,6 +31,7 @@ ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps TMPDIR=/data
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/package.json ./
 COPY --from=build /app/dist ./dist
+RUN ln -s /app/dist/cli.js /usr/local/bin/videogen && videogen --version
 USER node
 EXPOSE 3000
 CMD ["node", "dist/api.js"]

@@ -1,7 +1,7 @@
 import { build } from 'esbuild';
 import { fileURLToPath } from 'node:url';
 
-// Run once by the build, as the last step. Node needs a millisecond or two for each file that it loads, and the API alone is five
+// The last step of build.mjs, beside whose output it writes. Node needs a millisecond or two for each file that it loads, and the API alone is five
 // hundred of them with its packages: in a few large ones a start takes half a second less (docs/decisions.md).
 
 /** They bring a native library, threads or files of their own, which are looked for beside their code; or half of Temporal. */
@@ -14,7 +14,7 @@ const require =
 await build({
   absWorkingDir: fileURLToPath(new URL('../..', import.meta.url)),
   entryPoints: ['api', 'cli', 'migrate', 'worker'].map((program) => `src/${program}.ts`),
-  outdir: 'dist',
+  outdir: fileURLToPath(new URL('..', import.meta.url)),
   chunkNames: 'chunks/[name]-[hash]',
   bundle: true,
   splitting: true,

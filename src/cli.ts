@@ -1,11 +1,18 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
+import { readFileSync } from 'node:fs';
+import { addExamples } from './commands/examples.ts';
 import { sayAndExit } from './say-and-exit.ts';
+
+// This file is bundled into dist/, beside which the manifest lies; a package.json without a version is not ours.
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 
 const program = new Command('videogen')
   .description('AI video generation as a dependable paid API')
   .option('--json', 'print one JSON object on standard output and nothing else there')
-  .showHelpAfterError()
+  .version(version, '--version', 'print the version')
   .exitOverride();
 
 // In the order of the help. Each is loaded by itself, since a start must not wait for what other commands need.
@@ -13,11 +20,13 @@ const commands = {
   start: async () => (await import('./commands/start.ts')).addStartCommand(program),
   demo: async () => (await import('./commands/demo.ts')).addDemoCommand(program),
   generate: async () => (await import('./commands/generate.ts')).addGenerateCommand(program),
+  follow: async () => (await import('./commands/generate.ts')).addFollowCommand(program),
   account: async () => (await import('./commands/account.ts')).addAccountCommands(program, await runner()),
   credits: async () => (await import('./commands/credits.ts')).addCreditsCommands(program, await runner()),
   key: async () => (await import('./commands/key.ts')).addKeyCommands(program, await runner()),
   operator: async () => (await import('./commands/operator.ts')).addOperatorCommands(program, await runner()),
   rate: async () => (await import('./commands/rate.ts')).addRateCommands(program, await runner()),
+  balance: async () => (await import('./commands/balance.ts')).addBalanceCommand(program, await runner()),
   task: async () => (await import('./commands/task.ts')).addTaskCommands(program, await runner()),
   'callback-secret': async () =>
     (await import('./commands/callback-secret.ts')).addCallbackSecretCommands(program, await runner()),
@@ -38,6 +47,7 @@ function asked(): readonly (() => Promise<void>)[] {
 
 try {
   for (const add of asked()) await add();
+  addExamples(program);
   await program.parseAsync();
 } catch (error) {
   // Commander has printed its own help or complaint already.

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { defaultModels, type Model } from './domain/models.ts';
+import { defaultModels, type Model, providerNames, unknownProviders } from './domain/models.ts';
 import { parseRate, type Rate } from './domain/rate.ts';
 import { parseModelsFile } from './models-file.ts';
 import { type AllowList, loopbackAllowance, parseAllowList } from './outbound/allow-list.ts';
@@ -67,12 +67,17 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the configuration; the only reader of the environment in the program. Throws `ConfigError`. */
-export function readConfig(environment: Environment = process.env): Config {
+/**
+ * Reads the configuration; the only reader of the environment in the program. Throws `ConfigError`. The catalogue may name the
+ * given providers: a task of a model whose provider no worker has would be charged, and refunded at once.
+ */
+export function readConfig(environment: Environment = process.env, providers = providerNames): Config {
   const faults: string[] = [];
   const env = withSecretsFromFiles(withoutEmpty(environment), faults);
   const parsed = schema.safeParse(env);
   if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+  const unknown = unknownProviders(parsed.data?.VIDEOGEN_MODELS ?? [], providers);
+  faults.push(...unknown.map((fault) => `VIDEOGEN_MODELS: ${fault}`));
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
   return config(parsed.data, env);
 }
@@ -154,6 +159,21 @@ const schema = z
     const message = 'must be set (32 characters or more) when DATABASE_URL is; every process needs the same one';
     context.addIssue({ code: 'custom', path: ['VIDEOGEN_SECRET'], message });
   });
+
+/** Where programs are found and downloads are kept: all that a demo takes from the environment. */
+const keptSettings = ['PATH', 'XDG_CACHE_HOME', 'TEMPORAL_CLI_PATH', 'FFMPEG_PATH'];
+
+/**
+ * Takes every other setting out of the environment, those that libraries read by themselves included, so that what follows
+ * can reach no database, Temporal or store but its own.
+ */
+export function sealEnvironment(environment: NodeJS.ProcessEnv = process.env): void {
+  const settings = new Set([...Object.keys(schema.shape), ...secretNames.map((name) => `${name}_FILE`)]);
+  for (const name of Object.keys(environment)) {
+    const isSetting = settings.has(name) || /^(VIDEOGEN_|TEMPORAL_|PG[A-Z]+$)/.test(name);
+    if (isSetting && !keptSettings.includes(name)) delete environment[name];
+  }
+}
 
 function config(env: z.output<typeof schema>, environment: Environment): Config {
   const dataFolder = resolve(env.VIDEOGEN_DATA);

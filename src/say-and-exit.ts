@@ -4,5 +4,5 @@ export function sayAndExit(error: unknown): never {
   const message =
     error instanceof Error ? (isExpected ? error.message : (error.stack ?? error.message)) : String(error);
   process.stderr.write(`${message}\n`);
-  process.exit(1);
+  process.exit(error instanceof Error && 'exitCode' in error ? Number(error.exitCode) : 1);
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { ConfigError, readConfig } from '../src/config.ts';
+import { ConfigError, readConfig, sealEnvironment } from '../src/config.ts';
 
 describe('readConfig', () => {
   test('an empty environment is the embedded service on loopback', () => {
@@ -119,5 +119,35 @@ describe('readConfig', () => {
       [['bytedance/seedance-2-5', 'bytedance/v1-pro-text-to-video'], [], [], ['bytedance/seedance-1.5-pro', 'villa']],
     );
     rmSync(folder, { recursive: true });
+  });
+
+  test('a catalogue whose provider no worker has is refused, with the name that was probably meant', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'videogen-config-'));
+    const file = join(folder, 'models.json');
+    const models = (...providers: readonly string[]) =>
+      writeFileSync(
+        file,
+        JSON.stringify({ models: [{ model: 'm', title: 'M', rates: [{ creditsPerSecond: 7 }], providers }] }),
+      );
+    models('preview');
+    assert.deepEqual(readConfig({ VIDEOGEN_MODELS: file }).models[0]?.providers, ['preview']);
+    models('preview', 'previw');
+    assert.throws(
+      () => readConfig({ VIDEOGEN_MODELS: file }),
+      /model m names the unknown provider previw, did you mean preview\?/,
+    );
+    models('seedance');
+    assert.throws(() => readConfig({ VIDEOGEN_MODELS: file }), /unknown provider seedance, must be one of preview/);
+    assert.deepEqual(readConfig({ VIDEOGEN_MODELS: file }, ['seedance']).models[0]?.providers, ['seedance']);
+    rmSync(folder, { recursive: true });
+  });
+
+  test('a sealed environment keeps nothing of a service, only where programs are found and downloads are kept', () => {
+    const strangers = { DATABASE_URL: 'x', PUBLIC_URL: 'x', RESULT_STORE: 'x', VIDEOGEN_SECRET_FILE: 'x', PORT: 'x' };
+    const others = { TEMPORAL_ADDRESS: 'x', PGSSLMODE: 'x', VIDEOGEN_MODELS: 'x', LOG_LEVEL: 'x' };
+    const kept = { PATH: 'p', HOME: 'h', TEMPORAL_CLI_PATH: 't', FFMPEG_PATH: 'f', TERM: 'xterm' };
+    const environment = { ...strangers, ...others, ...kept };
+    sealEnvironment(environment);
+    assert.deepEqual(environment, kept);
   });
 });

@@ -133,6 +133,46 @@ test('api and worker tell a monitor on their network how they are, on a port tha
   assert.match(JSON.stringify(service('worker').healthcheck), /127\.0\.0\.1:9464\/healthz/);
 });
 
+test('every setting that an operator may want is passed on from .env, and a catalogue is mounted where it is looked for', () => {
+  // The container's own paths and ports, Temporal's and ffmpeg's places, and the key of a client are no settings of .env.
+  const readme = readFileSync('README.md', 'utf8').match(/^\| `[A-Z].*$/gm) ?? [];
+  const documented = readme.flatMap((row) =>
+    [...(row.split('|')[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, name = '']) => name),
+  );
+  const fixed = [
+    'HOST',
+    'PORT',
+    'VIDEOGEN_DATA',
+    'DATABASE_URL',
+    'TEMPORAL_ADDRESS',
+    'TEMPORAL_NAMESPACE',
+    'RESULT_STORE',
+  ];
+  const inside = ['TEMPORAL_CLI_PATH', 'FFMPEG_PATH', 'METRICS_PORT', 'VIDEOGEN_API_KEY'];
+  const wanted = documented.filter((name) => ![...fixed, ...inside].includes(name));
+  assert.ok(
+    wanted.includes('VIDEOGEN_MODELS') && wanted.includes('MEDIA_RETENTION_DAYS') && wanted.includes('WORKER_VERSION'),
+  );
+  assert.deepEqual(
+    wanted.filter((name) => !composeText.includes(`\${${name}:`)),
+    [],
+  );
+  for (const name of ours) {
+    const { environment, volumes } = service(name);
+    assert.equal(environment['VIDEOGEN_MODELS'], '', 'without a file it is the built-in catalogue');
+    assert.ok(volumes.includes('/dev/null:/etc/videogen/models.json:ro'), name);
+  }
+  assert.match(composeText, /VIDEOGEN_MODELS: \$\{VIDEOGEN_MODELS:\+\/etc\/videogen\/models\.json\}/);
+});
+
+test('the header makes an account and a key by a command that is on the PATH of the image', () => {
+  const commands = [...composeText.matchAll(/^# {3}docker compose exec api (\S+ \S+ \S+)/gm)].map(
+    ([, command]) => command,
+  );
+  assert.deepEqual(commands, ['videogen account create', 'videogen key create']);
+  assert.match(dockerfile, /ln -s \/app\/dist\/cli\.js \/usr\/local\/bin\/videogen/);
+});
+
 test('api and worker share the folder of results', () => {
   for (const name of ['api', 'worker']) {
     const { environment, volumes } = service(name);
@@ -198,9 +238,10 @@ function interpolateStrings(_key: unknown, value: unknown): unknown {
   return typeof value === 'string' ? interpolate(value) : value;
 }
 
-/** `${NAME:?message}` becomes a sample, `${NAME:-default}` its default, and `$$` a dollar; innermost first. */
+/** `${NAME:?message}` becomes a sample, `${NAME:-default}` its default, `${NAME:+word}` nothing, `$$` a dollar; innermost first. */
 function interpolate(text: string): string {
-  const next = text.replaceAll(/\$\{(\w+)(?::\?[^${}]*|:-([^${}]*))\}/g, (_, name: string, fallback?: string) => {
+  const unset = text.replaceAll(/\$\{\w+:\+[^${}]*\}/g, '');
+  const next = unset.replaceAll(/\$\{(\w+)(?::\?[^${}]*|:-([^${}]*))\}/g, (_, name: string, fallback?: string) => {
     return fallback ?? sampleSecrets[name] ?? assert.fail(`${name} has neither a default nor a sample`);
   });
   return next === text ? text.replaceAll('$$', '$') : interpolate(next);

@@ -1,18 +1,32 @@
 import type { Command } from 'commander';
 import type { Rate } from '../domain/rate.ts';
+import { type AccountDetail, listAccounts } from '../stores/account-list.ts';
 import { findAccountLimits } from '../stores/accounts.ts';
 import { limitAccountAs, openAccountAs } from '../stores/operator-accounts.ts';
 import { commandLineActor } from './command-line-actor.ts';
 import type { RunOnDatabase } from './command-runner.ts';
-import { id, rateOrDefault, wholeNumber } from './arguments.ts';
+import { id, maxNameLength, rateOrDefault, textUpTo, wholeNumber } from './arguments.ts';
 import { CommandError } from './output.ts';
 
+/** Accounts that are listed at most. */
+export const maxListedAccounts = 1000;
+
 export function addAccountCommands(program: Command, run: RunOnDatabase): void {
-  const account = program.command('account').description('open accounts and set their limits');
+  const account = program.command('account').description('open and list accounts, and set their limits');
+  const list = account
+    .command('list')
+    .description('accounts by name, with their credits and unfinished tasks')
+    .option('--prefix <text>', 'those whose name begins like this', '');
+  list.action(
+    run(async ({ db }, { prefix }: { prefix: string }) => {
+      const accounts = await listAccounts(db, { prefix, limit: maxListedAccounts });
+      return { json: { accounts }, lines: accounts.length === 0 ? ['No accounts.'] : accounts.map(accountLine) };
+    }),
+  );
   account
     .command('create')
     .description('open an account')
-    .argument('<name>', 'whose account it is, 1 to 200 characters')
+    .argument('<name>', `whose account it is, 1 to ${maxNameLength} characters`, textUpTo(maxNameLength))
     .option('--credits <n>', 'opening credits', wholeNumber(0), 0)
     .action(
       run(async ({ db }, name: string, { credits }: { credits: number }) => {
@@ -43,4 +57,9 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
         };
       }),
     );
+}
+
+function accountLine({ accountId, name, balance, unfinishedTasks, suspendedAt }: AccountDetail): string {
+  const state = suspendedAt === undefined ? 'active' : 'suspended';
+  return [accountId, state, `${balance} credits`, `${unfinishedTasks} unfinished tasks`, name].join('  ');
 }

@@ -30,6 +30,25 @@ export function instant(text: string): number {
   return atMs;
 }
 
+/** As `instant`, for what is still to come: what expired before it was made would never work. */
+export function futureInstant(text: string): number {
+  const atMs = instant(text);
+  if (atMs <= Date.now()) throw new InvalidArgumentError('It must be in the future.');
+  return atMs;
+}
+
+/** A commander parser of texts that a person reads later, such as a name or a reason. */
+export function textUpTo(maxLength: number) {
+  return (text: string): string => {
+    // PostgreSQL counts code points, and keeps no NUL.
+    if (text.trim() === '' || [...text].length > maxLength || text.includes('\0'))
+      throw new InvalidArgumentError(`It must be 1 to ${maxLength} characters.`);
+    return text;
+  };
+}
+
+export const maxNameLength = 200;
+
 const minuteMs = 60_000;
 const spansMs: Readonly<Record<string, number>> = { m: minuteMs, h: 60 * minuteMs, d: 24 * 60 * minuteMs };
 

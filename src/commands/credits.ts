@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { bookCreditsAs } from '../stores/operator-credits.ts';
-import { id, wholeNumber } from './arguments.ts';
+import { maxReasonLength } from '../stores/rates.ts';
+import { id, textUpTo, wholeNumber } from './arguments.ts';
 import { commandLineActor } from './command-line-actor.ts';
 import type { RunOnDatabase } from './command-runner.ts';
 import { CommandError } from './output.ts';
@@ -12,7 +13,7 @@ export function addCreditsCommands(program: Command, run: RunOnDatabase): void {
     .description('add credits to an account; the entry and its reason stay in the ledger')
     .argument('<account>', 'account id', id)
     .argument('<credits>', 'how many', wholeNumber(1))
-    .requiredOption('--reason <text>', 'why, at most 500 characters')
+    .requiredOption('--reason <text>', `why, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
     .action(
       run(async ({ db }, accountId: string, granted: number, { reason }: { reason: string }) => {
         const booking = { accountId, kind: 'grant', amount: granted, reason } as const;

@@ -1,6 +1,6 @@
-import { log } from '@clack/prompts';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type Client, createClient, type TaskRecord, type TaskRequest } from '../../clients/typescript/src/index.ts';
 import { scopes } from '../domain/api-key.ts';
 import { probeVideo } from '../media/probe-video.ts';
@@ -15,20 +15,29 @@ import { type DemoReceiver, startDemoReceiver } from './demo-receiver.ts';
 import { type GenerationOptions, withRequestBody } from './generation-options.ts';
 import { CommandError } from './output.ts';
 import { saveVideo } from './save-video.ts';
-import { taskProgressBar } from './task-progress-bar.ts';
+import type { Story } from './story.ts';
 
 const openingCredits = 1_000;
+
+export type DemoResult = { readonly file: string; readonly made: TaskRecord; readonly refunded: TaskRecord };
+
+type Running = {
+  readonly db: Database;
+  readonly settings: Pick<Settings, 'publicUrl' | 'secret'>;
+  readonly story: Story;
+  /** Ends what is waited for when the demo is broken off. */
+  readonly signal: AbortSignal;
+};
 
 /**
  * Two tasks on a running service, shown step by step: one is made, called back and paid, the other fails and is refunded.
  * Throws `CommandError` at the first promise that is not kept.
  */
 export async function showBothEndings(
-  db: Database,
-  settings: Pick<Settings, 'publicUrl' | 'secret'>,
+  { db, settings, story, signal }: Running,
   prompt: string,
   options: GenerationOptions,
-): Promise<void> {
+): Promise<DemoResult> {
   const accountId = await createAccount(db, { name: 'demo', credits: openingCredits });
   const created = await createApiKey(db, { accountId, name: 'demo', scopes });
   if (created === undefined) throw new CommandError('The key could not be made.');
@@ -36,11 +45,12 @@ export async function showBothEndings(
   const receiver = await startDemoReceiver(secret);
   try {
     const client = createClient({ baseUrl: settings.publicUrl, key: created.key });
-    const stage = { db, accountId, receiver, client };
-    log.step(`An account with ${openingCredits} credits and an API key`);
-    await showSuccess(stage, prompt, options);
-    await showRefund(stage);
+    const stage = { db, accountId, receiver, client, story, signal };
+    story.step(`An account with ${openingCredits} credits and an API key`);
+    const { file, record: made } = await showSuccess(stage, prompt, options);
+    const refunded = await showRefund(stage);
     await showLedger(stage);
+    return { file, made, refunded };
   } finally {
     await receiver.close();
   }
@@ -51,9 +61,12 @@ type Stage = {
   readonly accountId: string;
   readonly client: Client;
   readonly receiver: DemoReceiver;
+  readonly story: Story;
+  readonly signal: AbortSignal;
 };
 
-async function showSuccess(stage: Stage, prompt: string, options: GenerationOptions): Promise<void> {
+async function showSuccess(stage: Stage, prompt: string, options: GenerationOptions) {
+  const { story } = stage;
   const record = await withRequestBody(prompt, options, (body) => runTask(stage, body));
   if (record.state !== 'success') throw new CommandError(`${record.failCode}: ${record.failMsg}`);
   await showCallback(stage, record);
@@ -63,17 +76,19 @@ async function showSuccess(stage: Stage, prompt: string, options: GenerationOpti
   await saveVideo(stage.client, record.taskId, file);
   const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio, bytes } = await probeVideo(file);
   const sound = hasAudio ? 'stereo sound' : 'no sound';
-  log.success(
-    `${file}\n${widthPx}×${heightPx}, ${durationSeconds.toFixed(2)} s, ${framesPerSecond} fps, ${sound}, ` +
+  story.success(
+    `The film stays, whatever becomes of the service that made it:\n${pathToFileURL(file).href}\n${widthPx}×${heightPx}, ${durationSeconds.toFixed(2)} s, ${framesPerSecond} fps, ${sound}, ` +
       `${(bytes / 1e6).toFixed(1)} MB, made in ${((record.costTime ?? 0) / 1000).toFixed(1)} s`,
   );
   await expectBalance(stage, openingCredits - record.creditsCharged);
-  log.success(`${record.creditsCharged} credits charged, balance ${openingCredits - record.creditsCharged}`);
+  story.success(`${record.creditsCharged} credits charged, balance ${openingCredits - record.creditsCharged}`);
+  return { file, record };
 }
 
 /** An image that does not exist: the task is accepted and charged, fails, and is refunded in full. */
-async function showRefund(stage: Stage): Promise<void> {
-  log.step('Now a task that must fail: its reference image answers 404');
+async function showRefund(stage: Stage): Promise<TaskRecord> {
+  const { story } = stage;
+  story.step('Now a task that must fail, to show a refund: its reference image does not exist (404)');
   const [{ balanceAfter: before } = { balanceAfter: 0 }] = await listLedger(stage.db, {
     accountId: stage.accountId,
     limit: 1,
@@ -88,24 +103,32 @@ async function showRefund(stage: Stage): Promise<void> {
   if (record.creditsRefunded !== record.creditsCharged) throw new CommandError('The task was not refunded in full.');
   await showCallback(stage, record);
   await expectBalance(stage, before);
-  log.success(
-    `${record.failMsg} ${record.creditsRefunded} of ${record.creditsCharged} credits refunded, balance ${before}`,
+  story.success(
+    `Failed as meant: ${record.failMsg} A task that fails is free: its ${record.creditsCharged} credits came back with the ` +
+      `failure, in one transaction. ${record.creditsRefunded} refunded, balance ${before}`,
   );
+  return record;
 }
 
 async function runTask(stage: Stage, body: TaskRequest): Promise<TaskRecord> {
   const task = await stage.client.createTask({ ...body, callBackUrl: `${stage.receiver.url}/callback` });
-  log.step(`createTask answered at once: task ${task.taskId}, ${task.creditsCharged} credits charged`);
-  const bar = taskProgressBar();
-  const record = await stage.client.waitForTask(task.taskId, { onRecord: (shown) => bar.show(shown) });
-  bar.done(`recordInfo says ${record.state}`);
-  return record;
+  stage.story.step(`createTask answered at once, ${task.creditsCharged} credits charged: task ${task.taskId}`);
+  const progress = stage.story.progress();
+  try {
+    const onRecord = (record: TaskRecord) => progress.show(record);
+    const record = await stage.client.waitForTask(task.taskId, { onRecord, signal: stage.signal });
+    progress.done();
+    stage.story.step(`recordInfo says ${record.state}`);
+    return record;
+  } finally {
+    progress.done();
+  }
 }
 
 async function showCallback(stage: Stage, record: TaskRecord): Promise<void> {
   const callback = await stage.receiver.callbackFor(record.taskId);
   if (callback.state !== record.state) throw new CommandError(`The callback said ${callback.state}.`);
-  log.success(`Callback received, signature verified: ${callback.webhookId} says ${callback.state}`);
+  stage.story.success(`Callback received, signature verified: ${callback.webhookId} says ${callback.state}`);
 }
 
 async function expectBalance({ db, accountId }: Stage, expected: number): Promise<void> {
@@ -114,12 +137,12 @@ async function expectBalance({ db, accountId }: Stage, expected: number): Promis
     throw new CommandError(`The balance is ${newest?.balanceAfter}, not ${expected}.`);
 }
 
-async function showLedger({ db, accountId }: Stage): Promise<void> {
+async function showLedger({ db, accountId, story }: Stage): Promise<void> {
   const entries = await listLedger(db, { accountId, limit: 10 });
   const lines = entries
     .toReversed()
     .map(({ kind, amount, balanceAfter, taskId }) =>
       [kind.padEnd(8), String(amount).padStart(6), String(balanceAfter).padStart(8), `  ${taskId ?? ''}`].join(''),
     );
-  log.message(['The account’s ledger:', 'kind     amount balance', ...lines].join('\n'));
+  story.message(['The account’s ledger:', 'kind     amount balance', ...lines].join('\n'));
 }

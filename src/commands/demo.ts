@@ -1,49 +1,70 @@
-import { intro, log, outro } from '@clack/prompts';
 import type { Command } from 'commander';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, readConfig } from '../config.ts';
-import { signalled } from '../roles/run-until-signal.ts';
+import { type Config, readConfig, sealEnvironment } from '../config.ts';
 import { addGenerationOptions, type GenerationOptions } from './generation-options.ts';
-import { CommandError } from './output.ts';
+import { listenForInterruptions } from './interruption.ts';
+import { printAnswer } from './output.ts';
+import { createStory } from './story.ts';
 
 const defaultPrompt = 'A paper boat on a rainy street';
 
 export function addDemoCommand(program: Command): void {
-  addGenerationOptions(program.command('demo'))
+  const command = addGenerationOptions(program.command('demo'))
     .description('see everything work: a paid video, a signed callback, and a failed task that is refunded')
-    .argument('[prompt]', 'what the video shows', defaultPrompt)
-    .action(runDemo);
+    .argument('[prompt]', 'what the video shows', defaultPrompt);
+  command.action((prompt: string, options: GenerationOptions) =>
+    runDemo(prompt, options, program.opts<{ json?: boolean }>().json === true),
+  );
 }
 
-/** The whole path on a temporary data folder. Throws, and so exits with 1, unless every promise was kept. */
-async function runDemo(prompt: string, options: GenerationOptions): Promise<void> {
-  intro('Videogen demo');
+/**
+ * The whole path on a temporary data folder, whatever service the environment points to. Throws, and so exits with 1, unless
+ * every promise was kept. Whenever it is broken off, its servers and files go with it: that is not cut short by more Ctrl-C.
+ */
+async function runDemo(prompt: string, options: GenerationOptions, asJson: boolean): Promise<void> {
+  sealEnvironment();
+  const { signal } = listenForInterruptions(['SIGINT', 'SIGTERM', 'SIGHUP']);
+  const story = createStory(asJson);
+  // A terminal that was closed takes nothing any more.
+  process.stdout.on('error', () => {});
+  signal.addEventListener('abort', () => story.warn('Broken off: stopping the servers and deleting their files'));
+  story.begin('Videogen demo');
   const dataFolder = await mkdtemp(join(tmpdir(), 'videogen-demo-'));
-  // Whenever it is broken off, its servers and files go with it.
-  const interruption = signalled().then((): never => {
-    throw new CommandError('The demo was broken off.');
-  });
-  interruption.catch(() => {});
-  const config: Config = { ...readConfig(), databaseUrl: undefined, temporal: undefined, port: 0, dataFolder };
+  const config: Config = { ...readConfig(), port: 0, dataFolder };
   try {
-    log.step('Starting PostgreSQL, Temporal, the API and the workers');
+    story.step('Starting PostgreSQL, Temporal, the API and the workers, for as long as the demo takes');
     const { startService } = await import('../embedded/service.ts');
-    const service = await startService(config, (message) => log.info(message));
-    // Loaded only now, or the servers would have to wait for it.
-    const { createDatabase } = await import('../stores/database.ts');
-    const db = createDatabase({ url: service.settings.databaseUrl, poolSize: 2 });
+    const service = await startService(config, (message) => story.info(message));
     try {
-      log.success(`API ${service.settings.publicUrl}   Temporal UI ${service.temporalUiUrl}`);
+      signal.throwIfAborted();
+      story.success(`API ${service.settings.publicUrl}   Temporal UI ${service.temporalUiUrl}`);
+      // Loaded only now, or the servers would have to wait for it.
+      const { createDatabase } = await import('../stores/database.ts');
       const { showBothEndings } = await import('./demo-story.ts');
-      await Promise.race([showBothEndings(db, service.settings, prompt, options), interruption]);
+      const db = createDatabase({ url: service.settings.databaseUrl, poolSize: 2 });
+      try {
+        const { settings } = service;
+        const shown = showBothEndings({ db, settings, story, signal }, prompt, options);
+        const result = await Promise.race([shown, brokenOff(signal)]);
+        printAnswer({ json: result, lines: [] }, asJson);
+      } finally {
+        await db.close();
+      }
     } finally {
-      await db.close();
       await service.close();
     }
   } finally {
     await rm(dataFolder, { recursive: true, force: true });
   }
-  outro('All of this was true. Start it for good with: npm start');
+  signal.throwIfAborted();
+  story.end('All of this was true. Start it for good with: npm start');
+}
+
+function brokenOff(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    // The reason is the error that the demo ends with.
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+  });
 }

@@ -1,52 +1,211 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
-import { type Client, createClient } from '../../clients/typescript/src/index.ts';
+import {
+  type Client,
+  createClient,
+  type Retry,
+  type TaskRecord,
+  VideogenError,
+} from '../../clients/typescript/src/index.ts';
 import { readConfig } from '../config.ts';
+import { sayAndExit } from '../say-and-exit.ts';
+import { id } from './arguments.ts';
 import { addGenerationOptions, type GenerationOptions, withRequestBody } from './generation-options.ts';
+import { interrupted, type Interruptions, listenForInterruptions } from './interruption.ts';
+import { invocation } from './invocation.ts';
 import { CommandError, printAnswer } from './output.ts';
 import { saveVideo } from './save-video.ts';
-import { taskProgressBar } from './task-progress-bar.ts';
+import { createStory, type Story } from './story.ts';
 
-type GenerateOptions = GenerationOptions & { readonly baseUrl?: string; readonly key?: string; readonly out?: string };
+type ServiceOptions = { readonly baseUrl?: string; readonly key?: string; readonly out?: string };
 
 export function addGenerateCommand(program: Command): void {
-  addGenerationOptions(program.command('generate'))
+  const command = addGenerationOptions(program.command('generate'))
     .description('make a video through the API of a running service, like any other client')
-    .argument('<prompt>', 'what the video shows')
-    .option('--base-url <url>', 'address of the service')
-    .option('--key <key>', 'API key; by default VIDEOGEN_API_KEY')
-    .option('--out <file>', 'where to put the video; by default <task id>.mp4')
-    .action(async (prompt: string, options: GenerateOptions) => {
-      await generate(prompt, options, program.opts<{ json?: boolean }>().json === true);
-    });
+    .argument('<prompt>', 'what the video shows');
+  addServiceOptions(command).action((prompt: string, options: GenerationOptions & ServiceOptions) =>
+    withService(options, isJson(program), (service) => generate(service, prompt, options)),
+  );
 }
 
-async function generate(prompt: string, options: GenerateOptions, asJson: boolean): Promise<void> {
+export function addFollowCommand(program: Command): void {
+  const command = program
+    .command('follow')
+    .description('wait for a task that was created before, and save its video')
+    .argument('<task>', 'task id', id);
+  addServiceOptions(command).action((taskId: string, options: ServiceOptions) =>
+    withService(options, isJson(program), (service) => follow(service, taskId)),
+  );
+}
+
+function addServiceOptions(command: Command): Command {
+  return command
+    .option('--base-url <url>', 'address of the service; by default PUBLIC_URL, else http://HOST:PORT')
+    .option('--key <key>', 'API key; by default VIDEOGEN_API_KEY')
+    .option('--out <file>', 'where to put the video; by default <task id>.mp4');
+}
+
+function isJson(program: Command): boolean {
+  return program.opts<{ json?: boolean }>().json === true;
+}
+
+type Service = {
+  readonly client: Client;
+  readonly story: Story;
+  readonly interruptions: Interruptions;
+  readonly out: string | undefined;
+  readonly asJson: boolean;
+  /** The command that goes on with a task, for the same service. */
+  readonly follower: (taskId: string) => string;
+  /** Aborted when it is broken off while no request is under way, in a pause between two tries. */
+  readonly betweenTries: AbortSignal;
+};
+
+async function withService(
+  { key: givenKey, baseUrl: givenUrl, out }: ServiceOptions,
+  asJson: boolean,
+  work: (service: Service) => Promise<void>,
+): Promise<void> {
   const config = readConfig();
-  const key = options.key ?? config.apiKey;
-  if (key === undefined) throw new CommandError('Give a key with --key or VIDEOGEN_API_KEY.');
-  const baseUrl = options.baseUrl ?? config.publicUrl ?? `http://${config.host}:${config.port}`;
-  const client = clientOf(baseUrl, key);
-  const bar = asJson ? undefined : taskProgressBar();
-  const record = await withRequestBody(prompt, options, async (body) => {
-    const { taskId } = await client.createTask(body);
-    return client.waitForTask(taskId, { onRecord: (shown) => bar?.show(shown) });
-  });
-  if (record.state === 'fail') {
-    bar?.done(`failed, ${record.creditsRefunded} credits refunded`);
-    throw new CommandError(`${record.failCode}: ${record.failMsg}`);
+  const key = givenKey ?? config.apiKey;
+  if (key === undefined) throw new CommandError(`Give a key with --key or VIDEOGEN_API_KEY. ${keyHint()}`);
+  const baseUrl = givenUrl ?? config.publicUrl ?? `http://${config.host}:${config.port}`;
+  const story = createStory(asJson);
+  const interruptions = listenForInterruptions();
+  const betweenTries = new AbortController();
+  let [told, pausedUntil] = ['', 0];
+  const stopIfPausing = () => {
+    if (interruptions.signal.aborted && Date.now() < pausedUntil) betweenTries.abort(interruptions.signal.reason);
+  };
+  interruptions.signal.addEventListener('abort', stopIfPausing);
+  const onRetry = ({ error, pauseMs }: Retry) => {
+    if (error.message !== told) story.warn(`${error.message}; trying again`);
+    told = error.message;
+    pausedUntil = Date.now() + pauseMs;
+    stopIfPausing();
+  };
+  try {
+    const client = clientOf(baseUrl, key, onRetry);
+    const address = givenUrl === undefined ? [] : ['--base-url', givenUrl];
+    const follower = (taskId: string) => invocation('follow', taskId, ...address);
+    await work({ client, story, interruptions, out, asJson, follower, betweenTries: betweenTries.signal });
+  } catch (error) {
+    throw withHint(error);
+  } finally {
+    interruptions.stop();
   }
-  const file = resolve(options.out ?? `${record.taskId}.mp4`);
-  await saveVideo(client, record.taskId, file);
-  bar?.done(`done, ${record.creditsCharged} credits`);
-  printAnswer({ json: { ...record, file }, lines: [file] }, asJson);
+}
+
+function withHint(error: unknown): unknown {
+  if (!(error instanceof VideogenError)) return error;
+  if (error.kind === 'unreachable')
+    return new CommandError(`${error.message}\nIs the service running? ${invocation('start')} runs one here.`);
+  return error.code === 401 ? new CommandError(`${error.message}\n${keyHint()}`) : error;
 }
 
 /** A slip in the address or the key is the person's at the keyboard, not a fault of ours. */
-function clientOf(baseUrl: string, key: string): Client {
+function clientOf(baseUrl: string, key: string, onRetry: (retry: Retry) => void): Client {
   try {
-    return createClient({ baseUrl, key });
+    return createClient({ baseUrl, key, onRetry });
   } catch (error) {
     throw new CommandError(error instanceof Error ? error.message : String(error));
   }
+}
+
+function keyHint(): string {
+  return `On the machine of the service, "${invocation('key', 'create', '--help')}" says how to make one.`;
+}
+
+async function generate(service: Service, prompt: string, options: GenerationOptions): Promise<void> {
+  await withRequestBody(prompt, options, async (body) => {
+    const { client, story } = service;
+    const { taskId, creditsCharged } = await created(service, (signal) => client.createTask(body, { signal }));
+    story.step(`Task ${taskId}: ${creditsCharged} credits charged. Ctrl-C cancels it and gives them back.`);
+    const record = await waited(service, taskId, () => cancelled(service, taskId, creditsCharged));
+    await saved(service, record);
+  });
+}
+
+async function follow(service: Service, taskId: string): Promise<void> {
+  service.story.step(`Task ${taskId}`);
+  const record = await waited(service, taskId, () =>
+    Promise.resolve(`The task goes on; follow it with: ${service.follower(taskId)}`),
+  );
+  await saved(service, record);
+}
+
+/** A request that is under way is waited for, since its task may be charged already; a pause between two tries is not. */
+async function created<T>(service: Service, create: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { story, interruptions, betweenTries } = service;
+  const unknown = `No answer came; if a task was created after all, it goes on: ${invocation('task', 'list')}`;
+  const onFirst = () => {
+    if (!betweenTries.aborted) story.warn('Waiting for the answer, to cancel the task; Ctrl-C again leaves it alone.');
+  };
+  interruptions.signal.addEventListener('abort', onFirst);
+  interruptions.onNext(() => sayAndExit(interrupted(unknown)));
+  try {
+    return await create(betweenTries);
+  } catch (error) {
+    throw betweenTries.aborted ? interrupted(unknown) : error;
+  } finally {
+    interruptions.signal.removeEventListener('abort', onFirst);
+  }
+}
+
+/** The record of the task once it has ended. Broken off, it ends with the sentence that `onInterruption` answers. */
+async function waited(service: Service, taskId: string, onInterruption: () => Promise<string>): Promise<TaskRecord> {
+  const { client, story, interruptions, asJson, follower } = service;
+  const progress = story.progress();
+  try {
+    const onRecord = (record: TaskRecord) => progress.show(record);
+    return await client.waitForTask(taskId, { onRecord, signal: interruptions.signal });
+  } catch (error) {
+    progress.done();
+    if (!interruptions.signal.aborted) {
+      story.warn(`The task goes on; follow it with: ${follower(taskId)}`);
+      throw error;
+    }
+    const outcome = await onInterruption();
+    if (asJson) printAnswer({ json: { taskId, interrupted: true, outcome }, lines: [] }, asJson);
+    throw interrupted(outcome);
+  } finally {
+    progress.done();
+  }
+}
+
+/** Cancels the task; what became of it and of its credits. */
+async function cancelled(service: Service, taskId: string, credits: number): Promise<string> {
+  const { client, story, interruptions, follower } = service;
+  const goesOn = `The task goes on, with ${credits} credits charged; follow it with: ${follower(taskId)}`;
+  story.step('Cancelling the task');
+  interruptions.onNext(() => sayAndExit(interrupted(goesOn)));
+  try {
+    const end = await client.cancelTask(taskId);
+    if (end.creditsRefunded > 0) return `Task ${taskId} is cancelled: ${end.creditsRefunded} credits refunded.`;
+    return `The task had succeeded before; save its video with: ${follower(taskId)}`;
+  } catch (error) {
+    return `${error instanceof Error ? error.message : String(error)}. ${goesOn}`;
+  }
+}
+
+async function saved(service: Service, record: TaskRecord): Promise<void> {
+  const { client, story, out, asJson, interruptions, follower } = service;
+  if (record.state === 'fail') {
+    story.warn(`Failed after ${secondsOf(record)} s: ${record.creditsRefunded} credits refunded`);
+    throw new CommandError(`${record.failCode}: ${record.failMsg}`);
+  }
+  const file = resolve(out ?? `${record.taskId}.mp4`);
+  const notSaved = `The task succeeded; save its video with: ${follower(record.taskId)}`;
+  interruptions.onNext(() => sayAndExit(interrupted(notSaved)));
+  try {
+    await saveVideo(client, record.taskId, file, interruptions.signal);
+  } catch (error) {
+    throw interruptions.signal.aborted ? interrupted(notSaved) : error;
+  }
+  story.success(`Done in ${secondsOf(record)} s, ${record.creditsCharged} credits`);
+  printAnswer({ json: { ...record, file }, lines: [file] }, asJson);
+}
+
+function secondsOf({ createTime, completeTime }: TaskRecord): string {
+  return (((completeTime ?? createTime) - createTime) / 1000).toFixed(1);
 }

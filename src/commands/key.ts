@@ -4,7 +4,7 @@ import { type Dialect, dialects } from '../domain/dialect.ts';
 import { type ApiKey, createApiKey, listApiKeys } from '../stores/api-keys.ts';
 import { recordAction } from '../stores/operator-actions.ts';
 import { revokeKeyAs } from '../stores/operator-keys.ts';
-import { id, instant } from './arguments.ts';
+import { futureInstant, id, maxNameLength, textUpTo } from './arguments.ts';
 import { commandLineActor } from './command-line-actor.ts';
 import type { RunOnDatabase } from './command-runner.ts';
 import { CommandError } from './output.ts';
@@ -17,9 +17,9 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
     .command('create')
     .description('make a key; it is shown once and kept only as a hash')
     .requiredOption('--account <account>', 'account id', id)
-    .option('--name <name>', 'what the key is for', 'default')
+    .option('--name <name>', 'what the key is for', textUpTo(maxNameLength), 'default')
     .option('--scopes <list>', `some of ${scopes.join(',')}`, scopeList, [...ordinaryScopes])
-    .option('--expires <when>', 'an instant, or a span such as 90d', instant)
+    .option('--expires <when>', 'an instant to come, or a span such as 90d', futureInstant)
     .option('--dialect <dialect>', `how its clients speak: ${dialects.join(' or ')}`, dialect, 'native')
     .action(
       run(async ({ db }, options: KeyOptions) => {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { recordAction } from '../stores/operator-actions.ts';
 import { createOperator, listOperators, revokeOperator, type ShownOperator } from '../stores/operators.ts';
-import { id, instant } from './arguments.ts';
+import { futureInstant, id, maxNameLength, textUpTo } from './arguments.ts';
 import { commandLineActor } from './command-line-actor.ts';
 import type { RunOnDatabase } from './command-runner.ts';
 import { CommandError } from './output.ts';
@@ -11,8 +11,8 @@ export function addOperatorCommands(program: Command, run: RunOnDatabase): void 
   operator
     .command('create')
     .description("make an operator's key for /api/admin/v1; it is shown once and kept only as a hash")
-    .argument('<name>', 'whose key it is, 1 to 200 characters')
-    .option('--expires <when>', 'an instant, or a span such as 90d', instant)
+    .argument('<name>', `whose key it is, 1 to ${maxNameLength} characters`, textUpTo(maxNameLength))
+    .option('--expires <when>', 'an instant to come, or a span such as 90d', futureInstant)
     .action(
       run(async ({ db }, name: string, { expires: expiresAt }: { expires?: number }) => {
         const created = await recordAction(db, commandLineActor(), async (transaction) => {

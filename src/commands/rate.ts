@@ -1,11 +1,11 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { modelCatalogue, unknownModel } from '../domain/models.ts';
 import { presentPrices, presentSetRate, type PresentedPrice } from '../http/presenters/price.ts';
 import { findAccount } from '../stores/accounts.ts';
 import type { Database } from '../stores/database.ts';
 import { setRateAs, withdrawRateAs } from '../stores/operator-rates.ts';
 import { listRates, maxCreditsPerSecond, maxReasonLength, type SetRate } from '../stores/rates.ts';
-import { id, instant, wholeNumber } from './arguments.ts';
+import { id, instant, textUpTo, wholeNumber } from './arguments.ts';
 import { commandLineActor } from './command-line-actor.ts';
 import type { RunOnDatabase } from './command-runner.ts';
 import { CommandError } from './output.ts';
@@ -38,7 +38,7 @@ export function addRateCommands(program: Command, run: RunOnDatabase): void {
     .argument('<credits>', 'whole credits a second; default goes back to the list price', creditsOrDefault)
     .option('--account <account>', 'for this account alone; without it, for everybody', id)
     .option('--from <when>', 'an instant, or a span from now such as 30d; without it, in a few seconds', instant)
-    .requiredOption('--reason <text>', `why, at most ${maxReasonLength} characters`, reasonText)
+    .requiredOption('--reason <text>', `why, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
     .action(
       run(async ({ db, config }, model: string, credits: number | 'default', options: SetOptions) => {
         const fault = unknownModel(modelCatalogue(config.models), model);
@@ -57,7 +57,7 @@ export function addRateCommands(program: Command, run: RunOnDatabase): void {
     .command('withdraw')
     .description('take back a rate that does not count yet')
     .argument('<rate>', 'its number, from rate list', wholeNumber(1))
-    .requiredOption('--reason <text>', `why, at most ${maxReasonLength} characters`, reasonText)
+    .requiredOption('--reason <text>', `why, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
     .action(
       run(async ({ db }, rateId: number, { reason }: { reason: string }) => {
         const withdrawal = await withdrawRateAs(db, commandLineActor(), { rateId, reason });
@@ -73,12 +73,6 @@ type SetOptions = { account?: string; from?: number; reason: string };
 
 function creditsOrDefault(text: string): number | 'default' {
   return text === 'default' ? 'default' : wholeNumber(1, maxCreditsPerSecond)(text);
-}
-
-function reasonText(text: string): string {
-  if (text.trim() === '' || text.length > maxReasonLength)
-    throw new InvalidArgumentError(`It must be 1 to ${maxReasonLength} characters.`);
-  return text;
 }
 
 async function requireAccount(db: Database, accountId: string): Promise<void> {

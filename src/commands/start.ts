@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import type { Service } from '../embedded/service.ts';
 import { runUntilSignal, signalled } from '../roles/run-until-signal.ts';
+import { printAnswer } from './output.ts';
+import { type FirstKey, startAnswer } from './start-banner.ts';
 
 export function addStartCommand(program: Command): void {
   program
@@ -10,17 +12,16 @@ export function addStartCommand(program: Command): void {
       'run the whole service, with a PostgreSQL and a Temporal of its own unless the environment names others',
     )
     .action(async () => {
-      const say = (message: string) => process.stdout.write(`${message}\n`);
+      const asJson = program.opts<{ json?: boolean }>().json === true;
+      const say = (message: string) => (asJson ? process.stderr : process.stdout).write(`${message}\n`);
       const signal = signalled();
       const { startService } = await import('../embedded/service.ts');
       const service = await startService(readConfig(), say);
       const firstKey = await firstKeyOf(service);
-      say(banner(service, firstKey).join('\n'));
+      printAnswer(startAnswer(service, firstKey), asJson);
       await runUntilSignal(service, service.fatal, service.log, signal);
     });
 }
-
-type FirstKey = { readonly accountId: string; readonly key: string; readonly credits: number };
 
 async function firstKeyOf({ settings }: Service): Promise<FirstKey | undefined> {
   const { firstCredits, makeFirstKey } = await import('../embedded/first-key.ts');
@@ -32,25 +33,4 @@ async function firstKeyOf({ settings }: Service): Promise<FirstKey | undefined> 
   } finally {
     await db.close();
   }
-}
-
-function banner({ settings, temporalUiUrl, logPath }: Service, firstKey: FirstKey | undefined) {
-  return [
-    '',
-    'Videogen is running. Ctrl-C stops it; tasks under way go on at the next start.',
-    '',
-    `  API           ${settings.publicUrl}`,
-    `  Documentation ${settings.publicUrl}/docs`,
-    ...(temporalUiUrl === undefined ? [] : [`  Temporal UI   ${temporalUiUrl}`]),
-    `  Data          ${settings.dataFolder}`,
-    `  Log           ${logPath}`,
-    '',
-    ...(firstKey === undefined
-      ? []
-      : [
-          `  The first account ${firstKey.accountId} has ${firstKey.credits} credits. Its key, shown only this once:`,
-          `  ${firstKey.key}`,
-          '',
-        ]),
-  ];
 }

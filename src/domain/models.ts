@@ -23,6 +23,9 @@ export type Model = {
 
 export type ModelCatalogue = ReadonlyMap<string, Model>;
 
+/** The providers that our workers bring along; a catalogue may name these and no others. */
+export const providerNames: readonly string[] = ['preview'];
+
 const thirtyMinutesMs = 30 * 60_000;
 
 /** The catalogue of the specification: 33 credits a second for the fast model (section 8.3), 41 for the standard one (design, section 3). */
@@ -72,4 +75,17 @@ export function unknownModel(models: ModelCatalogue, name: string): string | und
   return meant === undefined
     ? `unknown model, must be one of ${[...models.keys()].join(', ')}`
     : `unknown model, did you mean ${meant}?`;
+}
+
+/** What is wrong with the providers that the models name, a sentence for each unknown one. */
+export function unknownProviders(models: readonly Model[], known: readonly string[]): readonly string[] {
+  return models.flatMap(({ model, providers }) =>
+    providers
+      .filter((name) => !known.includes(name))
+      .map((name) => {
+        const meant = didYouMean(name, known);
+        const hint = meant === undefined ? `must be one of ${known.join(', ')}` : `did you mean ${meant}?`;
+        return `model ${model} names the unknown provider ${name}, ${hint}`;
+      }),
+  );
 }

@@ -11,7 +11,8 @@ export function installTemporalRuntime(log: Log): void {
   if (installed) return;
   installed = true;
   const logger = new DefaultLogger('INFO', ({ level, message, meta }) => log[levels[level]](meta, message));
-  Runtime.install({ logger, shutdownSignals: [] });
+  // Otherwise the native part of the SDK writes to the terminal by itself, over whatever stands there.
+  Runtime.install({ logger, shutdownSignals: [], telemetryOptions: { logging: { forward: {} } } });
 }
 
 // The SDK warns of a worker without workflows, which is what the workers of two of our queues are meant to be.

@@ -19,10 +19,17 @@ export class DatabaseAway extends Error {
   /** True when a statement was on its way, and so may have been committed; false when there was not even a connection. */
   readonly wasSent: boolean;
 
-  constructor(wasSent: boolean, cause: unknown) {
-    super('the database is away', { cause });
+  constructor(wasSent: boolean, cause: unknown, place?: string) {
+    super(`database unavailable${place === undefined ? '' : ` at ${place}`}: ${reasonOf(cause)}`, { cause });
     this.wasSent = wasSent;
   }
+}
+
+/** A refused connection to several addresses of one name is an error without words that holds one for each. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  if (cause instanceof AggregateError && cause.message === '') return cause.errors.map(reasonOf).join('; ');
+  return cause.message;
 }
 
 export type DatabaseOptions = {
@@ -49,17 +56,28 @@ export function createDatabase({ url, poolSize = 10, onIdleError }: DatabaseOpti
     types: { getTypeParser },
   });
   pool.on('error', (error) => onIdleError?.(error));
+  const place = placeOf(url);
   return {
-    run: (statement, values) => onConnection(pool, (connection) => runOn(connection, statement, values)),
-    transaction: (work) => onConnection(pool, (connection) => inTransaction(connection, work)),
+    run: (statement, values) => onConnection({ pool, place }, (connection) => runOn(connection, statement, values)),
+    transaction: (work) => onConnection({ pool, place }, (connection) => inTransaction(connection, work)),
     close: () => pool.end(),
   };
 }
 
+/** Host and port of the address, without the password in it. */
+function placeOf(url: string): string {
+  if (!URL.canParse(url)) return 'an address that is none';
+  const { hostname, port, searchParams } = new URL(url);
+  return `${searchParams.get('host') ?? hostname}:${port === '' ? '5432' : port}`;
+}
+
 /** A connection that broke is dropped; one on which a statement merely failed goes back to the pool. */
-async function onConnection<T>(pool: pg.Pool, work: (connection: pg.PoolClient) => Promise<T>): Promise<T> {
+async function onConnection<T>(
+  { pool, place }: { readonly pool: pg.Pool; readonly place: string },
+  work: (connection: pg.PoolClient) => Promise<T>,
+): Promise<T> {
   const connection = await pool.connect().catch((error: unknown) => {
-    throw isAway(error) ? new DatabaseAway(false, error) : error;
+    throw isAway(error) ? new DatabaseAway(false, error, place) : error;
   });
   let isBroken = false;
   // A connection that breaks tells its statement, and then everybody: without a listener that would end the process.
@@ -71,7 +89,7 @@ async function onConnection<T>(pool: pg.Pool, work: (connection: pg.PoolClient) 
     return await work(connection);
   } catch (error) {
     isBroken ||= isAway(error);
-    throw isAway(error) ? new DatabaseAway(true, error) : error;
+    throw isAway(error) ? new DatabaseAway(true, error, place) : error;
   } finally {
     connection.off('error', onBroken);
     connection.release(isBroken);

@@ -2,9 +2,9 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-// Run once by the build: bundling takes seconds, and every worker and workflow test uses the same file.
+// A step of build.mjs, beside whose output it writes: bundling takes seconds, and every worker and workflow test uses the same file.
 const { code } = await bundleWorkflowCode({
   workflowsPath: fileURLToPath(new URL('../../workflows/index.js', import.meta.url)),
   logger: { ...console, log: () => {}, trace: () => {}, debug: () => {}, info: () => {} },
 });
-await writeFile(fileURLToPath(import.meta.resolve('#workflow-bundle')), code);
+await writeFile(fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url)), code);

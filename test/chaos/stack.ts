@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../../src/config.ts';
+import { providerNames } from '../../src/domain/models.ts';
 import { keptPort } from '../../src/embedded/kept-port.ts';
 import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
 import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
@@ -76,7 +77,7 @@ export async function startStack(folder: string, size: StackSize, say: (message:
     await Promise.all([postgres.stop(), temporal.stop(), temporalProxy.close(), upstream.close()]);
     return kept.filter((_, index) => ends[index] !== true).map(({ name }) => name);
   };
-  const settings = externalSettings(readConfig(environment));
+  const settings = externalSettings(readConfig(environment, [...providerNames, paidProviderName]));
   return { settings, environment, apis, workers, postgres, temporal, temporalProxy, upstream, stop };
 }
 
@@ -119,12 +120,7 @@ async function startProcesses(folder: string, environment: NodeJS.ProcessEnv, si
   const apis = [];
   for (let index = 1; index <= size.apis; index += 1) {
     const port = String(await keptPort(undefined, undefined));
-    const kept = keepRunning(
-      `API ${index}`,
-      program('../../api.js'),
-      { ...environment, PORT: port },
-      logOf(`api-${index}`),
-    );
+    const kept = keepRunning(`API ${index}`, program('api.js'), { ...environment, PORT: port }, logOf(`api-${index}`));
     apis.push({ ...kept, baseUrl: `http://127.0.0.1:${port}` });
   }
   return { apis, workers };

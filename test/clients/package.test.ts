@@ -31,9 +31,10 @@ describe('the package, as others install it', () => {
   let signed: SignedCallback;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'videogen-package-'));
-    const installed = join(folder, 'node_modules/@videogen/client');
+    const installed = join(folder, 'node_modules/videogen-client');
     await mkdir(installed, { recursive: true });
-    for (const file of ['package.json', 'README.md']) await cp(join(source, file), join(installed, file));
+    for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'])
+      await cp(join(source, file), join(installed, file));
     await run(process.execPath, [tsc, '-p', source, '--outDir', join(installed, 'dist')]);
     await writeFile(join(folder, 'package.json'), '{"type": "module"}');
     service = await startScriptedService(playedService());
@@ -44,11 +45,12 @@ describe('the package, as others install it', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('holds its JavaScript, its types and its README, and depends on nothing', async () => {
-    const { stdout } = await run('npm', ['pack', '--dry-run', '--json', join(folder, 'node_modules/@videogen/client')]);
+  test('holds its JavaScript, its types, README, license and changelog, and depends on nothing', async () => {
+    const { stdout } = await run('npm', ['pack', '--dry-run', '--json', join(folder, 'node_modules/videogen-client')]);
     const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }]; // what npm prints
     const odd = files.map(({ path }) => path).filter((path) => !/^dist\/[a-z-]+(\.d\.ts|\.js)$/.test(path));
-    assert.deepEqual(odd.toSorted(), ['README.md', 'package.json']);
+    assert.deepEqual(odd.toSorted(), ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+    assert.ok(files.length > odd.length);
     const manifest = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as Record<string, unknown>;
     assert.deepEqual(
       Object.keys(manifest).filter((name) => /dependencies/i.test(name)),
@@ -56,7 +58,17 @@ describe('the package, as others install it', () => {
     );
   });
 
-  test('its types serve the README’s examples under the strictest settings, with Node’s types or the browser’s', async () => {
+  test('says what a registry asks for: a name that needs no organisation, a license, and the changes of this version', async () => {
+    const manifest = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as Record<string, unknown>;
+    const { name, version, license, private: isPrivate, keywords } = manifest;
+    assert.deepEqual([name, license, isPrivate], ['videogen-client', 'Apache-2.0', undefined]);
+    assert.ok(Array.isArray(keywords) && keywords.length > 0);
+    const [own, root] = await Promise.all([join(source, 'LICENSE'), 'LICENSE'].map((file) => readFile(file, 'utf8')));
+    assert.equal(own, root);
+    assert.match(await readFile(join(source, 'CHANGELOG.md'), 'utf8'), new RegExp(`^## ${String(version)}$`, 'm'));
+  });
+
+  test('its types serve the README’s examples under the strictest settings, with the default library, with Node’s types alone, or the browser’s', async () => {
     const readme = await readFile(join(source, 'README.md'), 'utf8');
     const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code ?? '');
     assert.equal(examples.length, 2);
@@ -67,6 +79,11 @@ describe('the package, as others install it', () => {
       run(process.execPath, [tsc, ...strict, '--target', 'es2023', ...options], { cwd: folder });
     const node = ['--module', 'nodenext', '--types', 'node', '--lib', 'es2023'];
     await compile(...node, 'example-0.ts', 'example-1.ts');
+    // As a newcomer compiles it, with the library that is there without a word: Node's streams beside the browser's.
+    const newcomer = (...options: readonly string[]) =>
+      run(process.execPath, [tsc, '--noEmit', '--strict', '--types', 'node', ...options], { cwd: folder });
+    await newcomer('example-0.ts', 'example-1.ts');
+    await newcomer('--module', 'nodenext', 'example-0.ts', 'example-1.ts');
     const browser = ['--module', 'esnext', '--moduleResolution', 'bundler', '--types', '', '--lib', 'es2023,dom'];
     await compile(...browser, 'example-1.ts');
   });
@@ -107,7 +124,7 @@ describe('the package, as others install it', () => {
   });
 
   test('every file of it is a module of its own that imports nothing from elsewhere', async () => {
-    const dist = join(folder, 'node_modules/@videogen/client/dist');
+    const dist = join(folder, 'node_modules/videogen-client/dist');
     for (const file of await readdir(dist)) {
       const text = (await readFile(join(dist, file), 'utf8')).replaceAll(/\/\*[^]*?\*\/|\/\/ .*/g, '');
       const imported = [...text.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)].map(([, name]) => name ?? '');
@@ -135,7 +152,7 @@ const exercised: Exercised = {
 
 function mainOf(url: string, signed: SignedCallback): string {
   return [
-    `import * as videogen from '@videogen/client';`,
+    `import * as videogen from 'videogen-client';`,
     `import { exerciseClient } from './exercise-client.js';`,
     `console.log(JSON.stringify(await exerciseClient(videogen, '${url}', ${JSON.stringify(signed)})));`,
   ].join('\n');
@@ -143,7 +160,7 @@ function mainOf(url: string, signed: SignedCallback): string {
 
 /** Writes what came out, or what went wrong, into its title. */
 function pageOf(url: string, signed: SignedCallback): string {
-  const imports = { imports: { '@videogen/client': '/page/@videogen/client/dist/index.js' } };
+  const imports = { imports: { 'videogen-client': '/page/videogen-client/dist/index.js' } };
   const main = mainOf(url, signed).replace(/console\.log\((.*)\);$/, 'document.title = $1;');
   const failed = `addEventListener('error', ({ message }) => { document.title = JSON.stringify(message); });`;
   return `<!doctype html><link rel="icon" href="data:,"><script>${failed}</script>

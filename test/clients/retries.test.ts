@@ -45,6 +45,20 @@ describe('what is repeated', () => {
     assert.equal(new Set(seen.map(({ body }) => body)).size, 1);
   });
 
+  test('who waits hears of each try that is repeated, its reason and the pause before the next, and nothing once it works', async () => {
+    const { url } = await scripted(hangUp, answer(503, {}, { 'retry-after': '9' }), answer(200, created));
+    const heard: (readonly [string, number])[] = [];
+    const { client, sleptMs } = playedClient(url, {
+      onRetry: ({ error, pauseMs }) => heard.push([error.kind, pauseMs]),
+    });
+    await client.createTask(request);
+    assert.deepEqual(heard, [
+      ['unreachable', 500],
+      ['refused', 9_000],
+    ]);
+    assert.deepEqual(sleptMs, [500, 9_000]);
+  });
+
   test('two creates have two keys; a key of the caller is used as it is', async () => {
     const { url, seen } = await scripted(answer(200, created));
     const { client } = playedClient(url);

@@ -51,7 +51,10 @@ describe('videogen start, with servers of its own', () => {
 
   test('the first start prints the addresses and a key that works', async () => {
     const { stdout } = await started();
-    const banner = await waitFor('the key', () => (/^\s+vg_/m.test(stdout()) ? stdout() : undefined));
+    const banner = await waitFor('the key', () =>
+      /^ {2}export VIDEOGEN_API_KEY=vg_/m.test(stdout()) ? stdout() : undefined,
+    );
+    assert.match(banner, new RegExp(`generate "a lighthouse in a storm" --duration 4 --base-url ${api.baseUrl}\n`));
     assert.match(banner, /Temporal UI\s+http:\/\/127\.0\.0\.1:\d+/);
     api = { ...api, key: /vg_\w+/.exec(banner)?.[0] ?? '' };
     const { status, body } = await createTask(api, {
@@ -117,6 +120,11 @@ describe('videogen start, with servers of its own', () => {
     await killEverything(running?.child, data);
     const { stdout } = await started();
     for (const taskId of taskIds) assert.equal((await ended(taskId))['state'], 'success');
+    const anotherKey = await waitFor(
+      'how to make another key',
+      () => /VIDEOGEN_DATA=(\S+) (.*) key create --account ACCOUNT/.exec(stdout()) ?? undefined,
+    );
+    assert.equal(anotherKey[1], data);
     assert.doesNotMatch(stdout(), /vg_/);
     const { stdout: audit } = await videogen(env, 'audit', '--json');
     assert.deepEqual(JSON.parse(audit), { violations: [] });
@@ -133,7 +141,7 @@ describe('videogen start, with servers of its own', () => {
       await waitFor(moment, () => (stdout().includes(moment) ? true : undefined));
       child.kill('SIGINT');
       const [code] = (await once(child, 'exit')) as [number | null]; // what 'exit' carries
-      assert.equal(code, command === 'start' ? 0 : 1);
+      assert.equal(code, command === 'start' ? 0 : 130);
       assert.deepEqual(await processesIn(folder), []);
       await rm(folder, { recursive: true });
     });

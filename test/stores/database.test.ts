@@ -90,3 +90,16 @@ describe('a database', () => {
     assert.deepEqual(await db.run(moment), [{ at: Date.UTC(2026, 10, 21, 10, 0, 0, 123) }]);
   });
 });
+
+test('a database that cannot be reached is named with the reason, and without its password', async () => {
+  const closed = createServer();
+  await new Promise<void>((resolve) => {
+    closed.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = closed.address() as AddressInfo; // a listening TCP server has one
+  await new Promise((resolve) => closed.close(resolve));
+  const db = createDatabase({ url: `postgres://us:secret@127.0.0.1:${port}/films` });
+  const message = `database unavailable at 127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`;
+  await assert.rejects(db.run(one), { name: 'DatabaseAway', message });
+  await db.close();
+});

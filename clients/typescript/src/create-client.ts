@@ -13,7 +13,7 @@ import type {
 import { download, type DownloadOptions } from './download.ts';
 import { checkIdempotencyKey, newIdempotencyKey } from './idempotency-key.ts';
 import { send } from './send.ts';
-import type { CallOptions, Transport } from './transport.ts';
+import type { CallOptions, Retry, Transport } from './transport.ts';
 import { waitForTask, type WaitOptions } from './wait-for-task.ts';
 
 export type ClientOptions = {
@@ -25,6 +25,8 @@ export type ClientOptions = {
   readonly timeoutMs?: number | undefined;
   /** Tries of one call altogether; by default 6, which outlasts a restart of the service. */
   readonly maxTries?: number | undefined;
+  /** Hears of each try that is about to be repeated, so that a person who waits can be told why. */
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
   /** By default the runtime's own. */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** For tests. */
@@ -83,11 +85,12 @@ function createTask(
   return send(transport, { method: 'POST', path: '/api/v1/jobs/createTask', body, idempotencyKey, signal });
 }
 
-function transportOf({ baseUrl, key, timeoutMs = 30_000, maxTries = 6, fetch, clock = systemClock }: ClientOptions) {
+function transportOf(options: ClientOptions): Transport {
+  const { baseUrl, key, timeoutMs = 30_000, maxTries = 6, fetch, clock = systemClock, onRetry } = options;
   if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl))
     throw new TypeError('baseUrl must be an address that begins with http:// or https://');
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw new TypeError('an API key is 1 to 255 visible ASCII characters');
-  const transport: Transport = {
+  return {
     baseUrl: baseUrl.replace(/\/+$/, ''),
     key,
     timeoutMs,
@@ -95,6 +98,6 @@ function transportOf({ baseUrl, key, timeoutMs = 30_000, maxTries = 6, fetch, cl
     // Called through an arrow, for browsers refuse a fetch that has lost its window.
     fetch: fetch ?? ((input, init) => globalThis.fetch(input, init)),
     clock,
+    onRetry,
   };
-  return transport;
 }

@@ -1,10 +1,10 @@
-// What `@videogen/client` offers; everything else is its own affair.
+// What `videogen-client` offers; everything else is its own affair.
 export { type Client, type ClientOptions, createClient, type CreateOptions } from './create-client.ts';
 export type { Clock } from './clock.ts';
 export type * from './contract.ts';
 export type { DownloadOptions } from './download.ts';
 export { newIdempotencyKey } from './idempotency-key.ts';
-export type { CallOptions } from './transport.ts';
+export type { CallOptions, Retry } from './transport.ts';
 export { type VerifiedCallback, type CallbackToVerify, verifyCallback } from './verify-callback.ts';
 export { type FieldError, VideogenError, type VideogenErrorKind } from './videogen-error.ts';
 export type { WaitOptions } from './wait-for-task.ts';

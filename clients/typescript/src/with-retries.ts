@@ -13,7 +13,7 @@ const maxObeyedSeconds = 60;
  * `Retry-After` asks for, and grows from half a second to eight.
  */
 export async function withRetries<T>(
-  { maxTries, clock }: Pick<Transport, 'maxTries' | 'clock'>,
+  { maxTries, clock, onRetry }: Pick<Transport, 'maxTries' | 'clock' | 'onRetry'>,
   { signal }: CallOptions,
   attempt: () => Promise<T>,
 ): Promise<T> {
@@ -22,8 +22,10 @@ export async function withRetries<T>(
       return await attempt();
     } catch (error) {
       if (tries >= maxTries || !isWorthRepeating(error)) throw error;
-      const pauseMs = backoffMs(tries, firstPauseMs, maxPauseMs, clock);
-      await clock.sleep(Math.max(pauseMs, 1000 * (error.retryAfterSeconds ?? 0)), signal);
+      const backoff = backoffMs(tries, firstPauseMs, maxPauseMs, clock);
+      const pauseMs = Math.max(backoff, 1000 * (error.retryAfterSeconds ?? 0));
+      onRetry?.({ error, pauseMs });
+      await clock.sleep(pauseMs, signal);
     }
   }
 }

@@ -1,0 +1,142 @@
+// Builds the project into dist and clients/typescript/dist: `node build.mjs`, or `node build.mjs --if-needed`, which does
+// nothing when both were made from the files that are here. A running service is not disturbed: everything is made in
+// dist.next first and then moved, one rename for each file, and the chunks that a running program may still load stay.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const next = 'dist.next';
+/** For a build that is under way. */
+const waitMs = 5 * 60_000;
+const client = 'clients/typescript';
+
+/** Each is a program of Node's with its arguments; they run one after the other. */
+const steps = [
+  ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json', '--outDir', next],
+  ['node_modules/typescript/bin/tsc', '-p', client, '--outDir', `${next}/client-package`],
+  [`${next}/src/temporal/bundle-workflows.js`],
+  [`${next}/src/bundle-programs.js`],
+];
+
+/** What the build reads. The image is built without some of these. */
+const sources = ['src', 'activities', 'workflows', 'clients', 'test', 'bench', 'build.mjs', 'tsconfig.json'].concat([
+  'package.json',
+  'package-lock.json',
+]);
+const results = ['dist/cli.js', 'dist/workflow-bundle.js', `${client}/dist/index.js`];
+/** Written last: the state of the sources that dist was made from, and its chunks. */
+const stampFile = 'dist/build.json';
+
+/** Programs load these by name while they run; a name is never used for another content. */
+const chunks = 'dist/chunks';
+/** The chunks of so many earlier builds stay, for programs that were started from them. */
+const keptBuilds = 20;
+
+process.chdir(import.meta.dirname);
+if (process.argv.includes('--if-needed') && isCurrent()) process.exit(0);
+await enter();
+try {
+  const state = stateOfSources();
+  for (const step of steps) run(step);
+  const [programs, clientFiles] = [filesIn(next), filesIn(`${next}/client-package`)];
+  move(`${next}/client-package`, `${client}/dist`, clientFiles);
+  const own = programs.filter((file) => !file.startsWith('client-package') && file !== 'pid');
+  move(next, 'dist', own);
+  const made = own.filter((file) => file.startsWith('chunks/'));
+  retireChunks(made);
+  fs.writeFileSync(`${next}/build.json`, JSON.stringify({ state, chunks: made }));
+  fs.renameSync(`${next}/build.json`, stampFile);
+} finally {
+  fs.rmSync(next, { recursive: true, force: true });
+}
+
+/** One build at a time; what a killed one left is removed. */
+async function enter() {
+  const own = fs.mkdtempSync(`${next}-`);
+  fs.writeFileSync(`${own}/pid`, `${process.pid}`);
+  for (const giveUpAt = Date.now() + waitMs; Date.now() < giveUpAt; await pause(100)) {
+    try {
+      return fs.renameSync(own, next);
+    } catch (error) {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    }
+    if (!isAlive(Number(readOr(`${next}/pid`, '0')))) fs.rmSync(next, { recursive: true, force: true });
+  }
+  fs.rmSync(own, { recursive: true });
+  throw new Error(`another build is under way; remove ${next} if there is none`);
+}
+
+function run([program, ...args]) {
+  const { status } = spawnSync(process.execPath, [program, ...args], { stdio: 'inherit' });
+  if (status !== 0) {
+    fs.rmSync(next, { recursive: true, force: true });
+    process.exit(status ?? 1);
+  }
+}
+
+/** Moves the files, chunks before the programs that load them; then removes what the build no longer makes. */
+function move(from, to, files) {
+  const inOrder = files.toSorted((a, b) => Number(b.startsWith('chunks/')) - Number(a.startsWith('chunks/')));
+  for (const file of inOrder) {
+    fs.mkdirSync(join(to, file, '..'), { recursive: true });
+    fs.renameSync(join(from, file), join(to, file));
+  }
+  const made = new Set(files);
+  const gone = filesIn(to).filter((file) => !made.has(file) && !file.startsWith('chunks/') && file !== 'build.json');
+  for (const file of gone) fs.rmSync(join(to, file));
+}
+
+/** Chunks that are no longer made get the moment of it as their time; those of the builds before the last few are removed. */
+function retireChunks(made) {
+  const current = new Set(made);
+  const now = new Date();
+  for (const file of JSON.parse(readOr(stampFile, '{"chunks":[]}')).chunks) {
+    if (!current.has(file) && fs.existsSync(join('dist', file))) fs.utimesSync(join('dist', file), now, now);
+  }
+  const retired = filesIn(chunks)
+    .filter((file) => !current.has(`chunks/${file}`))
+    .map((file) => ({ path: join(chunks, file), at: fs.statSync(join(chunks, file)).mtimeMs }));
+  const kept = [...new Set(retired.map(({ at }) => at))].toSorted((a, b) => b - a).slice(0, keptBuilds);
+  for (const { path, at } of retired) if (!kept.includes(at)) fs.rmSync(path);
+}
+
+function isCurrent() {
+  return JSON.parse(readOr(stampFile, '{}')).state === stateOfSources() && results.every((file) => fs.existsSync(file));
+}
+
+function stateOfSources() {
+  const hash = createHash('sha256');
+  for (const source of sources.filter((path) => fs.existsSync(path))) {
+    const files = fs.statSync(source).isDirectory() ? filesIn(source).map((file) => join(source, file)) : [source];
+    for (const file of files.filter((path) => !path.startsWith(join(client, 'dist')))) {
+      hash.update(`${file}\0`).update(fs.readFileSync(file)).update('\0');
+    }
+  }
+  return hash.digest('hex');
+}
+
+/** Every file below the folder, in one order. */
+function filesIn(folder) {
+  if (!fs.existsSync(folder)) return [];
+  const entries = fs.readdirSync(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return paths.map((path) => path.slice(join(folder).length + 1)).toSorted();
+}
+
+function readOr(file, otherwise) {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch {
+    return otherwise;
+  }
+}
+
+function isAlive(pid) {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import { type AccountDetail, findAccountDetail, listAccounts } from '../stores/account-list.ts';
+import { id } from './arguments.ts';
+import { maxListedAccounts } from './account.ts';
+import type { RunOnDatabase } from './command-runner.ts';
+import { CommandError } from './output.ts';
+
+export function addBalanceCommand(program: Command, run: RunOnDatabase): void {
+  const command = program
+    .command('balance')
+    .description("an account's credits, or those of every account")
+    .argument('[account]', 'account id', id);
+  command.action(
+    run(async ({ db }, accountId: string | undefined) => {
+      if (accountId === undefined) {
+        const accounts = await listAccounts(db, { limit: maxListedAccounts });
+        return {
+          json: { accounts: accounts.map(balanceOf) },
+          lines: accounts.length === 0 ? ['No accounts.'] : accounts.map(balanceLine),
+        };
+      }
+      const account = await findAccountDetail(db, accountId);
+      if (account === undefined) throw new CommandError(`There is no account ${accountId}.`);
+      return { json: balanceOf(account), lines: [`${account.balance} credits`] };
+    }),
+  );
+}
+
+function balanceOf({ accountId, name, balance }: AccountDetail) {
+  return { accountId, name, balance };
+}
+
+function balanceLine({ accountId, name, balance }: AccountDetail): string {
+  return `${accountId}  ${String(balance).padStart(12)} credits  ${name}`;
+}

@@ -1,0 +1,41 @@
+import { CommandError } from './output.ts';
+
+/** The exit code of a program that was ended by Ctrl-C. */
+const interruptedExitCode = 130;
+
+/** What a command throws after it was broken off and has put things in order. */
+export function interrupted(message: string): CommandError {
+  return new CommandError(message, interruptedExitCode);
+}
+
+/** One press of Ctrl-C may arrive twice: from the terminal, and passed on by the program in between. */
+const samePressMs = 500;
+
+export type Interruptions = {
+  /** Aborted by the first Ctrl-C or SIGTERM. */
+  readonly signal: AbortSignal;
+  /** What the next one does; nothing until it is said. */
+  onNext(action: () => void): void;
+  stop(): void;
+};
+
+/** Listens for Ctrl-C, SIGTERM and, when asked to, the closing of the terminal; none of them ends the process from now on. */
+export function listenForInterruptions(names: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM']): Interruptions {
+  const first = new AbortController();
+  let [lastAt, next] = [0, () => {}];
+  const onSignal = () => {
+    const isSamePress = Date.now() - lastAt < samePressMs;
+    lastAt = Date.now();
+    if (isSamePress) return;
+    if (first.signal.aborted) next();
+    else first.abort(interrupted('Broken off.'));
+  };
+  for (const name of names) process.on(name, onSignal);
+  return {
+    signal: first.signal,
+    onNext: (action) => (next = action),
+    stop: () => {
+      for (const name of names) process.off(name, onSignal);
+    },
+  };
+}

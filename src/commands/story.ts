@@ -1,0 +1,121 @@
+import { intro, log, outro } from '@clack/prompts';
+import { wrapAnsi } from 'fast-wrap-ansi';
+import type { TaskRecord } from '../../clients/typescript/src/index.ts';
+
+/** What a command tells a person while it works. With `--json` it is silent, and only warnings are written, to standard error. */
+export type Story = {
+  begin(title: string): void;
+  step(text: string): void;
+  success(text: string): void;
+  info(text: string): void;
+  warn(text: string): void;
+  message(text: string): void;
+  end(text: string): void;
+  /** Live progress of one task, in the place of the next line. */
+  progress(): TaskProgress;
+};
+
+export type TaskProgress = { show(record: TaskRecord): void; done(): void };
+
+/** The width of the lines' own mark and the space behind it. */
+const markColumns = 3;
+
+export function createStory(asJson: boolean): Story {
+  if (asJson) return silentStory;
+  let clear = () => {};
+  const telling = (tell: (text: string) => void) => (text: string) => {
+    clear();
+    tell(wrapped(text));
+  };
+  return {
+    begin: (title) => intro(title),
+    step: telling((text) => log.step(text)),
+    success: telling((text) => log.success(text)),
+    info: telling((text) => log.info(text)),
+    warn: telling((text) => log.warn(text)),
+    message: telling((text) => log.message(text)),
+    end: telling((text) => outro(text)),
+    progress: () => {
+      const bar = process.stdout.isTTY ? barOnTerminal() : plainLines();
+      clear = () => bar.clear();
+      return bar;
+    },
+  };
+}
+
+const silentStory: Story = {
+  begin: () => {},
+  step: () => {},
+  success: () => {},
+  info: () => {},
+  warn: (text) => process.stderr.write(`${text}\n`),
+  message: () => {},
+  end: () => {},
+  progress: () => ({ show: () => {}, done: () => {} }),
+};
+
+/** On a terminal lines end between words; what has no space, such as an address, stays whole. */
+function wrapped(text: string): string {
+  if (!process.stdout.isTTY) return text;
+  return wrapAnsi(text, Math.max(20, process.stdout.columns - markColumns));
+}
+
+type Bar = TaskProgress & { clear(): void };
+
+const redrawMs = 200;
+const barColumns = 40;
+const eraseLine = '\r\u001B[K';
+/** The bar's line, and the mark above it. */
+const eraseBar = `${eraseLine}\u001B[1A${eraseLine}`;
+
+/**
+ * One line that is drawn anew in its place. It reads no keys and leaves the terminal's mode alone, so Ctrl-C stays a signal,
+ * which the command answers; a progress bar that reads them ends the process itself.
+ */
+function barOnTerminal(): Bar {
+  const startedAt = Date.now();
+  let [percent, state, isDrawn] = [0, 'waiting', false];
+  const draw = () => {
+    if (!isDrawn) process.stdout.write('│\n');
+    isDrawn = true;
+    const seconds = Math.floor((Date.now() - startedAt) / 1000);
+    const figures = `${String(percent).padStart(3)} %  ${state}, ${seconds} s`;
+    const columns = Math.max(0, Math.min(barColumns, process.stdout.columns - markColumns - figures.length - 3));
+    const full = Math.round((percent / 100) * columns);
+    process.stdout.write(`${eraseLine}│  ${'━'.repeat(full)}${'─'.repeat(columns - full)} ${figures}`);
+  };
+  const clear = () => {
+    if (isDrawn) process.stdout.write(eraseBar);
+    isDrawn = false;
+  };
+  const timer = setInterval(draw, redrawMs);
+  // A command that is broken off must not be kept alive by its bar.
+  timer.unref();
+  draw();
+  return {
+    show: (record) => {
+      percent = Math.max(percent, Math.floor(record.progress));
+      state = record.state;
+      draw();
+    },
+    done: () => {
+      clearInterval(timer);
+      clear();
+    },
+    clear,
+  };
+}
+
+/** A line for each new state and quarter. */
+function plainLines(): Bar {
+  let last = '';
+  return {
+    show: ({ state, progress: percent }) => {
+      const line = `${state} ${Math.floor(percent / 25) * 25} %`;
+      if (line !== last) log.step(line);
+      last = line;
+    },
+    done: () => {},
+    clear: () => {},
+  };
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { appendFile, cp, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { keptPort } from '../src/embedded/kept-port.ts';
+import { createTask, recordInfo } from './support/api.ts';
+import { waitFor } from './support/wait-for.ts';
+
+const run = promisify(execFile);
+/** What the image is built from; tests are not part of it, and take half of the time. */
+const sources = ['src', 'activities', 'workflows', 'clients', 'build.mjs', 'tsconfig.json', 'package.json'];
+const limitMs = 120_000;
+
+describe('the build, in a checkout of its own', () => {
+  let checkout: string;
+  const build = (...args: readonly string[]) =>
+    run(process.execPath, ['build.mjs', ...args], { cwd: checkout, timeout: limitMs });
+  const builtAt = async () => (await stat(join(checkout, 'dist/build.json'))).mtimeMs;
+  const chunks = async () =>
+    (JSON.parse(await readFile(join(checkout, 'dist/build.json'), 'utf8')) as { chunks: readonly string[] }).chunks;
+  before(async () => {
+    checkout = await mkdtemp(join(tmpdir(), 'videogen-build-'));
+    for (const path of sources) await cp(path, join(checkout, path), { recursive: true });
+    await symlink(resolve('node_modules'), join(checkout, 'node_modules'));
+    await build();
+  });
+  after(() => rm(checkout, { recursive: true, force: true }));
+
+  test('"prepare", which npx runs before each command, does nothing while dist is current, and else makes what the sources say', async () => {
+    const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: Record<string, string> };
+    assert.equal(scripts['prepare'], 'node build.mjs --if-needed');
+    const earlier = await builtAt();
+    await build('--if-needed');
+    assert.equal(await builtAt(), earlier);
+    await appendFile(join(checkout, 'src/short-lived.ts'), 'export const shortLived = 1;\n');
+    await build('--if-needed');
+    assert.ok(existsSync(join(checkout, 'dist/src/short-lived.js')));
+    await rm(join(checkout, 'src/short-lived.ts'));
+    await build('--if-needed');
+    assert.ok(!existsSync(join(checkout, 'dist/src/short-lived.js')), 'what no source makes any more is removed');
+    assert.ok(!existsSync(join(checkout, 'dist.next')));
+  });
+
+  test('a build that fails leaves the one before as it was', async () => {
+    const earlier = await builtAt();
+    await appendFile(join(checkout, 'src/broken.ts'), 'export const broken: string = 1;\n');
+    // The compiler speaks on standard output.
+    await assert.rejects(build(), ({ stdout }: { stdout: string }) => stdout.includes('broken.ts'));
+    await rm(join(checkout, 'src/broken.ts'));
+    assert.equal(await builtAt(), earlier);
+    assert.ok(existsSync(join(checkout, 'dist/cli.js')) && !existsSync(join(checkout, 'dist.next')));
+  });
+
+  test('a running service and its command line go on during a rebuild, and make a video after it', async () => {
+    const port = await keptPort(undefined, undefined);
+    const baseUrl = `http://127.0.0.1:${port}`;
+    const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
+    const env = { ...rest, VIDEOGEN_DATA: join(checkout, 'data'), PORT: String(port) };
+    const service = spawn(process.execPath, ['dist/cli.js', 'start'], { cwd: checkout, env, stdio: 'pipe' });
+    const output: string[] = [];
+    for (const stream of [service.stdout, service.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => output.push(text));
+    try {
+      const key = await waitFor('the key', () => /vg_\w+/.exec(output.join(''))?.[0], limitMs);
+      const chunksBefore = await chunks();
+      // Code that every program and every chunk with a store in it loads: their names change with it.
+      await appendFile(join(checkout, 'src/stores/database.ts'), '\nvoid process.argv0.length;\n');
+      const building = { isDone: false };
+      const done = build().finally(() => (building.isDone = true));
+      while (!building.isDone) {
+        assert.equal((await fetch(`${baseUrl}/readyz`)).status, 200);
+        const { stdout } = await run(process.execPath, ['dist/cli.js', 'task', '--help'], { cwd: checkout });
+        assert.match(stdout, /^Usage: videogen task/);
+      }
+      await done;
+      assert.notDeepEqual(await chunks(), chunksBefore);
+      for (const chunk of chunksBefore) assert.ok(existsSync(join(checkout, 'dist', chunk)), chunk);
+      const input = { prompt: 'a paper boat', duration: 4, generateAudio: true };
+      const { status, body } = await createTask({ baseUrl, key }, { model: 'videogen-2.0-fast', input });
+      assert.equal(status, 200, body.msg);
+      const state = await waitFor(
+        'the end of the task',
+        async () => {
+          const { body: record } = await recordInfo({ baseUrl, key }, String(body.data['taskId']));
+          return record.data['completeTime'] === null ? undefined : record.data['state'];
+        },
+        limitMs,
+      );
+      assert.equal(state, 'success');
+    } finally {
+      service.kill('SIGTERM');
+      if (service.exitCode === null) await once(service, 'exit');
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { listApiKeys } from '../../src/stores/api-keys.ts';
+import { listLedger } from '../../src/stores/ledger.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { videogen } from '../support/videogen.ts';
+
+let database: TestDatabase;
+let accountId: string;
+before(async () => {
+  database = await createTestDatabase();
+  accountId = await createAccount(database.db, { name: 'test', credits: 0 });
+});
+after(() => database.close());
+
+function run(...args: readonly string[]) {
+  const env = { ...process.env, DATABASE_URL: database.url, VIDEOGEN_SECRET: 's'.repeat(32) };
+  return videogen(env, ...args);
+}
+
+const refused: readonly (readonly [string, () => readonly string[], RegExp])[] = [
+  [
+    'a key that has expired already',
+    () => ['key', 'create', '--account', accountId, '--expires', '2020-01-01'],
+    /future/,
+  ],
+  ['a key that expires now', () => ['key', 'create', '--account', accountId, '--expires', '0d'], /future/],
+  ['an operator who has expired already', () => ['operator', 'create', 'ada', '--expires', '2020-01-01'], /future/],
+  ['credits for no reason', () => ['credits', 'grant', accountId, '5', '--reason', ' '], /1 to 500 characters/],
+  [
+    'credits for a novel',
+    () => ['credits', 'grant', accountId, '5', '--reason', 'x'.repeat(501)],
+    /1 to 500 characters/,
+  ],
+  ['an account without a name', () => ['account', 'create', ''], /1 to 200 characters/],
+  ['an account with a novel for a name', () => ['account', 'create', 'x'.repeat(201)], /1 to 200 characters/],
+  ['a key without a name', () => ['key', 'create', '--account', accountId, '--name', ''], /1 to 200 characters/],
+];
+for (const [what, args, why] of refused) {
+  test(`${what} is refused in one line with a hint, and nothing is written`, async () => {
+    const { code, stdout, stderr } = await run(...args());
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, why);
+    assert.match(stderr, /^error: .*\n\(examples: .* --help\)\n$/);
+    assert.deepEqual(await listApiKeys(database.db, accountId), []);
+    assert.deepEqual(await listLedger(database.db, { accountId, limit: 1 }), []);
+  });
+}
+
+test('the longest reason, in characters and not in bytes or halves of them, is taken', async () => {
+  const { code, stderr } = await run('credits', 'grant', accountId, '5', '--reason', '🎬'.repeat(500));
+  assert.equal(code, 0, stderr);
+});
+
+test('a database that is down is named with host, port and reason', async () => {
+  const env = {
+    ...process.env,
+    DATABASE_URL: 'postgres://us:secret@127.0.0.1:1/none',
+    VIDEOGEN_SECRET: 's'.repeat(32),
+  };
+  const { code, stderr } = await videogen(env, 'account', 'list');
+  assert.equal(code, 1);
+  assert.equal(stderr, 'database unavailable at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n');
+});

@@ -1,0 +1,10 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Runtime } from '@temporalio/worker';
+import { createLog } from '../../src/log.ts';
+import { installTemporalRuntime } from '../../src/roles/temporal-runtime.ts';
+
+test("the native part of Temporal's SDK writes into our log, not over what stands in the terminal", () => {
+  installTemporalRuntime(createLog({ level: 'silent' }));
+  assert.equal(Runtime.instance().options.runtimeOptions.logExporter.type, 'forward');
+});
