@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { keptPort } from '../../src/embedded/kept-port.ts';
 import { type Api, createTask, recordInfo } from '../support/api.ts';
-import { killEverything, processesIn } from '../support/service-processes.ts';
+import { processesOf } from '../support/processes.ts';
+import { killEverything } from '../support/service-processes.ts';
 import { type Running, spawnVideogen, videogen } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -134,7 +135,7 @@ describe('videogen start, with servers of its own', () => {
       child.kill('SIGINT');
       const [code] = (await once(child, 'exit')) as [number | null]; // what 'exit' carries
       assert.equal(code, command === 'start' ? 0 : 1);
-      assert.deepEqual(await processesIn(folder), []);
+      assert.deepEqual(await processesOf({ folder }), []);
       await rm(folder, { recursive: true });
     });
   }
@@ -146,7 +147,7 @@ describe('videogen start, with servers of its own', () => {
     assert.deepEqual([code, stdout.includes('is running')], [1, false]);
     assert.match(stderr, /127\.0\.0\.1/);
     assert.match(await readFile(join(folder, 'videogen.log'), 'utf8'), /api is listening/);
-    assert.deepEqual(await processesIn(folder), []);
+    assert.deepEqual(await processesOf({ folder }), []);
     await assert.rejects(readFile(join(folder, 'videogen.lock')));
     await rm(folder, { recursive: true });
   });
