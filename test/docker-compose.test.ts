@@ -259,7 +259,7 @@ function conditionOf(name: string, dependency: string): string | undefined {
   return service(name).depends_on[dependency]?.condition;
 }
 
-const limitMs = 20_000;
+const limitMs = 180_000;
 
 function composeIsInstalled(): boolean {
   try {

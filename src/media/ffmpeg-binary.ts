@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-/** A binary that takes longer than this to print its version is not one to render with. */
-const versionTimeoutMs = 10_000;
+/** A binary that hangs is none; one that only takes long is on a busy machine or a cold disk. */
+const versionTimeoutMs = 60_000;
 
 /**
  * The ffmpeg to use: the explicit path when one is given (and only that one), else `ffmpeg` on PATH, else the

@@ -5,8 +5,11 @@ import { sharp } from './image-library.ts';
 const minSidePx = 300;
 const maxSidePx = 6000;
 
-/** The largest image takes about three seconds on one core. */
-const maxDecodeSeconds = 30;
+/**
+ * The largest image takes about three seconds on one core, and a busy machine gives it a fraction of one. Whatever a stranger
+ * sends, libvips bounds the work itself, by the pixels and by the scans of a progressive JPEG.
+ */
+const maxDecodeSeconds = 300;
 
 /** An image that is refused; `message` goes on after the name of the image: `is animated`. */
 export class ImageRefusal extends Error {
@@ -18,18 +21,22 @@ export type DecodedImage = FrameSize & { readonly jpeg: Buffer };
 /**
  * Decodes the bytes of a stranger into a plain picture: upright (EXIF orientation applied), sRGB with 8 bits,
  * transparency on white, no metadata, a JPEG of high quality, for every provider takes one. An animation is refused
- * instead of cut down to its first frame: nobody sends one in order to get a still. Throws `ImageRefusal`.
+ * instead of cut down to its first frame: nobody sends one in order to get a still. Throws `ImageRefusal`; an image that is
+ * not decoded within `maxSeconds` is no such case, for it says something about this machine, and may be tried again.
  */
-export async function decodeImage(bytes: Buffer): Promise<DecodedImage> {
+export async function decodeImage(bytes: Buffer, maxSeconds = maxDecodeSeconds): Promise<DecodedImage> {
   await checkHeader(bytes);
   const { data, info } = await sharp(bytes, { limitInputPixels: maxSidePx * maxSidePx, failOn: 'error' })
-    .timeout({ seconds: maxDecodeSeconds })
+    .timeout({ seconds: maxSeconds })
     .autoOrient()
     .flatten({ background: '#ffffff' })
     .toColourspace('srgb')
     .jpeg({ quality: 95, chromaSubsampling: '4:4:4' })
     .toBuffer({ resolveWithObject: true })
     .catch((error: unknown) => {
+      if (error instanceof Error && error.message.startsWith('timeout: ')) {
+        throw new Error(`an image was not decoded within ${maxSeconds} s`, { cause: error });
+      }
       throw new ImageRefusal('is damaged or cut off', { cause: error });
     });
   return { jpeg: data, widthPx: info.width, heightPx: info.height };

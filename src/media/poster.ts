@@ -5,7 +5,8 @@ import { probeVideo } from './probe-video.ts';
 /** Past the opening fade and before the end, where a film most often shows what it is about. */
 const goodMoment = 0.4;
 
-const posterTimeoutMs = 60_000;
+/** A tenth of a second's work; a busy machine may take long over it, and the step that it belongs to has five minutes. */
+const posterTimeoutMs = 240_000;
 
 export type PosterOptions = {
   /** Length of the video, where the caller has probed it already; measured from the file otherwise. */

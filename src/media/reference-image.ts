@@ -20,7 +20,8 @@ export type FetchReferenceImages = {
 
 /** 30 MB (design, section 7), read as the larger of its two meanings. */
 const maxMegabytes = 30;
-const limits = { maxBytes: maxMegabytes * 1024 * 1024, timeoutMs: 30_000, maxRedirects: 3 } as const;
+/** The time is for all of it, from a slow server to a busy machine. */
+const limits = { maxBytes: maxMegabytes * 1024 * 1024, timeoutMs: 120_000, maxRedirects: 3 } as const;
 const headers = { accept: 'image/jpeg, image/png, image/webp' } as const;
 
 /** At most so many images of one task are fetched at once. */
@@ -29,7 +30,7 @@ const maxParallel = 3;
 /**
  * Fetches, checks and re-encodes the reference images, in the order of `urls`. Throws `TaskFault` for the first bad
  * one and stops the others. Whatever is no fault of an image is thrown as it came and may be tried again: the abort of
- * `signal`, a closing client or a busy host (`OutboundError`), a full disk.
+ * `signal`, a closing client or a busy host (`OutboundError`), a full disk, a decoder that took too long.
  */
 export async function fetchReferenceImages(request: FetchReferenceImages): Promise<readonly ReferenceImage[]> {
   const stop = new AbortController();

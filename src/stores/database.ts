@@ -40,8 +40,8 @@ export type DatabaseOptions = {
   readonly onIdleError?: (error: Error) => void;
 };
 
-/** How long a caller waits for a connection, and how long one statement may run. */
-const connectTimeoutMs = 3_000;
+/** How long a caller waits for a connection, which on a busy machine takes seconds; and how long one statement may run. */
+const connectTimeoutMs = 10_000;
 const statementTimeoutMs = 15_000;
 
 /** A pool of connections to PostgreSQL. Nothing is connected until the first statement. */

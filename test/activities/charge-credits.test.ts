@@ -18,8 +18,9 @@ before(async () => {
   accountId = await createAccount(database.db, { name: 'orders', credits: 200 });
 });
 after(async () => {
-  assert.deepEqual(await auditLedger(database.db), []);
+  const violations = await auditLedger(database.db);
   await database.close();
+  assert.deepEqual(violations, []);
 });
 
 function charge(taskId: string, order?: TaskOrder, workflowId = taskId) {

@@ -51,9 +51,10 @@ beforeEach(async () => {
   looks = new Map();
 });
 after(async () => {
-  assert.deepEqual(await auditLedger(database.db), []);
+  const violations = await auditLedger(database.db);
   await rm(folder, { recursive: true });
   await database.close();
+  assert.deepEqual(violations, []);
 });
 
 const running: WorkflowLook = { status: 'running', codeFailure: undefined, pendingActivities: ['generateVideo'] };

@@ -15,7 +15,7 @@ test('a short seeded run of the breaker leaves no task unfinished, no answer unt
     workers: 1,
     createsPerSecond: 3,
     faultEverySeconds: 1,
-    settleLimitSeconds: 120,
+    settleLimitSeconds: 300,
     waitsForBooks: false,
     folder,
     say: () => undefined,

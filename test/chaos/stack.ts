@@ -70,13 +70,18 @@ export async function startStack(folder: string, size: StackSize, say: (message:
   const upstream = await startPaidUpstream();
   const environment = await environmentOf(folder, postgres, temporalProxy, upstream);
   const { apis, workers } = await startProcesses(folder, environment, size);
-  await Promise.all(apis.map(({ baseUrl }) => waitFor(`the API at ${baseUrl}`, () => isReady(baseUrl), 60_000)));
   const stop = async () => {
     const kept = [...apis, ...workers];
     const ends = await Promise.all(kept.map((each) => each.stop()));
     await Promise.all([postgres.stop(), temporal.stop(), temporalProxy.close(), upstream.close()]);
     return kept.filter((_, index) => ends[index] !== true).map(({ name }) => name);
   };
+  try {
+    await Promise.all(apis.map(({ baseUrl }) => waitFor(`the API at ${baseUrl}`, () => isReady(baseUrl))));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   const settings = externalSettings(readConfig(environment, [...providerNames, paidProviderName]));
   return { settings, environment, apis, workers, postgres, temporal, temporalProxy, upstream, stop };
 }

@@ -99,7 +99,7 @@ describe('the package, as others install it', () => {
       const main = join(folder, 'main.js');
       await cp(exercise, join(folder, 'exercise-client.js'));
       await writeFile(main, mainOf(service.url, signed));
-      const { stdout } = await run(path ?? '', [...options, main], { cwd: folder, timeout: 30_000 });
+      const { stdout } = await run(path ?? '', [...options, main], { cwd: folder, timeout: 180_000 });
       assert.deepEqual(JSON.parse(stdout), exercised);
     });
   }
@@ -116,7 +116,7 @@ describe('the package, as others install it', () => {
         return route.fulfill({ contentType: 'text/javascript', body: await readFile(path) });
       });
       await page.goto(`${service.url}/page/`);
-      await page.waitForFunction('document.title !== ""', undefined, { timeout: 30_000 });
+      await page.waitForFunction('document.title !== ""', undefined, { timeout: 180_000 });
       assert.deepEqual(JSON.parse(await page.title()), exercised);
     } finally {
       await browser.close();

@@ -100,9 +100,9 @@ describe('what is repeated', () => {
 
   test('a service that is silent is unreachable when the time of a try is over', async () => {
     const { url, seen } = await scripted(silence);
-    const error = await errorOf(playedClient(url, { timeoutMs: 50, maxTries: 2 }).client.models());
+    const error = await errorOf(playedClient(url, { timeoutMs: 1_000, maxTries: 2 }).client.models());
     assert.deepEqual([error.kind, seen.length], ['unreachable', 2]);
-    assert.match(error.message, /no answer within 0\.05 s/);
+    assert.match(error.message, /no answer within 1 s/);
   });
 
   test('an answer that stops half way counts as none', async () => {
@@ -279,9 +279,9 @@ describe('download', () => {
     const slow: Step = (response) => void response.writeHead(200, { 'content-length': '100' }).write('f');
     const store = await scripted(slow);
     const { url } = await scripted(withVideo(`${store.url}/video.mp4`));
-    const late = await playedClient(url).client.download('t1', { timeoutMs: 100 });
+    const late = await playedClient(url).client.download('t1', { timeoutMs: 2_000 });
     assert.equal((await errorOf(late.blob())).kind, 'unreachable');
-    const still = await playedClient(url, { timeoutMs: 100 }).client.download('t1');
+    const still = await playedClient(url, { timeoutMs: 2_000 }).client.download('t1');
     assert.equal((await errorOf(still.blob())).kind, 'unreachable');
     const controller = new AbortController();
     const unwanted = await playedClient(url).client.download('t1', { signal: controller.signal });

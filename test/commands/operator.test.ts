@@ -13,8 +13,9 @@ before(async () => {
   database = await createTestDatabase();
 });
 after(async () => {
-  assert.deepEqual(await auditLedger(database.db), []);
+  const violations = await auditLedger(database.db);
   await database.close();
+  assert.deepEqual(violations, []);
 });
 
 async function run(...args: readonly string[]): Promise<Record<string, unknown>> {

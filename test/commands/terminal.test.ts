@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '../../clients/typescript/src/index.ts';
-import { processesIn } from '../support/service-processes.ts';
+import { processesOf } from '../support/processes.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
 import { skipWithoutTerminal, tooWide, type Terminal, videogenInTerminal } from '../support/terminal.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -76,7 +76,7 @@ describe('the demo in a terminal', { skip: skipWithoutTerminal }, () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   const isGone = async () => {
-    assert.deepEqual(await processesIn(folder), []);
+    assert.deepEqual(await processesOf({ folder: folder }), []);
     assert.deepEqual(
       (await readdir(folder)).filter((name) => name.startsWith('videogen-demo-')),
       [],

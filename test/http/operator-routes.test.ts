@@ -25,8 +25,9 @@ before(async () => {
   operator = await createTestOperator(service);
 });
 after(async () => {
-  assert.deepEqual(await auditLedger(service.database.db), []);
+  const violations = await auditLedger(service.database.db);
   await service.close();
+  assert.deepEqual(violations, []);
 });
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });

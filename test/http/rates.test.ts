@@ -14,8 +14,9 @@ before(async () => {
   database = await createTestDatabase();
 });
 after(async () => {
-  assert.deepEqual(await auditLedger(database.db), []);
+  const violations = await auditLedger(database.db);
   await database.close();
+  assert.deepEqual(violations, []);
 });
 
 async function withService(options: HttpServiceOptions, work: (service: HttpService) => Promise<void>): Promise<void> {

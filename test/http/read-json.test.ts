@@ -15,8 +15,8 @@ before(async () => {
   account = await service.newAccount(100_000);
 });
 after(async () => {
-  assert.ok(!service.log.some((line) => line['failure'] === 'internal'), 'a request crashed');
   await service.close();
+  assert.ok(!service.log.some((line) => line['failure'] === 'internal'), 'a request crashed');
 });
 
 const good = JSON.stringify(plainRequest);

@@ -19,7 +19,7 @@ import { acceptTestTask, taskParam } from '../support/tasks.ts';
 // program: where it is not installed (.ci/run installs it) this test says so and is skipped.
 const program = 'schemathesis';
 const isThere = spawnSync(program, ['--version']).status === 0;
-const limitMs = 300_000;
+const limitMs = 600_000;
 
 // Whether valid data is accepted is not asked: an account without credits is refused for other reasons than the schema.
 const checks = ['not_a_server_error', 'status_code_conformance', 'content_type_conformance']

@@ -6,7 +6,7 @@ import { createHostLookup } from '../../src/outbound/host-lookup.ts';
 import { hostileNameServer, type HostileNameServer } from '../support/hostile-name-server.ts';
 
 const never = new AbortController().signal;
-const postOptions = { headers: {}, body: '{}', timeoutMs: 5000, maxResponseBytes: 1024 };
+const postOptions = { headers: {}, body: '{}', timeoutMs: 60_000, maxResponseBytes: 1024 };
 
 async function withNameServer(
   addresses: readonly string[] | undefined,

@@ -8,7 +8,9 @@ import { OutboundError, type OutboundKind } from '../../src/outbound/outbound-er
 import { testCertificate, testKey } from '../support/hostile-certificate.ts';
 import { answering, hostileReceiver, neverEnding, type HostileReceiver } from '../support/hostile-receivers.ts';
 
-const timeoutMs = 300;
+/** For what must not end for want of time, however busy the machine is; and for what must. */
+const timeoutMs = 60_000;
+const briefMs = 300;
 const postOptions = { headers: { 'content-type': 'application/json' }, body: '{}', timeoutMs, maxResponseBytes: 1024 };
 const getOptions = { maxBytes: 100_000, timeoutMs, maxRedirects: 3 };
 const ok = 'HTTP/1.1 200 OK\r\n\r\n';
@@ -71,8 +73,10 @@ for (const [title, misbehave, scheme, kind] of misbehaviours) {
   test(`a callback to a receiver that ${title} ends as ${kind}, in time, with its connection gone`, async () => {
     await withReceiver(misbehave, async (receiver) => {
       const startedAt = performance.now();
-      await assert.rejects(newClient().post(`${scheme}://127.0.0.1:${receiver.port}/`, postOptions), { kind });
-      assert.ok(performance.now() - startedAt < 2000);
+      const limit = { timeoutMs: kind === 'timeout' ? briefMs : timeoutMs };
+      const work = newClient().post(`${scheme}://127.0.0.1:${receiver.port}/`, { ...postOptions, ...limit });
+      await assert.rejects(work, { kind });
+      assert.ok(performance.now() - startedAt < timeoutMs / 2);
       await until(() => receiver.open() === 0);
     });
   });
@@ -95,7 +99,7 @@ test('a status counts although its body breaks off', async () => {
 
 test('of an endless answer to a callback 1 KiB is kept, and the connection is dropped', async () => {
   await withReceiver(neverEnding(ok, Buffer.alloc(65_536, 'x'), 0), async (receiver) => {
-    const answer = await newClient().post(`http://127.0.0.1:${receiver.port}/`, { ...postOptions, timeoutMs: 60_000 });
+    const answer = await newClient().post(`http://127.0.0.1:${receiver.port}/`, postOptions);
     assert.equal(answer.body.length, 1024);
     await until(() => receiver.open() === 0);
   });
@@ -105,20 +109,20 @@ test('a receiver that closes behind a body which waits to be read ends no proces
   const body = 'x'.repeat(2_000_000);
   await withReceiver(answering(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${body}`), async (receiver) => {
     const url = `http://127.0.0.1:${receiver.port}/`;
-    const options = { ...getOptions, maxBytes: 2_000_000, timeoutMs: 60_000 };
+    const options = { ...getOptions, maxBytes: 2_000_000 };
     const answers = await Promise.all(Array.from({ length: 10 }, () => newClient().get(url, options)));
     assert.deepEqual(
       answers.map((answer) => answer.body.length),
       Array.from({ length: 10 }, () => body.length),
     );
-    const kept = await newClient().post(url, { ...postOptions, timeoutMs: 60_000 });
+    const kept = await newClient().post(url, postOptions);
     assert.equal(kept.body.length, 1024);
   });
 });
 
 test('an endless download stops at its limit', async () => {
   await withReceiver(neverEnding(ok, Buffer.alloc(65_536, 'x'), 0), async (receiver) => {
-    const options = { ...getOptions, timeoutMs: 60_000 };
+    const options = getOptions;
     await assert.rejects(newClient().get(`http://127.0.0.1:${receiver.port}/`, options), { kind: 'too_large' });
     await until(() => receiver.open() === 0);
   });
@@ -132,7 +136,8 @@ test('a download whose length says too much is not begun', async () => {
 
 test('a download that comes a byte at a time ends with the time it was given', async () => {
   await withReceiver(neverEnding(ok, 'x', 20), async (receiver) => {
-    await assert.rejects(newClient().get(`http://127.0.0.1:${receiver.port}/`, getOptions), { kind: 'timeout' });
+    const options = { ...getOptions, timeoutMs: briefMs };
+    await assert.rejects(newClient().get(`http://127.0.0.1:${receiver.port}/`, options), { kind: 'timeout' });
   });
 });
 
@@ -154,7 +159,7 @@ test('a redirect without end is given up after three', async () => {
 
 test('a name server that never answers costs the look-up its own bound', async () => {
   const client = newClient({ lookup: () => new Promise(() => {}), lookupTimeoutMs: 50 });
-  await assert.rejects(client.post('http://silent.example/', { ...postOptions, timeoutMs: 60_000 }), { kind: 'dns' });
+  await assert.rejects(client.post('http://silent.example/', postOptions), { kind: 'dns' });
 });
 
 test('a name with a dead address is reached at its next one', async () => {
@@ -184,7 +189,7 @@ test('a silent host holds no more than its slots, and does not delay another hos
       await withReceiver(answering('HTTP/1.1 204 No Content\r\n\r\n'), async (healthy) => {
         const client = newClient({ lookup: toLoopback, maxPerHost: 2, maxWaitingPerHost: 3, maxWaitMs: 60_000 });
         const url = `http://silent.example:${silent.port}/`;
-        const held = Array.from({ length: 5 }, () => client.post(url, { ...postOptions, timeoutMs: 60_000 }));
+        const held = Array.from({ length: 5 }, () => client.post(url, postOptions));
         const settled = Promise.allSettled(held);
         await assert.rejects(client.post(url, postOptions), { kind: 'busy' });
         assert.equal((await client.post(`http://healthy.example:${healthy.port}/`, postOptions)).status, 204);
@@ -214,7 +219,7 @@ test('a caller may break off, and is told so', async () => {
     async (receiver) => {
       const stop = new AbortController();
       const url = `http://127.0.0.1:${receiver.port}/`;
-      const work = newClient().post(url, { ...postOptions, timeoutMs: 60_000, signal: stop.signal });
+      const work = newClient().post(url, { ...postOptions, signal: stop.signal });
       const rejected = assert.rejects(work, { kind: 'aborted' });
       await until(() => receiver.open() === 1);
       stop.abort();
@@ -224,12 +229,11 @@ test('a caller may break off, and is told so', async () => {
   );
 });
 
-test('five hundred broken exchanges leave no memory behind', { timeout: 60_000 }, async () => {
+test('five hundred broken exchanges leave no memory behind', { timeout: 180_000 }, async () => {
   await withReceiver(neverEnding(ok, Buffer.alloc(65_536, 'x'), 0), async (receiver) => {
     const client = newClient({ maxPerHost: 8, maxWaitingPerHost: 100 });
     const url = `http://127.0.0.1:${receiver.port}/`;
-    const round = () =>
-      Promise.all(Array.from({ length: 50 }, () => client.post(url, { ...postOptions, timeoutMs: 60_000 })));
+    const round = () => Promise.all(Array.from({ length: 50 }, () => client.post(url, postOptions)));
     await round();
     const before = process.memoryUsage().rss;
     for (let i = 0; i < 9; i += 1) await round();

@@ -8,8 +8,8 @@ import { answering, hostileReceiver, redirecting, type HostileReceiver } from '.
 import { hostileTargets, type HostileTarget } from '../support/hostile-targets.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
-const getOptions = { maxBytes: 1000, timeoutMs: 5000, maxRedirects: 3 };
-const postOptions = { headers: {}, body: '{}', timeoutMs: 5000, maxResponseBytes: 1024 };
+const getOptions = { maxBytes: 1000, timeoutMs: 60_000, maxRedirects: 3 };
+const postOptions = { headers: {}, body: '{}', timeoutMs: 60_000, maxResponseBytes: 1024 };
 const lost = new Error('no such name');
 
 let trap: HostileReceiver;

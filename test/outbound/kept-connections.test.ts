@@ -10,7 +10,7 @@ import { createKeptConnections } from '../../src/outbound/kept-connections.ts';
 import { testCertificate, testKey } from '../support/hostile-certificate.ts';
 import { hostileReceiver, type HostileReceiver } from '../support/hostile-receivers.ts';
 
-const options = { headers: {}, body: '{}', timeoutMs: 5_000, maxResponseBytes: 1_024 };
+const options = { headers: {}, body: '{}', timeoutMs: 60_000, maxResponseBytes: 1_024 };
 
 function newClient(more: Partial<GuardedClientOptions> = {}) {
   const allow = parseAllowList('127.0.0.1, 127.0.0.2');
@@ -68,7 +68,7 @@ async function withHostile(
   }
 }
 
-const untilLimitMs = 20_000;
+const untilLimitMs = 180_000;
 
 /** Waits for what other events of the loop will bring about. */
 async function until(condition: () => boolean): Promise<void> {

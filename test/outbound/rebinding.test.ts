@@ -4,8 +4,8 @@ import { parseAllowList } from '../../src/outbound/allow-list.ts';
 import { createGuardedClient, type GuardedClient } from '../../src/outbound/guarded-client.ts';
 import { answering, hostileReceiver, redirecting, type HostileReceiver } from '../support/hostile-receivers.ts';
 
-const getOptions = { maxBytes: 1000, timeoutMs: 5000, maxRedirects: 3 };
-const postOptions = { headers: {}, body: '{}', timeoutMs: 5000, maxResponseBytes: 1024 };
+const getOptions = { maxBytes: 1000, timeoutMs: 60_000, maxRedirects: 3 };
+const postOptions = { headers: {}, body: '{}', timeoutMs: 60_000, maxResponseBytes: 1024 };
 
 // 127.0.0.2 is allowed and stands for a public address, 127.0.0.1 for a private one.
 let open: HostileReceiver;

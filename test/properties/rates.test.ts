@@ -22,8 +22,9 @@ before(async () => {
   database = await createTestDatabase();
 });
 after(async () => {
-  assert.deepEqual(await auditLedger(database.db), []);
+  const violations = await auditLedger(database.db);
   await database.close();
+  assert.deepEqual(violations, []);
 });
 
 const noLimit = { name: 'free-test-account', text: 'update accounts set max_unfinished_tasks = 1000000 where id = $1' };
@@ -155,7 +156,8 @@ function chargeOf(acceptance: Acceptance): number | undefined {
 test('while operators set and withdraw rates and everybody creates tasks, every charge is the price at its createdAt', async () => {
   const model = `model-${uuidv7()}`;
   const accounts = [await newAccount(), await newAccount()];
-  const leadMs = 800;
+  // Seconds, not milliseconds: a decision must be there before it counts, on a busy machine too.
+  const leadMs = 2_400;
   const creating = new AbortController();
   const creators = [...accounts, ...accounts].map(async (accountId) => {
     while (!creating.signal.aborted) assert.equal((await accept({ accountId, model })).kind, 'accepted');
@@ -168,16 +170,16 @@ test('while operators set and withdraw rates and everybody creates tasks, every 
   const startMs = await databaseNow();
   const decisions = await Promise.all([
     decide(40),
-    decide(70, own, startMs + 2_000),
-    decide(undefined, own, startMs + 2_800),
-    decide(45, undefined, startMs + 2_400),
-    decide(99, undefined, startMs + 2_600),
+    decide(70, own, startMs + 6_000),
+    decide(undefined, own, startMs + 8_400),
+    decide(45, undefined, startMs + 7_200),
+    decide(99, undefined, startMs + 7_800),
   ]);
   const doomed = decisions.map((decision) => (decision.kind === 'set' ? decision.rate.rateId : 0)).at(-1) ?? 0;
   const withdrawn = await withdrawRate(operators, { rateId: doomed, who: 'test', leadMs });
   assert.equal(withdrawn.kind, 'withdrawn');
   await operators.close();
-  const untilMs = startMs + 3_000;
+  const untilMs = startMs + 9_000;
   await waitFor('every change', async () => ((await databaseNow()) >= untilMs ? true : undefined));
   creating.abort();
   await Promise.all(creators);

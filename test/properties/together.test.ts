@@ -47,8 +47,9 @@ before(async () => {
   database = await createTestDatabase();
 });
 after(async () => {
-  assert.deepEqual(await auditLedger(database.db), []);
+  const violations = await auditLedger(database.db);
   await database.close();
+  assert.deepEqual(violations, []);
 });
 
 type Opened = Wealth & { readonly accountId: string; readonly liveKey: string; readonly deadKey: string };

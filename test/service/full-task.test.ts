@@ -34,20 +34,17 @@ describe('a task, from createTask to its callback', () => {
     webhook = new Webhook(secret);
   });
   after(async () => {
-    assert.deepEqual(await auditLedger(service.database.db), []);
+    const violations = await auditLedger(service.database.db);
     await receiver.close();
     await service.close();
+    assert.deepEqual(violations, []);
   });
 
   const ended = (taskId: string) =>
-    waitFor(
-      'the end of the task',
-      async () => {
-        const { body } = await recordInfo(api, taskId);
-        return body.data['state'] === 'success' || body.data['state'] === 'fail' ? body.data : undefined;
-      },
-      60_000,
-    );
+    waitFor('the end of the task', async () => {
+      const { body } = await recordInfo(api, taskId);
+      return body.data['state'] === 'success' || body.data['state'] === 'fail' ? body.data : undefined;
+    });
   const created = ({ status, body }: Answer) => {
     assert.equal(status, 200, body.msg);
     return String(body.data['taskId']);

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { keptPort } from '../../src/embedded/kept-port.ts';
 import { type Api, createTask, recordInfo } from '../support/api.ts';
-import { killEverything, processesIn } from '../support/service-processes.ts';
+import { processesOf } from '../support/processes.ts';
+import { endOf, endPrograms } from '../support/programs.ts';
+import { killEverything } from '../support/service-processes.ts';
 import { type Running, spawnVideogen, videogen } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -24,8 +25,7 @@ describe('videogen start, with servers of its own', () => {
     api = { baseUrl: `http://127.0.0.1:${port}`, key: '' };
   });
   after(async () => {
-    running?.child.kill('SIGTERM');
-    if (running?.child.exitCode === null) await once(running.child, 'exit');
+    await endPrograms();
     await rm(data, { recursive: true, force: true });
   });
 
@@ -39,15 +39,11 @@ describe('videogen start, with servers of its own', () => {
     return service;
   };
   const ended = (taskId: string) =>
-    waitFor(
-      'the end of the task',
-      async () => {
-        const { status, body } = await recordInfo(api, taskId);
-        assert.equal(status, 200, body.msg);
-        return body.data['completeTime'] === null ? undefined : body.data;
-      },
-      90_000,
-    );
+    waitFor('the end of the task', async () => {
+      const { status, body } = await recordInfo(api, taskId);
+      assert.equal(status, 200, body.msg);
+      return body.data['completeTime'] === null ? undefined : body.data;
+    });
 
   test('the first start prints the addresses and a key that works', async () => {
     const { stdout } = await started();
@@ -138,12 +134,15 @@ describe('videogen start, with servers of its own', () => {
     test(`${command} that is broken off at "${moment}" leaves nothing running and no lock`, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'videogen-broken-off-'));
       const { child, stdout } = spawnVideogen({ ...env, VIDEOGEN_DATA: folder, TMPDIR: folder, PORT: '0' }, command);
-      await waitFor(moment, () => (stdout().includes(moment) ? true : undefined));
-      child.kill('SIGINT');
-      const [code] = (await once(child, 'exit')) as [number | null]; // what 'exit' carries
-      assert.equal(code, command === 'start' ? 0 : 130);
-      assert.deepEqual(await processesIn(folder), []);
-      await rm(folder, { recursive: true });
+      try {
+        await waitFor(moment, () => (stdout().includes(moment) ? true : undefined));
+        child.kill('SIGINT');
+        assert.deepEqual(await endOf(child), { code: command === 'start' ? 0 : 130, signal: null });
+        assert.deepEqual(await processesOf({ folder }), []);
+      } finally {
+        await endPrograms([child]);
+        await rm(folder, { recursive: true });
+      }
     });
   }
 
@@ -154,7 +153,7 @@ describe('videogen start, with servers of its own', () => {
     assert.deepEqual([code, stdout.includes('is running')], [1, false]);
     assert.match(stderr, /127\.0\.0\.1/);
     assert.match(await readFile(join(folder, 'videogen.log'), 'utf8'), /api is listening/);
-    assert.deepEqual(await processesIn(folder), []);
+    assert.deepEqual(await processesOf({ folder }), []);
     await assert.rejects(readFile(join(folder, 'videogen.lock')));
     await rm(folder, { recursive: true });
   });
@@ -163,8 +162,7 @@ describe('videogen start, with servers of its own', () => {
     const child = running?.child;
     assert.ok(child);
     child.kill('SIGINT');
-    const [code] = (await once(child, 'exit')) as [number | null]; // what 'exit' carries
-    assert.equal(code, 0);
+    assert.deepEqual(await endOf(child), { code: 0, signal: null });
     await assert.rejects(recordInfo(api, 'none'));
     await assert.rejects(readFile(join(data, 'postgres', 'cluster', 'postmaster.pid')));
   });

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { createDatabase, type Database, DatabaseAway } from '../../src/stores/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const one = { name: 'test-one', text: 'select 1::bigint as one' };
 const sleep = { name: 'test-sleep', text: 'select pg_sleep(30)' };
@@ -16,13 +17,16 @@ describe('a database', () => {
   let sockets: Socket[] = [];
   let relay: ReturnType<typeof createServer>;
   let db: Database;
+  let heldBackMs = 0;
   before(async () => {
     server = await createTestDatabase();
     const target = new URL(server.url);
     relay = createServer((client) => {
       const upstream = connect(Number(target.port), target.hostname);
       for (const socket of [client, upstream]) socket.on('error', () => {});
-      client.pipe(upstream).pipe(client);
+      upstream.pipe(client);
+      // A server on a busy machine takes its time before it answers to a new connection.
+      setTimeout(() => client.pipe(upstream), heldBackMs);
       sockets.push(client, upstream);
     });
     await new Promise<void>((resolve) => {
@@ -46,14 +50,11 @@ describe('a database', () => {
 
   test('a connection that breaks under a statement says so, may have committed, and ends neither process nor pool', async () => {
     const running = db.run(sleep);
-    const isAsleep = async () => {
-      const watch = {
-        name: 'test-watch',
-        text: `select 1 from pg_stat_activity where query like '%pg_sleep(30)' and state = 'active'`,
-      };
-      return (await server.db.run(watch)).length > 0;
+    const watch = {
+      name: 'test-watch',
+      text: `select 1 from pg_stat_activity where query like '%pg_sleep(30)' and state = 'active'`,
     };
-    while (!(await isAsleep()));
+    await waitFor('the statement to run', async () => (await server.db.run(watch))[0]);
     cut();
     await assert.rejects(running, (error) => error instanceof DatabaseAway && error.wasSent);
     assert.deepEqual(await db.run(one), [{ one: 1 }]);
@@ -64,6 +65,19 @@ describe('a database', () => {
     cut();
     const answer = await db.run(one).catch(() => db.run(one));
     assert.deepEqual(answer, [{ one: 1 }]);
+  });
+
+  test('a server that is slow to take a connection, as on a busy machine, is waited for and not taken for an absent one', async () => {
+    const url = new URL(server.url);
+    url.port = String((relay.address() as AddressInfo).port); // a listening TCP server has one
+    heldBackMs = 4_000;
+    const fresh = createDatabase({ url: url.href, poolSize: 1 });
+    try {
+      assert.deepEqual(await fresh.run(one), [{ one: 1 }]);
+    } finally {
+      heldBackMs = 0;
+      await fresh.close();
+    }
   });
 
   test('no connection at all means that nothing was sent', async () => {

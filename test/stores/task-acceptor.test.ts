@@ -18,8 +18,9 @@ before(async () => {
   database = await createTestDatabase();
 });
 after(async () => {
-  assert.deepEqual(await auditLedger(database.db), []);
+  const violations = await auditLedger(database.db);
   await database.close();
+  assert.deepEqual(violations, []);
 });
 
 function newAccount(credits = 500 * price): Promise<string> {

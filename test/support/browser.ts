@@ -22,7 +22,7 @@ export function startBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error('VIDEOGEN_REQUIRE_BROWSER is set, and there is no Chromium');
   // Its sandbox cannot be had as root or within most containers; only our own pages are opened.
-  return chromium.launch({ executablePath, chromiumSandbox: false, timeout: 30_000 });
+  return chromium.launch({ executablePath, chromiumSandbox: false, timeout: 180_000 });
 }
 
 function isExecutable(path: string): boolean {

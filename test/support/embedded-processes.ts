@@ -1,18 +1,26 @@
 import assert from 'node:assert/strict';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { after, afterEach } from 'node:test';
+import { killAll } from './processes.ts';
+import { endOf, endPrograms, startProgram } from './programs.ts';
+import { waitFor } from './wait-for.ts';
 
 const folders: string[] = [];
 
-// At the end of the file and not of the test: hooks run in the order they were made, and servers must stop first.
-after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
+afterEach(() => endPrograms());
+
+// At the end of the file and not of the test: hooks run in the order they were made, and servers must stop first. Those that a
+// test which failed has left behind are killed.
+after(async () => {
+  for (const folder of folders) {
+    await killAll({ folder });
+    await rm(folder, { recursive: true, force: true });
+  }
+});
 
 /** A folder with a name that trips careless code; it does not exist yet, the one above it does. */
 export async function awkwardFolder(): Promise<string> {
@@ -29,26 +37,22 @@ export type Starter = {
 
 /** Runs `embedded-starter` until it has spoken; `kill` is SIGKILL, and resolves when the process is gone. */
 export async function runStarter(...args: string[]): Promise<Starter> {
-  const script = fileURLToPath(new URL('./embedded-starter.js', import.meta.url));
-  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = startProgram('./embedded-starter.js', args, { env: process.env, stdio: ['ignore', 'pipe', 'inherit'] });
   const kill = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
-    await once(child, 'exit');
+    await endOf(child);
   };
-  for await (const line of createInterface({ input: child.stdout })) {
-    const said: unknown = JSON.parse(line);
-    assert.ok(typeof said === 'object' && said !== null);
-    return { said: Object.fromEntries(Object.entries(said)), kill, child };
-  }
-  throw new Error('the starter ended without a word');
+  assert.ok(child.stdout);
+  let line: string | undefined;
+  createInterface({ input: child.stdout }).once('line', (first: string) => {
+    line = first;
+  });
+  const said: unknown = JSON.parse(await waitFor('the first word of the starter', () => line));
+  assert.ok(typeof said === 'object' && said !== null);
+  return { said: Object.fromEntries(Object.entries(said)), kill, child };
 }
 
-/** Waits for a condition, 20 seconds at most. */
+/** Waits for a condition. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`never happened: ${what}`);
-    await pause(25);
-  }
+  await waitFor(what, async () => ((await condition()) ? true : undefined));
 }

@@ -18,6 +18,8 @@ export type FakeUpstream = {
   readonly asked: readonly string[];
   /** Lets the running jobs, or those of one task, end in success. */
   finish(taskId?: string): void;
+  /** Lets every job end in success for as long as `work` goes on. */
+  whileFinishing<T>(work: () => Promise<T>): Promise<T>;
 };
 
 export type FakeOptions = {
@@ -74,12 +76,21 @@ export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
       if (job?.state === 'running') job.state = 'cancelled';
     },
   };
+  const finish = (taskId?: string) => {
+    for (const job of jobs) if (job.state === 'running' && (taskId ?? job.taskId) === job.taskId) job.state = 'done';
+  };
   return {
     provider,
     jobs,
     asked,
-    finish: (taskId) => {
-      for (const job of jobs) if (job.state === 'running' && (taskId ?? job.taskId) === job.taskId) job.state = 'done';
+    finish,
+    whileFinishing: async (work) => {
+      const finishing = setInterval(finish, 5);
+      try {
+        return await work();
+      } finally {
+        clearInterval(finishing);
+      }
     },
   };
 }

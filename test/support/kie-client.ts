@@ -11,7 +11,7 @@ export function createKieClient({ baseUrl, key }: { readonly baseUrl: string; re
   const ask = async (method: string, path: string, body?: unknown): Promise<KieAnswer> => {
     const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
-    const response = await fetch(baseUrl + path, { method, headers, ...text, signal: AbortSignal.timeout(30_000) });
+    const response = await fetch(baseUrl + path, { method, headers, ...text, signal: AbortSignal.timeout(180_000) });
     return (await response.json()) as KieAnswer; // such a client trusts what it is told
   };
   const recordInfo = (taskId: string) => ask('GET', `/api/v1/jobs/recordInfo?taskId=${encodeURIComponent(taskId)}`);
@@ -27,14 +27,10 @@ export function createKieClient({ baseUrl, key }: { readonly baseUrl: string; re
     },
     /** Polls until the task is over. */
     waitForEnd: (taskId: string) =>
-      waitFor(
-        'the end of the task, as its client sees it',
-        async () => {
-          const record = (await recordInfo(taskId)).data as KieRecord; // as above
-          return record.state === 'success' || record.state === 'fail' ? record : undefined;
-        },
-        60_000,
-      ),
+      waitFor('the end of the task, as its client sees it', async () => {
+        const record = (await recordInfo(taskId)).data as KieRecord; // as above
+        return record.state === 'success' || record.state === 'fail' ? record : undefined;
+      }),
   };
 }
 

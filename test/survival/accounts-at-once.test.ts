@@ -24,10 +24,11 @@ describe('one account, many requests at once, two API processes', () => {
     processes = [await startHttpService({ database }), await startHttpService({ database, db: otherDb })];
   });
   after(async () => {
-    assert.deepEqual(await auditLedger(database.db), []);
+    const violations = await auditLedger(database.db);
     for (const service of processes) await service.close();
     await otherDb.close();
     await database.close();
+    assert.deepEqual(violations, []);
   });
 
   const balanceOf = async (accountId: string) => (await findAccount(database.db, accountId))?.balance;

@@ -34,20 +34,14 @@ test('behind 500 queued tasks of one account, another account’s single task is
     };
     for (let index = 0; index < backlog; index += 1) await order(many.accountId);
     // Two of them hold the two places of generation until they are let go.
-    await waitFor(
-      'the backlog',
-      async () => ((await queued(many.accountId)) === backlog - 2 ? true : undefined),
-      60_000,
-    );
+    await waitFor('the backlog', async () => ((await queued(many.accountId)) === backlog - 2 ? true : undefined));
     const taskId = await order(single.accountId);
     await waitFor('the other account’s task', async () => {
       const { pendingActivities } = await engine.lookAt(taskId);
       return pendingActivities.includes('generateVideo') ? true : undefined;
     });
     const before = upstream.asked.length;
-    const finishing = setInterval(() => upstream.finish(), 5);
-    await waitForEnd(db, taskId);
-    clearInterval(finishing);
+    await upstream.whileFinishing(() => waitForEnd(db, taskId));
     const place = upstream.asked.indexOf(taskId) - before + 1;
     assert.ok(place <= 10, `it was number ${place}`);
     assert.equal((await findTask(db, taskId))?.state, 'success');

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/ledger.ts';
@@ -17,6 +15,7 @@ import { paidProviderName } from '../chaos/paid-provider.ts';
 import { type PaidUpstream, startPaidUpstream } from '../chaos/paid-upstream.ts';
 import { paidVideo, sha256Of } from '../chaos/paid-video.ts';
 import { mannerWord } from '../chaos/upstream-manners.ts';
+import { endOf, endPrograms, startProgram } from '../support/programs.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -25,7 +24,7 @@ const model = 'videogen-2.0-fast';
 
 // The polls of a frozen worker stay open at the server for a minute, and each may be handed one task more: a workflow
 // task is given up after 10 s, a generation after the 30 s of its heartbeat. Usually it takes 35 s.
-const attemptElsewhereMs = 120_000;
+const attemptElsewhereMs = 240_000;
 
 // The upstream serves other bytes each time, so that whoever fetches a video a second time would be found out.
 test('a worker that is frozen for longer than its heartbeat timeout, and comes back, changes no result and pays for no second job', () =>
@@ -45,7 +44,10 @@ test('a worker that is frozen for longer than its heartbeat timeout, and comes b
     upstream.finish(endsAfterwards);
     await waitForEnd(environment.database.db, endsAfterwards);
     // Drained, so that whatever its attempts still wanted to do is done.
-    for (const worker of [frozen, other]) assert.equal(await endOf(worker), 0);
+    for (const worker of [frozen, other]) {
+      worker.kill('SIGTERM');
+      assert.deepEqual(await endOf(worker), { code: 0, signal: null });
+    }
 
     assert.equal(await judge(environment, upstream, endsMeanwhile), 'the first video');
     await judge(environment, upstream, endsAfterwards);
@@ -92,17 +94,10 @@ async function withStack(story: (story: Story) => Promise<void>): Promise<void> 
   const temporal = connectTemporal(environment.settings.temporal);
   const engine = createEngine(temporal.client, taskQueuesOf(environment.settings.taskQueue));
   const { accountId } = await createTestAccount(environment.database);
-  const workers: ChildProcess[] = [];
   const start = () => {
-    const program = fileURLToPath(new URL('../chaos/worker.js', import.meta.url));
     const { dataFolder } = environment.settings;
     const breaker = { VIDEOGEN_MODELS: modelsFile, CHAOS_UPSTREAM: upstream.baseUrl, CHAOS_FOLDER: dataFolder };
-    const worker = spawn(process.execPath, [program], {
-      env: { ...environment.environment, ...breaker },
-      stdio: 'inherit',
-    });
-    workers.push(worker);
-    return worker;
+    return startProgram('../chaos/worker.js', [], { env: { ...environment.environment, ...breaker } });
   };
   const accept = async () => {
     const param = taskParam(mannerWord('serves a video twice, with other bytes'));
@@ -123,7 +118,7 @@ async function withStack(story: (story: Story) => Promise<void>): Promise<void> 
   try {
     await story({ environment, upstream, start, accept, generatesOn });
   } finally {
-    for (const worker of workers) worker.kill('SIGKILL');
+    await endPrograms();
     await temporal.close();
     await upstream.close();
     await environment.close();
@@ -132,10 +127,3 @@ async function withStack(story: (story: Story) => Promise<void>): Promise<void> 
 
 /** What a worker calls itself at Temporal, as the SDK chooses it. */
 const identityOf = (worker: ChildProcess) => `${worker.pid}@${hostname()}`;
-
-async function endOf(worker: ChildProcess): Promise<number | null> {
-  const exit = once(worker, 'exit');
-  worker.kill('SIGTERM');
-  const [code] = (await exit) as [number | null]; // what 'exit' carries
-  return code;
-}

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/ledger.ts';
 import { listProviderJobs } from '../../src/stores/provider-jobs.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
-import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
+import { endOf, endPrograms, startProgram } from '../support/programs.ts';
+import { createTestAccount, createTestEnvironment } from '../support/service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
 
 // Every window of every activity is in every-window.test.ts, without processes; here real ones die, with the engine's own
@@ -27,7 +25,7 @@ test('workers that are killed in each activity leave no task unfinished, unpaid 
   const { db } = environment.database;
   const temporal = connectTemporal(environment.settings.temporal);
   const engine = createEngine(temporal.client, taskQueuesOf(environment.settings.taskQueue));
-  const workers: ChildProcess[] = [];
+  const { environment: env } = environment;
   try {
     const { accountId } = await createTestAccount(environment.database);
     const taskIds: string[] = [];
@@ -35,14 +33,12 @@ test('workers that are killed in each activity leave no task unfinished, unpaid 
       const taskId = await acceptTestTask(db, accountId, taskParam(`[[instant]] killed ${when} ${name}`));
       taskIds.push(taskId);
       await engine.startTask({ taskId, accountId, model: 'videogen-2.0-fast' });
-      const worker = startProgram('../support/killed-worker.js', [when, name], environment);
-      workers.push(worker);
-      const [, signal] = (await once(worker, 'exit')) as [number | null, string | null]; // what 'exit' carries
+      const { signal } = await endOf(startProgram('./killed-worker.js', [when, name], { env }));
       assert.equal(signal, 'SIGKILL', `it died ${when} ${name}`);
     }
-    workers.push(startProgram('../../worker.js', [], environment));
+    startProgram('../../worker.js', [], { env });
     for (const taskId of taskIds) {
-      const task = await waitForEnd(db, taskId, 60_000);
+      const task = await waitForEnd(db, taskId);
       assert.equal(task.state, 'success', task.failure?.failMsg);
       assert.deepEqual(
         (await listTaskEntries(db, taskId)).map(({ kind }) => kind),
@@ -55,13 +51,8 @@ test('workers that are killed in each activity leave no task unfinished, unpaid 
     }
     assert.deepEqual(await auditLedger(db), []);
   } finally {
-    for (const worker of workers) worker.kill('SIGKILL');
+    await endPrograms();
     await temporal.close();
     await environment.close();
   }
 });
-
-function startProgram(file: string, args: readonly string[], { environment }: TestEnvironment): ChildProcess {
-  const path = fileURLToPath(new URL(file, import.meta.url));
-  return spawn(process.execPath, [path, ...args], { env: environment, stdio: 'inherit' });
-}

@@ -41,11 +41,12 @@ describe('an operator', { concurrency: true }, () => {
   });
   after(async () => {
     clearInterval(reconciling);
-    assert.deepEqual(await auditLedger(environment.database.db), []);
+    const violations = await auditLedger(environment.database.db);
     await worker.close();
     await temporal.close();
     await receiver.close();
     await environment.close();
+    assert.deepEqual(violations, []);
   });
 
   test('terminates: refunded, called back, and the job upstream is stopped', async () => {
@@ -122,7 +123,7 @@ describe('an operator', { concurrency: true }, () => {
     await remove(taskId);
     // Temporal takes up to half a minute over the removal of what has just been closed.
     const isGone = async () => ((await engine.lookAt(taskId)).status === 'missing' ? true : undefined);
-    await waitFor('its removal', isGone, 50_000);
+    await waitFor('its removal', isGone);
     // A task accepted now is started by a later round of reconcile, which has been past the finished one by then.
     await waitForStart(await accepted('/later'));
     assert.deepEqual(await findTask(environment.database.db, taskId), ended);
@@ -149,7 +150,7 @@ describe('an operator', { concurrency: true }, () => {
     waitFor('a job', () => (upstream.jobs.some((job) => job.taskId === taskId) ? true : undefined));
 
   async function endsRefunded(taskId: string, failCode: FailCode, path: string): Promise<void> {
-    const task = await waitForEnd(environment.database.db, taskId, 90_000);
+    const task = await waitForEnd(environment.database.db, taskId);
     assert.deepEqual([task.failure?.failCode, task.creditsRefunded], [failCode, 132]);
     const [callback] = await receiver.waitForCallbacks(path, 1);
     assert.match(String(callback?.body), new RegExp(`"failCode":"${failCode}"`));
@@ -157,10 +158,8 @@ describe('an operator', { concurrency: true }, () => {
   }
 
   const jobStopped = (taskId: string) =>
-    waitFor(
-      'the end of the job upstream',
-      () => (upstream.jobs.every((job) => job.taskId !== taskId || job.state === 'cancelled') ? true : undefined),
-      60_000,
+    waitFor('the end of the job upstream', () =>
+      upstream.jobs.every((job) => job.taskId !== taskId || job.state === 'cancelled') ? true : undefined,
     );
 
   async function remove(workflowId: string): Promise<void> {

@@ -61,9 +61,9 @@ test('a running task survives the move to a release with other workflow code, an
     await deploy(today);
     upstream.finish(newer);
     const isRefused = async () => ((await engine.lookAt(newer)).codeFailure === undefined ? undefined : true);
-    await waitFor('today’s code to refuse what it did not begin', isRefused, 40_000);
+    await waitFor('today’s code to refuse what it did not begin', isRefused);
     await deploy(later);
-    assert.equal((await waitForEnd(database.db, newer, 40_000)).state, 'success');
+    assert.equal((await waitForEnd(database.db, newer)).state, 'success');
     assert.equal(await stepsOf(newer), 2);
 
     for (const taskId of [older, newer]) {

@@ -9,8 +9,9 @@ for (const [name, look] of [
   ['the usual way', runningProcess],
   ['ps, the way of macOS', processFromPs],
 ] as const) {
-  test(`${name}: a process is found with its arguments, the same at each look, and not after its end`, async () => {
+  test(`${name}: a process is found with its arguments, the same at each look, and not after its end`, async (t) => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)', 'some argument'], { stdio: 'ignore' });
+    t.after(() => child.kill('SIGKILL'));
     await once(child, 'spawn');
     const pid = child.pid ?? 0;
     const first = await look(pid);

@@ -15,8 +15,9 @@ before(async () => {
   account = await service.newAccount(10_000);
 });
 after(async () => {
-  assert.deepEqual(await auditLedger(service.database.db), []);
+  const violations = await auditLedger(service.database.db);
   await service.close();
+  assert.deepEqual(violations, []);
 });
 
 const cancel = (body: unknown, key = account.key) =>

@@ -34,10 +34,10 @@ before(async () => {
   await writeFile(join(folder, 'outside.mp4'), 'secret');
 });
 after(async () => {
-  assert.ok(!service.log.some((line) => line['failure'] === 'internal'), 'a request crashed');
   await service.close();
   await database.close();
   await rm(folder, { recursive: true });
+  assert.ok(!service.log.some((line) => line['failure'] === 'internal'), 'a request crashed');
 });
 
 async function put(name: string, bytes: Buffer, contentType: string): Promise<void> {

@@ -40,14 +40,13 @@ test('an abort kills the renderer and comes back with its reason', async (t) => 
   const request = generationRequest(await temporaryFolder(t), { duration: 15 });
   const controller = new AbortController();
   const reason = new Error('cancelled by the test');
-  let abortedAt = 0;
+  let reached = 0;
   const abort = (progress: number) => {
-    if (progress === 0) return;
-    abortedAt = performance.now();
-    controller.abort(reason);
+    reached = progress;
+    if (progress > 0) controller.abort(reason);
   };
   await assert.rejects(provider.follow('job', request, abort, controller.signal), (error) => error === reason);
-  assert.ok(abortedAt > 0 && performance.now() - abortedAt < 1000);
+  assert.ok(reached > 0 && reached < 90, `the film was ${reached} percent done`);
 });
 
 test('a renderer that dies is an internal fault that may be tried again', async (t) => {

@@ -124,7 +124,7 @@ test('a reference image is not stretched: a disc stays a disc, cut or whole', as
     const { path } = await render(folder, old, { prompt: '\u{1F98A}', images: [image], generateAudio: false });
     const frame = join(folder, 'frame.png');
     const args = ['-i', path, '-vf', 'select=eq(n\\,48)', '-frames:v', '1', frame];
-    await old({ args, cwd: folder, signal: new AbortController().signal, timeoutMs: 10_000 });
+    await old({ args, cwd: folder, signal: new AbortController().signal, timeoutMs: 300_000 });
     const { data, info } = await sharp(await readFile(frame))
       .greyscale()
       .raw()

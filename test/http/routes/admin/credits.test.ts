@@ -15,8 +15,9 @@ before(async () => {
   operator = await createTestOperator(service);
 });
 after(async () => {
-  assert.deepEqual(await auditLedger(service.database.db), []);
+  const violations = await auditLedger(service.database.db);
   await service.close();
+  assert.deepEqual(violations, []);
 });
 
 const balanceOf = async (accountId: string) => (await findAccount(service.database.db, accountId))?.balance;

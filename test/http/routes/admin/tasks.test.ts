@@ -21,8 +21,9 @@ before(async () => {
   operator = await createTestOperator(service);
 });
 after(async () => {
-  assert.deepEqual(await auditLedger(service.database.db), []);
+  const violations = await auditLedger(service.database.db);
   await service.close();
+  assert.deepEqual(violations, []);
 });
 
 const admin = '/api/admin/v1';

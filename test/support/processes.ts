@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { readFile, readlink } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { waitFor } from './wait-for.ts';
+
+/** Which processes are meant: each field adds some. */
+export type Whose = {
+  /** A process group and whatever descends from its members. */
+  readonly group?: number | undefined;
+  /** A folder that a process was started with, works in, or has as its `TMPDIR`; the last two where the system can tell. */
+  readonly folder?: string | undefined;
+};
+
+type Listed = { readonly pid: number; readonly parent: number; readonly group: number; readonly args: string };
+
+/** The living processes that are meant, one line of `ps` each; never this process. */
+export async function processesOf(whose: Whose): Promise<readonly string[]> {
+  return (await find(whose)).map(({ pid, args }) => `${pid} ${args}`);
+}
+
+/** Waits until the processes have ended by themselves, for `limitMs` at most; answers those that have not. */
+export async function remainingOf(whose: Whose, limitMs: number): Promise<readonly string[]> {
+  const gone = async () => ((await find(whose)).length === 0 ? true : undefined);
+  await waitFor('the end of the processes', gone, limitMs).catch(() => undefined);
+  return processesOf(whose);
+}
+
+/** SIGKILL for all of them, also for what they start meanwhile; resolves when all are gone, or do not go. */
+export async function killAll(whose: Whose): Promise<void> {
+  const gone = async () => {
+    const found = await find(whose);
+    for (const { pid } of found) kill(pid);
+    return found.length === 0 ? true : undefined;
+  };
+  await waitFor('the end of killed processes', gone).catch(() => undefined);
+}
+
+async function find({ group, folder }: Whose): Promise<readonly Listed[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=,pgid=,stat=,args='], {
+    maxBuffer: 10_000_000,
+  });
+  const living = stdout.split('\n').flatMap(parseLine);
+  const found = new Map<number, Listed>();
+  for (const listed of living) {
+    if (listed.group === group || (folder !== undefined && (await isIn(listed, folder)))) found.set(listed.pid, listed);
+  }
+  // A child may be listed before its parent, so until nothing is added any more.
+  for (let size = -1; size < found.size;) {
+    size = found.size;
+    for (const listed of living) if (found.has(listed.parent)) found.set(listed.pid, listed);
+  }
+  found.delete(process.pid);
+  return [...found.values()];
+}
+
+/** A killed process that nobody has reaped yet is a zombie: dead, but still listed. */
+function parseLine(line: string): readonly Listed[] {
+  const [, pid, parent, group, state, args] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
+  if (args === undefined || state?.startsWith('Z') === true) return [];
+  return [{ pid: Number(pid), parent: Number(parent), group: Number(group), args }];
+}
+
+async function isIn({ pid, args }: Listed, folder: string): Promise<boolean> {
+  if (args.includes(folder)) return true;
+  const [cwd, variables] = await Promise.all([
+    readlink(`/proc/${pid}/cwd`).catch(() => ''),
+    readFile(`/proc/${pid}/environ`, 'utf8').catch(() => ''),
+  ]);
+  return cwd.startsWith(folder) || variables.includes(`TMPDIR=${folder}`);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended since it was listed.
+  }
+}
