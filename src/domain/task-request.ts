@@ -100,7 +100,7 @@ function promptSchema() {
     .string({ error: required('must be a string') })
     .refine((prompt) => prompt.trim() !== '', { error: 'must not be empty or only white space' })
     .refine(fitsPrompt, { error: `must be at most ${maxPromptCodePoints} characters` })
-    .refine(isPlainText, { error: 'must not contain NUL characters or unpaired surrogates' })
+    .refine(isPlainText, { error: notPlainText })
     .meta({ minLength: 1, maxLength: maxPromptCodePoints, pattern: String.raw`\S` });
 }
 
@@ -110,8 +110,10 @@ function fitsPrompt(prompt: string): boolean {
   return [...prompt].length <= maxPromptCodePoints;
 }
 
-/** PostgreSQL's jsonb can hold neither. */
-function isPlainText(text: string): boolean {
+/** PostgreSQL can hold neither, so no request may bring them, in whatever field. */
+export const notPlainText = 'must not contain NUL characters or unpaired surrogates';
+
+export function isPlainText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
@@ -141,9 +143,9 @@ function urlSchema(refuse: RefuseUrl) {
 
 function urlFault(url: string): string | undefined {
   if (url.length > maxUrlLength) return `must be at most ${maxUrlLength} characters`;
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return 'must be an http or https URL';
   // White space and control characters are dropped or encoded by URL parsers, each in its own way.
   if (!isPlainText(url) || /[\s\p{Cc}]/u.test(url)) return 'must not contain white space or control characters';
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return 'must be an http or https URL';
   return undefined;
 }
 

@@ -4,6 +4,7 @@ export type Failure =
   | 'body_unreadable'
   | 'invalid_json'
   | 'body_not_object'
+  | 'repeated_json_key'
   | 'unauthorized'
   | 'insufficient_credits'
   | 'scope_missing'
@@ -56,6 +57,7 @@ export const failures: Readonly<Record<Failure, FailureAnswer>> = {
   body_unreadable: { status: 400, msg: 'the body could not be read to its end' },
   invalid_json: { status: 400, msg: 'the body is not JSON in UTF-8' },
   body_not_object: { status: 400, msg: 'the body must be a JSON object' },
+  repeated_json_key: { status: 400, msg: 'a key of the JSON body is given twice; give it once' },
   unauthorized: {
     status: 401,
     msg: 'a valid API key is required: Authorization: Bearer <API_KEY>',

@@ -71,6 +71,7 @@ export const bodyFailures: readonly Failure[] = [
   'body_unreadable',
   'invalid_json',
   'body_not_object',
+  'repeated_json_key',
   'body_too_large',
   'unsupported_media_type',
   'unsupported_encoding',

@@ -108,6 +108,7 @@ const ways: readonly Way[] = [
   ['internal', 500, /on our side/, (one) => plant(new Error('planted'), one)],
   ['invalid_json', 400, /is not JSON/, (one) => ask(one, { body: '{"a":' })],
   ['body_not_object', 400, /must be a JSON object/, (one) => ask(one, { body: '[]' })],
+  ['repeated_json_key', 400, /^the key a\.b is given twice/, (one) => ask(one, { body: '{"a":{"b":1,"b":1}}' })],
   ['body_too_large', 413, /larger than 256 KiB/, (one) => ask(one, { body: tooLarge })],
   [
     'unsupported_media_type',
