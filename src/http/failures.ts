@@ -38,6 +38,7 @@ export type Failure =
   | 'headers_too_large'
   | 'internal'
   | 'database_away'
+  | 'database_busy'
   | 'acceptance_unknown'
   | 'acceptance_withdrawn'
   | 'not_ready';
@@ -111,7 +112,12 @@ export const failures: Readonly<Record<Failure, FailureAnswer>> = {
   internal: { status: 500, msg: 'something went wrong on our side' },
   database_away: {
     status: 503,
-    msg: 'the service is not available for a moment; nothing was charged',
+    msg: 'the database is unavailable; nothing was charged',
+    headers: retrySoon,
+  },
+  database_busy: {
+    status: 503,
+    msg: 'too many requests wait for the database; nothing was charged, and Retry-After says when to repeat this one',
     headers: retrySoon,
   },
   acceptance_unknown: {

@@ -61,10 +61,16 @@ export const keyFailures: readonly Failure[] = [
   'scope_missing',
   'rate_limited',
   'database_away',
+  'database_busy',
 ];
 
 /** The refusals of `authenticateOperator`, and of a database that is away. */
-export const operatorFailures: readonly Failure[] = ['unauthorized', 'too_many_bad_keys', 'database_away'];
+export const operatorFailures: readonly Failure[] = [
+  'unauthorized',
+  'too_many_bad_keys',
+  'database_away',
+  'database_busy',
+];
 
 /** The refusals of `readJson` and of the validation behind it. */
 export const bodyFailures: readonly Failure[] = [

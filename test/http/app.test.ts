@@ -120,7 +120,7 @@ test('200 readyz when everything is there, 503 with names when something is away
   assertRefused(refused, 503, /not ready/, { away });
   assert.match(String(refused.headers['retry-after']), /^\d+$/);
   away = new DatabaseAway(true, new Error('away'));
-  assertRefused(await service.send('GET', '/readyz'), 503, /not available/);
+  assertRefused(await service.send('GET', '/readyz'), 503, /database is unavailable/);
 });
 
 test('200 readyz asks the database when nobody says what else counts', async () => {

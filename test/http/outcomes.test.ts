@@ -7,7 +7,7 @@ import type { Operation } from '../../src/http/operation.ts';
 import { operations } from '../../src/http/operations.ts';
 import { createRateLimiter, type RateLimiter } from '../../src/http/rate-limiter.ts';
 import { createApiKey } from '../../src/stores/api-keys.ts';
-import { type Database, DatabaseAway } from '../../src/stores/database.ts';
+import { type Database, DatabaseAway, DatabaseBusy } from '../../src/stores/database.ts';
 import { createOperator } from '../../src/stores/operators.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Answer, assertRefused, type SendOptions } from '../support/http-client.ts';
@@ -105,6 +105,7 @@ const ways: readonly Way[] = [
   ],
   ['rate_limited', 429, /too many requests/, (one) => ask(one, {}, readOut)],
   ['database_away', 503, /nothing was charged/, (one) => plant(new DatabaseAway(false, new Error('planted')), one)],
+  ['database_busy', 503, /wait for the database; nothing was charged/, (one) => plant(new DatabaseBusy(), one)],
   ['internal', 500, /on our side/, (one) => plant(new Error('planted'), one)],
   ['invalid_json', 400, /is not JSON/, (one) => ask(one, { body: '{"a":' })],
   ['body_not_object', 400, /must be a JSON object/, (one) => ask(one, { body: '[]' })],

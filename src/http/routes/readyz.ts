@@ -19,7 +19,7 @@ export const readyzOperation: Operation = {
   summary: 'Whether requests should be sent here',
   key: 'none',
   data: z.strictObject({}),
-  failures: ['not_ready', 'database_away'],
+  failures: ['not_ready', 'database_away', 'database_busy'],
 };
 
 /** `GET /readyz`: whether requests should be sent here; 503 names the parts that are away. */
