@@ -143,10 +143,11 @@ function urlSchema(refuse: RefuseUrl) {
 
 function urlFault(url: string): string | undefined {
   if (url.length > maxUrlLength) return `must be at most ${maxUrlLength} characters`;
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return 'must be an http or https URL';
+  const fault = 'must be an http or https URL';
+  if (!/^\s*https?:\/\//i.test(url)) return fault;
   // White space and control characters are dropped or encoded by URL parsers, each in its own way.
   if (!isPlainText(url) || /[\s\p{Cc}]/u.test(url)) return 'must not contain white space or control characters';
-  return undefined;
+  return URL.canParse(url) ? undefined : fault;
 }
 
 function required(otherwise: string) {

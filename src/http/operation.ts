@@ -40,7 +40,7 @@ export const tags = {
   callbacks: 'The notifications that are sent when a task ends.',
   keys: "The account's own API keys.",
   service: 'For load balancers and monitors; no API key is needed.',
-  kie: 'Only for keys of the dialect `kie`; see docs/dialect-kie.md for what else such a key reads and sends otherwise.',
+  kie: 'Only for keys of the [dialect `kie`](/docs/dialect-kie), which tells what else such a key reads and sends otherwise.',
   operators: "For whoever runs the service, with an operator's key. Every change is written into the audit log.",
 } as const;
 export type Tag = keyof typeof tags;

@@ -1,7 +1,7 @@
 import type { Caller } from '../../domain/api-key.ts';
 import type { Task } from '../../domain/task.ts';
 import { createCallerFinder, type FoundCaller } from '../../stores/caller-with-task.ts';
-import { bearerToken } from '../bearer-token.ts';
+import { requireBearerToken } from '../bearer-token.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { HttpFailure } from '../http-failure.ts';
 import { isTaskId } from '../own-task.ts';
@@ -33,8 +33,7 @@ type Find<Added> = (ctx: Context<WithCaller & Added>, key: string) => Promise<Fo
 
 function authenticateBy<Added>({ noteKeyUse, badKeys }: Deps, find: Find<Added>): Step<WithCaller & Added> {
   return async (ctx, next) => {
-    const key = bearerToken(ctx.get('Authorization'));
-    if (key === undefined) throw new HttpFailure('unauthorized');
+    const key = requireBearerToken(ctx);
     badKeys.refuse(ctx.req, key);
     const caller = await find(ctx, key);
     badKeys.note(ctx.req, key, caller !== undefined);

@@ -15,6 +15,7 @@ import { HttpFailure } from '../http-failure.ts';
 import { idempotencyHeader } from '../idempotency-key.ts';
 import { authenticate } from '../middleware/authenticate.ts';
 import { checkAnswers } from '../middleware/check-answers.ts';
+import { limitRefusals } from '../middleware/limit-refusals.ts';
 import { presumeCaller } from '../middleware/presume-caller.ts';
 import { preferenceApplied, preferHeader, preferWait, type WithWait } from '../middleware/prefer-wait.ts';
 import { readJson } from '../middleware/read-json.ts';
@@ -62,6 +63,7 @@ export const createTaskOperation: Operation = {
     ...keyFailures,
     ...bodyFailures,
     'account_suspended',
+    'too_many_refused',
     'insufficient_credits',
     'idempotency_key_reused',
     'too_many_unfinished',
@@ -80,7 +82,7 @@ export function createTaskRoute(router: Router<RequestState, Extras>, deps: Http
   router.post<WithCaller & WithBody & WithTaskRequest & WithWait>(
     createTaskOperation.path,
     checkAnswers(createTaskOperation, deps.checkAnswers),
-    presumeCaller([authenticate(deps), requireScope('tasks:write'), refuseSuspended], deps.now),
+    presumeCaller([authenticate(deps), limitRefusals(deps), requireScope('tasks:write'), refuseSuspended], deps.now),
     readJson,
     validateTaskRequest(deps.parseTaskRequest),
     preferWait,
@@ -151,7 +153,8 @@ function answered(
       throw new HttpFailure('idempotency_key_reused');
     case 'insufficient_credits': {
       const { required, balance } = acceptance;
-      throw new HttpFailure('insufficient_credits', { data: { required, balance } });
+      const msg = `the balance is too low: ${required} credits required, ${balance} available`;
+      throw new HttpFailure('insufficient_credits', { msg, data: { required, balance } });
     }
     case 'too_many_unfinished':
       throw new HttpFailure('too_many_unfinished', { data: { limit: acceptance.limit } });
