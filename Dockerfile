@@ -29,7 +29,8 @@ RUN install --directory --owner=node --group=node /data /results
 # Attempts keep their files in TMPDIR; they are too large for a /tmp that is held in memory.
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps TMPDIR=/data
 COPY --from=dependencies /app/node_modules ./node_modules
-COPY --from=build /app/package.json ./
+COPY --from=build /app/package.json /app/README.md ./
+COPY --from=build /app/docs ./docs
 COPY --from=build /app/dist ./dist
 RUN ln -s /app/dist/cli.js /usr/local/bin/videogen && videogen --version
 USER node

@@ -36,6 +36,7 @@ export type Config = {
   /** Limits per account and, of bad keys, per address; undefined is no limit. */
   readonly createRate: Rate | undefined;
   readonly readRate: Rate | undefined;
+  readonly refusedCreateRate: Rate | undefined;
   readonly badKeyRate: Rate | undefined;
   /** Name of this build, for workers of several versions side by side (docs/operations.md); undefined means unversioned. */
   readonly workerVersion: string | undefined;
@@ -144,6 +145,7 @@ const schema = z
       .optional(),
     CREATE_RATE: z.string().default('20/10s').pipe(parsedBy(parseRate)),
     READ_RATE: z.string().default('100/10s').pipe(parsedBy(parseRate)),
+    REFUSED_CREATE_RATE: z.string().default('100/60s').pipe(parsedBy(parseRate)),
     BAD_KEY_RATE: z.string().default('20/60s').pipe(parsedBy(parseRate)),
     MEDIA_RETENTION_DAYS: wholeNumber(1, 36_500).default(14),
     STUCK_TASK_SECONDS: wholeNumber(1, 86_400).default(600),
@@ -200,6 +202,7 @@ function config(env: z.output<typeof schema>, environment: Environment): Config 
     workerVersion: env.WORKER_VERSION,
     createRate: env.CREATE_RATE,
     readRate: env.READ_RATE,
+    refusedCreateRate: env.REFUSED_CREATE_RATE,
     badKeyRate: env.BAD_KEY_RATE,
     retentionMs: env.MEDIA_RETENTION_DAYS * day,
     stuckTaskMs: env.STUCK_TASK_SECONDS * 1000,

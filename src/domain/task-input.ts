@@ -48,7 +48,7 @@ export const inputFields = {
         .string({ error: required('must be a string') })
         .refine((prompt) => prompt.trim() !== '', { error: 'must not be empty or only white space' })
         .refine(fitsPrompt, { error: `must be at most ${maxPromptCodePoints} characters` })
-        .refine(isPlainText, { error: 'must not contain NUL characters or unpaired surrogates' })
+        .refine(isPlainText, { error: notPlainText })
         .meta({ minLength: 1, maxLength: maxPromptCodePoints, pattern: String.raw`\S` }),
     record: z.string(),
     fingerprint: 'always',
@@ -177,14 +177,17 @@ export function urlSchema(refuse: RefuseUrl) {
 
 function urlFault(url: string): string | undefined {
   if (url.length > maxUrlLength) return `must be at most ${maxUrlLength} characters`;
+  const fault = 'must be an http or https URL';
+  if (!/^\s*https?:\/\//i.test(url)) return fault;
   // White space and control characters are dropped or encoded by URL parsers, each in its own way.
   if (!isPlainText(url) || /[\s\p{Cc}]/u.test(url)) return 'must not contain white space or control characters';
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return 'must be an http or https URL';
-  return undefined;
+  return URL.canParse(url) ? undefined : fault;
 }
 
-/** PostgreSQL's jsonb can hold neither. */
-function isPlainText(text: string): boolean {
+/** PostgreSQL can hold neither, so no request may bring them, in whatever field. */
+export const notPlainText = 'must not contain NUL characters or unpaired surrogates';
+
+export function isPlainText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 

@@ -33,7 +33,7 @@ export async function startService(config: Config, say: (message: string) => voi
     const fatal = fatalErrors();
     const metrics = createMetrics();
     running.metrics = await startMetricsRole(settings, log, metrics);
-    running.api = await startApiRole(settings, log, metrics);
+    running.api = await startApiRole({ ...settings, temporalUiUrl }, log, metrics);
     // From here on tasks are accepted, and wait for the workers, whose code takes as long again to load.
     const { startWorkerRole } = await loadWorkerRole();
     running.worker = await startWorkerRole(settings, log, fatal.reject, metrics);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Acceptance, NewTask } from '../stores/accept-task.ts';
-import { DatabaseAway } from '../stores/database.ts';
+import { DatabaseAway, DatabaseBusy } from '../stores/database.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { HttpFailure } from './http-failure.ts';
 
@@ -26,7 +26,9 @@ export async function acceptSurely({ acceptTask, withdraw }: Pick<HttpDeps, 'acc
     } catch (error) {
       if (!(error instanceof DatabaseAway)) throw error;
       inDoubt ||= error.wasSent;
-      const isOver = delayMs === undefined || performance.now() - startedAt + delayMs > patienceMs;
+      // A busy database has been waited for as long as a client may have to wait.
+      const isOver =
+        error instanceof DatabaseBusy || delayMs === undefined || performance.now() - startedAt + delayMs > patienceMs;
       if (isOver) throw inDoubt ? givenUp(task, withdraw, error) : error;
       await delay(delayMs);
     }

@@ -20,18 +20,18 @@ export function answerClientError(error: Error, socket: Duplex, last: Exchange |
     socket.destroy();
     return undefined;
   }
-  if (last === undefined || isOver(last)) return refuse(socket, failure);
+  if (last === undefined || isOver(last)) return refuse(socket, new HttpFailure(failure));
   return last.req.complete ? closeAfter(last, socket, failure) : refuseUnfinished(last, socket, failure);
 }
 
 /** Answers on a bare socket, with an id of its own. */
-export function refuse(socket: Duplex, failure: Failure, headers: Readonly<Record<string, string>> = {}): Failure {
-  const answer = failureAnswer(new HttpFailure(failure, { headers }));
+export function refuse(socket: Duplex, refusal: HttpFailure): Failure {
+  const answer = failureAnswer(refusal);
   socket.on('error', () => socket.destroy());
   socket.end(responseText(answer.envelope, answer.headers));
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));
-  return failure;
+  return refusal.failure;
 }
 
 function failureFor(code: unknown): Failure | undefined {

@@ -12,8 +12,11 @@ import { logRequests } from './middleware/log-requests.ts';
 import { refuseNotOffered } from './middleware/refuse-not-offered.ts';
 import { refuseOddRequests } from './middleware/refuse-odd-requests.ts';
 import { refuseUnknownRoutes } from './middleware/refuse-unknown-routes.ts';
+import type { Route } from './nearest-route.ts';
 import type { Extras, RequestState } from './request-state.ts';
 import { docsRoute } from './routes/docs.ts';
+import { documentRoutes } from './routes/documents.ts';
+import { homeRoute } from './routes/home.ts';
 import { mediaRoute } from './routes/media.ts';
 import { metricsRoute, showMetrics } from './routes/metrics.ts';
 import { openApiRoute } from './routes/openapi.ts';
@@ -40,7 +43,9 @@ export function createRouter(deps: HttpDeps): Router<RequestState, Extras> {
   const authentication = createAuthentication(deps);
   for (const { method, path, serve } of endpoints) router[method](path, (ctx) => serve(ctx, deps, authentication));
   openApiRoute(router, deps);
+  homeRoute(router, deps);
   docsRoute(router);
+  documentRoutes(router);
   mediaRoute(router, deps);
   metricsRoute(router, deps);
   return router;
@@ -55,10 +60,19 @@ export function appAround(router: Router<RequestState, Extras>, log: Logger): Ht
   app.use(refuseOddRequests);
   app.use(router.routes());
   app.use(refuseNotOffered);
-  app.use(refuseUnknownRoutes((path) => methodsOf(router, path)));
+  app.use(refuseUnknownRoutes({ methodsOf: (path) => methodsOf(router, path), routes: routesOf(router) }));
   // Koa reports broken connections here and would print them; every other failure has been answered above.
   app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'a connection broke'));
   return app;
+}
+
+/** What a wrong path may have been meant for: not what only this machine may read, and HEAD goes along with GET. */
+function routesOf(router: Router<RequestState, Extras>): readonly Route[] {
+  return router.stack.flatMap(({ path, methods }) =>
+    typeof path === 'string' && path !== '/metrics'
+      ? methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path }))
+      : [],
+  );
 }
 
 function methodsOf(router: Router<RequestState, Extras>, path: string): readonly string[] {

@@ -42,8 +42,7 @@ export function createAuthentication({
   });
 
   async function find<Found>(ctx: Context, look: (key: string) => Promise<Found | undefined>): Promise<Found> {
-    const key = bearerToken(ctx.get('Authorization'));
-    if (key === undefined) throw new HttpFailure('unauthorized');
+    const key = requireBearerToken(ctx);
     badKeys.refuse(ctx.req, key);
     const found = await look(key);
     badKeys.note(ctx.req, key, found !== undefined);
@@ -79,6 +78,24 @@ export function createAuthentication({
 /** The key of an `Authorization` header; undefined without one. The scheme's case does not count (RFC 9110, section 11.1). */
 function bearerToken(header: string): string | undefined {
   return /^bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1];
+}
+
+const rightHeader = 'send it as Authorization: Bearer <API_KEY>';
+
+/** The key of a request. Throws `unauthorized`; to a client that sends the key in another way, it says how to send it. */
+function requireBearerToken(ctx: Context): string {
+  const header = ctx.get('Authorization');
+  const key = bearerToken(header);
+  if (key !== undefined) return key;
+  if (header === '' && ctx.get('X-API-Key') !== '') {
+    throw new HttpFailure('unauthorized', {
+      msg: `the API key is expected in another header than X-API-Key; ${rightHeader}`,
+    });
+  }
+  if (/^(?:(?!bearer)\S+ +)?vg(?:op)?_\S+$/i.test(header)) {
+    throw new HttpFailure('unauthorized', { msg: `the API key is sent without the scheme Bearer; ${rightHeader}` });
+  }
+  throw new HttpFailure('unauthorized');
 }
 
 /** Keys are never kept in plain form. */

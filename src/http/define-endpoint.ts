@@ -4,6 +4,7 @@ import type { Caller } from '../domain/api-key.ts';
 import type { Dialect } from '../domain/dialect.ts';
 import { fieldPath, maxFieldErrors } from '../domain/field-errors.ts';
 import type { Actor } from '../domain/operator.ts';
+import { isPlainText, notPlainText } from '../domain/task-input.ts';
 import type { Task } from '../domain/task.ts';
 import type { Authentication } from './authentication.ts';
 import { checkAnswer, checkRefusal } from './check-answers.ts';
@@ -14,6 +15,7 @@ import type { HttpDeps } from './http-deps.ts';
 import { HttpFailure } from './http-failure.ts';
 import { invalidRequest } from './invalid-request.ts';
 import { limitReads } from './limit-reads.ts';
+import { limitRefusals } from './limit-refusals.ts';
 import { readJson } from './read-json.ts';
 import type { Context } from './request-state.ts';
 
@@ -42,15 +44,17 @@ export function defineEndpoint<
   }
 
   async function guard(ctx: Context, deps: HttpDeps, authentication: Authentication): Promise<void> {
-    const known = operation.isCreate === true ? authentication.knownCaller(ctx) : undefined;
-    if (known === undefined) return handle(ctx, deps, await identify(ctx, operation, deps, authentication));
-    try {
-      await handle(ctx, deps, { caller: known, dialect: dialectOf(ctx, known) });
-    } catch (error) {
-      // A revoked key or a suspended account is told that and nothing else. What is our fault may concern a charge, and stands.
-      if (isRefusal(error)) await identify(ctx, operation, deps, authentication);
-      throw error;
-    }
+    const look = () => identify(ctx, operation, deps, authentication);
+    if (operation.isCreate !== true) return handle(ctx, deps, await look());
+    const known = authentication.knownCaller(ctx);
+    const identity = known === undefined ? await look() : { caller: known, dialect: dialectOf(ctx, known) };
+    return limitRefusals(deps, identity.caller, () =>
+      handle(ctx, deps, identity).catch(async (error: unknown) => {
+        // A revoked key or a suspended account is told that and nothing else. What is our fault may concern a charge, and stands.
+        if (known !== undefined && isRefusal(error)) await look();
+        throw error;
+      }),
+    );
   }
 
   return {
@@ -113,6 +117,9 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
 /** A parameter that is given twice is an array, which no schema takes. */
 function queryObject({ querystring }: Context): Readonly<Record<string, unknown>> {
   const query = new URLSearchParams(querystring);
+  const unfit = [...query].filter((pair) => !pair.every(isPlainText)).slice(0, maxFieldErrors);
+  if (unfit.length > 0)
+    throw invalidRequest(unfit.map(([name]) => ({ path: fieldPath([name]), message: notPlainText })));
   const oneOrAll = (values: readonly string[]) => (values.length === 1 ? values[0] : values);
   return Object.fromEntries([...new Set(query.keys())].map((name) => [name, oneOrAll(query.getAll(name))]));
 }

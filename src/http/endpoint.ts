@@ -104,7 +104,7 @@ export const tags = {
   callbacks: 'The notifications that are sent when a task ends.',
   keys: "The account's own API keys.",
   service: 'For load balancers and monitors; no API key is needed.',
-  kie: 'Only for keys of the dialect `kie`; see docs/dialect-kie.md for what else such a key reads and sends otherwise.',
+  kie: 'Only for keys of the [dialect `kie`](/docs/dialect-kie), which tells what else such a key reads and sends otherwise.',
   operators: "For those who run the service, with an operator's key. Every change is written into the audit log.",
 } as const;
 export type Tag = keyof typeof tags;
@@ -122,6 +122,7 @@ const bodyFailures: readonly Failure[] = [
   'body_unreadable',
   'invalid_json',
   'body_not_object',
+  'repeated_json_key',
   'body_too_large',
   'unsupported_media_type',
   'unsupported_encoding',
@@ -130,14 +131,15 @@ const bodyFailures: readonly Failure[] = [
 
 /** The refusals of the guards that a declaration asks for, and those of its handler. */
 export function failuresOf(operation: Omit<Operation, 'failures'>, ofHandler: readonly Failure[]): readonly Failure[] {
-  const { scope, dialect, refusesSuspended, query, body, jsonBody } = operation;
+  const { scope, dialect, refusesSuspended, isCreate, query, body, jsonBody } = operation;
   const isClients = scope !== 'none' && scope !== 'operator';
   const guards: readonly (readonly [isOn: boolean, failures: readonly Failure[]])[] = [
-    [scope !== 'none', ['unauthorized', 'too_many_bad_keys', 'database_away']],
+    [scope !== 'none', ['unauthorized', 'too_many_bad_keys', 'database_away', 'database_busy']],
     [isClients, ['rate_limited']],
     [isClients && scope !== 'any', ['scope_missing']],
     [dialect !== undefined, ['dialect_required']],
     [refusesSuspended === true, ['account_suspended']],
+    [isCreate === true, ['too_many_refused']],
     [body !== undefined || jsonBody !== undefined, bodyFailures],
     [query !== undefined, ['invalid_request']],
   ];

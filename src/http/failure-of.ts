@@ -1,4 +1,4 @@
-import { DatabaseAway } from '../stores/database.ts';
+import { DatabaseAway, DatabaseBusy } from '../stores/database.ts';
 import { failures } from './failures.ts';
 import { HttpFailure } from './http-failure.ts';
 import type { Envelope } from './envelope.ts';
@@ -6,6 +6,7 @@ import type { Envelope } from './envelope.ts';
 /** Whatever was thrown, as the failure that a client is told of; what nobody expected is our own fault. */
 export function failureOf(error: unknown): HttpFailure {
   if (error instanceof HttpFailure) return error;
+  if (error instanceof DatabaseBusy) return new HttpFailure('database_busy');
   if (error instanceof DatabaseAway) return new HttpFailure('database_away', { cause: error.cause });
   return new HttpFailure('internal', { cause: error });
 }

@@ -4,6 +4,7 @@ export type Failure =
   | 'body_unreadable'
   | 'invalid_json'
   | 'body_not_object'
+  | 'repeated_json_key'
   | 'unauthorized'
   | 'insufficient_credits'
   | 'scope_missing'
@@ -34,10 +35,12 @@ export type Failure =
   | 'invalid_request'
   | 'too_many_unfinished'
   | 'rate_limited'
+  | 'too_many_refused'
   | 'too_many_bad_keys'
   | 'headers_too_large'
   | 'internal'
   | 'database_away'
+  | 'database_busy'
   | 'acceptance_unknown'
   | 'acceptance_withdrawn'
   | 'not_ready';
@@ -57,23 +60,24 @@ export const failures: Readonly<Record<Failure, FailureAnswer>> = {
   body_unreadable: { status: 400, msg: 'the body could not be read to its end' },
   invalid_json: { status: 400, msg: 'the body is not JSON in UTF-8' },
   body_not_object: { status: 400, msg: 'the body must be a JSON object' },
+  repeated_json_key: { status: 400, msg: 'a key of the JSON body is given twice; give it once' },
   unauthorized: {
     status: 401,
     msg: 'a valid API key is required: Authorization: Bearer <API_KEY>',
     headers: { 'WWW-Authenticate': 'Bearer' },
   },
-  insufficient_credits: { status: 402, msg: 'the balance is too low for this task' },
+  insufficient_credits: { status: 402, msg: 'the balance is too low' },
   scope_missing: { status: 403, msg: 'the API key lacks the scope for this' },
   account_suspended: { status: 403, msg: 'the account is suspended' },
   dialect_required: { status: 403, msg: 'the API key is not of the dialect that this endpoint belongs to' },
   link_refused: { status: 403, msg: 'the link is not valid, or has expired; query the task for a fresh one' },
-  no_such_route: { status: 404, msg: 'no such endpoint' },
+  no_such_route: { status: 404, msg: 'no such endpoint; all endpoints: /docs' },
   no_such_task: { status: 404, msg: 'no such task' },
   no_such_key: { status: 404, msg: 'no such key' },
   no_such_account: { status: 404, msg: 'no such account' },
   no_such_rate: { status: 404, msg: 'no such rate' },
   media_gone: { status: 404, msg: 'the file is no longer kept' },
-  method_not_allowed: { status: 405, msg: 'this endpoint does not take this method' },
+  method_not_allowed: { status: 405, msg: 'the method is not allowed here' },
   request_timeout: { status: 408, msg: 'the request took too long to arrive' },
   idempotency_key_reused: { status: 409, msg: 'this Idempotency-Key was used before with another request' },
   callback_not_due: { status: 409, msg: 'the task has not ended yet; its callback is sent when it does' },
@@ -84,10 +88,10 @@ export const failures: Readonly<Record<Failure, FailureAnswer>> = {
   key_not_active: { status: 409, msg: 'the key is revoked or has expired' },
   too_many_keys: { status: 409, msg: 'the account has too many active keys; revoke one first' },
   balance_out_of_range: { status: 409, msg: 'the balance would fall below zero, or grow beyond what can be counted' },
-  rate_in_force: { status: 409, msg: 'the rate counts already, or in a moment; set another one to follow it' },
+  rate_in_force: { status: 409, msg: 'the rate is in force or about to be; set another one to follow it' },
   precondition_failed: { status: 412, msg: 'the file is not the one the request is about' },
   body_too_large: { status: 413, msg: 'the body is larger than 256 KiB' },
-  url_too_long: { status: 414, msg: 'the address is too long' },
+  url_too_long: { status: 414, msg: 'the address is too long; at most 4096 characters are allowed' },
   unsupported_media_type: {
     status: 415,
     msg: 'the body must be sent as Content-Type: application/json',
@@ -106,26 +110,35 @@ export const failures: Readonly<Record<Failure, FailureAnswer>> = {
     headers: { 'Retry-After': '10' },
   },
   rate_limited: { status: 429, msg: 'too many requests; Retry-After tells when there is room again' },
+  too_many_refused: {
+    status: 429,
+    msg: 'too many creates of this account were refused; Retry-After says when the next one is read',
+  },
   too_many_bad_keys: { status: 429, msg: 'too many bad API keys came from this address; try again later' },
-  headers_too_large: { status: 431, msg: 'the headers are too large' },
+  headers_too_large: { status: 431, msg: 'the headers are too large; at most 100 of them and 16 KiB are allowed' },
   internal: { status: 500, msg: 'something went wrong on our side' },
   database_away: {
     status: 503,
-    msg: 'the service is not available for a moment; nothing was charged',
+    msg: 'the database is unavailable; nothing was charged',
+    headers: retrySoon,
+  },
+  database_busy: {
+    status: 503,
+    msg: 'too many requests wait for the database; nothing was charged, and Retry-After says when to repeat this one',
     headers: retrySoon,
   },
   acceptance_unknown: {
     status: 503,
     msg:
-      'the service lost its database at the moment of accepting, so it is not known whether the task was accepted; ' +
+      'the database became unavailable during the request, so it is not known whether the task was accepted; ' +
       'repeating the request with the same Idempotency-Key is safe and never charges twice',
     headers: retrySoon,
   },
   acceptance_withdrawn: {
     status: 503,
     msg:
-      'the service lost its database at the moment of accepting; nothing is charged: should the task have been accepted ' +
-      'all the same, it is withdrawn and refunded; with an Idempotency-Key the request could be repeated safely',
+      'the database became unavailable during the request; nothing is charged: if the task was accepted, it is ' +
+      'withdrawn and refunded; with an Idempotency-Key the request can be repeated safely',
     headers: retrySoon,
   },
   not_ready: { status: 503, msg: 'the service is not ready', headers: retrySoon },

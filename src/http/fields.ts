@@ -61,9 +61,13 @@ export function strictQuery<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? `unknown parameter ${issue.keys.join(', ').slice(0, 200)}; there are ${Object.keys(shape).join(', ')}`
+        ? `unknown parameter ${quoted(issue.keys).slice(0, 200)}; allowed: ${quoted(Object.keys(shape))}`
         : undefined,
   });
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
 }
 
 /** One text parameter. */

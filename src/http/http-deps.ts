@@ -40,6 +40,8 @@ export type HttpDeps = {
   readonly createRate: Rate | undefined;
   /** The rate of every other request of an account; undefined is no limit. */
   readonly reads: RateLimiter | undefined;
+  /** How many creates of an account may be refused before all are, for a while; undefined is no limit. */
+  readonly refusedCreates: RateLimiter | undefined;
   readonly badKeys: BadKeys;
   /** Has it written down, in the background, that a key was used; never throws. */
   readonly noteKeyUse: (keyId: string) => void;
@@ -48,6 +50,8 @@ export type HttpDeps = {
   readonly log: Logger;
   /** Shown at `/metrics`, to this machine alone; without it there is no such route. */
   readonly metrics?: { readonly contentType: string; metrics(): Promise<string> };
+  /** Shown to browsers of this machine. */
+  readonly temporalUiUrl?: string | undefined;
   /** Unix milliseconds. */
   readonly now?: () => number;
   /** Names of the parts that are away, none when everything is there; a database that answers by default. */

@@ -1,6 +1,6 @@
 import type { Rate, RateLeft } from '../domain/rate.ts';
 
-type Policy = 'creates' | 'reads' | 'bad-keys';
+type Policy = 'creates' | 'refused-creates' | 'reads' | 'bad-keys';
 
 /** For the description of an endpoint under a rate. */
 export const rateAnswerHeaders = {

@@ -1,4 +1,7 @@
+import { notPlainText } from '../domain/task-input.ts';
 import { HttpFailure } from './http-failure.ts';
+import { invalidRequest } from './invalid-request.ts';
+import { findJsonFault, type JsonFault, maxJsonDepth } from './json-faults.ts';
 import { readBody } from './read-body.ts';
 import type { Context } from './request-state.ts';
 
@@ -23,20 +26,35 @@ function isJsonType(header: string): boolean {
 }
 
 function parseObject(body: Buffer): Readonly<Record<string, unknown>> {
-  const value = parseJson(body);
+  const text = orInvalid(() => utf8.decode(body));
+  if (text.trim() === '') throw new HttpFailure('invalid_json', { msg: 'the body is empty; it must be a JSON object' });
+  const value = orInvalid((): unknown => JSON.parse(text));
   if (!isObject(value)) throw new HttpFailure('body_not_object');
+  const fault = findJsonFault(text);
+  if (fault !== undefined) throw failureOfJson(fault);
   return value;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseJson(body: Buffer): unknown {
+/** The parser's own words quote the body, which belongs neither into the answer nor into the log. */
+function orInvalid<T>(parse: () => T): T {
   try {
-    return JSON.parse(utf8.decode(body));
+    return parse();
   } catch {
-    // The parser's own words quote the body, which belongs neither into the answer nor into the log.
     throw new HttpFailure('invalid_json');
   }
+}
+
+function failureOfJson(fault: JsonFault): HttpFailure {
+  if (fault.kind === 'repeated_key') {
+    return new HttpFailure('repeated_json_key', { msg: `the key ${fault.path} is given twice; give it once` });
+  }
+  const { path, message } =
+    fault.kind === 'too_deep'
+      ? { path: '', message: `the body must not be nested deeper than ${maxJsonDepth} levels` }
+      : { path: fault.path, message: notPlainText };
+  return invalidRequest([{ path, message }]);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -24,12 +24,28 @@ export async function sendFile(ctx: Context, { root, path }: Pick<LinkedFile, 'r
   await new Promise<void>((resolve, reject) => {
     ctx.res.once('close', resolve);
     send(ctx.req, path, { root, index: false, cacheControl: false })
-      .on('file', (_path: string, stats: Stats) => forgetWholeSuffix(ctx.req, stats.size))
+      .on('file', (_path: string, stats: Stats) => {
+        forgetRangeOfAnother(ctx.req, stats);
+        forgetWholeSuffix(ctx.req, stats.size);
+      })
       .on('headers', (_res: unknown, _path: string, stats: Stats) => ctx.set('ETag', strongTag(stats)))
       .on('error', (error: unknown) => reject(sendFailure(error)))
       .on('directory', () => reject(new HttpFailure('media_gone')))
       .pipe(ctx.res);
   });
+}
+
+/**
+ * A range under `If-Range` is only for a client that names this very file, by its strong tag or its exact date (RFC 9110,
+ * section 13.1.5); any other gets the whole file. `send` would take a weak tag, and every later date.
+ */
+function forgetRangeOfAnother({ headers }: IncomingMessage, stats: Stats): void {
+  const condition = headers['if-range'];
+  if (typeof condition !== 'string') return;
+  const isThisFile = condition.startsWith('"')
+    ? condition === strongTag(stats)
+    : condition === new Date(stats.mtimeMs).toUTCString();
+  if (!isThisFile) delete headers.range;
 }
 
 /** "The last 5000 bytes" of a shorter file are all of it (RFC 9110, section 14.1.2); `send` would answer 416. */

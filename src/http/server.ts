@@ -6,6 +6,7 @@ import type { HttpApp } from './app.ts';
 import { describeError } from './describe-error.ts';
 import { createExchanges, type Exchanges } from './exchanges.ts';
 import { hasOddFraming } from './has-odd-framing.ts';
+import { HttpFailure } from './http-failure.ts';
 import { maxBodyBytes } from './read-body.ts';
 import { defaultServerLimits, type ServerLimits } from './server-limits.ts';
 
@@ -91,8 +92,15 @@ function serve(server: Server, app: HttpApp, exchanges: Exchanges, log: Logger):
   });
   // An expectation we do not know may be ignored (RFC 9110, section 10.1.1); Node would answer without an envelope.
   server.on('checkExpectation', handle);
-  server.on('connect', (_req, socket) => refuse(socket, 'method_not_allowed', { Allow: 'GET, HEAD, OPTIONS, POST' }));
+  server.on('connect', (_req, socket) => refuseConnect(socket));
   server.on('clientError', refuseConnection);
+}
+
+/** This is no proxy. */
+function refuseConnect(socket: Duplex): void {
+  const allow = 'GET, HEAD, OPTIONS, POST';
+  const msg = `the method CONNECT is not allowed; allowed: ${allow}`;
+  refuse(socket, new HttpFailure('method_not_allowed', { msg, headers: { Allow: allow } }));
 }
 
 /** The log tells of a full server this often at most. */

@@ -9,6 +9,8 @@ export type Settings = Config & {
   readonly publicUrl: string;
   /** The folder of the result store. */
   readonly resultStore: string;
+  /** For a person at this machine; undefined where it is not known. */
+  readonly temporalUiUrl?: string | undefined;
   /** A folder on a local disk for files that live as long as one attempt. */
   readonly workFolder: string;
 };

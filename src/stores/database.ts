@@ -1,9 +1,10 @@
 import pg from 'pg';
+import { createConnectionQueue, defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
 
 /** A prepared statement: its name is unique in the program, its text never varies. */
 export type Statement = { readonly name: string; readonly text: string };
 
-/** Runs one statement and answers its rows. Throws `DatabaseAway` when no answer can be had. */
+/** Runs one statement and answers its rows. Throws `DatabaseAway` when no answer can be had, `DatabaseBusy` among them. */
 type Run = <Row extends pg.QueryResultRow>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>;
 
 export type Database = {
@@ -32,20 +33,29 @@ function reasonOf(cause: unknown): string {
   return cause.message;
 }
 
+/** Every connection was in use for as long as a caller may wait, or too many callers waited: nothing was sent. */
+export class DatabaseBusy extends DatabaseAway {
+  constructor() {
+    super(false, new Error('every database connection is in use'));
+  }
+}
+
 export type DatabaseOptions = {
   readonly url: string;
   /** Connections at most; 10 by default. */
   readonly poolSize?: number;
+  /** Bounds on the callers that wait for a connection; `defaultQueueLimits` for what is left out. */
+  readonly queue?: Partial<QueueLimits>;
   /** Called for an idle connection that broke; the pool replaces it by itself. */
   readonly onIdleError?: (error: Error) => void;
 };
 
-/** How long a caller waits for a connection, which on a busy machine takes seconds; and how long one statement may run. */
+/** How long connecting may take, which on a busy machine is seconds, and how long one statement may run. */
 const connectTimeoutMs = 10_000;
 const statementTimeoutMs = 15_000;
 
 /** A pool of connections to PostgreSQL. Nothing is connected until the first statement. */
-export function createDatabase({ url, poolSize = 10, onIdleError }: DatabaseOptions): Database {
+export function createDatabase({ url, poolSize = 10, queue, onIdleError }: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
@@ -57,9 +67,11 @@ export function createDatabase({ url, poolSize = 10, onIdleError }: DatabaseOpti
   });
   pool.on('error', (error) => onIdleError?.(error));
   const place = placeOf(url);
+  const inTurn = createConnectionQueue(poolSize, { ...defaultQueueLimits, ...queue }, () => new DatabaseBusy());
   return {
-    run: (statement, values) => onConnection({ pool, place }, (connection) => runOn(connection, statement, values)),
-    transaction: (work) => onConnection({ pool, place }, (connection) => inTransaction(connection, work)),
+    run: (statement, values) =>
+      inTurn(() => onConnection({ pool, place }, (connection) => runOn(connection, statement, values))),
+    transaction: (work) => inTurn(() => onConnection({ pool, place }, (connection) => inTransaction(connection, work))),
     close: () => pool.end(),
   };
 }

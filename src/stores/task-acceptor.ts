@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Acceptance, acceptOrRefuse, acceptTask, type NewTask } from './accept-task.ts';
 import { acceptTogether, type NotTogether } from './accept-together.ts';
-import { type Database, DatabaseAway, wasCancelled } from './database.ts';
+import { defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
+import { type Database, DatabaseAway, DatabaseBusy, wasCancelled } from './database.ts';
 
 /** In one statement at most; a task brings some 90 KB at most, a prompt and ten addresses. */
 export const maxTogether = 32;
@@ -16,27 +17,44 @@ const maxOwnLanes = 1_000;
 /**
  * Accepts tasks as `acceptTask` does. One statement is under way at a time, and what comes meanwhile is accepted by the
  * next one, at a fifth of what each would cost alone; whoever comes alone waits for nobody. What cannot be decided
- * together is decided alone, and what waits is bounded by the requests that the server takes.
+ * together is decided alone. Throws `DatabaseBusy` for a task that finds too many others waiting, or is not sent in time.
  */
-export function createTaskAcceptor(db: Database): (task: NewTask) => Promise<Acceptance> {
-  const shared = createLane((tasks) => acceptAll(db, tasks, { waits: false }), patienceMs);
+export function createTaskAcceptor(
+  db: Database,
+  { maxWaiting, waitMs }: QueueLimits = defaultQueueLimits,
+): (task: NewTask) => Promise<Acceptance> {
+  const shared = createLane((tasks) => acceptAll(db, tasks, { waits: false }), waitMs, patienceMs);
   const own = new LRUCache<string, Lane>({ max: maxOwnLanes, ttl: ownLaneMs, ttlResolution: 0 });
-  const waitInOwnLane = (task: NewTask) => {
-    const lane = own.get(task.accountId) ?? createLane((tasks) => acceptAll(db, tasks, { waits: true }));
-    own.set(task.accountId, lane);
-    return lane.load(task);
+  const waitInOwnLane = (waiting: WaitingTask) => {
+    const { accountId } = waiting.task;
+    const lane = own.get(accountId) ?? createLane((tasks) => acceptAll(db, tasks, { waits: true }), waitMs);
+    own.set(accountId, lane);
+    return lane.load(waiting);
   };
-  return async (task) => {
-    const first = await (own.get(task.accountId) ?? shared).load(task);
-    const answer = first === 'locked' ? await waitInOwnLane(task) : first;
+  const accept = async (waiting: WaitingTask) => {
+    const { task } = waiting;
+    const first = await (own.get(task.accountId) ?? shared).load(waiting);
+    const answer = first === 'locked' ? await waitInOwnLane(waiting) : first;
     if (answer === 'failed') return acceptTask(db, task);
     return answer === 'left_out' || answer === 'locked' ? acceptOrRefuse(db, task) : answer;
+  };
+  let count = 0;
+  return async (task) => {
+    if (count >= maxWaiting) throw new DatabaseBusy();
+    count += 1;
+    try {
+      return await accept({ task, since: performance.now() });
+    } finally {
+      count -= 1;
+    }
   };
 }
 
 type Answer = Acceptance | NotTogether | 'failed';
 type AcceptAll = (tasks: readonly NewTask[]) => Promise<readonly Answer[]>;
-type Lane = DataLoader<NewTask, Answer>;
+/** `since` is when it came, by the clock of `performance`. */
+type WaitingTask = { readonly task: NewTask; readonly since: number };
+type Lane = DataLoader<WaitingTask, Answer>;
 
 /**
  * For a task alone the single statement is the cheaper one. A task that makes the common statement fail must not hurt
@@ -58,18 +76,21 @@ async function acceptAll(
 }
 
 /** Sends at once when nothing is under way; else gathers tasks, and sends them together when it is over. */
-function createLane(acceptAllOf: AcceptAll, patience?: number): Lane {
+function createLane(acceptAllOf: AcceptAll, waitMs: number, patience?: number): Lane {
   let turn: Promise<unknown> = Promise.resolve();
   let underWay: { readonly over: Promise<unknown>; readonly isAlone: boolean } | undefined;
-  const send: AcceptAll = (tasks) => {
-    const answers = acceptAllOf(tasks);
+  const send = async (waiting: readonly WaitingTask[]): Promise<readonly (Answer | Error)[]> => {
+    const latest = performance.now() - waitMs;
+    const inTime = waiting.filter(({ since }) => since >= latest).map(({ task }) => task);
+    const answers = inTime.length === 0 ? Promise.resolve([]) : acceptAllOf(inTime);
     const over = answers
       .catch(() => undefined)
       .then(() => {
         if (underWay?.over === over) underWay = undefined;
       });
-    underWay = { over, isAlone: tasks.length === 1 };
-    return answers;
+    underWay = { over, isAlone: inTime.length === 1 };
+    const answerOf = new Map((await answers).map((answer, place) => [inTime[place], answer]));
+    return waiting.map(({ task }) => answerOf.get(task) ?? new DatabaseBusy());
   };
   const untilFree = async () => {
     if (underWay === undefined) return;

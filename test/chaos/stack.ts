@@ -111,6 +111,7 @@ async function environmentOf(
     // The load is not what is tested here; a limit that exists is set out of its way.
     CREATE_RATE: 'off',
     READ_RATE: 'off',
+    REFUSED_CREATE_RATE: 'off',
     BAD_KEY_RATE: 'off',
     LOG_LEVEL: 'info',
   };

@@ -171,6 +171,8 @@ for (const url of [
   '//example.com/a',
   'http://',
   'x',
+  'not a url',
+  'example.com/a b',
   '',
 ]) {
   test(`"${url}" is no http or https URL`, () => {

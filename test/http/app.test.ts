@@ -51,7 +51,6 @@ function lineOf(answer: Answer, msg = 'request'): Promise<LogLine> {
 }
 
 for (const path of [
-  '/',
   '/nothing',
   '/api/v1/jobs',
   '/api/v1/jobs/createTask/',
@@ -62,14 +61,55 @@ for (const path of [
   '/media',
   '/%',
   '/%ff',
-  '/?a=b',
-  '/favicon.ico',
   '*',
 ]) {
   test(`404 ${path} is no endpoint, whatever the method`, async () => {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
-      assertRefused(await service.send(method, path, { headers: authorized() }), 404, /^no such endpoint$/);
+      assertRefused(
+        await service.send(method, path, { headers: authorized() }),
+        404,
+        /^no such endpoint[;,].*all endpoints: \/docs$/,
+      );
     }
+  });
+}
+
+for (const [method, path, meant] of [
+  ['POST', '/createtask', 'POST /api/v1/jobs/createTask'],
+  ['POST', '/createTask', 'POST /api/v1/jobs/createTask'],
+  ['POST', '/api/v1/jobs/createTask/', 'POST /api/v1/jobs/createTask'],
+  ['GET', '/api/v1/jobs/createtask', 'POST /api/v1/jobs/createTask'],
+  ['POST', '//api/v1//jobs/createTask', 'POST /api/v1/jobs/createTask'],
+  ['POST', '/api/v1/api/v1/jobs/createTask', 'POST /api/v1/jobs/createTask'],
+  ['POST', '/v1/jobs/createTask', 'POST /api/v1/jobs/createTask'],
+  ['POST', '/jobs/createTask', 'POST /api/v1/jobs/createTask'],
+  ['POST', '/api/v2/jobs/createTask', 'POST /api/v1/jobs/createTask'],
+  ['POST', '/api/v1/jobs/creatTask', 'POST /api/v1/jobs/createTask'],
+  ['GET', '/api/v1/jobs/recordinfo?taskId=x', 'GET /api/v1/jobs/recordInfo'],
+  ['POST', '/api/v1/keys/', 'POST /api/v1/keys'],
+  ['GET', '/api/v1/credit', 'GET /api/v1/credits'],
+  ['GET', '/api/admin/v1/api/admin/v1/accounts', 'GET /api/admin/v1/accounts'],
+  ['GET', '/doc', 'GET /docs'],
+] as const) {
+  test(`404 ${method} ${path} is told that ${meant} was probably meant`, async () => {
+    const answer = await service.send(method, path, { headers: authorized() });
+    assertRefused(answer, 404, /^no such endpoint; did you mean/);
+    assert.equal(answer.json.msg, `no such endpoint; did you mean ${meant}? all endpoints: /docs`);
+  });
+}
+
+for (const path of [
+  '/wp-login.php',
+  '/api',
+  '/api/v1',
+  '/api/v1/jobs',
+  '/list',
+  '/x',
+  '/metric',
+  `/${'a'.repeat(3_000)}`,
+]) {
+  test(`404 ${path.slice(0, 20)} is like no endpoint in particular, so none is named`, async () => {
+    assertRefused(await service.send('GET', path), 404, /^no such endpoint; all endpoints: \/docs$/);
   });
 }
 
@@ -84,7 +124,7 @@ for (const [method, path, allow] of [
 ] as const) {
   test(`405 ${method} ${path} tells which methods there are`, async () => {
     const answer = await service.send(method, path, { headers: authorized() });
-    assertRefused(answer, 405, /does not take this method/);
+    assertRefused(answer, 405, new RegExp(`^the method ${method} is not allowed; allowed: ${allow}$`));
     assert.equal(answer.headers.allow, allow);
   });
 }
@@ -96,7 +136,7 @@ test('405 HEAD of an endpoint that only takes POST has no body', async () => {
 
 test('405 CONNECT: this is no proxy', async () => {
   const text = await rawExchange(service.server.port, 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n');
-  assertRefused(parseAnswer(text), 405, /method/);
+  assertRefused(parseAnswer(text), 405, /^the method CONNECT is not allowed; allowed: GET, HEAD, OPTIONS, POST$/);
 });
 
 test('200 OPTIONS of an endpoint tells its methods', async () => {
@@ -120,7 +160,7 @@ test('200 readyz when everything is there, 503 with names when something is away
   assertRefused(refused, 503, /not ready/, { away });
   assert.match(String(refused.headers['retry-after']), /^\d+$/);
   away = new DatabaseAway(true, new Error('away'));
-  assertRefused(await service.send('GET', '/readyz'), 503, /not available/);
+  assertRefused(await service.send('GET', '/readyz'), 503, /database is unavailable/);
 });
 
 test('200 readyz asks the database when nobody says what else counts', async () => {

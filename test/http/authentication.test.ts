@@ -35,8 +35,7 @@ for (const [name, header] of [
   ['no header', () => undefined],
   ['an empty header', () => ''],
   ['the scheme alone', () => 'Bearer'],
-  ['a key without scheme', () => account.key],
-  ['another scheme', () => `Basic ${account.key}`],
+  ['another scheme', () => 'Basic eDp5'],
   ['a key that could not be ours', () => 'Bearer sk-123'],
   ['a key with a typo', () => `Bearer ${account.key.slice(0, -1)}`],
   ['a key that was never made', () => `Bearer ${newApiKey()}`],
@@ -51,6 +50,28 @@ for (const [name, header] of [
     assertRefused(answer, 401, /^a valid API key is required/);
     assert.equal(answer.headers['www-authenticate'], 'Bearer');
     assert.equal(answer.bytes.toString(), (await ask(undefined)).bytes.toString());
+  });
+}
+
+for (const [name, headers, msg] of [
+  ['a bare key', () => ({ authorization: account.key }), /^the API key is sent without the scheme Bearer; /],
+  ['a key in another scheme', () => ({ authorization: `Token ${account.key}` }), /without the scheme Bearer; /],
+  ['a bare key that was never made', () => ({ authorization: newApiKey() }), /without the scheme Bearer; /],
+  ["a bare operator's key", () => ({ authorization: newApiKey('operator') }), /without the scheme Bearer; /],
+  ['X-API-Key', () => ({ 'x-api-key': account.key }), /^the API key is expected in another header than X-API-Key; /],
+] as const) {
+  test(`401 ${name} does not count, and is told the right header`, async () => {
+    for (const path of ['/api/v1/jobs/recordInfo?taskId=x', '/api/admin/v1/accounts']) {
+      const answer = await service.send('GET', path, { headers: headers() });
+      assertRefused(answer, 401, msg);
+      assert.match(answer.json.msg, /; send it as Authorization: Bearer <API_KEY>$/);
+      assert.equal(answer.headers['www-authenticate'], 'Bearer');
+    }
+    const created = await service.send('POST', '/api/v1/jobs/createTask', {
+      headers: { ...headers(), 'content-type': 'application/json' },
+      body: JSON.stringify(plainRequest),
+    });
+    assertRefused(created, 401, msg);
   });
 }
 

@@ -7,7 +7,7 @@ import type { Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import { createRateLimiter, type RateLimiter } from '../../src/http/rate-limiter.ts';
 import { createApiKey } from '../../src/stores/api-keys.ts';
-import { type Database, DatabaseAway } from '../../src/stores/database.ts';
+import { type Database, DatabaseAway, DatabaseBusy } from '../../src/stores/database.ts';
 import { createOperator } from '../../src/stores/operators.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Answer, assertRefused, type SendOptions } from '../support/http-client.ts';
@@ -105,9 +105,11 @@ const ways: readonly Way[] = [
   ],
   ['rate_limited', 429, /too many requests/, (one) => ask(one, {}, readOut)],
   ['database_away', 503, /nothing was charged/, (one) => plant(new DatabaseAway(false, new Error('planted')), one)],
+  ['database_busy', 503, /wait for the database; nothing was charged/, (one) => plant(new DatabaseBusy(), one)],
   ['internal', 500, /on our side/, (one) => plant(new Error('planted'), one)],
   ['invalid_json', 400, /is not JSON/, (one) => ask(one, { body: '{"a":' })],
   ['body_not_object', 400, /must be a JSON object/, (one) => ask(one, { body: '[]' })],
+  ['repeated_json_key', 400, /^the key a\.b is given twice/, (one) => ask(one, { body: '{"a":{"b":1,"b":1}}' })],
   ['body_too_large', 413, /larger than 256 KiB/, (one) => ask(one, { body: tooLarge })],
   [
     'unsupported_media_type',

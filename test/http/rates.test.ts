@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createBadKeys } from '../../src/http/bad-keys.ts';
 import { createRateLimiter } from '../../src/http/rate-limiter.ts';
-import { setAccountLimits } from '../../src/stores/accounts.ts';
+import { findAccount, setAccountLimits } from '../../src/stores/accounts.ts';
 import { newApiKey } from '../../src/stores/api-key-format.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -142,6 +142,63 @@ test('402 and 422 take no room: only what was accepted counts', async () => {
       [accountId],
     );
     assert.equal((await service.create(key, plainRequest)).status, 200);
+  });
+});
+
+test('429 refused creates have a limit of their own, per account; whatever was accepted or replayed does not count', async () => {
+  let now = 0;
+  const refusedCreates = createRateLimiter({ quota: 3, windowMs: 30_000 }, () => now);
+  await withService({ refusedCreates, now: () => now }, async (service) => {
+    const { accountId, key } = await service.newAccount(10 * 165);
+    const other = await service.newAccount(1_000);
+    const headers = { 'idempotency-key': 'k' };
+    for (const _ of [1, 2, 3, 4, 5]) assert.equal((await service.create(key, plainRequest, headers)).status, 200);
+    for (const _ of [1, 2, 3, 4]) assert.equal((await service.create(key, plainRequest)).status, 200);
+    const dear = { ...plainRequest, input: { prompt: 'x', duration: 15 } };
+    const statuses = [await service.create(key, dear), await service.create(key, {}), await service.create(key, '{')];
+    assert.deepEqual(
+      statuses.map(({ status }) => status),
+      [402, 422, 400],
+    );
+    const refused = await service.create(key, dear);
+    assertRefused(refused, 429, /too many creates of this account were refused/);
+    assert.equal(retryAfterMs(refused), 10_000);
+    assert.equal(refused.headers['ratelimit-policy'], '"refused-creates";q=3;w=30');
+    assert.equal((await service.create(key, '{')).status, 429);
+    assert.equal((await service.create(other.key, plainRequest)).status, 200, 'another account goes on');
+    now += 10_000;
+    assert.equal((await service.create(key, plainRequest)).status, 200);
+    assert.equal((await service.create(key, dear)).status, 402);
+    assert.equal((await service.create(key, dear)).status, 429);
+    assert.equal((await findAccount(database.db, accountId))?.balance, 4 * 165);
+  });
+});
+
+test('429 an account without credits cannot send creates without end; what the others pay for is not delayed', async () => {
+  const refusedCreates = createRateLimiter({ quota: 10, windowMs: 3_600_000 });
+  await withService({ refusedCreates }, async (service) => {
+    const [poor, rich] = [await service.newAccount(0), await service.newAccount(100_000)];
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 50; sent += 1) statuses.push((await service.create(poor.key, plainRequest)).status);
+    assert.equal(statuses.filter((status) => status === 402).length, 10);
+    assert.equal(statuses.filter((status) => status === 429).length, 40);
+    assert.equal((await service.create(rich.key, plainRequest)).status, 200);
+  });
+});
+
+test('403 of a suspended account count as refused, and 429 of the rate of creates does not', async () => {
+  const refusedCreates = createRateLimiter({ quota: 2, windowMs: 3_600_000 });
+  await withService({ refusedCreates, createRate: { quota: 1, windowMs: 3_600_000 } }, async (service) => {
+    const { accountId, key } = await service.newAccount(1_000);
+    assert.equal((await service.create(key, plainRequest)).status, 200);
+    for (const _ of [1, 2, 3, 4]) {
+      assertRefused(await service.create(key, plainRequest), 429, /too many requests/);
+    }
+    const text = 'update accounts set suspended_at = now() where id = $1';
+    await database.db.run({ name: 'test-suspend-refused', text }, [accountId]);
+    const statuses = [];
+    for (const _ of [1, 2, 3]) statuses.push((await service.create(key, plainRequest)).status);
+    assert.deepEqual(statuses, [403, 403, 429]);
   });
 });
 

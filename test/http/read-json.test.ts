@@ -33,8 +33,6 @@ function head(...lines: readonly string[]): string {
 }
 
 for (const [name, body] of [
-  ['nothing', ''],
-  ['white space', ' \n'],
   ['half of an object', '{"model":'],
   ['words', 'model=videogen-2.0'],
   ['an object and more', '{} {}'],
@@ -51,6 +49,12 @@ for (const [name, body] of [
 ] as const) {
   test(`400 a body of ${name} is not JSON`, async () => {
     assertRefused(await service.create(account.key, body), 400, /^the body is not JSON/);
+  });
+}
+
+for (const body of ['', ' \n']) {
+  test(`400 ${JSON.stringify(body)} is told that the body is empty`, async () => {
+    assertRefused(await service.create(account.key, body), 400, /^the body is empty; it must be a JSON object$/);
   });
 }
 
@@ -194,9 +198,21 @@ test('200 a byte order mark before the JSON does not matter', async () => {
   assert.equal((await service.create(account.key, `\ufeff${good}`)).status, 200);
 });
 
-test('200 of a key that is there twice the last one counts, as JSON.parse has it', async () => {
-  const text = good.replace('{', '{"model":"nonsense",');
-  assert.equal((await service.create(account.key, text)).status, 200);
+for (const [text, key] of [
+  [good.replace('{', '{"model":"nonsense",'), 'model'],
+  [good.replace('"input":{', '"input":{"prompt":"another",'), 'input.prompt'],
+  [good.replace('"input":{', '"input":{"duration":4,"dur\\u0061tion":15,'), 'input.duration'],
+] as const) {
+  test(`400 ${key} is there twice: refused by name and not charged, for readers may differ on which one counts`, async () => {
+    const { accountId, key: ownKey } = await service.newAccount(1_000);
+    assertRefused(await service.create(ownKey, text), 400, new RegExp(`^the key ${key} is given twice; give it once$`));
+    assert.equal((await findAccount(service.database.db, accountId))?.balance, 1_000);
+  });
+}
+
+test('422 a body that is nested too deep is told how deep it may be', async () => {
+  const answer = await service.create(account.key, `{"a":${'['.repeat(40)}${']'.repeat(40)}}`);
+  assert.deepEqual([answer.status, answer.json.msg], [422, 'the body must not be nested deeper than 32 levels']);
 });
 
 const deep = '['.repeat(100_000) + ']'.repeat(100_000);

@@ -23,7 +23,7 @@ test('METRICS_PORT serves the metrics of this process and that it lives, and not
     for (const path of ['/', '/api/v1/credits', '/openapi.json', '/docs', '/readyz']) {
       assertRefused(await send('GET', path), 404, /no such endpoint/);
     }
-    assertRefused(await send('POST', '/metrics'), 405, /does not take this method/);
+    assertRefused(await send('POST', '/metrics'), 405, /^the method POST is not allowed; allowed: GET, HEAD, OPTIONS$/);
   } finally {
     await role.close();
   }

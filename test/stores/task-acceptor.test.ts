@@ -4,7 +4,7 @@ import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { NewTask } from '../../src/stores/accept-task.ts';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
-import { createDatabase, type Database, DatabaseAway } from '../../src/stores/database.ts';
+import { createDatabase, type Database, DatabaseAway, DatabaseBusy } from '../../src/stores/database.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { createTaskAcceptor, maxTogether } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -184,4 +184,30 @@ test('when the answer is lost everybody is told that it was sent, and finds the 
     tasks.map(({ taskId }) => taskId),
   );
   assert.equal(await tasksPaidBy(accountId), 3);
+});
+
+test('a task that is not sent in time is refused and never sent; one that comes when too many wait is refused at once', async () => {
+  const accountId = await newAccount();
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const { db, statements } = watched(async (_name, run) => {
+    await held;
+    return run();
+  });
+  const accept = createTaskAcceptor(db, { maxWaiting: 4, waitMs: 50 });
+  const sent = [accept(taskOf(accountId))];
+  await waitFor('the first to be sent', () => statements[0]);
+  sent.push(accept(taskOf(accountId)), accept(taskOf(accountId)));
+  await waitFor('the next two to be sent', () => statements[1]);
+  const cameAt = performance.now();
+  const late = accept(taskOf(accountId));
+  await assert.rejects(accept(taskOf(accountId)), (error) => error instanceof DatabaseBusy && !error.wasSent);
+  await waitFor('the time to be over', () => performance.now() - cameAt > 60 || undefined);
+  letGo();
+  await assert.rejects(late, (error) => error instanceof DatabaseBusy && !error.wasSent);
+  for (const answer of await Promise.all(sent)) assert.equal(answer.kind, 'accepted');
+  assert.equal((await accept(taskOf(accountId))).kind, 'accepted', 'and the lane goes on');
+  assert.equal(await tasksPaidBy(accountId), 4);
 });

@@ -84,6 +84,7 @@ export async function startHttpService({
     progressOf: () => Promise.resolve(0),
     createRate: undefined,
     reads: undefined,
+    refusedCreates: undefined,
     badKeys: createBadKeys(undefined),
     noteKeyUse: keyUses.add,
     taskEnds: createTaskEnds(ownDatabase.db, { pauseMs: 20 }),

@@ -44,6 +44,7 @@ export async function createTestEnvironment(extra: Environment = {}): Promise<Te
     CHECK_ANSWERS: '1',
     CREATE_RATE: 'off',
     READ_RATE: 'off',
+    REFUSED_CREATE_RATE: 'off',
     BAD_KEY_RATE: 'off',
     ...extra,
   };

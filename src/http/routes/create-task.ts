@@ -110,7 +110,8 @@ function answered(acceptance: Acceptance): Extract<Acceptance, { kind: 'accepted
       throw new HttpFailure('idempotency_key_reused');
     case 'insufficient_credits': {
       const { required, balance } = acceptance;
-      throw new HttpFailure('insufficient_credits', { data: { required, balance } });
+      const msg = `the balance is too low: ${required} credits required, ${balance} available`;
+      throw new HttpFailure('insufficient_credits', { msg, data: { required, balance } });
     }
     case 'too_many_unfinished':
       throw new HttpFailure('too_many_unfinished', { data: { limit: acceptance.limit } });

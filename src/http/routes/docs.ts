@@ -1,7 +1,8 @@
 import type { Router } from '@koa/router';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import type { Context, Extras, RequestState } from '../request-state.ts';
+import { pageHeaders, pageStyle, showText } from '../html-page.ts';
+import type { Extras, RequestState } from '../request-state.ts';
 import { sendFile } from '../send-file.ts';
 
 /** Swagger UI as npm delivered it, beside this program's other packages. */
@@ -11,43 +12,20 @@ const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/p
 const files = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  'favicon-32x32.png': 'image/png',
 } as const;
 
 /** `GET /docs`: the description to read and to try out, complete without the internet. */
 export function docsRoute(router: Router<RequestState, Extras>): void {
-  router.get('/docs', (ctx) => show(ctx, 'text/html; charset=utf-8', page));
-  router.get('/docs/start.js', (ctx) => show(ctx, 'text/javascript; charset=utf-8', startScript));
+  router.get('/docs', (ctx) => showText(ctx, 'text/html; charset=utf-8', page));
+  router.get('/docs/start.js', (ctx) => showText(ctx, 'text/javascript; charset=utf-8', startScript));
+  router.get('/docs/page.css', (ctx) => showText(ctx, 'text/css; charset=utf-8', pageStyle));
   for (const [name, contentType] of Object.entries(files)) {
     router.get(`/docs/${name}`, async (ctx) => {
-      ctx.set({ ...headers, 'Content-Type': contentType, 'Cache-Control': 'public, max-age=86400' });
+      ctx.set({ ...pageHeaders, 'Content-Type': contentType, 'Cache-Control': 'public, max-age=86400' });
       await sendFile(ctx, { root: folder, path: name });
     });
   }
 }
-
-function show(ctx: Context, contentType: string, text: string): void {
-  ctx.set({ ...headers, 'Content-Type': contentType, 'Cache-Control': 'no-cache' });
-  ctx.body = text;
-}
-
-/** Nothing from elsewhere, nothing inline but styles, which Swagger UI sets on its elements; calls only to this service. */
-const headers = {
-  'Content-Security-Policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'Referrer-Policy': 'no-referrer',
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'X-Frame-Options': 'DENY',
-};
 
 const page = `<!doctype html>
 <html lang="en">
@@ -55,19 +33,58 @@ const page = `<!doctype html>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Videogen API</title>
-    <link rel="icon" href="/docs/favicon-32x32.png">
+    <link rel="icon" href="/favicon.ico">
     <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <link rel="stylesheet" href="/docs/page.css">
     <script src="/docs/swagger-ui-bundle.js" defer></script>
     <script src="/docs/start.js" defer></script>
   </head>
   <body>
+    <nav class="wide"><a href="/">Videogen</a> · <a href="/docs/readme">Getting started</a> · <a href="/docs/dialect-kie">Clients of kie.ai</a></nav>
     <main id="docs"><noscript>This page needs JavaScript; the description itself is at <a href="/openapi.json">/openapi.json</a>.</noscript></main>
   </body>
 </html>
 `;
 
-// The key stays in the page's memory: it is gone with the tab.
-const startScript = `SwaggerUIBundle({
+// Keys are kept in the tab's session storage: they survive a reload and are gone with the tab. The licence is shown by its
+// SPDX identifier, for which Swagger UI would make a link that leads nowhere.
+const startScript = `const storageKey = 'videogen-keys';
+const keys = JSON.parse(sessionStorage.getItem(storageKey) ?? '{}');
+const keep = () => sessionStorage.setItem(storageKey, JSON.stringify(keys));
+
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const applyTheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', applyTheme);
+applyTheme();
+
+const focusFirstKey = () => document.querySelector('.modal-ux .auth-container input')?.focus();
+
+const keptKeys = () => ({
+  statePlugins: {
+    auth: {
+      wrapActions: {
+        authorize: (authorize) => (given) => {
+          for (const [name, { value }] of Object.entries(given)) keys[name] = value;
+          keep();
+          return authorize(given);
+        },
+        logout: (logout) => (names) => {
+          for (const name of names) delete keys[name];
+          keep();
+          return logout(names);
+        },
+        showDefinitions: (showDefinitions) => (definitions) => {
+          setTimeout(focusFirstKey);
+          return showDefinitions(definitions);
+        },
+      },
+    },
+  },
+});
+
+const noLicenceLink = () => ({ wrapComponents: { OAS31License: () => () => null } });
+
+const ui = SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#docs',
   deepLinking: true,
@@ -75,5 +92,9 @@ const startScript = `SwaggerUIBundle({
   persistAuthorization: false,
   displayRequestDuration: true,
   validatorUrl: null,
+  plugins: [keptKeys, noLicenceLink],
+  onComplete: () => {
+    for (const [name, key] of Object.entries(keys)) ui.preauthorizeApiKey(name, key);
+  },
 });
 `;

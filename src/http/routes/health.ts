@@ -27,7 +27,7 @@ const readyz = defineEndpoint({
   scope: 'none',
   summary: 'Whether requests should be sent here',
   data: z.strictObject({}),
-  failures: ['not_ready', 'database_away'],
+  failures: ['not_ready', 'database_away', 'database_busy'],
   handler: async (_call, deps) => {
     const away = await inTime((deps.ready ?? (() => databaseOnly(deps)))());
     if (away.length > 0) throw new HttpFailure('not_ready', { data: { away } });

@@ -1,6 +1,5 @@
 import type { Router } from '@koa/router';
-import ipaddr from 'ipaddr.js';
-import type { IncomingMessage } from 'node:http';
+import { isFromThisMachine } from '../from-this-machine.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { HttpFailure } from '../http-failure.ts';
 import type { Context, Extras, RequestState } from '../request-state.ts';
@@ -21,13 +20,4 @@ export function metricsRoute(router: Router<RequestState, Extras>, { metrics }: 
 export async function showMetrics(ctx: Context, metrics: NonNullable<HttpDeps['metrics']>): Promise<void> {
   ctx.body = await metrics.metrics();
   ctx.set('Content-Type', metrics.contentType);
-}
-
-/** What a proxy on this machine adds to the requests of others. */
-const forwarding = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const;
-
-function isFromThisMachine({ socket, headers }: IncomingMessage): boolean {
-  const peer = socket.remoteAddress;
-  const isLoopback = peer !== undefined && ipaddr.isValid(peer) && ipaddr.process(peer).range() === 'loopback';
-  return isLoopback && forwarding.every((name) => headers[name] === undefined);
 }

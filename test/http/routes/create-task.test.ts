@@ -190,7 +190,10 @@ test('402 of 50 creates at once with credits for 10, exactly 10 are accepted and
 test('402 a balance one credit short tells what is required and what is there', async () => {
   const { accountId, key } = await service.newAccount(charge - 1);
   const answer = await service.create(key, plainRequest);
-  assertRefused(answer, 402, /balance is too low/, { required: charge, balance: charge - 1 });
+  assertRefused(answer, 402, /^the balance is too low: 165 credits required, 164 available$/, {
+    required: charge,
+    balance: charge - 1,
+  });
   await assertUntouched(accountId, charge - 1);
 });
 

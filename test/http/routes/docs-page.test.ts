@@ -78,7 +78,8 @@ test('with a key that is entered there, credits can be read and a task be create
   const { accountId, key } = await service.newAccount(1_000);
   await page.locator('.auth-wrapper .authorize').first().click();
   const form = page.locator('.modal-ux .auth-container').filter({ hasText: 'apiKey' });
-  await form.locator('input').fill(key);
+  await form.locator('input:focus').waitFor();
+  await page.keyboard.type(key);
   await form.getByRole('button', { name: 'Apply credentials' }).click();
   await page.locator('.modal-ux .close-modal').click();
   const credits = await tryOut('account', 'getCredits');
@@ -89,6 +90,48 @@ test('with a key that is entered there, credits can be read and a task be create
   assert.match(created.body, /"taskId": "[0-9a-f-]{36}"/);
   assert.equal(service.started.length, 1);
   assert.equal((await findAccount(service.database.db, accountId))?.balance, 1_000 - 165);
+});
+
+test(
+  'the key stays with the tab over a reload, until it is logged out there; another tab does not have it',
+  { skip },
+  async () => {
+    await page.reload();
+    await page.locator('.opblock').first().waitFor();
+    assert.equal((await tryOut('account', 'getCredits')).status, '200');
+    const kept = () => page.evaluate('[sessionStorage.getItem("videogen-keys"), localStorage.length].join()');
+    assert.match(String(await kept()), /^\{"apiKey":"vg_.*\},0$/);
+    const other = await page.context().newPage();
+    await other.goto(`${service.url}/docs`);
+    assert.equal(await other.evaluate('sessionStorage.getItem("videogen-keys")'), null);
+    await other.close();
+    await page.locator('.auth-wrapper .authorize').first().click();
+    await page.locator('.modal-ux').getByRole('button', { name: 'Remove authorization' }).click();
+    await page.locator('.modal-ux .close-modal').click();
+    assert.equal(await kept(), '{},0');
+    assert.equal((await tryOut('account', 'getCredits')).status, '401');
+  },
+);
+
+test(
+  'the page is dark for a reader who prefers that, and light for the others, without a reload',
+  { skip },
+  async () => {
+    const background = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    assert.equal(await background(), 'rgb(28, 32, 34)');
+    await page.emulateMedia({ colorScheme: 'light' });
+    assert.equal(await background(), 'rgb(255, 255, 255)');
+  },
+);
+
+test('no link of the page leads to another host, not even for the licence', { skip }, async () => {
+  const links = await page.evaluate<string[]>('[...document.querySelectorAll("a[href]")].map((link) => link.href)');
+  assert.deepEqual(
+    links.filter((link) => !link.startsWith(`${service.url}/`)),
+    [],
+  );
+  assert.ok(links.includes(`${service.url}/docs/dialect-kie`));
 });
 
 test('nothing was asked of any other host, and the console has no errors but the refusal', { skip }, () => {
@@ -112,3 +155,19 @@ test('assistive technology meets no serious barriers but those of the vendor tha
     [],
   );
 });
+
+for (const path of ['/', '/docs/readme', '/docs/dialect-kie', '/docs/operations']) {
+  test(`assistive technology meets no serious barriers at ${path}, light or dark`, { skip }, async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.goto(service.url + path);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })');
+      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+      assert.deepEqual(
+        serious.map(({ id, nodes }) => [id, nodes[0]?.html]),
+        [],
+      );
+    }
+  });
+}

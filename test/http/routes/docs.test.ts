@@ -21,6 +21,7 @@ test('200 the page and all it loads come from this service', async () => {
     const answer = await service.send('GET', link);
     assert.deepEqual([link, answer.status], [link, 200]);
     assert.ok(answer.bytes.length > 100, link);
+    assert.doesNotMatch(answer.bytes.toString().slice(0, 200), /"code":/, link);
   }
 });
 
@@ -34,6 +35,25 @@ test('200 the policy lets the page run only what this service sends, and talk on
     assert.equal(headers['x-content-type-options'], 'nosniff');
   }
 });
+
+for (const [name, title] of [
+  ['readme', 'Videogen'],
+  ['dialect-kie', 'The dialect kie'],
+  ['operations', 'Operations'],
+  ['scaling', 'Scaling'],
+] as const) {
+  test(`200 /docs/${name} shows the document, and its links lead to what is there`, async () => {
+    const page = await service.send('GET', `/docs/${name}`);
+    assert.deepEqual([page.status, page.headers['content-type']], [200, 'text/html; charset=utf-8']);
+    assert.match(String(page.headers['content-security-policy']), /^default-src 'none'; script-src 'self'; /);
+    const html = page.bytes.toString();
+    assert.match(html, new RegExp(`<title>${title}`, 'i'));
+    assert.ok(html.length > 2_000);
+    for (const [, link = ''] of html.matchAll(/href="(?!https:|#)([^"]+)"/g)) {
+      assert.equal((await service.send('GET', link)).status, 200, link);
+    }
+  });
+}
 
 test('404 nothing else of the package is given out, nor anything around it', async () => {
   for (const path of ['package.json', 'swagger-ui.js', '../zod/package.json', '%2e%2e/zod/package.json', '']) {

@@ -186,8 +186,10 @@ for (const [query, path] of [
 
 test('422 a misspelt parameter is named, with those there are', async () => {
   const { key } = await service.newAccount(0);
-  const message = 'unknown parameter status; there are state, model, from, to, cursor, limit';
-  assertRefused(await list(key, '?status=fail'), 422, /^unknown parameter status/, { errors: [{ path: '', message }] });
+  const message = 'unknown parameter `status`; allowed: `state`, `model`, `from`, `to`, `cursor`, `limit`';
+  assertRefused(await list(key, '?status=fail'), 422, /^unknown parameter `status`/, {
+    errors: [{ path: '', message }],
+  });
 });
 
 test('401 without a key, 403 with a key that may not read tasks', async () => {

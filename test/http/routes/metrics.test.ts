@@ -23,7 +23,7 @@ test('200 /metrics speaks to Prometheus in its own format, without a key, on the
 for (const header of ['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'Via']) {
   test(`404 /metrics does not exist for whoever comes through a proxy on this machine, told by ${header}`, async () => {
     const headers = { [header]: '127.0.0.1' };
-    assertRefused(await service.send('GET', '/metrics', { headers }), 404, /^no such endpoint$/);
+    assertRefused(await service.send('GET', '/metrics', { headers }), 404, /^no such endpoint; all endpoints: \/docs$/);
   });
 }
 
@@ -40,7 +40,7 @@ test('404 nor for another machine', async (t) => {
   const server = await startHttpServer({ app: createApp(service.deps), host: address, port: 0, log });
   try {
     const send = createHttpClient(`http://${address}:${server.port}`);
-    assertRefused(await send('GET', '/metrics'), 404, /^no such endpoint$/);
+    assertRefused(await send('GET', '/metrics'), 404, /^no such endpoint; all endpoints: \/docs$/);
     assert.equal((await send('GET', '/healthz')).status, 200);
   } finally {
     await server.close(1_000);
@@ -50,7 +50,7 @@ test('404 nor for another machine', async (t) => {
 test('404 without metrics there is no such endpoint, which is so when they have a port of their own', async () => {
   const own = await startHttpService({ database: service.database });
   try {
-    assertRefused(await own.send('GET', '/metrics'), 404, /^no such endpoint$/);
+    assertRefused(await own.send('GET', '/metrics'), 404, /^no such endpoint; all endpoints: \/docs$/);
   } finally {
     await own.close();
   }

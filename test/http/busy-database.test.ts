@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { findAccount } from '../../src/stores/accounts.ts';
+import { createDatabase, type Database, type DatabaseOptions } from '../../src/stores/database.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { assertRefused } from '../support/http-client.ts';
+import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(async () => {
+  assert.deepEqual(await auditLedger(database.db), []);
+  await database.close();
+});
+
+const price = 165;
+
+/** A service with a connection pool of its own. */
+async function withPool(
+  options: Omit<DatabaseOptions, 'url'>,
+  work: (service: HttpService, db: Database) => Promise<void>,
+): Promise<void> {
+  const db = createDatabase({ url: database.url, ...options });
+  const service = await startHttpService({ database, db });
+  try {
+    await work(service, db);
+  } finally {
+    await service.close();
+    await db.close();
+  }
+}
+
+/** Keeps one connection until `release` is called. */
+async function holdConnection(db: Database): Promise<{ readonly release: () => Promise<void> }> {
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  let transaction: Promise<void> = Promise.resolve();
+  await new Promise<void>((begun) => {
+    transaction = db.transaction(async (run) => {
+      await run({ name: 'test-hold', text: 'select 1' });
+      begun();
+      await held;
+    });
+  });
+  return {
+    release: () => {
+      letGo();
+      return transaction;
+    },
+  };
+}
+
+test('200 while slow statements use every connection for four seconds, all of 200 creates of 20 accounts are accepted', async () => {
+  await withPool({ poolSize: 4 }, async (service, db) => {
+    const accounts = await Promise.all(Array.from({ length: 20 }, () => service.newAccount(10 * price)));
+    const slow = Array.from({ length: 4 }, () => db.run({ name: 'test-slow', text: 'select pg_sleep(4)' }));
+    const answers = await Promise.all(
+      accounts.flatMap(({ key }) => Array.from({ length: 10 }, () => service.create(key, plainRequest))),
+    );
+    await Promise.all(slow);
+    const refused = answers.filter(({ status }) => status !== 200).map(({ json }) => json.msg);
+    assert.deepEqual(refused, []);
+    for (const { accountId } of accounts) assert.equal((await findAccount(database.db, accountId))?.balance, 0);
+  });
+});
+
+test('503 with Retry-After when too many wait for a connection already; those refused are not charged, the others accepted', async () => {
+  await withPool({ poolSize: 1, queue: { maxWaiting: 2, waitMs: 60_000 } }, async (service, db) => {
+    const { accountId, key } = await service.newAccount(100 * price);
+    const { release } = await holdConnection(db);
+    const statuses: number[] = [];
+    const creates = Array.from({ length: 12 }, async () => {
+      const answer = await service.create(key, plainRequest);
+      statuses.push(answer.status);
+      return answer;
+    });
+    // Each look for a key that comes in a turn of its own waits for a connection of its own.
+    const more = waitFor('one that is refused', async () => {
+      if (statuses.includes(503)) return true;
+      creates.push(service.create(key, plainRequest).then((answer) => (statuses.push(answer.status), answer)));
+      return undefined;
+    });
+    await more;
+    await release();
+    const answers = await Promise.all(creates);
+    for (const answer of answers.filter(({ status }) => status !== 200)) {
+      assertRefused(answer, 503, /too many requests wait for the database; nothing was charged/);
+      assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/);
+    }
+    const accepted = answers.filter(({ status }) => status === 200).length;
+    assert.ok(accepted > 0);
+    assert.equal((await findAccount(database.db, accountId))?.balance, (100 - accepted) * price);
+  });
+});
+
+test('503 with Retry-After for a create that finds no connection in time, and nothing is charged for it later', async () => {
+  await withPool({ poolSize: 1, queue: { waitMs: 100 } }, async (service, db) => {
+    const { accountId, key } = await service.newAccount(10 * price);
+    const { release } = await holdConnection(db);
+    const refused = await service.create(key, plainRequest);
+    assertRefused(refused, 503, /nothing was charged/);
+    assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/);
+    await release();
+    assert.equal((await service.create(key, plainRequest)).status, 200);
+    assert.equal((await findAccount(database.db, accountId))?.balance, 9 * price);
+  });
+});

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { createApiKey } from '../../src/stores/api-keys.ts';
+import { createOperator } from '../../src/stores/operators.ts';
+import { type Answer, isObject } from '../support/http-client.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+
+// PostgreSQL takes neither NUL nor half a character, so no string of a request may reach it with them.
+
+type Parameter = { readonly in: string; readonly name: string };
+type Described = {
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: unknown;
+  readonly tags: string[];
+};
+type Operation = Described & { readonly method: string; readonly path: string };
+
+const document = JSON.parse(readFileSync('openapi.json', 'utf8')) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+};
+const operations: readonly Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, described]) => ({ ...described, method: method.toUpperCase(), path })),
+);
+
+let service: HttpService;
+let keys: Readonly<Record<'native' | 'kie' | 'operator', string>>;
+before(async () => {
+  service = await startHttpService();
+  const { db } = service.database;
+  const { accountId } = await service.newAccount(1_000);
+  const keyOf = async (dialect: 'native' | 'kie') => {
+    const scopes = ['tasks:write', 'tasks:read', 'credits:read', 'keys:write'] as const;
+    const created = await createApiKey(db, { accountId, name: 'a', scopes, dialect });
+    assert.ok(created);
+    return created.key;
+  };
+  const { key: operator } = await createOperator(db, { name: 'ada' });
+  keys = { native: await keyOf('native'), kie: await keyOf('kie'), operator };
+});
+after(() => service.close());
+
+function ask({ method, path, tags }: Operation, query: string, body?: string): Promise<Answer> {
+  const key = keys[tags.includes('operators') ? 'operator' : tags.includes('kie') ? 'kie' : 'native'];
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': 'k' };
+  return service.send(method, path + query, { headers, ...(body !== undefined && { body }) });
+}
+
+const queried = operations.flatMap((operation) =>
+  (operation.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => ({ operation, name })),
+);
+const someId = '01a1fe3b-2c75-7579-b94f-4d7024d5882f';
+
+for (const { operation, name } of queried) {
+  const others = queried
+    .filter((one) => one.operation === operation && one.name !== name && one.name.endsWith('Id'))
+    .map((one) => `&${one.name}=${someId}`)
+    .join('');
+  test(`422 a NUL in the query parameter ${name} of ${operation.method} ${operation.path}`, async () => {
+    for (const value of ['%00', 'a%00', `${someId}%00`]) {
+      const { status, json } = await ask(operation, `?${name}=${value}${others}`);
+      assert.equal(status, 422, `${value}: ${json.msg}`);
+      assert.equal(json.msg, `${name}: must not contain NUL characters or unpaired surrogates`);
+    }
+  });
+  test(`half a character in ${name} of ${operation.method} ${operation.path} finds nothing or is refused`, async () => {
+    for (const value of ['%ED%A0%80', '%ED%BF%BF', '%FF', '%F0%9F%8E', '%uD800', '%']) {
+      const { status } = await ask(operation, `?${name}=${value}${others}`);
+      assert.ok([200, 404, 422].includes(status), `${value}: ${status}`);
+    }
+  });
+}
+
+test('422 a NUL in the name of a query parameter', async () => {
+  const [first] = queried;
+  assert.ok(first);
+  assert.equal((await ask(first.operation, '?%00=1')).status, 422);
+});
+
+const posted = operations.filter(({ requestBody }) => requestBody !== undefined);
+
+for (const operation of posted) {
+  const { method, path } = operation;
+  test(`422 NUL and half characters anywhere in the body of ${method} ${path}`, async () => {
+    for (const unfit of ['\\u0000', 'a\\u0000b', '\\ud800', '\\udfff\\ud83c']) {
+      for (const [body, at] of [
+        ...namesIn(operation).map((name): [string, string] => [`{"${name}":"${unfit}"}`, name]),
+        [`{"a":[{},{"b":"${unfit}"}]}`, 'a[1].b'],
+        [`{"a":[0,"${unfit}"]}`, 'a[1]'],
+      ] as const) {
+        const { status, json } = await ask(operation, '', body);
+        assert.equal(status, 422, body);
+        assert.equal(json.msg, `${at}: must not contain NUL characters or unpaired surrogates`);
+      }
+      assert.equal((await ask(operation, '', `{"${unfit}":1}`)).status, 422);
+    }
+  });
+}
+
+test('the parameters and bodies were found, those of operators among them', () => {
+  assert.ok(queried.length > 30, String(queried.length));
+  assert.ok(posted.length > 15, String(posted.length));
+  assert.ok(queried.some(({ operation }) => operation.path.startsWith('/api/admin/')));
+  assert.ok(posted.every((operation) => namesIn(operation).length > 0));
+});
+
+/** The fields at the top of the body, as the document has them. */
+function namesIn({ requestBody }: Operation): readonly string[] {
+  const content = isObject(requestBody) ? requestBody['content'] : undefined;
+  const json = isObject(content) ? content['application/json'] : undefined;
+  return isObject(json) ? propertiesOf(json['schema']) : [];
+}
+
+function propertiesOf(schema: unknown): readonly string[] {
+  if (!isObject(schema)) return [];
+  if (typeof schema['$ref'] === 'string') {
+    const steps = schema['$ref'].replace('#/', '').split('/');
+    return propertiesOf(steps.reduce<unknown>((at, step) => (isObject(at) ? at[step] : undefined), document));
+  }
+  const { properties, allOf, anyOf, oneOf } = schema;
+  const parts = [allOf, anyOf, oneOf].flatMap((list): readonly unknown[] => (Array.isArray(list) ? list : []));
+  return [...(isObject(properties) ? Object.keys(properties) : []), ...parts.flatMap(propertiesOf)];
+}
