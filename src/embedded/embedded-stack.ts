@@ -66,6 +66,7 @@ export async function startEmbeddedStack(
     port,
     databaseUrl: postgres.value.url,
     temporal: temporal.value.target,
+    embeddedPorts: temporal.value.ports,
     secret,
     publicUrl: config.publicUrl ?? `http://${config.host}:${port}`,
     resultStore: config.resultStore ?? join(config.dataFolder, 'results'),
@@ -97,12 +98,12 @@ async function ownOr<T extends { url: string }>(url: string | undefined, start: 
   return url === undefined ? await start() : { url, stop: () => Promise.resolve() };
 }
 
-type FoundTemporal = Found<{ target: Settings['temporal']; uiUrl: string | undefined }>;
+type FoundTemporal = Found<{ target: Settings['temporal']; uiUrl: string | undefined; ports: readonly number[] }>;
 
 async function engine({ config, log, onSpawned }: Starting): Promise<FoundTemporal> {
   if (config.temporal === undefined) return ownTemporal({ config, log, onSpawned }).finally(onSpawned);
   onSpawned();
-  return { target: config.temporal, uiUrl: undefined, stop: () => Promise.resolve() };
+  return { target: config.temporal, uiUrl: undefined, ports: [], stop: () => Promise.resolve() };
 }
 
 async function ownTemporal({ config, log, onSpawned }: Starting): Promise<FoundTemporal> {
@@ -124,6 +125,7 @@ async function ownTemporal({ config, log, onSpawned }: Starting): Promise<FoundT
   return {
     target: { connection: { address: server.address }, namespace },
     uiUrl: server.uiUrl,
+    ports: server.ports,
     stop: () => server.stop(),
   };
 }

@@ -1,5 +1,6 @@
 import type { Router } from '@koa/router';
 import { z } from 'zod';
+import { callbackTimeoutMs } from '../../domain/callback-schedule.ts';
 import { webhookId } from '../../domain/webhook-id.ts';
 import { type Delivery, type DeliveryAttempt, findDelivery, listDeliveryAttempts } from '../../stores/deliveries.ts';
 import { succeed } from '../envelope.ts';
@@ -35,7 +36,9 @@ const callbackSchema = z.strictObject({
   state: z.enum(['pending', 'delivered', 'failed', 'gone']),
   createTime: unixMs,
   completeTime: unixMs.nullable(),
-  nextAttemptTime: unixMs.nullable().meta({ description: 'The next attempt begins by then; null when there is none.' }),
+  nextAttemptTime: unixMs
+    .nullable()
+    .meta({ description: 'The next attempt begins by then; null when there is none, or one is due.' }),
   attempts: z.array(attemptSchema).meta({ description: 'Newest first, at most 100.' }),
 });
 
@@ -69,26 +72,35 @@ async function listCallbacks(ctx: Context<WithCaller & WithQuery<Query>>, { db }
   const { taskId } = await ownTask(db, ctx.state.query.taskId, ctx.state.caller.accountId);
   const delivery = await findDelivery(db, taskId);
   if (delivery === undefined) return succeed(ctx, { callbacks: [] });
-  const attempts = await listDeliveryAttempts(db, taskId);
-  succeed(ctx, { callbacks: [{ ...callbackOf(delivery), attempts: attempts.map(attemptOf) }] });
+  succeed(ctx, { callbacks: [callbackOf(delivery, await listDeliveryAttempts(db, taskId), Date.now())] });
 }
 
-function callbackOf({ taskId, url, state, createdAt, finishedAt, dueAt }: Delivery) {
+/**
+ * Every network fault is the same word, and nothing tells how long it took, not even when it appears here: whoever could tell
+ * `blocked` from `connect` or `timeout` could scan our private network by creating tasks. So an attempt without a status counts
+ * as under way for as long as one may take. The receiver's answer is for operators, for the same reason.
+ */
+function callbackOf(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
+  const { taskId, url, createdAt, finishedAt, dueAt } = delivery;
+  const shown = attempts.filter(
+    ({ status, startedAt }) => status !== undefined || startedAt + callbackTimeoutMs <= now,
+  );
+  const state = delivery.state === 'failed' && shown.length < attempts.length ? 'pending' : delivery.state;
+  // After a failure it is the latest moment at which the last attempt could have ended.
+  const completedAt = state === 'failed' ? wholeSeconds(dueAt) : finishedAt;
+  const isWaiting = state === 'pending' && shown.length === attempts.length && dueAt > now;
   return {
     taskId,
     webhookId: webhookId(taskId),
     url,
     state,
     createTime: createdAt,
-    completeTime: finishedAt ?? null,
-    nextAttemptTime: state === 'pending' ? wholeSeconds(dueAt) : null,
+    completeTime: state === 'pending' ? null : (completedAt ?? null),
+    nextAttemptTime: isWaiting ? wholeSeconds(dueAt) : null,
+    attempts: shown.map(attemptOf),
   };
 }
 
-/**
- * Every network fault is the same word, and nothing tells how long it took: whoever could tell `blocked` from `connect` or
- * `dns` could map our private network by creating tasks. The receiver's answer is for operators, for the same reason.
- */
 function attemptOf({ attempt, startedAt, durationMs, status }: DeliveryAttempt) {
   return {
     attempt,
