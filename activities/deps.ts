@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ModelCatalogue } from '../src/domain/models.ts';
 import type { ParsedTaskRequest } from '../src/domain/task-request.ts';
 import type { InspectedVideo, InspectionOrder } from '../src/media/inspect-video.ts';
-import type { CallbackAnswer, CallbackPost } from '../src/outbound/post-callback.ts';
+import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';
 import type { Provider, ReferenceImage } from '../src/providers/provider.ts';
 import type { Database } from '../src/stores/database.ts';
 import type { Delivery, MadeAttempt } from '../src/stores/deliveries.ts';

@@ -1,8 +1,8 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { callbackBusyPauseMs, callbackPauseMs } from '../src/domain/callback-schedule.ts';
+import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/domain/callback-schedule.ts';
 import { OutboundError } from '../src/outbound/outbound-error.ts';
-import { type CallbackAnswer, callbackTimeoutMs } from '../src/outbound/post-callback.ts';
+import type { CallbackAnswer } from '../src/outbound/webhook.ts';
 import type { AttemptVerdict } from '../src/stores/deliveries.ts';
 import type { ActivityDeps } from './deps.ts';
 
@@ -31,7 +31,7 @@ export function createSendCallback(deps: ActivityDeps) {
     if (delivery.state !== 'pending') return { kind: delivery.state };
     const signal = Context.current().cancellationSignal;
     const attempt = await deps.postCallback({ ...delivery, signal }).catch(steppingBack);
-    const outcome = judge(attempt);
+    const outcome = judge(attempt, nextPauseMs);
     await deps.recordAttempt({
       delivery,
       attempt,
@@ -52,8 +52,10 @@ function steppingBack(error: unknown): never {
   });
 }
 
-function judge({ status, retryAfterMs }: CallbackAnswer): CallbackAttempt {
-  if (status !== undefined && status >= 200 && status < 300) return { kind: 'delivered' };
+/** Without a status, the pause counts from the latest moment at which the attempt could have ended, as in `verdict`. */
+function judge({ status, retryAfterMs, durationMs }: CallbackAnswer, nextPauseMs = 0): CallbackAttempt {
+  if (status === undefined) return { kind: 'failed', retryAfterMs: nextPauseMs + callbackTimeoutMs - durationMs };
+  if (status >= 200 && status < 300) return { kind: 'delivered' };
   if (status === 410) return { kind: 'gone' };
   return { kind: 'failed', retryAfterMs };
 }

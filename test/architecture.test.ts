@@ -47,6 +47,23 @@ const doors: Record<string, readonly string[]> = {
   sharp: ['src/media', 'src/providers'],
 };
 
+// What opens sockets: from these modules whatever the pattern finds among the imported names.
+const socketNames: Record<string, RegExp> = {
+  'node:http': /\b(?:request|get|Agent|globalAgent)\b|\*/,
+  'node:https': /./,
+  'node:http2': /./,
+  'node:net': /\b(?:connect|createConnection|Socket)\b|\*/,
+  'node:tls': /./,
+  'node:dgram': /./,
+  undici: /./,
+};
+
+// Sockets to the outside open in src/outbound alone. These rooms open some to what is not outside.
+const opensSockets: Record<string, string> = {
+  'src/outbound': 'guards every address that a client may have given',
+  'src/embedded': 'asks the servers that it starts itself, and downloads programs from addresses in its own code',
+};
+
 type Import = { readonly file: string; readonly to: string; readonly typeOnly: boolean; readonly isLazy: boolean };
 
 test('a room imports only the rooms that the table of the house allows', () => {
@@ -68,6 +85,17 @@ test('each outside thing has one door', () => {
     return rooms !== undefined && !typeOnly && !rooms.includes(roomOf(file));
   });
   assert.deepEqual(wrong, []);
+});
+
+test('only src/outbound opens sockets to the outside', () => {
+  const opening = sourceFiles().filter((file) => opensSockets[roomOf(file)] === undefined && waysOut(file).length > 0);
+  assert.deepEqual(opening, []);
+  for (const room of Object.keys(opensSockets)) {
+    assert.ok(
+      filesUnder(room).some((file) => waysOut(file).length > 0),
+      `${room} opens sockets, as the table says`,
+    );
+  }
 });
 
 test('only src/config.ts reads the environment', () => {
@@ -149,6 +177,20 @@ function reachedFrom(files: readonly string[], isFollowed: (line: Import) => boo
   };
   files.forEach(visit);
   return [...reached].toSorted();
+}
+
+/** What in a file opens sockets: imports of values, and calls of the global functions. */
+function waysOut(file: string): readonly string[] {
+  const text = readFileSync(file, 'utf8');
+  const imported = [...text.matchAll(importLine)].flatMap(([line, type, names, from, dynamic]) => {
+    const pattern = socketNames[from ?? dynamic ?? ''];
+    const values =
+      dynamic === undefined ? (names ?? '*').replaceAll(/\btype\s+\w+/g, '').replaceAll(/[{},\s]/g, ' ') : '*';
+    return type === undefined && pattern?.test(values.trim()) === true ? [line.trim()] : [];
+  });
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+  const called = /(?:(?<![.\w])|globalThis\.)(?:fetch\(|new (?:WebSocket|EventSource)\()/.exec(code);
+  return called === null ? imported : [...imported, called[0]];
 }
 
 function imports(): readonly Import[] {

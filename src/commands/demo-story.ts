@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { type Client, createClient, type TaskRecord, type TaskRequest } from '../../clients/typescript/src/index.ts';
 import { scopes } from '../domain/api-key.ts';
 import { probeVideo } from '../media/probe-video.ts';
-import { createSecretBox } from '../outbound/secret-box.ts';
+import { createSecretBox } from '../outbound/secrets.ts';
 import { callbackSecretsOf } from '../roles/account-secrets.ts';
 import type { Settings } from '../roles/settings.ts';
 import { createAccount } from '../stores/accounts.ts';

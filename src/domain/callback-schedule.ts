@@ -16,12 +16,16 @@ export const callbackPausesMs: readonly number[] = [
   24 * hourMs,
 ];
 
+/** So long an attempt at a callback may take. */
+export const callbackTimeoutMs = 15 * secondMs;
+
 /** A receiver may ask for a longer pause with `Retry-After`, but for no longer than this. */
 const maxRetryAfterMs = 24 * hourMs;
 
-/** The pause before an attempt: what the schedule says, or what the receiver asked for when that is longer. */
+/** The pause before an attempt: what the schedule says, or what the attempt before it asks for when that is longer. */
 export function callbackPauseMs(scheduledMs: number, retryAfterMs: number | undefined): number {
-  return Math.max(scheduledMs, Math.min(retryAfterMs ?? 0, maxRetryAfterMs));
+  const maxMs = Math.max(maxRetryAfterMs, scheduledMs + callbackTimeoutMs);
+  return Math.max(scheduledMs, Math.min(retryAfterMs ?? 0, maxMs));
 }
 
 const maxBusyPauseMs = 5 * minuteMs;

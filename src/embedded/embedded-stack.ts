@@ -66,6 +66,7 @@ export async function startEmbeddedStack(
     port,
     databaseUrl: postgres.value.url,
     temporal: temporal.value.target,
+    embeddedPorts: temporal.value.ports,
     secret,
     publicUrl: config.publicUrl ?? `http://${config.host}:${port}`,
     resultStore: config.resultStore ?? join(config.dataFolder, 'results'),
@@ -100,12 +101,12 @@ async function ownOr<T extends { url: string }>(url: string | undefined, start: 
 /** Without it the list is full of the rounds of `reconcile`, one for each minute. */
 const tasksOnly = 'WorkflowType="videoTask"';
 
-type FoundTemporal = Found<{ target: Settings['temporal']; uiUrl: string | undefined }>;
+type FoundTemporal = Found<{ target: Settings['temporal']; uiUrl: string | undefined; ports: readonly number[] }>;
 
 async function engine({ config, log, onSpawned }: Starting): Promise<FoundTemporal> {
   if (config.temporal === undefined) return ownTemporal({ config, log, onSpawned }).finally(onSpawned);
   onSpawned();
-  return { target: config.temporal, uiUrl: undefined, stop: () => Promise.resolve() };
+  return { target: config.temporal, uiUrl: undefined, ports: [], stop: () => Promise.resolve() };
 }
 
 async function ownTemporal({ config, log, onSpawned }: Starting): Promise<FoundTemporal> {
@@ -127,6 +128,7 @@ async function ownTemporal({ config, log, onSpawned }: Starting): Promise<FoundT
   return {
     target: { connection: { address: server.address }, namespace },
     uiUrl: `${server.uiUrl}/namespaces/${namespace}/workflows?query=${encodeURIComponent(tasksOnly)}`,
+    ports: server.ports,
     stop: () => server.stop(),
   };
 }

@@ -12,6 +12,8 @@ export type TemporalServer = {
   /** Host and port of the gRPC service; the same for as long as this runs, also over restarts of the server. */
   readonly address: string;
   readonly uiUrl: string;
+  /** All on which it listens for others. */
+  readonly ports: readonly number[];
   /** Of the server that runs now. */
   readonly pid: number;
   /** Ends the server; bounded by about 15 seconds. */
@@ -66,6 +68,7 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalS
   return {
     address: `127.0.0.1:${up.port}`,
     uiUrl: `http://127.0.0.1:${up.uiPort}`,
+    ports: [up.port, up.uiPort, up.httpPort, up.metricsPort].filter((port) => port !== undefined),
     get pid() {
       return supervisor.pid();
     },

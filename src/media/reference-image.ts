@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FrameSize } from '../domain/frame-size.ts';
-import type { GuardedClient } from '../outbound/guarded-client.ts';
+import type { GuardedClient } from '../outbound/client.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { decodeImage, ImageRefusal } from './image-decode.ts';
 import { imageFault } from './image-fault.ts';
@@ -86,7 +86,8 @@ async function download(request: FetchReferenceImages, index: number, url: strin
 function asImageFault(error: unknown, index: number): unknown {
   if (!(error instanceof OutboundError) || error.kind === 'aborted' || error.kind === 'busy') return error;
   if (error.kind === 'too_large') return imageFault('image_invalid', index, `is larger than ${maxMegabytes} MB`, error);
-  return imageFault('image_unreachable', index, 'could not be fetched', error);
+  const detail = new Error(`${error.kind}: ${error.detail}`, { cause: error });
+  return imageFault('image_unreachable', index, 'could not be fetched', detail);
 }
 
 async function reencode(index: number, fetchedPath: string, path: string): Promise<FrameSize> {

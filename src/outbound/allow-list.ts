@@ -14,7 +14,7 @@ export type AllowedNetwork = {
 /** What the outbound guard lets through beside public addresses. */
 export type AllowList = { readonly hosts: readonly AllowedHost[]; readonly networks: readonly AllowedNetwork[] };
 
-/** The default in embedded mode (design, section 7); setting CALLBACK_ALLOW or IMAGE_ALLOW replaces it. */
+/** The default in embedded mode; setting CALLBACK_ALLOW or IMAGE_ALLOW replaces it. */
 export const loopbackAllowance = '127.0.0.0/8,::1,localhost';
 
 /** An entry of an allow-list that cannot be understood; `message` is meant for the operator who wrote it. */
@@ -48,15 +48,10 @@ function parseNetwork(entry: string): AllowedNetwork {
   }
   const [address, prefixBits] = ipaddr.parseCIDR(entry);
   refuseMapped(entry, address);
-  const first = networkStart(entry, address);
+  const first = (address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(entry).toString();
   if (first !== address.toString())
     throw new AllowListError(entry, `has bits behind its prefix: ${first}/${prefixBits}?`);
   return { address, prefixBits, port: undefined };
-}
-
-function networkStart(entry: string, address: ipaddr.IPv4 | ipaddr.IPv6): string {
-  const kind = address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
-  return kind.networkAddressFromCIDR(entry).toString();
 }
 
 /** The guard refuses IPv4-mapped addresses always, so such an entry could never do what its writer wanted. */

@@ -1,136 +1,132 @@
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
-import { guardedConnect, type Connection, type ConnectOptions } from './guarded-connect.ts';
-import type { KeptConnections } from './kept-connections.ts';
+import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import { type ConnectionPool, leadsToOneOf, type PooledRequest } from './connection-pool.ts';
 import { OutboundError, type OutboundKind } from './outbound-error.ts';
 
 export type OutboundRequest = {
-  readonly method: 'GET' | 'POST';
+  readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
+  /** The only ones that are connected to, in this order; they have been checked. */
+  readonly addresses: readonly string[];
+  /** With a key, a connection is kept for, and taken from, requests with the same key. */
+  readonly poolKey?: string | undefined;
+  /** PEM certificates that replace the public authorities; for tests. */
+  readonly ca?: string | undefined;
+  readonly signal: AbortSignal;
 };
 
-export type OutboundResponse = IncomingMessage;
-
-const maxHeaderBytes = 16 * 1024;
-
-/** Where connections are kept for the next exchange, and for which; without it each has one of its own. */
-export type Keeping = { readonly connections: KeptConnections; readonly purpose: string };
+type Read<T> = (response: IncomingMessage) => Promise<T>;
 
 /**
- * One request on one connection, which is gone when `read` has answered, unless it is kept: then it had nothing more to say.
- * Whoever sends more than we read is cut off by it. The only bound on time is the signal of `connect`. Throws `OutboundError` for
- * what the other side does, and whatever `read` throws. It is node:http and not undici, because undici 7 ends the whole process
- * with an assertion when a server closes while its body waits to be read (nodejs/undici#5360; version 8 is mended, but wants a
- * newer Node).
+ * One request, whose connection is gone when `read` has answered, unless it is kept: then it had nothing more to say. The only
+ * bound on time is the signal. Throws `OutboundError` for what the other side does, and whatever `read` throws. A kept
+ * connection that closes at once has most likely not seen the request, so the request is sent once more over a new one.
  */
-export async function exchange<T>(
-  request: OutboundRequest,
-  connect: ConnectOptions,
-  read: (response: OutboundResponse) => Promise<T>,
-  keeping?: Keeping,
-): Promise<T> {
-  const exchangeOver = (connection: Connection) => attempt(connection, request, connect, read, keeping);
-  const kept = keeping?.connections.take(keeping.purpose, connect.addresses);
-  const tried = kept === undefined ? undefined : await exchangeOver(kept);
-  // Whoever hangs up at once on what was kept has most likely not seen the request, so it gets it once more.
-  const outcome = tried === undefined || 'hungUp' in tried ? await exchangeOver(await guardedConnect(connect)) : tried;
-  if ('hungUp' in outcome) throw outcome.hungUp;
-  return outcome.answer;
+export async function exchange<T>(pool: ConnectionPool, request: OutboundRequest, read: Read<T>): Promise<T> {
+  const { poolKey, addresses } = request;
+  if (poolKey !== undefined) await pool.retain(poolKey, addresses);
+  const first = await attempt(pool, request, read);
+  if (!('hungUp' in first)) return first.answer;
+  if (poolKey !== undefined) await pool.retain(poolKey, []);
+  const second = await attempt(pool, request, read);
+  if ('hungUp' in second) throw second.hungUp;
+  return second.answer;
 }
 
 /** A connection that was closed while the request was on its way says so within a round trip. */
 const atOnceMs = 1_000;
 
-/** `hungUp` is the fault of a connection that closed at once, before a status came. */
+/** `hungUp` is the fault of a kept connection that closed at once, before a status came. */
 type Outcome<T> = { readonly answer: T } | { readonly hungUp: OutboundError };
 
-async function attempt<T>(
-  connection: Connection,
-  request: OutboundRequest,
-  connect: ConnectOptions,
-  read: (response: OutboundResponse) => Promise<T>,
-  keeping: Keeping | undefined,
-): Promise<Outcome<T>> {
-  const { socket } = connection;
-  const destroy = () => socket.destroy();
-  connect.signal.addEventListener('abort', destroy, { once: true });
-  if (connect.signal.aborted) destroy();
+async function attempt<T>(pool: ConnectionPool, request: OutboundRequest, read: Read<T>): Promise<Outcome<T>> {
+  request.signal.throwIfAborted();
   const beganAt = performance.now();
-  let response: OutboundResponse | undefined;
-  let reusable: Keeping | undefined;
+  const outgoing = send(pool, request);
+  const closed = new Promise<void>((resolve) => void outgoing.once('close', resolve));
+  let response: IncomingMessage | undefined;
   try {
-    const outgoing = requestOver(socket, request, keeping !== undefined);
-    const closed = new Promise<void>((resolve) => void outgoing.once('close', resolve));
-    response = await responseTo(outgoing);
+    response = await responseTo(outgoing, request);
     const answer = await read(response);
-    if (keeping !== undefined && isAtItsEnd(outgoing, response)) {
-      // Only then has the request let go of the socket; it is a turn of the event loop away.
-      await closed;
-      reusable = keeping;
-    }
+    // Both sides have said everything, and the other one has not asked for the connection to be closed.
+    const isAtItsEnd = outgoing.writableFinished && response.complete && outgoing.shouldKeepAlive;
+    if (!isAtItsEnd) outgoing.destroy();
+    // The pool gets a connection back a turn of the event loop later.
+    else await closed;
     return { answer };
   } catch (error) {
-    const why = explained(error, connect);
-    const isAtOnce = response === undefined && performance.now() - beganAt < atOnceMs;
-    if (isAtOnce && why instanceof OutboundError && why.kind === 'closed') return { hungUp: why };
-    throw why;
-  } finally {
-    connect.signal.removeEventListener('abort', destroy);
-    if (reusable === undefined) destroy();
-    else reusable.connections.keep(reusable.purpose, connection);
+    outgoing.destroy();
+    request.signal.throwIfAborted();
+    const isAtOnce = outgoing.reusedSocket && response === undefined && performance.now() - beganAt < atOnceMs;
+    if (isAtOnce && error instanceof OutboundError && error.kind === 'closed') return { hungUp: error };
+    throw error;
   }
 }
 
-/** Both sides have said everything, and the other one has not asked for the connection to be closed. */
-function isAtItsEnd(outgoing: ClientRequest, response: OutboundResponse): boolean {
-  return outgoing.writableFinished && response.complete && outgoing.shouldKeepAlive;
-}
+/** Enough addresses to survive a dead server or a missing address family, few enough to be bounded. */
+const maxAddresses = 4;
 
-/** Plain HTTP over whatever the socket is: TLS, when wanted, has been seen to. */
-function requestOver(socket: Socket, { method, url, headers, body }: OutboundRequest, isKept: boolean): ClientRequest {
-  const outgoing = httpRequest({
+function send(pool: ConnectionPool, request: OutboundRequest): ClientRequest {
+  const { method, url, headers, body, poolKey, ca, signal } = request;
+  const answers = request.addresses.slice(0, maxAddresses).map((address) => ({ address, family: isIP(address) }));
+  const options: PooledRequest = {
     method,
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port,
     path: `${url.pathname}${url.search}`,
-    headers: { ...headers, host: url.host, connection: isKept ? 'keep-alive' : 'close' },
-    createConnection: () => socket,
-    maxHeaderSize: maxHeaderBytes,
-  });
+    headers: { ...headers, host: url.host },
+    agent: poolKey !== undefined && pool.agentFor(url.protocol),
+    // It knows one answer, so that a name leads where it was checked to lead.
+    lookup: (_hostname, _options, done) => done(null, answers),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: 4_000,
+    maxHeaderSize: 16 * 1024,
+    signal,
+    ...(poolKey !== undefined && { poolKey }),
+    ...(ca !== undefined && { ca }),
+  };
+  const outgoing = url.protocol === 'https:' ? httpsRequest(options) : httpRequest(options);
   outgoing.end(body);
   return outgoing;
 }
 
-async function responseTo(outgoing: ClientRequest): Promise<OutboundResponse> {
-  return await new Promise<OutboundResponse>((resolve, reject) => {
-    // Both stay: faults may follow a response, and then it is the reader of its body who learns of them.
-    outgoing.on('error', reject);
+async function responseTo(outgoing: ClientRequest, { url, addresses }: OutboundRequest): Promise<IncomingMessage> {
+  return await new Promise<IncomingMessage>((resolve, reject) => {
+    // How far it has come says what a fault means.
+    let stage: OutboundKind = 'connect';
+    outgoing.once('socket', (socket) => {
+      const onConnected = () => {
+        stage = url.protocol === 'https:' && !outgoing.reusedSocket ? 'tls' : 'closed';
+        // The last check before a byte of the request is sent.
+        const { remoteAddress } = socket;
+        if (remoteAddress === undefined || leadsToOneOf(addresses, socket)) return;
+        outgoing.destroy(new OutboundError('blocked', `connected to ${remoteAddress}, which was not checked`));
+      };
+      if (!socket.connecting) return onConnected();
+      socket.once('connect', onConnected).once('secureConnect', () => (stage = 'closed'));
+    });
+    // Both stay: faults may follow a response, and then the reader of its body learns of them.
+    outgoing.on('error', (error) => reject(explained(error, stage)));
     outgoing.once('response', (response) => resolve(response.on('error', () => {})));
   });
 }
 
-const closedCodes: ReadonlySet<string> = new Set([
-  'ECONNABORTED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETDOWN',
-  'ENETUNREACH',
-  'EPIPE',
-  'EPROTO',
-  'ERR_STREAM_PREMATURE_CLOSE',
-  'ETIMEDOUT',
-]);
-
-function explained(error: unknown, connect: ConnectOptions): unknown {
-  if (connect.signal.aborted) return connect.signal.reason;
-  const kind = kindOf(error);
-  if (kind === undefined) return error;
-  return new OutboundError(kind, `${connect.target.hostname} broke off or broke the protocol`, error);
+/** The chunks of a body; a fault of the other side is an `OutboundError`. */
+export async function* chunksOf(response: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    // The types say `any` for a chunk; without an encoding it is always a Buffer.
+    for await (const chunk of response as AsyncIterable<Buffer>) yield chunk;
+  } catch (error) {
+    throw explained(error, 'closed');
+  }
 }
 
-/** Undefined for what is no fault of the other side: our own errors, and those of `read`. */
-function kindOf(error: unknown): OutboundKind | undefined {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
-  if (closedCodes.has(error.code)) return 'closed';
-  return error.code.startsWith('HPE_') || error.code.startsWith('ERR_SSL') ? 'protocol' : undefined;
+function explained(error: unknown, stage: OutboundKind): OutboundError {
+  if (error instanceof OutboundError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const isProtocol = stage === 'closed' && (code.startsWith('HPE_') || code.startsWith('ERR_SSL'));
+  return new OutboundError(isProtocol ? 'protocol' : stage, code || String(error), error);
 }

@@ -1,27 +1,72 @@
-import { lookup, Resolver } from 'node:dns/promises';
+import { lookup as askSystem, Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
 import type { AllowList } from './allow-list.ts';
+import { isAddressAllowed, isOwnEndpoint, type OwnEndpoint, type Target } from './guard.ts';
+import { withDeadline } from './limits.ts';
+import { OutboundError } from './outbound-error.ts';
 
 /** All addresses of a name; rejects when there are none. */
 export type HostLookup = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** Two tries of two seconds: within the five seconds that the guarded client grants to a look-up. */
-const tryMs = 2000;
-const tries = 2;
+export type Guard = {
+  readonly allow: AllowList;
+  readonly own: readonly OwnEndpoint[];
+  readonly lookup: HostLookup;
+  readonly lookupTimeoutMs: number;
+};
 
 /**
- * Asks DNS itself for the names of strangers. The system's `getaddrinfo` would run in one of four threads that files
- * and images need too, so that a handful of names with a silent name server could stall the process; it would also read
- * the hosts file and try search domains, which are none of a stranger's business. A name that the operator has allowed
- * gets just that. `servers` (`address:port`) replace the name servers of the system, in tests.
+ * The addresses to which an exchange with the target may connect, looked up once. One refused answer refuses the name: whoever
+ * mixes a private address into a public name hopes that we pick it. Throws `OutboundError` (`dns`, `blocked`, or the signal's).
+ */
+export async function checkedAddresses(target: Target, guard: Guard, signal: AbortSignal): Promise<readonly string[]> {
+  const { hostname, port } = target;
+  const addresses = isIP(hostname) === 0 ? await addressesOf(hostname, guard, signal) : [hostname];
+  for (const address of addresses) {
+    const isRefused = !isAddressAllowed(address, target, guard.allow);
+    if (isRefused) throw new OutboundError('blocked', `${hostname} leads to ${address}`);
+    const isOwn = await orAbort(isOwnEndpoint(address, port, guard.own), signal);
+    if (isOwn) throw new OutboundError('blocked', `${hostname} leads to port ${port} of our own server at ${address}`);
+  }
+  return addresses;
+}
+
+async function addressesOf(hostname: string, guard: Guard, signal: AbortSignal): Promise<readonly string[]> {
+  try {
+    const work = (inner: AbortSignal) => orAbort(guard.lookup(hostname, inner), inner);
+    const addresses = await withDeadline(guard.lookupTimeoutMs, [signal], work);
+    if (addresses.length === 0) throw new Error('no address');
+    return addresses;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new OutboundError('dns', `${hostname} could not be looked up`, error);
+  }
+}
+
+/** A look-up through the system cannot be cancelled, only left alone. */
+async function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return await new Promise<T>((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
+  });
+}
+
+/** Two tries of two seconds: within the five seconds that the guarded client grants to a look-up. */
+const queryLimits = { timeout: 2000, tries: 2 } as const;
+
+/**
+ * Asks DNS itself for the names of clients. The system's `getaddrinfo` would run in one of four threads that files and images
+ * need too, so that a handful of names with a silent name server could stall the process; it would also read the hosts file
+ * and try search domains. Only a name that the operator has allowed gets that. `servers` (`address:port`) replace the name
+ * servers of the system, in tests.
  */
 export function createHostLookup(allow: AllowList, servers?: readonly string[]): HostLookup {
   const named = new Set(allow.hosts.map((host) => host.hostname));
-  return (hostname, signal) => (named.has(hostname) ? askSystem(hostname) : askDns(hostname, servers, signal));
-}
-
-async function askSystem(hostname: string): Promise<readonly string[]> {
-  const answers = await lookup(hostname, { all: true, order: 'ipv4first' });
-  return answers.map((answer) => answer.address);
+  return async (hostname, signal) => {
+    if (!named.has(hostname)) return await askDns(hostname, servers, signal);
+    const answers = await askSystem(hostname, { all: true, order: 'ipv4first' });
+    return answers.map((answer) => answer.address);
+  };
 }
 
 /** IPv4 first: it is the family that is missing less often. One family without an answer is no failure. */
@@ -30,21 +75,17 @@ async function askDns(
   servers: readonly string[] | undefined,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const resolver = new Resolver({ timeout: tryMs, tries });
+  const resolver = new Resolver(queryLimits);
   if (servers !== undefined) resolver.setServers(servers);
   const cancel = () => resolver.cancel();
   signal.addEventListener('abort', cancel, { once: true });
   try {
     const families = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const addresses = families.flatMap((family) => (family.status === 'fulfilled' ? family.value : []));
-    if (addresses.length === 0) throw new Error(reasonOf(families), { cause: families });
+    const reasons = families.flatMap((family) => (family.status === 'rejected' ? [String(family.reason)] : []));
+    if (addresses.length === 0) throw new Error(reasons.join('; ') || 'no address', { cause: families });
     return addresses;
   } finally {
     signal.removeEventListener('abort', cancel);
   }
-}
-
-function reasonOf(families: readonly PromiseSettledResult<readonly string[]>[]): string {
-  const reasons = families.flatMap((family) => (family.status === 'rejected' ? [String(family.reason)] : []));
-  return reasons.join('; ') || 'no address';
 }

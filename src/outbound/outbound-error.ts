@@ -1,40 +1,12 @@
+type NetworkFault = 'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'closed' | 'protocol' | 'redirect';
+
 /** Why an exchange with an address given by a client did not happen or did not end; for the operator's record only. */
-export type OutboundKind =
-  | 'blocked'
-  | 'dns'
-  | 'connect'
-  | 'tls'
-  | 'timeout'
-  | 'closed'
-  | 'protocol'
-  | 'redirect'
-  | 'too_large'
-  | 'busy'
-  | 'aborted';
-
-const unreachable = 'The address could not be reached.';
+export type OutboundKind = NetworkFault | 'too_large' | 'busy' | 'aborted';
 
 /**
- * What a client may read. Every network fault has one and the same sentence: whoever could tell `blocked` from
- * `connect` or `dns` could map our private network by creating tasks.
- */
-const publicSentences: Record<OutboundKind, string> = {
-  blocked: unreachable,
-  dns: unreachable,
-  connect: unreachable,
-  tls: unreachable,
-  timeout: unreachable,
-  closed: unreachable,
-  protocol: unreachable,
-  redirect: unreachable,
-  too_large: 'The answer of the address was too large.',
-  busy: unreachable,
-  aborted: unreachable,
-};
-
-/**
- * A failed exchange. `message` is the public sentence, so that a careless `error.message` leaks nothing; `kind`,
- * `detail` and `cause` are for the operator. `busy` and `aborted` are our own doing and say nothing about the address.
+ * A failed exchange. `message` is what a client may read, the same sentence for every network fault: whoever could tell `blocked`
+ * from `connect` or `dns` could map our private network by creating tasks. `kind`, `detail` and `cause` are for the operator.
+ * `busy` and `aborted` are our own doing and say nothing about the address.
  */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
@@ -43,7 +15,8 @@ export class OutboundError extends Error {
 
   /** `detail` names the host at most, never a path or a query: those may hold secrets of the client. */
   constructor(kind: OutboundKind, detail: string, cause?: unknown) {
-    super(publicSentences[kind], { cause });
+    const isTooLarge = kind === 'too_large';
+    super(isTooLarge ? 'The answer of the address was too large.' : 'The address could not be reached.', { cause });
     this.kind = kind;
     this.detail = detail;
   }

@@ -1,5 +1,5 @@
-import { newCallbackSecret } from '../outbound/callback-secret.ts';
-import { type SecretBox, SecretBoxError } from '../outbound/secret-box.ts';
+import { newCallbackSecret } from '../outbound/secrets.ts';
+import { type SecretBox, SecretBoxError } from '../outbound/secrets.ts';
 import {
   createFirstCallbackSecret,
   listCallbackSecrets,

@@ -11,7 +11,7 @@ import { createWithdrawals } from '../http/withdrawals.ts';
 import type { Log } from '../log.ts';
 import { createFolderResultStore } from '../media/folder-result-store.ts';
 import { createMetrics } from '../metrics.ts';
-import { createSecretBox } from '../outbound/secret-box.ts';
+import { createSecretBox } from '../outbound/secrets.ts';
 import { createDatabase } from '../stores/database.ts';
 import { createTaskAcceptor } from '../stores/task-acceptor.ts';
 import type { ApiEngine } from '../temporal/api-engine.ts';

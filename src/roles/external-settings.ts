@@ -18,6 +18,7 @@ export function externalSettings(config: Config): Settings {
     ...config,
     databaseUrl,
     temporal,
+    embeddedPorts: [],
     secret,
     resultStore,
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,

@@ -4,7 +4,7 @@ import { taskRecord } from '../domain/task-record.ts';
 import { translationOf } from '../dialects/dialect.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import { resultUrls } from '../media/result-urls.ts';
-import type { SecretBox } from '../outbound/secret-box.ts';
+import type { SecretBox } from '../outbound/secrets.ts';
 import { createCallbackFinder } from '../stores/callback-to-send.ts';
 import type { Database } from '../stores/database.ts';
 import { callbackSecretsOf } from './account-secrets.ts';

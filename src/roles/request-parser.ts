@@ -1,6 +1,6 @@
 import { modelCatalogue } from '../domain/models.ts';
 import { createTaskRequestParser } from '../domain/task-request.ts';
-import { literalRefusal } from '../outbound/literal-refusal.ts';
+import { literalRefusal } from '../outbound/guard.ts';
 import type { Settings } from './settings.ts';
 
 /** The parser of create requests with this installation's models and allow-lists. */

@@ -5,6 +5,8 @@ import type { TemporalTarget } from '../temporal/connect.ts';
 export type Settings = Config & {
   readonly databaseUrl: string;
   readonly temporal: TemporalTarget;
+  /** On which servers of ours listen beside those that these settings name. */
+  readonly embeddedPorts: readonly number[];
   readonly secret: string;
   readonly publicUrl: string;
   /** The folder of the result store. */

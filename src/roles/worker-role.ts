@@ -57,7 +57,7 @@ export async function startWorkerRole(
       ...common,
       taskQueue: queues.callbacks,
       activities: createCallbackActivities(deps),
-      // Slow receivers hold a place for 15 seconds, and an account holds 16 of them at most (src/outbound/callback-slots.ts).
+      // Slow receivers hold a place for 15 seconds, and an account holds 16 of them at most (src/outbound/webhook.ts).
       maxConcurrentActivityTaskExecutions: 500,
     }),
   ]);

@@ -8,11 +8,10 @@ import { createFfmpeg } from '../media/ffmpeg.ts';
 import { createFolderResultStore } from '../media/folder-result-store.ts';
 import { createVideoInspector } from '../media/inspect-video.ts';
 import { fetchReferenceImages } from '../media/reference-image.ts';
-import { createCallbackSlots } from '../outbound/callback-slots.ts';
 import type { Metrics } from '../metrics.ts';
-import { createGuardedClient } from '../outbound/guarded-client.ts';
-import { createCallbackPoster } from '../outbound/post-callback.ts';
-import { createSecretBox } from '../outbound/secret-box.ts';
+import { createGuardedClient } from '../outbound/client.ts';
+import { createCallbackPoster } from '../outbound/webhook.ts';
+import { createSecretBox } from '../outbound/secrets.ts';
 import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createAttemptRecorder } from '../stores/attempt-recorder.ts';
@@ -20,6 +19,7 @@ import { createDatabase } from '../stores/database.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
 import { createOwedCallbacks } from './owed-callbacks.ts';
+import { ownEndpoints } from './own-endpoints.ts';
 import type { Settings } from './settings.ts';
 import { createRequestParser } from './request-parser.ts';
 
@@ -33,9 +33,15 @@ export function openWorkerRooms(settings: Settings, log: Log, metrics: Metrics):
     onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
   const temporal = connectTemporal(settings.temporal);
-  const imageClient = createGuardedClient({ allow: settings.imageAllow });
+  const own = ownEndpoints(settings);
+  const imageClient = createGuardedClient({ allow: settings.imageAllow, own });
   // A callback that finds no slot steps back at once: waiting here would hold a place that all accounts share.
-  const callbackClient = createGuardedClient({ allow: settings.callbackAllow, maxPerHost: 32, maxWaitingPerHost: 0 });
+  const callbackClient = createGuardedClient({
+    allow: settings.callbackAllow,
+    own,
+    maxPerHost: 32,
+    maxWaitingPerHost: 0,
+  });
   const box = createSecretBox(settings.secret);
   const ffmpeg = createFfmpeg(settings.ffmpegPath === undefined ? {} : { path: settings.ffmpegPath });
   const media = createFolderResultStore(settings);
@@ -52,7 +58,9 @@ export function openWorkerRooms(settings: Settings, log: Log, metrics: Metrics):
     inspectVideo: createVideoInspector(ffmpeg),
     postCallback: createCallbackPoster({
       client: callbackClient,
-      slots: createCallbackSlots(),
+      onUnreachable: ({ taskId, error }) => {
+        log.info({ taskId, kind: error.kind, detail: error.detail }, 'callback receiver unreachable');
+      },
       dialectHeaders: ({ dialect, ...callback }) => translationOf(dialect).callbackHeaders(callback),
     }),
     findCallback: createOwedCallbacks(db, box, media, models),

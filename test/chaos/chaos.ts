@@ -2,7 +2,7 @@ import type { Client as TemporalClient } from '@temporalio/client';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scopes } from '../../src/domain/api-key.ts';
-import { createSecretBox } from '../../src/outbound/secret-box.ts';
+import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { callbackSecretsOf } from '../../src/roles/account-secrets.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { createApiKey } from '../../src/stores/api-keys.ts';

@@ -7,8 +7,8 @@ import { accessSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { newCallbackSecret } from '../../src/outbound/callback-secret.ts';
-import { signWebhook } from '../../src/outbound/sign-webhook.ts';
+import { newCallbackSecret } from '../../src/outbound/secrets.ts';
+import { signWebhook } from '../../src/outbound/webhook.ts';
 import { skipWithoutBrowser, startBrowser } from '../support/browser.ts';
 import type { Exercised, SignedCallback } from '../support/exercise-client.ts';
 import {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Client, createClient, verifyCallback, VideogenError } from '../../clients/typescript/src/index.ts';
 import { probeVideo } from '../../src/media/probe-video.ts';
-import { createSecretBox } from '../../src/outbound/secret-box.ts';
+import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { callbackSecretsOf } from '../../src/roles/account-secrets.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';

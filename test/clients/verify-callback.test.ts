@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { verifyCallback, VideogenError } from '../../clients/typescript/src/index.ts';
-import { newCallbackSecret } from '../../src/outbound/callback-secret.ts';
-import { signWebhook } from '../../src/outbound/sign-webhook.ts';
+import { newCallbackSecret } from '../../src/outbound/secrets.ts';
+import { signWebhook } from '../../src/outbound/webhook.ts';
 
 const secret = newCallbackSecret();
 const timestampSeconds = 1_790_000_000;

@@ -9,7 +9,7 @@ import { TaskFault } from '../../src/domain/task-fault.ts';
 import { sharp } from '../../src/media/image-library.ts';
 import { fetchReferenceImages } from '../../src/media/reference-image.ts';
 import { parseAllowList } from '../../src/outbound/allow-list.ts';
-import { createGuardedClient } from '../../src/outbound/guarded-client.ts';
+import { createGuardedClient } from '../../src/outbound/client.ts';
 import * as images from '../support/hostile-images.ts';
 
 /** What the server says to each path; the index of a path is that of the image. */
@@ -250,6 +250,18 @@ test('private, broken and silent-by-closing servers are image_unreachable with o
   for (const url of ['http://10.0.0.1/', 'http://inner.example/', urlOf(0), urlOf(1), urlOf(2), 'file:///etc/passwd']) {
     await assert.rejects(fetchUrls([url]), isImageFault('image_unreachable', unreachable));
   }
+});
+
+test('a server of our own is image_unreachable like any other, and only the operator learns why', async () => {
+  answers = [() => assert.fail('it was asked')];
+  const { port } = new URL(urlOf(0));
+  const own = [{ host: '127.0.0.1', port: Number(port) }];
+  const guarded = createGuardedClient({ allow: parseAllowList('127.0.0.1'), own });
+  const signal = new AbortController().signal;
+  await assert.rejects(fetchReferenceImages({ client: guarded, urls: [urlOf(0)], folder, signal }), (error) => {
+    assert.match(error instanceof Error ? String(error.cause) : '', /blocked: 127\.0\.0\.1 leads to .*our own/);
+    return isImageFault('image_unreachable', unreachable)(error);
+  });
 });
 
 test('a status of failure is image_unreachable and is told', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseAllowList } from '../../src/outbound/allow-list.ts';
-import { createGuardedClient } from '../../src/outbound/guarded-client.ts';
+import { createGuardedClient } from '../../src/outbound/client.ts';
 import { createHostLookup } from '../../src/outbound/host-lookup.ts';
 import { hostileNameServer, type HostileNameServer } from '../support/hostile-name-server.ts';
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { test } from 'node:test';
 import { parseAllowList } from '../../src/outbound/allow-list.ts';
-import { createGuardedClient, type GuardedClientOptions } from '../../src/outbound/guarded-client.ts';
+import { createGuardedClient, type GuardedClientOptions } from '../../src/outbound/client.ts';
 import { OutboundError, type OutboundKind } from '../../src/outbound/outbound-error.ts';
 import { testCertificate, testKey } from '../support/hostile-certificate.ts';
 import { answering, hostileReceiver, neverEnding, type HostileReceiver } from '../support/hostile-receivers.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { after, before, test } from 'node:test';
 import { parseAllowList } from '../../src/outbound/allow-list.ts';
-import { createGuardedClient, type GuardedClient } from '../../src/outbound/guarded-client.ts';
+import { createGuardedClient, type GuardedClient } from '../../src/outbound/client.ts';
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { answering, hostileReceiver, redirecting, type HostileReceiver } from '../support/hostile-receivers.ts';
 import { hostileTargets, type HostileTarget } from '../support/hostile-targets.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { parseAllowList } from '../../src/outbound/allow-list.ts';
-import { createGuardedClient, type GuardedClient } from '../../src/outbound/guarded-client.ts';
+import { createGuardedClient, type GuardedClient } from '../../src/outbound/client.ts';
 import { answering, hostileReceiver, redirecting, type HostileReceiver } from '../support/hostile-receivers.ts';
 
 const getOptions = { maxBytes: 1000, timeoutMs: 60_000, maxRedirects: 3 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createSecretBox, SecretBoxError } from '../../src/outbound/secret-box.ts';
+import { createSecretBox, SecretBoxError } from '../../src/outbound/secrets.ts';
 import { callbackSecretsOf, revealSecret, rotateSecret } from '../../src/roles/account-secrets.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

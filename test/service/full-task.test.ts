@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import sharp from 'sharp';
 import { Webhook } from 'standardwebhooks';
 import { probeVideo } from '../../src/media/probe-video.ts';
-import { createSecretBox } from '../../src/outbound/secret-box.ts';
+import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { callbackSecretsOf } from '../../src/roles/account-secrets.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listLedger } from '../../src/stores/ledger.ts';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { keptPort } from '../../src/embedded/kept-port.ts';
 import { createLog } from '../../src/log.ts';
 import { startWorkerRole } from '../../src/roles/worker-role.ts';
 import { findDelivery, listDeliveryAttempts } from '../../src/stores/deliveries.ts';
@@ -16,12 +17,14 @@ import { waitFor } from '../support/wait-for.ts';
 // Real workers, real sockets, and receivers that wish us ill.
 describe('callbacks to slow and hostile receivers', { concurrency: true }, () => {
   let worker: TestEnvironment;
+  let metricsPort: number;
   let temporal: TemporalConnection;
   let engine: Engine;
   let healthy: CallbackReceiver;
   const receivers: HostileReceiver[] = [];
   before(async () => {
-    worker = await startTestWorker();
+    metricsPort = await keptPort(undefined, undefined);
+    worker = await startTestWorker({ METRICS_PORT: String(metricsPort) });
     ({ temporal, engine } = connect(worker));
     healthy = await startCallbackReceiver();
   });
@@ -104,6 +107,32 @@ describe('callbacks to slow and hostile receivers', { concurrency: true }, () =>
   test('a private address is blocked although it was let through when the task was created', async () => {
     const attempt = await firstAttempt('http://10.0.0.1/');
     assert.deepEqual([attempt.status, attempt.error, attempt.responseHead], [undefined, 'blocked', undefined]);
+  });
+
+  for (const [name, portOf] of [
+    ['PostgreSQL', () => Number(new URL(worker.settings.databaseUrl).port)],
+    ['Temporal', () => Number(worker.settings.temporal.connection.address?.split(':').at(-1))],
+    ['the API', () => worker.settings.port],
+    ['the metrics', () => metricsPort],
+  ] as const) {
+    test(`the port of ${name} is blocked, although loopback is allowed`, async () => {
+      for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+        const attempt = await firstAttempt(`http://${host}:${portOf()}/`);
+        assert.deepEqual([attempt.status, attempt.error, attempt.state], [undefined, 'blocked', 'pending']);
+      }
+    });
+  }
+
+  test('the next attempt begins as long after a refused connection as after a silent one', async () => {
+    const { port } = await receiver((socket) => void socket.resume());
+    const refusing = await hostileReceiver(() => {});
+    await refusing.close();
+    const gaps = [port, refusing.port].map(async (target) => {
+      const taskId = await deliver(await newAccount(), `http://127.0.0.1:${target}/`);
+      const [first, second] = await waitForAttempts(worker.database.db, taskId, 2);
+      return (second?.startedAt ?? 0) - (first?.startedAt ?? 0);
+    });
+    for (const gapMs of await Promise.all(gaps)) assert.ok(gapMs >= 20_000 && gapMs < 26_000, `${gapMs} ms`);
   });
 
   test('a hundred hanging receivers of one account, each a host of its own, delay no other account', async () => {

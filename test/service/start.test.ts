@@ -69,6 +69,24 @@ describe('videogen start, with servers of its own', () => {
     assert.equal((await ended(String(body.data['taskId'])))['state'], 'success');
   });
 
+  test('neither a callback nor an image reaches the servers of this installation: database, Temporal, API', async () => {
+    const files = ['postgres/port', 'temporal/port', 'temporal/ui-port', 'temporal/http-port', 'temporal/metrics-port'];
+    const ports = await Promise.all(files.map(async (file) => Number(await readFile(join(data, file), 'utf8'))));
+    for (const port of [...ports, new URL(api.baseUrl).port]) {
+      const url = `http://127.0.0.1:${port}/`;
+      const input = { prompt: 'own ports', imageUrls: [url] };
+      const { status, body } = await createTask(api, { model: 'videogen-2.0-fast', input, callBackUrl: url });
+      assert.equal(status, 200, body.msg);
+      const taskId = String(body.data['taskId']);
+      const record = await ended(taskId);
+      assert.deepEqual([record['state'], record['failCode']], ['fail', 'image_unreachable']);
+      await waitFor('the attempt', async () => {
+        const { stdout } = await videogen(env, 'task', 'show', taskId, '--json');
+        return /"error":\s*"blocked"/.test(stdout) ? true : undefined;
+      });
+    }
+  });
+
   test('a second start on the same folder refuses, says who has it, and leaves the first alone', async () => {
     const { code, stderr } = await videogen(env, 'start');
     assert.notEqual(code, 0);

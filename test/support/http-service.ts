@@ -13,7 +13,7 @@ import { createKeyUses } from '../../src/http/key-uses.ts';
 import { type HttpServer, startHttpServer } from '../../src/http/server.ts';
 import { createTaskEnds } from '../../src/http/task-ends.ts';
 import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
-import { createSecretBox } from '../../src/outbound/secret-box.ts';
+import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { revealSecret, rotateSecret } from '../../src/roles/account-secrets.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { createApiKey } from '../../src/stores/api-keys.ts';

@@ -23,7 +23,7 @@ const adoptWithinMs = 10_000;
 const lookEveryMs = 20;
 
 /** Where a folder remembers the ports of its server. */
-const portFiles = { port: 'port', uiPort: 'ui-port', httpPort: 'http-port' } as const;
+const portFiles = { port: 'port', uiPort: 'ui-port', httpPort: 'http-port', metricsPort: 'metrics-port' } as const;
 
 /** It picks more ports for itself inside, so that a start may fail because another program was faster. */
 const maxStarts = 3;
@@ -58,24 +58,26 @@ async function adopt(plan: TemporalPlan): Promise<TemporalUp | undefined> {
 /** The pid file is checked against the port in the command line, since the pid may belong to another program by now. */
 async function leftRunning(folder: string): Promise<TemporalUp | undefined> {
   const pid = Number(await readFile(join(folder, 'pid'), 'utf8').catch(() => ''));
-  const files = [portFiles.port, portFiles.uiPort, portFiles.httpPort];
-  const [port, uiPort, httpPort] = await Promise.all(files.map((name) => readPort(join(folder, name))));
+  const files = [portFiles.port, portFiles.uiPort, portFiles.httpPort, portFiles.metricsPort];
+  const [port, uiPort, httpPort, metricsPort] = await Promise.all(files.map((name) => readPort(join(folder, name))));
   if (!Number.isInteger(pid) || pid <= 0 || port === undefined || uiPort === undefined) return undefined;
   const running = await runningProcess(pid);
   const isOurs = running?.command.includes('start-dev') && `${running.command} `.includes(` --port ${port} `);
-  return running !== undefined && isOurs === true ? { running, port, uiPort, httpPort } : undefined;
+  return running !== undefined && isOurs === true ? { running, port, uiPort, httpPort, metricsPort } : undefined;
 }
 
 /** Undefined when it ended before it served. */
 async function startNew(plan: TemporalPlan): Promise<TemporalUp | undefined> {
-  const [port, uiPort, httpPort] = await Promise.all([
+  const [port, uiPort, httpPort, metricsPort] = await Promise.all([
     keptPort(join(plan.folder, portFiles.port), plan.port),
     keptPort(join(plan.folder, portFiles.uiPort), plan.uiPort),
     keptPort(join(plan.folder, portFiles.httpPort), undefined),
+    keptPort(join(plan.folder, portFiles.metricsPort), undefined),
   ]);
-  const running = await spawnTemporal(plan, { port, uiPort, httpPort });
+  const ports = { port, uiPort, httpPort, metricsPort };
+  const running = await spawnTemporal(plan, ports);
   if (running === undefined) return undefined;
-  const up = { running, port, uiPort, httpPort };
+  const up = { running, ...ports };
   if (await servesWithin(readyWithinMs, up, plan)) return up;
   await plan.end(running);
   return undefined;

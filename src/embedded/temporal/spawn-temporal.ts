@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { runningProcess, type RunningProcess } from '../processes/running-process.ts';
 import { openServerLog } from '../server-log.ts';
 
-/** Where a server listens on 127.0.0.1: for gRPC, for the UI, and for the services of gRPC over plain HTTP. */
+/** Where a server listens on 127.0.0.1: for gRPC, for the UI, for the services of gRPC over plain HTTP, and for its metrics. */
 export type TemporalPorts = {
   readonly port: number;
   readonly uiPort: number;
   /** Unknown of a server that an older release of ours left running. */
   readonly httpPort: number | undefined;
+  readonly metricsPort: number | undefined;
 };
 
 export type TemporalLaunch = {
@@ -53,9 +54,10 @@ export async function spawnTemporal(launch: TemporalLaunch, ports: TemporalPorts
  */
 function serverArguments(
   { folder, inMemory, namespace, searchAttributes }: TemporalLaunch,
-  { port, uiPort, httpPort }: TemporalPorts,
+  { port, uiPort, httpPort, metricsPort }: TemporalPorts,
 ): string[] {
-  const listening = ['--ip', '127.0.0.1', '--port', `${port}`, '--ui-port', `${uiPort}`, '--http-port', `${httpPort}`];
+  const ports = { '--port': port, '--ui-port': uiPort, '--http-port': httpPort, '--metrics-port': metricsPort };
+  const listening = ['--ip', '127.0.0.1', ...Object.entries(ports).flatMap(([name, number]) => [name, `${number}`])];
   const settings = [
     '--dynamic-config-value',
     'matching.enableFairness=true',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { callbackTimeoutMs } from '../../domain/callback-schedule.ts';
 import { webhookId } from '../../domain/webhook-id.ts';
 import type { Delivery, DeliveryAttempt } from '../../stores/deliveries.ts';
 import { unixMs } from '../fields.ts';
@@ -28,26 +29,36 @@ export const ownCallbackSchema = z
   })
   .meta({ id: 'Callback' });
 
+/**
+ * Every network fault is the same word, and nothing tells how long it took, not even when it appears here: a client that could
+ * tell `blocked` from `connect` or `timeout` could scan our private network by creating tasks. So an attempt without a status
+ * counts as under way for as long as one may take. The receiver's answer is for operators, for the same reason.
+ */
 export function presentOwnCallback(
-  { taskId, url, state, createdAt, finishedAt, dueAt }: Delivery,
+  delivery: Delivery,
   attempts: readonly DeliveryAttempt[],
+  now: number,
 ): z.output<typeof ownCallbackSchema> {
+  const { taskId, url, createdAt, finishedAt, dueAt } = delivery;
+  const shown = attempts.filter(
+    ({ status, startedAt }) => status !== undefined || startedAt + callbackTimeoutMs <= now,
+  );
+  const state = delivery.state === 'failed' && shown.length < attempts.length ? 'pending' : delivery.state;
+  // After a failure it is the latest moment at which the last attempt could have ended.
+  const completedAt = state === 'failed' ? wholeSeconds(dueAt) : finishedAt;
+  const isWaiting = state === 'pending' && shown.length === attempts.length && dueAt > now;
   return {
     taskId,
     webhookId: webhookId(taskId),
     url,
     state,
     createTime: createdAt,
-    completeTime: finishedAt ?? null,
-    nextAttemptTime: state === 'pending' ? wholeSeconds(dueAt) : null,
-    attempts: attempts.map(presentOwnAttempt),
+    completeTime: state === 'pending' ? null : (completedAt ?? null),
+    nextAttemptTime: isWaiting ? wholeSeconds(dueAt) : null,
+    attempts: shown.map(presentOwnAttempt),
   };
 }
 
-/**
- * Every network fault is the same word, and nothing tells how long it took: whoever could tell `blocked` from `connect` or
- * `dns` could map our private network by creating tasks. The receiver's answer is for operators, for the same reason.
- */
 function presentOwnAttempt({ attempt, startedAt, durationMs, status }: DeliveryAttempt) {
   return {
     attempt,

@@ -24,7 +24,7 @@ const list = defineEndpoint({
     const { taskId } = await ownTask(db, query.taskId, caller.accountId);
     const delivery = await findDelivery(db, taskId);
     if (delivery === undefined) return { callbacks: [] };
-    return { callbacks: [presentOwnCallback(delivery, await listDeliveryAttempts(db, taskId))] };
+    return { callbacks: [presentOwnCallback(delivery, await listDeliveryAttempts(db, taskId), Date.now())] };
   },
 });
 

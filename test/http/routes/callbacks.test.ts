@@ -26,12 +26,17 @@ async function endedTask(callBackUrl: string | null = url): Promise<string> {
   return taskId;
 }
 
-async function note(taskId: string, attempt: Partial<DeliveryAttempt>, state: 'pending' | 'failed' | 'delivered') {
+async function note(
+  taskId: string,
+  attempt: Partial<DeliveryAttempt>,
+  state: 'pending' | 'failed' | 'delivered',
+  dueAt = 4_000_000_020_123,
+) {
   const plain = { startedAt: 1_790_000_000_123, durationMs: 77, responseHead: undefined };
   const made = {
     delivery: { taskId, round: 1 },
     attempt: { ...plain, status: undefined, error: undefined, ...attempt },
-    verdict: { state, dueAt: 1_790_000_020_123 },
+    verdict: { state, dueAt },
   };
   await recordDeliveryAttempts(service.database.db, [made]);
 }
@@ -71,7 +76,7 @@ test('200 a delivery is shown with its attempts, newest first, and without a wor
     url,
     state: 'pending',
     completeTime: null,
-    nextAttemptTime: 1_790_000_020_000,
+    nextAttemptTime: 4_000_000_020_000,
     attempts: [{ attempt: 1, ...attempt, status: 500, durationMs: 77 }],
   });
   await note(taskId, { status: 204 }, 'delivered');
@@ -94,6 +99,27 @@ test('200 every network fault looks the same, byte for byte, whatever it was and
     [...new Set(answers)],
     ['[{"attempt":1,"startTime":1790000000000,"status":null,"durationMs":null,"error":"unreachable"}]'],
   );
+});
+
+test('200 an attempt without a status shows only when the longest one would have ended, and changes nothing before', async () => {
+  for (const error of ['blocked', 'connect', 'timeout', 'protocol']) {
+    for (const state of ['pending', 'failed'] as const) {
+      const taskId = await endedTask();
+      const underWay = await callbackOf(taskId);
+      assert.deepEqual([underWay['state'], underWay['nextAttemptTime']], ['pending', null], 'it is due');
+      await note(taskId, { error, startedAt: Date.now() - 5_000 }, state);
+      assert.deepEqual(await callbackOf(taskId), underWay);
+    }
+  }
+});
+
+test('200 nor does the end of a delivery tell how long its last attempt took', async () => {
+  const taskId = await endedTask();
+  const startedAt = Date.now() - 15_001;
+  await note(taskId, { error: 'connect', durationMs: 3, startedAt }, 'failed', startedAt + 15_000);
+  const { state, completeTime, attempts } = await callbackOf(taskId);
+  const latestEnd = Math.floor((startedAt + 15_000) / 1_000) * 1_000;
+  assert.deepEqual([state, completeTime, Array.isArray(attempts) && attempts.length], ['failed', latestEnd, 1]);
 });
 
 test('200 redelivery owes the callback anew and has it sent, the same webhook-id as before', async () => {

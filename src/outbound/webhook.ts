@@ -1,9 +1,12 @@
+import { createHmac } from 'node:crypto';
+import { callbackTimeoutMs } from '../domain/callback-schedule.ts';
 import type { Dialect } from '../domain/dialect.ts';
 import { webhookId } from '../domain/webhook-id.ts';
-import type { CallbackSlots } from './callback-slots.ts';
-import type { GuardedClient } from './guarded-client.ts';
+import type { GuardedClient } from './client.ts';
+import { targetOf } from './guard.ts';
+import { createSlots } from './limits.ts';
 import { OutboundError } from './outbound-error.ts';
-import { signWebhook } from './sign-webhook.ts';
+import { callbackKey } from './secrets.ts';
 
 export type CallbackPost = {
   readonly taskId: string;
@@ -31,7 +34,10 @@ export type CallbackAnswer = {
 
 export type CallbackPosterDeps = {
   readonly client: Pick<GuardedClient, 'post'>;
-  readonly slots: CallbackSlots;
+  /** Attempts of one account at the same time, in this process. */
+  readonly maxPerAccount?: number;
+  /** Attempts of one account at one host; fewer, so that its dead receiver leaves room for its healthy one. */
+  readonly maxPerReceiver?: number;
   /** Headers that the callback's dialect wants beside ours; none without it. `secrets` as above. */
   readonly dialectHeaders?: (callback: {
     readonly taskId: string;
@@ -39,30 +45,30 @@ export type CallbackPosterDeps = {
     readonly timestampSeconds: number;
     readonly secrets: readonly string[];
   }) => Readonly<Record<string, string>>;
+  /** Told of every receiver that gave no status, with what clients must not know. */
+  readonly onUnreachable?: (fault: { readonly taskId: string; readonly error: OutboundError }) => void;
   readonly now?: () => number;
 };
 
-/** Both from the design, section 6. */
-export const callbackTimeoutMs = 15_000;
 const maxResponseBytes = 1024;
 
 /**
- * Posts one signed attempt at a callback. A network fault is an answer like any other; `busy` and `aborted`, which are
- * our own doing and say nothing about the receiver, are thrown so that the attempt is repeated.
+ * Posts one signed attempt at a callback. A network fault is an answer like any other; `busy` and `aborted`, which are our own
+ * doing and say nothing about the receiver, are thrown so that the attempt is repeated. A hundred hanging receivers of one
+ * account use up the account's own slots, never those of another.
  */
 export function createCallbackPoster(deps: CallbackPosterDeps) {
+  const accounts = createSlots({ maxHeld: deps.maxPerAccount ?? 16 });
+  const receivers = createSlots({ maxHeld: deps.maxPerReceiver ?? 8 });
   return async (callback: CallbackPost): Promise<CallbackAnswer> => {
-    const giveBack = deps.slots.take(callback.accountId, callback.url);
-    try {
-      return await post(deps, callback);
-    } finally {
-      giveBack();
-    }
+    const { accountId, url, signal } = callback;
+    const receiver = `${accountId} ${targetOf(new URL(url)).hostname}`;
+    return await accounts.hold(accountId, signal, () => receivers.hold(receiver, signal, () => post(deps, callback)));
   };
 }
 
 async function post(
-  { client, dialectHeaders, now = Date.now }: CallbackPosterDeps,
+  { client, dialectHeaders, onUnreachable, now = Date.now }: CallbackPosterDeps,
   { taskId, accountId, url, dialect, body: makeBody, secrets: openSecrets, signal }: CallbackPost,
 ): Promise<CallbackAnswer> {
   const [secrets, body] = await Promise.all([openSecrets(), makeBody()]);
@@ -75,11 +81,12 @@ async function post(
   try {
     const limits = { timeoutMs: callbackTimeoutMs, maxResponseBytes, signal };
     // No account's answers come over another's connection, whatever their common host makes of requests.
-    const answer = await client.post(url, { headers, body, ...limits, keptFor: accountId });
+    const answer = await client.post(url, { headers, body, ...limits, poolKey: accountId });
     const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], now());
     return { ...since(), status: answer.status, error: undefined, retryAfterMs, responseHead: answer.body };
   } catch (error) {
     if (!(error instanceof OutboundError) || error.kind === 'busy' || error.kind === 'aborted') throw error;
+    onUnreachable?.({ taskId, error });
     return { ...since(), status: undefined, error: error.kind, retryAfterMs: undefined, responseHead: undefined };
   }
 }
@@ -88,9 +95,37 @@ async function post(
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /** RFC 9110: seconds, or an HTTP date. Anything else counts as absent. */
-function parseRetryAfter(header: string | string[] | undefined, nowMs: number): number | undefined {
-  if (typeof header !== 'string') return undefined;
+function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
   const atMs = httpDate.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}
+
+export type Webhook = {
+  /** The same for every attempt, so that a receiver can drop repeats; visible ASCII without a dot. */
+  readonly id: string;
+  /** Of this attempt, in Unix seconds; receivers refuse what is more than five minutes off. */
+  readonly timestampSeconds: number;
+  /** Exactly the text that is sent. */
+  readonly body: string;
+  /** Current secret first; during a rotation the former one too. */
+  readonly secrets: readonly string[];
+};
+
+/** The dot separates the signed parts, so an id with one could be read in two ways. */
+const idPattern = /^[\x21-\x2d\x2f-\x7e]{1,255}$/;
+
+/** The headers of Standard Webhooks: one `v1,` signature for each secret. Throws for what can only be our own fault. */
+export function signWebhook({ id, timestampSeconds, body, secrets }: Webhook) {
+  if (!idPattern.test(id)) throw new Error('a webhook id must be visible ASCII without a dot');
+  if (!Number.isSafeInteger(timestampSeconds)) throw new Error('a webhook timestamp must be whole seconds');
+  if (secrets.length === 0) throw new Error('a webhook needs a secret');
+  const content = `${id}.${timestampSeconds}.${body}`;
+  const signature = (secret: string) => createHmac('sha256', callbackKey(secret)).update(content).digest('base64');
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestampSeconds),
+    'webhook-signature': secrets.map((secret) => `v1,${signature(secret)}`).join(' '),
+  };
 }

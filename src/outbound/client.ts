@@ -1,0 +1,215 @@
+import { setMaxListeners } from 'node:events';
+import { open } from 'node:fs/promises';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { AllowList } from './allow-list.ts';
+import { type ConnectionPool, createConnectionPool, type PoolLimits } from './connection-pool.ts';
+import { chunksOf, exchange, type OutboundRequest } from './exchange.ts';
+import { literalRefusal, type OwnEndpoint, targetOf } from './guard.ts';
+import { checkedAddresses, createHostLookup, type HostLookup } from './host-lookup.ts';
+import { createSlots, withDeadline } from './limits.ts';
+import { OutboundError } from './outbound-error.ts';
+
+export type GuardedClientOptions = {
+  readonly allow: AllowList;
+  /** Refused whatever the allow-list says. */
+  readonly own?: readonly OwnEndpoint[];
+  /** Exchanges with one host at the same time, callers that may wait for one, and for how long; then they are `busy`. */
+  readonly maxPerHost?: number;
+  readonly maxWaitingPerHost?: number;
+  readonly maxWaitMs?: number;
+  /** Replaces DNS, in tests. */
+  readonly lookup?: HostLookup;
+  readonly lookupTimeoutMs?: number;
+  /** Bounds of the connections that are kept for requests with a pool key. */
+  readonly kept?: Partial<PoolLimits>;
+  /** PEM certificates instead of the public authorities, in tests; operators have NODE_EXTRA_CA_CERTS. */
+  readonly ca?: string;
+};
+
+type ExchangeOptions = {
+  /** For everything: slots, look-ups, redirects and the body. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type GetOptions = ExchangeOptions & {
+  readonly maxBytes: number;
+  readonly maxRedirects: number;
+  /** Sent to every host that a redirect leads to, so they must hold no credentials. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type PostOptions = ExchangeOptions & {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+  /** So much of the answer is read; the connection is dropped behind it. */
+  readonly maxResponseBytes: number;
+  /**
+   * Keeps the connection for a moment, for the next post with the same key to the same origin, and never for another. A kept
+   * connection that closes before it answers has the post sent once more, so only what may arrive twice is posted with a key.
+   */
+  readonly poolKey?: string;
+};
+
+/** Headers hold at most 16 KiB, with names in lower case. */
+type Head = { readonly status: number; readonly headers: IncomingHttpHeaders };
+export type Answer = Head & { readonly body: Buffer };
+export type DownloadAnswer = Head & { readonly bytes: number };
+
+/** Every method throws `OutboundError` when there was no answer; a status of 404 or 500 is an answer. */
+export type GuardedClient = {
+  /** Follows redirects, each checked like the first address. The body is empty unless the status is 2xx. */
+  get(url: string, options: GetOptions): Promise<Answer>;
+  /** As `get`, but into a new file at `path`, so that many slow downloads cost no memory. Writes no file unless 2xx. */
+  download(url: string, path: string, options: GetOptions): Promise<DownloadAnswer>;
+  /** Follows no redirect: a 3xx is an answer. A status that came in time counts, whatever becomes of its body. */
+  post(url: string, options: PostOptions): Promise<Answer>;
+  /** Breaks off what is under way (`aborted`) and waits until it is gone; later calls are `aborted` too. */
+  close(): Promise<void>;
+};
+
+type Read<T> = (response: IncomingMessage) => Promise<T>;
+
+type Unchecked = Omit<OutboundRequest, 'url' | 'addresses' | 'ca' | 'signal'> & { readonly url: string };
+
+/** One exchange with a URL that is checked, in a slot of its host. */
+type Send = <T>(request: Unchecked, signal: AbortSignal, read: Read<T>) => Promise<T>;
+
+/** The only way out to addresses that a client gave us. */
+export function createGuardedClient(options: GuardedClientOptions): GuardedClient {
+  const pool = createConnectionPool(options.kept);
+  const send = createSend(options, pool);
+  const closing = new AbortController();
+  // Every exchange under way listens to it, so a dozen of them are no leak.
+  setMaxListeners(0, closing.signal);
+  const underWay = new Set<Promise<unknown>>();
+  const run = async <T>({ timeoutMs, signal }: ExchangeOptions, work: (signal: AbortSignal) => Promise<T>) => {
+    const signals = signal === undefined ? [closing.signal] : [closing.signal, signal];
+    const running = withDeadline(timeoutMs, signals, work);
+    underWay.add(running);
+    return await running.finally(() => underWay.delete(running));
+  };
+  return {
+    get: (url, limits) =>
+      run(limits, (signal) => follow(send, url, limits, signal, (response) => readAll(response, limits.maxBytes))),
+    download: (url, path, limits) =>
+      run(limits, (signal) => follow(send, url, limits, signal, (response) => save(response, path, limits.maxBytes))),
+    post: (url, { timeoutMs, signal: caller, maxResponseBytes, ...request }) =>
+      run({ timeoutMs, signal: caller }, (signal) =>
+        send({ method: 'POST', url, ...request }, signal, (response) => readStart(response, maxResponseBytes)),
+      ),
+    close: async () => {
+      closing.abort();
+      pool.close();
+      await Promise.allSettled(underWay);
+    },
+  };
+}
+
+function createSend(options: GuardedClientOptions, pool: ConnectionPool): Send {
+  const { allow, own = [], lookup = createHostLookup(allow), lookupTimeoutMs = 5000, ca } = options;
+  const { maxPerHost = 16, maxWaitingPerHost = 64, maxWaitMs = 5000 } = options;
+  const slots = createSlots({ maxHeld: maxPerHost, maxWaiting: maxWaitingPerHost, maxWaitMs });
+  return async ({ url: text, headers, poolKey, ...request }, signal, read) => {
+    const refusal = literalRefusal(text, allow);
+    if (refusal !== undefined) throw new OutboundError('blocked', `the URL ${refusal}`);
+    const url = new URL(text);
+    const target = targetOf(url);
+    // Certificates do not know the dot of a full name.
+    if (url.hostname.endsWith('.')) url.hostname = target.hostname;
+    // The look-up needs the slot too, for it asks a server of the same host.
+    return await slots.hold(target.hostname, signal, async () => {
+      const addresses = await checkedAddresses(target, { allow, own, lookup, lookupTimeoutMs }, signal);
+      const sent = { ...request, url, headers: { 'user-agent': 'Videogen', ...headers }, addresses, ca, signal };
+      return await exchange(pool, { ...sent, poolKey: poolKey && `${poolKey} ${url.origin}` }, read);
+    });
+  };
+}
+
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
+
+/** Bodies are asked for as they are: unpacked ones could be a thousand times larger than what `maxBytes` counts. */
+async function follow<T>(
+  send: Send,
+  first: string,
+  options: GetOptions,
+  signal: AbortSignal,
+  read: Read<T>,
+): Promise<T> {
+  const headers = { 'accept-encoding': 'identity', ...options.headers };
+  let url = first;
+  for (let hop = 0; hop <= options.maxRedirects; hop += 1) {
+    const outcome = await send({ method: 'GET', url, headers }, signal, async (response) => {
+      if (redirectStatuses.has(response.statusCode ?? 0)) return { location: locationOf(response, url) };
+      const answer = await read(response);
+      // A body without a length ends like a whole one when the connection is destroyed.
+      signal.throwIfAborted();
+      return { answer };
+    });
+    if ('answer' in outcome) return outcome.answer;
+    url = outcome.location;
+  }
+  throw new OutboundError('redirect', `more than ${options.maxRedirects} redirects`);
+}
+
+/** A location that is no URL stays as it is: the check of the next hop refuses it. */
+function locationOf({ headers: { location }, statusCode }: IncomingMessage, base: string): string {
+  if (location === undefined) throw new OutboundError('redirect', `status ${statusCode} without a location`);
+  return URL.canParse(location, base) ? new URL(location, base).href : location;
+}
+
+async function readAll(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+  const chunks: Buffer[] = [];
+  if (isSuccess(response)) for await (const chunk of boundedChunks(response, maxBytes)) chunks.push(chunk);
+  return { ...headOf(response), body: Buffer.concat(chunks) };
+}
+
+async function save(response: IncomingMessage, path: string, maxBytes: number): Promise<DownloadAnswer> {
+  let bytes = 0;
+  if (!isSuccess(response)) return { ...headOf(response), bytes };
+  await using file = await open(path, 'wx');
+  for await (const chunk of boundedChunks(response, maxBytes)) {
+    bytes += chunk.length;
+    await file.appendFile(chunk);
+  }
+  return { ...headOf(response), bytes };
+}
+
+/** Throws `too_large` before a chunk that is too much. */
+async function* boundedChunks(response: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
+  const tooLarge = () => new OutboundError('too_large', `more than ${maxBytes} bytes`);
+  if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  let bytes = 0;
+  for await (const chunk of chunksOf(response)) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw tooLarge();
+    yield chunk;
+  }
+}
+
+/**
+ * The first `maxBytes` of a body, or what came of them in time or before it broke: the status has been given, so nothing that
+ * happens to the body can be a failure any more.
+ */
+async function readStart(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of chunksOf(response)) {
+      chunks.push(chunk.subarray(0, maxBytes - bytes));
+      bytes += chunk.length;
+      if (bytes >= maxBytes) break;
+    }
+  } catch {
+    // What has arrived is the answer; see above.
+  }
+  return { ...headOf(response), body: Buffer.concat(chunks) };
+}
+
+function headOf({ statusCode = 0, headers }: IncomingMessage): Head {
+  return { status: statusCode, headers };
+}
+
+function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
+  return statusCode >= 200 && statusCode < 300;
+}
