@@ -60,8 +60,14 @@ export function parseKieTaskRequest(body: JsonObject, { parse, models }: Rules):
   return { ok: false, errors: [...errors, ...refused].slice(0, maxFieldErrors) };
 }
 
+// Names in snake case are theirs alone; `videoUrls` above is our own spelling.
 const spelledOtherwise = fields.filter(([ours, theirs]) => ours !== theirs).map(([, theirs]) => theirs);
-const onlyTheirs = [...spelledOtherwise, ...Object.keys(beyondUs), ...Object.keys(switchesBeyondUs), 'nsfw_checker'];
+const onlyTheirs = [
+  ...spelledOtherwise,
+  ...Object.keys(beyondUs),
+  ...Object.keys(switchesBeyondUs),
+  'nsfw_checker',
+].filter((name) => name.includes('_'));
 
 /** What to tell a native key whose request was refused, when it was written for the dialect. */
 export function kieHint({ model, input }: JsonObject, models: ModelCatalogue): string | undefined {
