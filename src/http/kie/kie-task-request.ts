@@ -60,8 +60,8 @@ export function parseKieTaskRequest(body: JsonObject, { parse, models }: Rules):
   return { ok: false, errors: [...errors, ...refused].slice(0, maxFieldErrors) };
 }
 
-// Names in snake case are theirs alone; `videoUrls` above is our own spelling.
 const spelledOtherwise = fields.filter(([ours, theirs]) => ours !== theirs).map(([, theirs]) => theirs);
+// Names in snake case are theirs alone; `videoUrls` above is our own spelling.
 const onlyTheirs = [
   ...spelledOtherwise,
   ...Object.keys(beyondUs),
@@ -71,10 +71,9 @@ const onlyTheirs = [
 
 /** What to tell a native key whose request was refused, when it was written for the dialect. */
 export function kieHint({ model, input }: JsonObject, models: ModelCatalogue): string | undefined {
-  const isTheirModel = typeof model === 'string' && !models.has(model) && modelOfAlias(models, model) !== model;
-  const isTheirs =
-    isTheirModel || (typeof model === 'string' && model.startsWith('bytedance/')) || hasTheirField(input);
-  return isTheirs
+  const isUnknown = typeof model === 'string' && !models.has(model);
+  const isTheirs = isUnknown && (model.startsWith('bytedance/') || modelOfAlias(models, model) !== model);
+  return isTheirs || hasTheirField(input)
     ? `this looks like a request in the dialect kie, and the API key is native; ${howToGetKieKey}`
     : undefined;
 }
