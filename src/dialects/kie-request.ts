@@ -59,19 +59,19 @@ export function parseKieTaskRequest(body: JsonObject, { parse, models }: Rules):
 }
 
 const spelledOtherwise = fields.filter(([ours, theirs]) => ours !== theirs).map(([, theirs]) => theirs);
+// Names in snake case are theirs alone; `videoUrls` above is our own spelling.
 const onlyTheirs = [
   ...spelledOtherwise,
-  ...Object.keys(beyondUs).filter((name) => name !== 'videoUrls'),
+  ...Object.keys(beyondUs),
   ...Object.keys(switchesBeyondUs),
   'nsfw_checker',
-];
+].filter((name) => name.includes('_'));
 
 /** What to tell a native key whose request was refused, when it was written for the dialect. */
 export function kieHint({ model, input }: JsonObject, models: ModelCatalogue): string | undefined {
-  const isTheirModel = typeof model === 'string' && !models.has(model) && modelOfAlias(models, model) !== model;
-  const isTheirs =
-    isTheirModel || (typeof model === 'string' && model.startsWith('bytedance/')) || hasTheirField(input);
-  return isTheirs
+  const isUnknown = typeof model === 'string' && !models.has(model);
+  const isTheirs = isUnknown && (model.startsWith('bytedance/') || modelOfAlias(models, model) !== model);
+  return isTheirs || hasTheirField(input)
     ? `this looks like a request in the dialect kie, and the API key is native; ${howToGetKieKey}`
     : undefined;
 }
