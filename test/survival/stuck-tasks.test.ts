@@ -57,10 +57,13 @@ describe('a task whose workflow does not get on', { concurrency: true }, () => {
   test('because of a bad release is counted, and goes on when that is rolled back in time', () =>
     withTask(600_000, async ({ settle, attempts, task, isStuck, settings }) => {
       const broken = await startBrokenRelease(settings);
-      await waitFor('a step that was tried again', async () => ((await attempts()) > 2 ? true : undefined));
-      await settle();
-      assert.equal(await isStuck(), true);
-      await broken.close();
+      try {
+        await waitFor('a step that was tried again', async () => ((await attempts()) > 2 ? true : undefined));
+        await settle();
+        assert.equal(await isStuck(), true);
+      } finally {
+        await broken.close();
+      }
       const worker = await startWorkerWith(settings, createFakeUpstream({ instant: false }));
       try {
         const generating = async () => ((await task()).state === 'generating' ? true : undefined);
