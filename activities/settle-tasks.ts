@@ -59,9 +59,10 @@ async function settleTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'st
   return 'refunded';
 }
 
-/** The alarm comes before the refund: a log line in each round, and the metric `videogen_stuck_tasks`. */
+/** The alarm comes before the refund: a log line, and the metric `videogen_stuck_tasks`. */
 async function reportStuck(deps: ActivityDeps, { taskId }: UnfinishedTask, failure: CodeFailure | undefined) {
-  await markStuck(deps.db, taskId, failure?.since);
+  const isNew = await markStuck(deps.db, taskId, failure?.since);
+  if (!isNew) return;
   if (failure === undefined) deps.log.info({ taskId }, 'workflow code goes on again');
   else deps.log.error({ taskId, ...failure }, 'workflow code fails; roll back the release, or the task is refunded');
 }

@@ -5,12 +5,16 @@ const mark = {
   text: `
 update tasks set stuck_since = to_timestamp($2::float8 / 1000)
 where id = $1 and state in ('waiting', 'queuing', 'generating')
-  and stuck_since is distinct from to_timestamp($2::float8 / 1000)`,
+  and stuck_since is distinct from to_timestamp($2::float8 / 1000)
+returning id`,
 };
 
-/** The code of the task's workflow cannot go on, and has failed since then (Unix milliseconds); undefined when it goes on again. */
-export async function markStuck(db: Database, taskId: string, since: number | undefined): Promise<void> {
-  await db.run(mark, [taskId, since]);
+/**
+ * The code of the task's workflow cannot go on, and has failed since then (Unix milliseconds); undefined when it goes on again. Answers
+ * whether that is new.
+ */
+export async function markStuck(db: Database, taskId: string, since: number | undefined): Promise<boolean> {
+  return (await db.run(mark, [taskId, since])).length > 0;
 }
 
 const count = {

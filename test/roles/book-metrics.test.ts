@@ -5,8 +5,11 @@ import { exportBookMetrics } from '../../src/roles/book-metrics.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { DatabaseAway } from '../../src/stores/database.ts';
 import { auditNextPart } from '../../src/stores/ledger-audit-round.ts';
+import { refundTask } from '../../src/stores/end-task.ts';
+import { markStuck } from '../../src/stores/stuck-tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
 let database: TestDatabase;
 let service: HttpService;
@@ -48,4 +51,18 @@ test('a violation of the books is seen at /metrics until it is put right, also w
   await move('update accounts set balance = balance - 1');
   await auditNextPart(database.db);
   assert.equal(await metric('videogen_ledger_violations'), 0);
+});
+
+test('tasks whose workflow code fails are seen at /metrics until it goes on or they end', async () => {
+  const accountId = await createAccount(database.db, { name: 'stuck', credits: 1_000 });
+  const [goesOn, ends] = [
+    await acceptTestTask(database.db, accountId, taskParam('goes on')),
+    await acceptTestTask(database.db, accountId, taskParam('ends')),
+  ];
+  assert.equal(await metric('videogen_stuck_tasks'), 0);
+  for (const taskId of [goesOn, ends]) assert.equal(await markStuck(database.db, taskId, Date.now()), true);
+  assert.equal(await metric('videogen_stuck_tasks'), 2);
+  await markStuck(database.db, goesOn, undefined);
+  await refundTask(database.db, ends, { failCode: 'internal', failMsg: 'A test.' });
+  assert.equal(await metric('videogen_stuck_tasks'), 0);
 });

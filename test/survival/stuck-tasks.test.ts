@@ -35,29 +35,35 @@ describe('a task whose workflow does not get on', { concurrency: true }, () => {
       const frozen = (async () => {
         while (!thaw.signal.aborted) await poll(thaw.signal);
       })().catch((error: unknown) => assert.ok(thaw.signal.aborted, String(error)));
-      await waitFor('a fifth try', async () => ((await attempts()) > 4 ? true : undefined), 60_000);
-      await settle();
-      assert.equal((await look()).codeFailure, undefined);
-      assert.equal((await task()).state, 'waiting');
-      assert.equal(await isStuck(), false);
-      thaw.abort();
+      try {
+        await waitFor('a fifth try', async () => ((await attempts()) > 4 ? true : undefined), 60_000);
+        await settle();
+        assert.equal((await look()).codeFailure, undefined);
+        assert.equal((await task()).state, 'waiting');
+        assert.equal(await isStuck(), false);
+      } finally {
+        thaw.abort();
+        await frozen;
+      }
       const worker = await startWorkerWith(settings, createFakeUpstream());
       try {
         const ended = async () => ((await task()).state === 'success' ? true : undefined);
         await waitFor('its success', ended, 60_000);
       } finally {
         await worker.close();
-        await frozen;
       }
     }));
 
   test('because of a bad release is counted, and goes on when that is rolled back in time', () =>
     withTask(600_000, async ({ settle, attempts, task, isStuck, settings }) => {
       const broken = await startBrokenRelease(settings);
-      await waitFor('a step that was tried again', async () => ((await attempts()) > 2 ? true : undefined));
-      await settle();
-      assert.equal(await isStuck(), true);
-      await broken.close();
+      try {
+        await waitFor('a step that was tried again', async () => ((await attempts()) > 2 ? true : undefined));
+        await settle();
+        assert.equal(await isStuck(), true);
+      } finally {
+        await broken.close();
+      }
       const worker = await startWorkerWith(settings, createFakeUpstream({ instant: false }));
       try {
         const generating = async () => ((await task()).state === 'generating' ? true : undefined);
