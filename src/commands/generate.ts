@@ -8,10 +8,9 @@ import {
   VideogenError,
 } from '../../clients/typescript/src/index.ts';
 import { readConfig } from '../config.ts';
-import { sayAndExit } from '../say-and-exit.ts';
 import { id } from './arguments.ts';
 import { addGenerationOptions, type GenerationOptions, withRequestBody } from './generation-options.ts';
-import { interrupted, type Interruptions, listenForInterruptions } from './interruption.ts';
+import { interrupted, type Interruptions, leave, listenForInterruptions } from './interruption.ts';
 import { invocation } from './invocation.ts';
 import { CommandError, printAnswer } from './output.ts';
 import { saveVideo } from './save-video.ts';
@@ -142,7 +141,7 @@ async function created<T>(service: Service, create: (signal: AbortSignal) => Pro
     if (!betweenTries.aborted) story.warn('Waiting for the answer, to cancel the task; Ctrl-C again leaves it alone.');
   };
   interruptions.signal.addEventListener('abort', onFirst);
-  interruptions.onNext(() => sayAndExit(interrupted(unknown)));
+  interruptions.onNext(() => leave(unknown));
   try {
     return await create(betweenTries);
   } catch (error) {
@@ -178,7 +177,7 @@ async function cancelled(service: Service, taskId: string, credits: number): Pro
   const { client, story, interruptions, follower } = service;
   const goesOn = `The task goes on, with ${credits} credits charged; follow it with: ${follower(taskId)}`;
   story.step('Cancelling the task');
-  interruptions.onNext(() => sayAndExit(interrupted(goesOn)));
+  interruptions.onNext(() => leave(goesOn));
   try {
     const end = await client.cancelTask(taskId);
     if (end.creditsRefunded > 0) return `Task ${taskId} is cancelled: ${end.creditsRefunded} credits refunded.`;
@@ -196,7 +195,7 @@ async function saved(service: Service, record: TaskRecord): Promise<void> {
   }
   const file = resolve(out ?? `${record.taskId}.mp4`);
   const notSaved = `The task succeeded; save its video with: ${follower(record.taskId)}`;
-  interruptions.onNext(() => sayAndExit(interrupted(notSaved)));
+  interruptions.onNext(() => leave(notSaved));
   try {
     await saveVideo(client, record.taskId, file, interruptions.signal);
   } catch (error) {

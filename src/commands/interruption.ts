@@ -8,6 +8,12 @@ export function interrupted(message: string): CommandError {
   return new CommandError(message, interruptedExitCode);
 }
 
+/** Ends the process without putting anything in order, when it is broken off a second time. */
+export function leave(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(interruptedExitCode);
+}
+
 /** One press of Ctrl-C may arrive twice: from the terminal, and passed on by the program in between. */
 const samePressMs = 500;
 
