@@ -108,7 +108,7 @@ describe('a task, from createTask to its callback', () => {
   });
 
   test('one client sees the states in their order and progress that never goes back', async () => {
-    const prompt = '[[instant]] [[slow 3s]] rising';
+    const prompt = '[[instant]] [[slow 12s]] rising';
     const taskId = created(await createTask(api, { model: 'videogen-2.0', input: { prompt, duration: 4 } }));
     const order = ['waiting', 'queuing', 'generating', 'success'];
     let last = { state: 'waiting', progress: 0 };
