@@ -149,7 +149,7 @@ test('429 refused creates have a limit of their own, per account; whatever was a
   let now = 0;
   const refusedCreates = createRateLimiter({ quota: 3, windowMs: 30_000 }, () => now);
   await withService({ refusedCreates, now: () => now }, async (service) => {
-    const { accountId, key } = await service.newAccount(10 * 165);
+    const { accountId, key } = await service.newAccount(7 * 165);
     const other = await service.newAccount(1_000);
     const headers = { 'idempotency-key': 'k' };
     for (const _ of [1, 2, 3, 4, 5]) assert.equal((await service.create(key, plainRequest, headers)).status, 200);
@@ -162,7 +162,7 @@ test('429 refused creates have a limit of their own, per account; whatever was a
     );
     const refused = await service.create(key, dear);
     assertRefused(refused, 429, /too many creates of this account were refused/);
-    assert.equal(retryAfterMs(refused), 10_000);
+    assert.ok(retryAfterMs(refused) >= 10_000 && retryAfterMs(refused) <= 25_000, 'room, and half a window');
     assert.equal(refused.headers['ratelimit-policy'], '"refused-creates";q=3;w=30');
     assert.equal((await service.create(key, '{')).status, 429);
     assert.equal((await service.create(other.key, plainRequest)).status, 200, 'another account goes on');
@@ -170,7 +170,7 @@ test('429 refused creates have a limit of their own, per account; whatever was a
     assert.equal((await service.create(key, plainRequest)).status, 200);
     assert.equal((await service.create(key, dear)).status, 402);
     assert.equal((await service.create(key, dear)).status, 429);
-    assert.equal((await findAccount(database.db, accountId))?.balance, 4 * 165);
+    assert.equal((await findAccount(database.db, accountId))?.balance, 165);
   });
 });
 

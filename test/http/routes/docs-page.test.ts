@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import type { AxeResults } from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { endpoints } from '../../../src/http/endpoints.ts';
 import { findAccount } from '../../../src/stores/accounts.ts';
 import { skipWithoutBrowser, startBrowser } from '../../support/browser.ts';
@@ -22,6 +22,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 let browser: Browser | undefined;
 let service: HttpService;
+let context: BrowserContext;
 let page: Page;
 const requests: string[] = [];
 const errors: string[] = [];
@@ -31,7 +32,8 @@ before(async () => {
   if (skip !== false) return;
   browser = await startBrowser();
   service = await startHttpService();
-  page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  page = await context.newPage();
   page.setDefaultTimeout(20_000);
   page.on('request', (request) => requests.push(request.url()));
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
@@ -101,7 +103,7 @@ test(
     assert.equal((await tryOut('account', 'getCredits')).status, '200');
     const kept = () => page.evaluate('[sessionStorage.getItem("videogen-keys"), localStorage.length].join()');
     assert.match(String(await kept()), /^\{"apiKey":"vg_.*\},0$/);
-    const other = await page.context().newPage();
+    const other = await context.newPage();
     await other.goto(`${service.url}/docs`);
     assert.equal(await other.evaluate('sessionStorage.getItem("videogen-keys")'), null);
     await other.close();

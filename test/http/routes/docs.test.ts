@@ -18,7 +18,7 @@ test('200 the page and all it loads come from this service', async () => {
   const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => String(link));
   assert.ok(links.length >= 5, links.join());
   for (const link of links) {
-    const answer = await service.send('GET', link);
+    const answer = await service.send('GET', link, { headers: { accept: 'text/html' } });
     assert.deepEqual([link, answer.status], [link, 200]);
     assert.ok(answer.bytes.length > 100, link);
     assert.doesNotMatch(answer.bytes.toString().slice(0, 200), /"code":/, link);

@@ -157,7 +157,6 @@ test("404 another account's task, no task, and what is no id at all get one and 
     'x',
     '0',
     `${taskId}0`,
-    `${taskId}%00`,
     `%27;drop table tasks`.replaceAll(' ', '%20'),
     'a'.repeat(3000),
     `%20${taskId}`,
@@ -168,6 +167,14 @@ test("404 another account's task, no task, and what is no id at all get one and 
   ]) {
     assert.deepEqual(visible(await service.recordInfo(other.key, id)), visible(foreign), id);
   }
+});
+
+test('422 an id with a NUL is refused in the same words to its owner and to others', async () => {
+  const other = await service.newAccount(1000);
+  const id = `${await newTask()}%00`;
+  const [own, foreign] = [await service.recordInfo(account.key, id), await service.recordInfo(other.key, id)];
+  assertRefused(own, 422, /^taskId: must not contain NUL characters/);
+  assert.deepEqual(visible(foreign), visible(own));
 });
 
 test('404 two accounts cannot see each other in either direction', async () => {

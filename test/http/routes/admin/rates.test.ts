@@ -126,9 +126,9 @@ test('409 a rate that counts is not taken back, nor one that will in a moment', 
   const accountId = await newAccountId();
   await insertDecidedRate(service.database.db, { model, accountId, creditsPerSecond: 10, fromMs: 5_000 });
   const [inForce] = (await ratesOf({ accountId })).rates;
-  assertRefused(await withdraw(inForce?.rateId), 409, /counts already, or in a moment/);
+  assertRefused(await withdraw(inForce?.rateId), 409, /is in force or about to be/);
   const { rateId } = await dataOf(set({ accountId }));
-  assertRefused(await withdraw(rateId), 409, /counts already, or in a moment/);
+  assertRefused(await withdraw(rateId), 409, /is in force or about to be/);
 });
 
 test('422 what is no rate: fractions, nothing, too much, the past, no reason, an unknown model with the one that was meant', async () => {
