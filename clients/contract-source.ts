@@ -28,7 +28,10 @@ type Operation = {
 
 export type Description = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, Content>>;
+  };
 };
 
 /** Named schemas that the client hands on, in reading order. */
@@ -47,6 +50,7 @@ const maxColumns = 120;
 export function contractSource(description: Description): string {
   const { schemas } = description.components;
   const types = [
+    typeOf('ErrorCode', { type: 'string', enum: errorCodesOf(description) }),
     ...named.map((name) => typeOf(name, found(schemas[name], name))),
     ...Object.entries(answers).map(([name, id]) => typeOf(name, answerOf(operationOf(description, id)))),
     ...Object.entries(queries).map(([name, id]) => typeOf(name, queryOf(operationOf(description, id)))),
@@ -54,8 +58,20 @@ export function contractSource(description: Description): string {
   return `${[heading, ...types].join('\n\n')}\n`;
 }
 
+/** Every `error` of every refusal. */
+function errorCodesOf({ components }: Description): readonly unknown[] {
+  const codes = Object.values(components.responses).flatMap(({ content }) => {
+    const schema = content?.['application/json']?.schema;
+    return schema?.properties?.['error']?.enum ?? [];
+  });
+  return [...new Set(codes)].toSorted((a, b) => String(a).localeCompare(String(b)));
+}
+
 function typeOf(name: string, schema: Schema): string {
-  return `export type ${name} = ${written(schema, 0)};`;
+  const line = `export type ${name} = ${written(schema, 0)};`;
+  const several = alternatives(schema, 0);
+  if (line.includes('\n') || line.length <= maxColumns || several.length === 1) return line;
+  return `export type ${name} =\n${several.map((one) => `  | ${one}`).join('\n')};`;
 }
 
 function operationOf({ paths }: Description, id: string): Operation {

@@ -18,7 +18,7 @@ export function addCreditsCommands(program: Command, run: RunOnDatabase): void {
       run(async ({ db }, accountId: string, granted: number, { reason }: { reason: string }) => {
         const booking = { accountId, kind: 'grant', amount: granted, reason } as const;
         const outcome = await bookCreditsAs(db, commandLineActor(), booking);
-        if (outcome.kind === 'no_such_account') throw new CommandError(`There is no account ${accountId}.`);
+        if (outcome.kind === 'account_not_found') throw new CommandError(`There is no account ${accountId}.`);
         if (outcome.kind !== 'booked') throw new CommandError('The balance would grow beyond what can be counted.');
         const balance = outcome.entry.balanceAfter;
         return {

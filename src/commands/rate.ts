@@ -47,7 +47,7 @@ export function addRateCommands(program: Command, run: RunOnDatabase): void {
         const creditsPerSecond = credits === 'default' ? undefined : credits;
         const wanted = { model, accountId, creditsPerSecond, fromMs, reason };
         const setting = await setRateAs(db, commandLineActor(), wanted);
-        if (setting.kind === 'no_such_account') throw new CommandError(`There is no account ${accountId}.`);
+        if (setting.kind === 'account_not_found') throw new CommandError(`There is no account ${accountId}.`);
         if (setting.kind === 'in_the_past')
           throw new CommandError('A rate never changes what has been: --from is past.');
         return { json: presentSetRate(setting.rate), lines: [rateLine(setting.rate)] };
@@ -61,7 +61,7 @@ export function addRateCommands(program: Command, run: RunOnDatabase): void {
     .action(
       run(async ({ db }, rateId: number, { reason }: { reason: string }) => {
         const withdrawal = await withdrawRateAs(db, commandLineActor(), { rateId, reason });
-        if (withdrawal.kind === 'no_such_rate') throw new CommandError(`There is no rate ${rateId}.`);
+        if (withdrawal.kind === 'price_not_found') throw new CommandError(`There is no rate ${rateId}.`);
         if (withdrawal.kind === 'too_late')
           throw new CommandError(`Rate ${rateId} counts already, or in a moment; set another one to follow it.`);
         return { json: presentSetRate(withdrawal.rate), lines: [rateLine(withdrawal.rate)] };

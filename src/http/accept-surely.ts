@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Acceptance, NewTask } from '../stores/accept-task.ts';
 import { DatabaseAway, DatabaseBusy } from '../stores/database.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { HttpFailure } from './http-failure.ts';
+import { HttpError } from './errors.ts';
 
 /** After each of these waits the acceptance is tried again, unless `patienceMs` have passed since the first try. */
 const repeatDelaysMs = [100, 400, 1_000] as const;
@@ -36,11 +36,11 @@ export async function acceptSurely({ acceptTask, withdraw }: Pick<HttpDeps, 'acc
   throw new Error('unreachable: the last repeat returns or throws');
 }
 
-function givenUp(task: NewTask, withdraw: HttpDeps['withdraw'], error: DatabaseAway): HttpFailure {
+function givenUp(task: NewTask, withdraw: HttpDeps['withdraw'], error: DatabaseAway): HttpError {
   const cause = error.cause ?? error;
-  if (task.idempotencyKey !== undefined) return new HttpFailure('acceptance_unknown', { cause });
+  if (task.idempotencyKey !== undefined) return new HttpError('acceptance_unknown', { cause });
   withdraw(task);
-  return new HttpFailure('acceptance_withdrawn', { cause });
+  return new HttpError('acceptance_withdrawn', { cause });
 }
 
 /** Meeting our own first commit again is no replay: this very request was accepted. */

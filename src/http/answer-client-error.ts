@@ -3,9 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { type Envelope, jsonHeaders } from './envelope.ts';
 import type { Exchange } from './exchanges.ts';
-import { failureAnswer } from './failure-of.ts';
-import type { Failure } from './failures.ts';
-import { HttpFailure } from './http-failure.ts';
+import { answerTo, type ErrorCode, HttpError } from './errors.ts';
 
 /** How long a refused client may go on sending until the connection is cut; cutting at once could lose the answer. */
 const lingerMs = 1_000;
@@ -14,27 +12,27 @@ const lingerMs = 1_000;
  * Answers what never became a request (malformed HTTP, too large headers, too slow), in the envelope, and closes the
  * connection. `last` is what the connection was busy with before. Returns the failure for the log, undefined when the client has gone.
  */
-export function answerClientError(error: Error, socket: Duplex, last: Exchange | undefined): Failure | undefined {
+export function answerClientError(error: Error, socket: Duplex, last: Exchange | undefined): ErrorCode | undefined {
   const failure = failureFor('code' in error ? error.code : undefined);
   if (failure === undefined || !socket.writable) {
     socket.destroy();
     return undefined;
   }
-  if (last === undefined || isOver(last)) return refuse(socket, new HttpFailure(failure));
+  if (last === undefined || isOver(last)) return refuse(socket, new HttpError(failure));
   return last.req.complete ? closeAfter(last, socket, failure) : refuseUnfinished(last, socket, failure);
 }
 
 /** Answers on a bare socket, with an id of its own. */
-export function refuse(socket: Duplex, refusal: HttpFailure): Failure {
-  const answer = failureAnswer(refusal);
+export function refuse(socket: Duplex, refusal: HttpError): ErrorCode {
+  const answer = answerTo(refusal);
   socket.on('error', () => socket.destroy());
   socket.end(responseText(answer.envelope, answer.headers));
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));
-  return refusal.failure;
+  return refusal.code;
 }
 
-function failureFor(code: unknown): Failure | undefined {
+function failureFor(code: unknown): ErrorCode | undefined {
   if (code === 'ECONNRESET' || code === 'EPIPE') return undefined;
   if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 'body_too_large';
@@ -47,18 +45,18 @@ function isOver({ req, res }: Exchange): boolean {
 }
 
 /** The fault is in what follows a good request, whose answer comes first; then nothing more can be understood. */
-function closeAfter({ res }: Exchange, socket: Duplex, failure: Failure): Failure {
+function closeAfter({ res }: Exchange, socket: Duplex, failure: ErrorCode): ErrorCode {
   res.once('close', () => socket.destroy());
   return failure;
 }
 
 /** The fault is in the body of a request that has begun: its own response is the place for the answer, if it is still free. */
-function refuseUnfinished({ res }: Exchange, socket: Duplex, failure: Failure): Failure {
+function refuseUnfinished({ res }: Exchange, socket: Duplex, failure: ErrorCode): ErrorCode {
   if (res.headersSent) {
     socket.destroy();
     return failure;
   }
-  const { envelope, headers } = failureAnswer(new HttpFailure(failure));
+  const { envelope, headers } = answerTo(new HttpError(failure));
   const text = JSON.stringify(envelope);
   res.once('close', () => socket.destroy());
   res.writeHead(envelope.code, {

@@ -6,7 +6,7 @@ import { describeError } from './describe-error.ts';
 import { endpoints } from './endpoints.ts';
 import { answer } from './envelope.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { answerFailures } from './middleware/answer-failures.ts';
+import { answerErrors } from './middleware/answer-errors.ts';
 import { identifyRequest } from './middleware/identify-request.ts';
 import { logRequests } from './middleware/log-requests.ts';
 import { refuseNotOffered } from './middleware/refuse-not-offered.ts';
@@ -56,7 +56,7 @@ export function appAround(router: Router<RequestState, Extras>, log: Logger): Ht
   const app: HttpApp = new Koa();
   app.use(identifyRequest);
   app.use(logRequests(log));
-  app.use(answerFailures(log));
+  app.use(answerErrors(log));
   app.use(refuseOddRequests);
   app.use(router.routes());
   app.use(refuseNotOffered);

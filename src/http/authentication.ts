@@ -5,9 +5,9 @@ import { hashApiKey } from '../stores/api-key-format.ts';
 import { type CallerWithTask, createCallerFinder } from '../stores/caller-with-task.ts';
 import { findOperator } from '../stores/operators.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { HttpFailure } from './http-failure.ts';
 import { isTaskId } from './own-task.ts';
 import type { Context } from './request-state.ts';
+import { HttpError } from './errors.ts';
 
 /** Finds who calls by the key. A malformed, unknown, revoked or expired key and none get one and the same answer. */
 export type Authentication = {
@@ -48,7 +48,7 @@ export function createAuthentication({
     badKeys.note(ctx.req, key, found !== undefined);
     if (found === undefined) {
       remembered.delete(hashOf(key));
-      throw new HttpFailure('unauthorized');
+      throw new HttpError('unauthorized');
     }
     return found;
   }
@@ -88,14 +88,14 @@ function requireBearerToken(ctx: Context): string {
   const key = bearerToken(header);
   if (key !== undefined) return key;
   if (header === '' && ctx.get('X-API-Key') !== '') {
-    throw new HttpFailure('unauthorized', {
+    throw new HttpError('unauthorized', {
       msg: `the API key is expected in another header than X-API-Key; ${rightHeader}`,
     });
   }
   if (/^(?:(?!bearer)\S+ +)?vg(?:op)?_\S+$/i.test(header)) {
-    throw new HttpFailure('unauthorized', { msg: `the API key is sent without the scheme Bearer; ${rightHeader}` });
+    throw new HttpError('unauthorized', { msg: `the API key is sent without the scheme Bearer; ${rightHeader}` });
   }
-  throw new HttpFailure('unauthorized');
+  throw new HttpError('unauthorized');
 }
 
 /** Keys are never kept in plain form. */

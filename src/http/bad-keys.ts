@@ -3,9 +3,9 @@ import { LRUCache } from 'lru-cache';
 import type { IncomingMessage } from 'node:http';
 import type { RateLeft } from '../domain/rate.ts';
 import { hashApiKey } from '../stores/api-key-format.ts';
-import { HttpFailure } from './http-failure.ts';
 import { refusalHeaders } from './rate-headers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
+import { HttpError } from './errors.ts';
 
 /** Slows down whoever tries keys, without looking them up; keys that were good lately are not held up by a bad neighbour. */
 export type BadKeys = {
@@ -41,8 +41,8 @@ function hashed(key: string): string {
   return hashApiKey(key).toString('base64');
 }
 
-function refusal({ rate }: RateLimiter, left: RateLeft): HttpFailure {
-  return new HttpFailure('too_many_bad_keys', { headers: refusalHeaders('bad-keys', rate, left, () => 0) });
+function refusal({ rate }: RateLimiter, left: RateLeft): HttpError {
+  return new HttpError('too_many_bad_keys', { headers: refusalHeaders('bad-keys', rate, left, () => 0) });
 }
 
 /**

@@ -1,8 +1,6 @@
 import type { z } from 'zod';
 import { everyRequest, type Operation } from './endpoint.ts';
-import { failureData } from './failure-data.ts';
-import { failureAnswer } from './failure-of.ts';
-import type { HttpFailure } from './http-failure.ts';
+import { answerTo, errorDataOf, type HttpError } from './errors.ts';
 
 // Holds the answers of an endpoint against its declaration: an undeclared refusal or shape is our own fault, 500. Runs in tests
 // only; it would cost each answer a second look in production, where it could mend nothing.
@@ -11,13 +9,13 @@ export function checkAnswer(operation: Operation, data: unknown): void {
   requireShape(operation, operation.data, data);
 }
 
-export function checkRefusal(operation: Operation, refusal: HttpFailure): void {
-  const { failure, details } = refusal;
-  if (failure === 'internal') return;
-  if (![...everyRequest, ...operation.failures].includes(failure)) {
-    throw new Error(`${operation.operationId} does not declare ${failure}`, { cause: details.cause });
+export function checkRefusal(operation: Operation, refusal: HttpError): void {
+  const { code, details } = refusal;
+  if (code === 'internal') return;
+  if (![...everyRequest, ...operation.failures].includes(code)) {
+    throw new Error(`${operation.operationId} does not declare ${code}`, { cause: details.cause });
   }
-  requireShape(operation, failureData(failure), failureAnswer(refusal).envelope.data);
+  requireShape(operation, errorDataOf(code), answerTo(refusal).envelope.data);
 }
 
 function requireShape({ operationId }: Operation, schema: z.ZodType, data: unknown): void {

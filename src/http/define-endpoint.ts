@@ -10,14 +10,12 @@ import type { Authentication } from './authentication.ts';
 import { checkAnswer, checkRefusal } from './check-answers.ts';
 import { type Access, type Call, type EndpointSpec, failuresOf, type Operation } from './endpoint.ts';
 import { answer } from './envelope.ts';
-import { failureOf, isRefusal } from './failure-of.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { HttpFailure } from './http-failure.ts';
-import { invalidRequest } from './invalid-request.ts';
 import { limitReads } from './limit-reads.ts';
 import { limitRefusals } from './limit-refusals.ts';
 import { readJson } from './read-json.ts';
 import type { Context } from './request-state.ts';
+import { HttpError, invalidRequest, isRefusal, toHttpError } from './errors.ts';
 
 export type Endpoint = Operation & {
   /** Guards the request, runs the handler and answers; throws what refuses the request. */
@@ -63,7 +61,7 @@ export function defineEndpoint<
       try {
         await guard(ctx, deps, authentication);
       } catch (error) {
-        if (deps.checkAnswers === true) checkRefusal(operation, failureOf(error));
+        if (deps.checkAnswers === true) checkRefusal(operation, toHttpError(error));
         throw error;
       }
     },
@@ -88,15 +86,15 @@ async function identify(
   const taskId = readsTask === true ? new URLSearchParams(ctx.querystring).get('taskId') : null;
   const { caller, task } = await authentication.client(ctx, taskId);
   if (dialect !== undefined && dialectOf(ctx, caller) !== dialect) {
-    throw new HttpFailure('dialect_required', {
+    throw new HttpError('dialect_required', {
       msg: `this endpoint belongs to the dialect ${dialect}; ${howToGetKieKey}`,
     });
   }
   if (isCreate !== true) limitReads(ctx, deps, caller);
   if (scope !== 'any' && !caller.scopes.includes(scope)) {
-    throw new HttpFailure('scope_missing', { msg: `the API key lacks the scope ${scope}` });
+    throw new HttpError('scope_missing', { msg: `the API key lacks the scope ${scope}` });
   }
-  if (refusesSuspended === true && caller.suspended) throw new HttpFailure('account_suspended');
+  if (refusesSuspended === true && caller.suspended) throw new HttpError('account_suspended');
   if (isCreate === true) authentication.remember(ctx, caller);
   return { caller, dialect: dialectOf(ctx, caller), task };
 }

@@ -4,9 +4,9 @@ import type { Dialect } from '../domain/dialect.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
 import type { Actor } from '../domain/operator.ts';
 import type { Task } from '../domain/task.ts';
-import type { Failure } from './failures.ts';
 import type { HttpDeps } from './http-deps.ts';
 import type { Context } from './request-state.ts';
+import type { ErrorCode } from './errors.ts';
 
 /** Who may call: a key with this scope, any good key of a client, an operator's key, or a request without a key. */
 export type Access = Scope | 'any' | 'operator' | 'none';
@@ -54,7 +54,7 @@ export type EndpointSpec<
   /** The schema of `data` in a 200. */
   readonly data: Data;
   /** The refusals of the handler itself; those of the guards follow from the other fields. */
-  readonly failures?: readonly Failure[];
+  readonly failures?: readonly ErrorCode[];
   readonly handler: (call: Call<A, Query, Body>, deps: HttpDeps) => Promise<DeepReadonly<z.output<Data>>>;
 };
 
@@ -95,7 +95,7 @@ export type Operation = Described & {
   readonly body?: z.ZodType | undefined;
   readonly data: z.ZodType;
   /** Every refusal that a client may meet here, beside those of `everyRequest`. */
-  readonly failures: readonly Failure[];
+  readonly failures: readonly ErrorCode[];
 };
 
 export const tags = {
@@ -110,7 +110,7 @@ export const tags = {
 export type Tag = keyof typeof tags;
 
 /** Refusals that any request may meet before a route takes it, or through no fault of its own. */
-export const everyRequest: readonly Failure[] = [
+export const everyRequest: readonly ErrorCode[] = [
   'malformed_request',
   'request_timeout',
   'url_too_long',
@@ -118,11 +118,11 @@ export const everyRequest: readonly Failure[] = [
   'internal',
 ];
 
-const bodyFailures: readonly Failure[] = [
+const bodyFailures: readonly ErrorCode[] = [
   'body_unreadable',
   'invalid_json',
   'body_not_object',
-  'repeated_json_key',
+  'duplicate_json_key',
   'body_too_large',
   'unsupported_media_type',
   'unsupported_encoding',
@@ -130,16 +130,19 @@ const bodyFailures: readonly Failure[] = [
 ];
 
 /** The refusals of the guards that a declaration asks for, and those of its handler. */
-export function failuresOf(operation: Omit<Operation, 'failures'>, ofHandler: readonly Failure[]): readonly Failure[] {
+export function failuresOf(
+  operation: Omit<Operation, 'failures'>,
+  ofHandler: readonly ErrorCode[],
+): readonly ErrorCode[] {
   const { scope, dialect, refusesSuspended, isCreate, query, body, jsonBody } = operation;
   const isClients = scope !== 'none' && scope !== 'operator';
-  const guards: readonly (readonly [isOn: boolean, failures: readonly Failure[]])[] = [
-    [scope !== 'none', ['unauthorized', 'too_many_bad_keys', 'database_away', 'database_busy']],
+  const guards: readonly (readonly [isOn: boolean, failures: readonly ErrorCode[]])[] = [
+    [scope !== 'none', ['unauthorized', 'too_many_bad_keys', 'database_unavailable', 'database_busy']],
     [isClients, ['rate_limited']],
     [isClients && scope !== 'any', ['scope_missing']],
     [dialect !== undefined, ['dialect_required']],
     [refusesSuspended === true, ['account_suspended']],
-    [isCreate === true, ['too_many_refused']],
+    [isCreate === true, ['too_many_refused_creates']],
     [body !== undefined || jsonBody !== undefined, bodyFailures],
     [query !== undefined, ['invalid_request']],
   ];

@@ -1,9 +1,12 @@
+import type { ErrorCode } from './errors.ts';
 import type { Context } from './request-state.ts';
 
 /** The one shape of every answer (spec 2.2); `code` equals the HTTP status. */
 export type Envelope = {
   readonly code: number;
   readonly msg: string;
+  /** Of a refusal: the stable string that clients branch on. */
+  readonly error?: ErrorCode;
   readonly data: unknown;
 };
 

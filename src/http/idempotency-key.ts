@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { invalidRequest } from './invalid-request.ts';
 import type { Context } from './request-state.ts';
+import { invalidRequest } from './errors.ts';
 
 const name = 'Idempotency-Key';
 const shape = /^[\x21-\x7e]{1,255}$/;

@@ -1,8 +1,7 @@
 import type { Caller } from '../domain/api-key.ts';
-import { failures } from './failures.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { HttpFailure } from './http-failure.ts';
 import { refusalHeaders } from './rate-headers.ts';
+import { errorAnswerOf, HttpError } from './errors.ts';
 
 /**
  * Counts the creates of an account that are refused for what they ask, such as 402 and 422, and refuses all of them while
@@ -16,7 +15,7 @@ export async function limitRefusals<T>(
   if (limiter === undefined || caller === undefined) return create();
   const left = limiter.look(caller.accountId);
   if (left.remaining === 0) {
-    throw new HttpFailure('too_many_refused', { headers: refusalHeaders('refused-creates', limiter.rate, left) });
+    throw new HttpError('too_many_refused_creates', { headers: refusalHeaders('refused-creates', limiter.rate, left) });
   }
   try {
     return await create();
@@ -27,7 +26,7 @@ export async function limitRefusals<T>(
 }
 
 function isClientsFault(error: unknown): boolean {
-  if (!(error instanceof HttpFailure)) return false;
-  const { status } = failures[error.failure];
+  if (!(error instanceof HttpError)) return false;
+  const { status } = errorAnswerOf(error.code);
   return status >= 400 && status < 500 && status !== 429;
 }

@@ -1,10 +1,9 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import type { ModelCatalogue } from '../domain/models.ts';
-import { failureData } from './failure-data.ts';
 import { endpoints } from './endpoints.ts';
 import { type Access, everyRequest, type Operation, tags } from './endpoint.ts';
-import { type Failure, failures } from './failures.ts';
+import { errorAnswerOf, type ErrorCode, errorDataOf } from './errors.ts';
 
 /** The OpenAPI 3.1 document of this installation, made from the schemas that the routes validate with. */
 export function openApiDocument(models: ModelCatalogue) {
@@ -30,7 +29,7 @@ export function openApiDocument(models: ModelCatalogue) {
       title: 'Videogen',
       version: 'v1',
       description: introduction,
-      license: { name: 'Not licensed for redistribution', identifier: 'LicenseRef-UNLICENSED' },
+      license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The service that gave you this document' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
@@ -44,7 +43,8 @@ type Responses = NonNullable<NonNullable<Document['components']>['responses']>;
 
 const introduction = `Video generation by asynchronous, paid tasks.
 
-Every answer is an envelope \`{code, msg, data}\`, in which \`code\` equals the HTTP status. Every answer has an
+Every answer is an envelope \`{code, msg, data}\`, in which \`code\` equals the HTTP status; a refusal adds \`error\`, a stable
+string to branch on. Every answer has an
 \`X-Request-Id\` that leads to its line in the service's log. Unknown paths answer 404, wrong methods 405 with \`Allow\`.
 Requests that were refused have changed nothing and charged nothing, unless their description says otherwise.
 
@@ -89,15 +89,16 @@ function json(schema: z.ZodType, examples?: Readonly<Record<string, { readonly v
   return { 'application/json': { schema, ...(examples !== undefined && { examples }) } };
 }
 
-function envelope(code: z.ZodType, msg: z.ZodType, data: z.ZodType) {
-  return z.strictObject({ code, msg, data });
+function refusalEnvelope(status: number, group: readonly ErrorCode[], data: z.ZodType) {
+  const error = z.enum(group).meta({ description: 'Stable; `msg` is for people and may change.' });
+  return z.strictObject({ code: z.literal(status), msg: z.string(), error, data });
 }
 
 function success({ data, answerHeaders = {} }: Operation) {
   return {
     description: 'Success',
     headers: headersOf(answerHeaders),
-    content: json(envelope(z.literal(200), z.literal('success'), data)),
+    content: json(z.strictObject({ code: z.literal(200), msg: z.literal('success'), data })),
   };
 }
 
@@ -106,10 +107,10 @@ function refusals(operation: Operation): RouteConfig['responses'] {
   return Object.fromEntries(failuresByStatus(operation).map(([status, group]) => [status, refusal(status, group)]));
 }
 
-function failuresByStatus(operation: Operation): readonly (readonly [status: number, group: readonly Failure[]])[] {
+function failuresByStatus(operation: Operation): readonly (readonly [status: number, group: readonly ErrorCode[]])[] {
   const all = [...new Set([...operation.failures, ...everyRequest])];
-  const statuses = [...new Set(all.map((failure) => failures[failure].status))];
-  return statuses.map((status) => [status, all.filter((failure) => failures[failure].status === status)]);
+  const statuses = [...new Set(all.map((failure) => errorAnswerOf(failure).status))];
+  return statuses.map((status) => [status, all.filter((failure) => errorAnswerOf(failure).status === status)]);
 }
 
 /** Most operations are refused in the same ways, so each way is written once, named after its failures, and referred to. */
@@ -126,26 +127,26 @@ function shareRefusals(document: Document): void {
   document.components = { ...document.components, responses };
 }
 
-function refusal(status: number, group: readonly Failure[]) {
-  const shapes = [...new Set(group.map(failureData))];
+function refusal(status: number, group: readonly ErrorCode[]) {
+  const shapes = [...new Set(group.map(errorDataOf))];
   const [first = z.strictObject({}), ...others] = shapes;
   const data = others.length === 0 ? first : z.union([first, ...others]);
-  const fixed = group.flatMap((failure) => Object.entries(failures[failure].headers ?? {}));
+  const fixed = group.flatMap((failure) => Object.entries(errorAnswerOf(failure).headers ?? {}));
   return {
-    description: group.map((failure) => `${failures[failure].msg} (${failure})`).join('; '),
+    description: group.map((failure) => `${errorAnswerOf(failure).msg} (${failure})`).join('; '),
     headers: headersOf(Object.fromEntries(fixed.map(([name, value]) => [name, `Such as \`${value}\`.`]))),
-    content: json(envelope(z.literal(status), z.string(), data), examplesOf(group)),
+    content: json(refusalEnvelope(status, group, data), examplesOf(group)),
   };
 }
 
 /** Only where `data` is empty: an example of the others would have to be made up. */
-function examplesOf(group: readonly Failure[]) {
-  const plain = group.filter((failure) => Object.keys(failureData(failure).shape).length === 0);
+function examplesOf(group: readonly ErrorCode[]) {
+  const plain = group.filter((failure) => Object.keys(errorDataOf(failure).shape).length === 0);
   if (plain.length === 0) return undefined;
   return Object.fromEntries(
     plain.map((failure) => {
-      const { status: code, msg } = failures[failure];
-      return [failure, { value: { code, msg, data: {} } }];
+      const { status: code, msg } = errorAnswerOf(failure);
+      return [failure, { value: { code, msg, error: failure, data: {} } }];
     }),
   );
 }

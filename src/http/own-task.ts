@@ -1,7 +1,7 @@
 import type { Task } from '../domain/task.ts';
 import type { Database } from '../stores/database.ts';
 import { findTask } from '../stores/tasks.ts';
-import { HttpFailure } from './http-failure.ts';
+import { HttpError } from './errors.ts';
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -13,6 +13,6 @@ export function isTaskId(text: string): boolean {
 /** The caller's task. Ids are opaque: another account's task, none, and what is no id of ours are the same to it. */
 export async function ownTask(db: Database, taskId: string, accountId: string): Promise<Task> {
   const task = isTaskId(taskId) ? await findTask(db, taskId) : undefined;
-  if (task === undefined || task.accountId !== accountId) throw new HttpFailure('no_such_task');
+  if (task === undefined || task.accountId !== accountId) throw new HttpError('task_not_found');
   return task;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
-import { HttpFailure } from './http-failure.ts';
+import { HttpError } from './errors.ts';
 
 /** The largest body that any endpoint reads. */
 export const maxBodyBytes = 256 * 1024;
@@ -19,7 +19,7 @@ const brokenOff: readonly string[] = ['request.aborted', 'request.size.invalid',
 
 function bodyFailure(error: unknown): unknown {
   const type = error instanceof Error && 'type' in error ? error.type : undefined;
-  if (type === 'entity.too.large') return new HttpFailure('body_too_large');
-  if (typeof type === 'string' && brokenOff.includes(type)) return new HttpFailure('body_unreadable');
+  if (type === 'entity.too.large') return new HttpError('body_too_large');
+  if (typeof type === 'string' && brokenOff.includes(type)) return new HttpError('body_unreadable');
   return error;
 }

@@ -1,9 +1,8 @@
 import { notPlainText } from '../domain/task-input.ts';
-import { HttpFailure } from './http-failure.ts';
-import { invalidRequest } from './invalid-request.ts';
 import { findJsonFault, type JsonFault, maxJsonDepth } from './json-faults.ts';
 import { readBody } from './read-body.ts';
 import type { Context } from './request-state.ts';
+import { HttpError, invalidRequest } from './errors.ts';
 
 /** Reads the body, which must be a JSON object in UTF-8, sent as such. */
 export async function readJson(ctx: Context): Promise<Readonly<Record<string, unknown>>> {
@@ -14,8 +13,8 @@ export async function readJson(ctx: Context): Promise<Readonly<Record<string, un
 /** Nothing is unpacked: a body of 256 KiB needs no compression, and a packed one could hide any size. */
 function requireJsonType(ctx: Context): void {
   const encoding = ctx.get('Content-Encoding').trim().toLowerCase();
-  if (encoding !== '' && encoding !== 'identity') throw new HttpFailure('unsupported_encoding');
-  if (!isJsonType(ctx.get('Content-Type'))) throw new HttpFailure('unsupported_media_type');
+  if (encoding !== '' && encoding !== 'identity') throw new HttpError('unsupported_encoding');
+  if (!isJsonType(ctx.get('Content-Type'))) throw new HttpError('unsupported_media_type');
 }
 
 /** `application/json` in any case; of the parameters only another charset than UTF-8 counts. */
@@ -27,9 +26,9 @@ function isJsonType(header: string): boolean {
 
 function parseObject(body: Buffer): Readonly<Record<string, unknown>> {
   const text = orInvalid(() => utf8.decode(body));
-  if (text.trim() === '') throw new HttpFailure('invalid_json', { msg: 'the body is empty; it must be a JSON object' });
+  if (text.trim() === '') throw new HttpError('invalid_json', { msg: 'the body is empty; it must be a JSON object' });
   const value = orInvalid((): unknown => JSON.parse(text));
-  if (!isObject(value)) throw new HttpFailure('body_not_object');
+  if (!isObject(value)) throw new HttpError('body_not_object');
   const fault = findJsonFault(text);
   if (fault !== undefined) throw failureOfJson(fault);
   return value;
@@ -42,13 +41,13 @@ function orInvalid<T>(parse: () => T): T {
   try {
     return parse();
   } catch {
-    throw new HttpFailure('invalid_json');
+    throw new HttpError('invalid_json');
   }
 }
 
-function failureOfJson(fault: JsonFault): HttpFailure {
+function failureOfJson(fault: JsonFault): HttpError {
   if (fault.kind === 'repeated_key') {
-    return new HttpFailure('repeated_json_key', { msg: `the key ${fault.path} is given twice; give it once` });
+    return new HttpError('duplicate_json_key', { msg: `the key ${fault.path} is given twice; give it once` });
   }
   const { path, message } =
     fault.kind === 'too_deep'

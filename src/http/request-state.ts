@@ -1,11 +1,11 @@
 import type { Middleware, ParameterizedContext } from 'koa';
-import type { Failure } from './failures.ts';
+import type { ErrorCode } from './errors.ts';
 
 /** What is known of every request. */
 export type RequestState = {
   requestId: string;
   /** How the request was refused, for the log. */
-  failure?: Failure;
+  errorCode?: ErrorCode;
   /** Set once the caller is known; the log wants it also for requests that are refused later. */
   accountId?: string;
   /** Set instead when an operator calls. */

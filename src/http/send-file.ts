@@ -2,13 +2,12 @@ import type { Stats } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import send from 'send';
 import type { LinkedFile } from '../media/result-store.ts';
-import type { Failure } from './failures.ts';
-import { HttpFailure } from './http-failure.ts';
 import type { Context } from './request-state.ts';
+import { type ErrorCode, HttpError } from './errors.ts';
 
 /** What `send` reports instead of answering, because we listen for it. */
-const failureByStatus: Readonly<Record<number, Failure>> = {
-  404: 'media_gone',
+const failureByStatus: Readonly<Record<number, ErrorCode>> = {
+  404: 'media_deleted',
   412: 'precondition_failed',
   416: 'range_not_satisfiable',
 };
@@ -30,7 +29,7 @@ export async function sendFile(ctx: Context, { root, path }: Pick<LinkedFile, 'r
       })
       .on('headers', (_res: unknown, _path: string, stats: Stats) => ctx.set('ETag', strongTag(stats)))
       .on('error', (error: unknown) => reject(sendFailure(error)))
-      .on('directory', () => reject(new HttpFailure('media_gone')))
+      .on('directory', () => reject(new HttpError('media_deleted')))
       .pipe(ctx.res);
   });
 }
@@ -63,7 +62,7 @@ function sendFailure(error: unknown): unknown {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return error;
   const failure = failureByStatus[error.status];
   if (failure === undefined) return error;
-  return new HttpFailure(failure, { headers: contentRange(error) });
+  return new HttpError(failure, { headers: contentRange(error) });
 }
 
 /** The size of the whole file, for a client that asked for a part beyond its end. */

@@ -6,9 +6,9 @@ import type { HttpApp } from './app.ts';
 import { describeError } from './describe-error.ts';
 import { createExchanges, type Exchanges } from './exchanges.ts';
 import { hasOddFraming } from './has-odd-framing.ts';
-import { HttpFailure } from './http-failure.ts';
 import { maxBodyBytes } from './read-body.ts';
 import { defaultServerLimits, type ServerLimits } from './server-limits.ts';
+import { HttpError } from './errors.ts';
 
 export type HttpServer = {
   /** The port in use, also when any free one was asked for. */
@@ -71,8 +71,8 @@ function serve(server: Server, app: HttpApp, exchanges: Exchanges, log: Logger):
   const refuseConnection = (error: Error, socket: Duplex) => {
     if (refused.has(socket)) return;
     refused.add(socket);
-    const failure = answerClientError(error, socket, exchanges.lastOf(socket));
-    if (failure !== undefined) log.info({ failure, reason: error.message }, 'a connection was refused');
+    const errorCode = answerClientError(error, socket, exchanges.lastOf(socket));
+    if (errorCode !== undefined) log.info({ errorCode, reason: error.message }, 'a connection was refused');
   };
   const handle = (req: IncomingMessage, res: ServerResponse) => {
     if (hasOddFraming(req)) refuseConnection(new Error('the end of a request is in doubt'), req.socket);
@@ -100,7 +100,7 @@ function serve(server: Server, app: HttpApp, exchanges: Exchanges, log: Logger):
 function refuseConnect(socket: Duplex): void {
   const allow = 'GET, HEAD, OPTIONS, POST';
   const msg = `the method CONNECT is not allowed; allowed: ${allow}`;
-  refuse(socket, new HttpFailure('method_not_allowed', { msg, headers: { Allow: allow } }));
+  refuse(socket, new HttpError('method_not_allowed', { msg, headers: { Allow: allow } }));
 }
 
 /** The log tells of a full server this often at most. */

@@ -35,11 +35,11 @@ export type Acceptance =
     }
   | { readonly kind: 'key_reused' }
   | { readonly kind: 'insufficient_credits'; readonly required: number; readonly balance: number }
-  | { readonly kind: 'too_many_unfinished'; readonly limit: number }
+  | { readonly kind: 'too_many_unfinished_tasks'; readonly limit: number }
   | { readonly kind: 'too_fast'; readonly rate: CreateRate }
   | { readonly kind: 'key_not_active' }
   | { readonly kind: 'account_suspended' }
-  | { readonly kind: 'no_such_account' };
+  | { readonly kind: 'account_not_found' };
 
 export type Accepted = {
   readonly kind: 'accepted';
@@ -199,7 +199,7 @@ type WhyNotRow = {
 /** The earlier answer, or why nothing was accepted, read after the fact; undefined when nothing stands in the way any more. */
 async function whyNot(db: Database, task: NewTask): Promise<Acceptance | undefined> {
   const [row] = await db.run<WhyNotRow>(selectWhyNot, askedValues(task));
-  if (row === undefined) return { kind: 'no_such_account' };
+  if (row === undefined) return { kind: 'account_not_found' };
   // This very task was accepted while key and account were good, and its answer was lost: it stays accepted.
   const isOwn = row.task_id === task.taskId;
   if (!row.key_is_live && !isOwn) return { kind: 'key_not_active' };
@@ -211,7 +211,7 @@ async function whyNot(db: Database, task: NewTask): Promise<Acceptance | undefin
   if (row.credits === null) throw new Error(`no rate of ${task.param.model} is in force, not even in the catalogue`);
   if (row.balance < row.credits) return { kind: 'insufficient_credits', required: row.credits, balance: row.balance };
   if (row.unfinished_tasks >= row.max_unfinished_tasks) {
-    return { kind: 'too_many_unfinished', limit: row.max_unfinished_tasks };
+    return { kind: 'too_many_unfinished_tasks', limit: row.max_unfinished_tasks };
   }
   const rate = createRateOf(row);
   return rate?.left.remaining === 0 ? { kind: 'too_fast', rate } : undefined;

@@ -72,13 +72,13 @@ export type Rotation = {
 export type RotationOutcome =
   | (MadeKey & { readonly oldExpiresAt: number })
   | TooManyKeys
-  | { readonly kind: 'no_such_key' }
+  | { readonly kind: 'key_not_found' }
   | { readonly kind: 'key_not_active' }
   | { readonly kind: 'scope_missing'; readonly scope: Scope };
 
 /** Makes a successor with a key's name, scopes, dialect and length of life; the key then lives on for the overlap. */
 export async function rotateAccountKey(db: Database, rotation: Rotation): Promise<RotationOutcome> {
-  let outcome: RotationOutcome = { kind: 'no_such_key' };
+  let outcome: RotationOutcome = { kind: 'key_not_found' };
   await db.transaction(async (run) => {
     await run(lockAccount, [rotation.accountId]);
     outcome = await rotate(run, rotation);
@@ -109,7 +109,7 @@ async function rotate(run: Run, { accountId, keyId, within, overlapSeconds }: Ro
     is_active: boolean;
   };
   const [old] = await run<OldRow>(selectOld, [keyId, accountId]);
-  if (old === undefined) return { kind: 'no_such_key' };
+  if (old === undefined) return { kind: 'key_not_found' };
   if (!old.is_active) return { kind: 'key_not_active' };
   const missing = old.scopes.find((scope) => !within.includes(scope));
   if (missing !== undefined) return { kind: 'scope_missing', scope: missing };

@@ -9,7 +9,7 @@ export type BookingOutcome =
   /** The same idempotency key came before with the same booking: its entry again, nothing booked. */
   | { readonly kind: 'replayed'; readonly entry: LedgerEntry }
   | { readonly kind: 'key_reused' }
-  | { readonly kind: 'no_such_account' }
+  | { readonly kind: 'account_not_found' }
   | { readonly kind: 'balance_out_of_range'; readonly balance: number };
 
 /** Gives or takes credits, once for each idempotency key. Nothing is booked unless the answer is `booked`. */
@@ -26,7 +26,7 @@ export async function bookCreditsAs(db: Database, actor: Actor, booking: Booking
 async function bookOnce(transaction: Database, booking: Booking): Promise<Change<BookingOutcome>> {
   const { accountId, kind, amount, reason, idempotencyKey } = booking;
   const account = await lockAccount(transaction, accountId);
-  if (account === undefined) return { answer: { kind: 'no_such_account' } };
+  if (account === undefined) return { answer: { kind: 'account_not_found' } };
   const earlier = idempotencyKey === undefined ? undefined : await findBooking(transaction, idempotencyKey);
   if (earlier !== undefined) {
     return { answer: isSame(booking, earlier) ? { kind: 'replayed', entry: earlier.entry } : { kind: 'key_reused' } };

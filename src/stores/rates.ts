@@ -64,7 +64,7 @@ export type RateSetting =
   | { readonly kind: 'set'; readonly rate: SetRate }
   /** A rate never changes what has been. */
   | { readonly kind: 'in_the_past' }
-  | { readonly kind: 'no_such_account' };
+  | { readonly kind: 'account_not_found' };
 
 /**
  * Decides what a second of a model costs from an instant on, for one account or everybody; tasks created before keep what they
@@ -77,7 +77,7 @@ export async function setRate(db: Database, rate: NewRate): Promise<RateSetting>
   const [row] = await db.run<RateRow>(insertRate, values);
   if (row !== undefined) return { kind: 'set', rate: rateFromRow({ ...row, state: 'announced' }) };
   const isUnknown = accountId !== undefined && (await findAccount(db, accountId)) === undefined;
-  return { kind: isUnknown ? 'no_such_account' : 'in_the_past' };
+  return { kind: isUnknown ? 'account_not_found' : 'in_the_past' };
 }
 
 const withdraw = {
@@ -91,7 +91,7 @@ returning id`,
 export type RateWithdrawal =
   | { readonly kind: 'withdrawn'; readonly rate: SetRate; readonly changed: boolean }
   | { readonly kind: 'too_late'; readonly rate: SetRate }
-  | { readonly kind: 'no_such_rate' };
+  | { readonly kind: 'price_not_found' };
 
 /** Takes back a rate that does not count yet. One that does, or will within the lead, stays: another one may follow it. */
 export async function withdrawRate(
@@ -100,7 +100,7 @@ export async function withdrawRate(
 ): Promise<RateWithdrawal> {
   const withdrawn = await db.run(withdraw, [rateId, who, leadMs]);
   const [row] = await db.run<RateRow & { state: RateState }>(selectRate, [rateId]);
-  if (row === undefined) return { kind: 'no_such_rate' };
+  if (row === undefined) return { kind: 'price_not_found' };
   const rate = rateFromRow(row);
   if (rate.state !== 'withdrawn') return { kind: 'too_late', rate };
   return { kind: 'withdrawn', rate, changed: withdrawn.length > 0 };

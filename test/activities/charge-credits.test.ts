@@ -62,7 +62,7 @@ test('an order that the balance does not cover is refused and charges nothing', 
 });
 
 test('an order of an account that does not exist is refused', async () => {
-  await assert.rejects(charge(uuidv7(), { accountId: uuidv7(), request: {} }), refused(/no_such_account/));
+  await assert.rejects(charge(uuidv7(), { accountId: uuidv7(), request: {} }), refused(/account_not_found/));
 });
 
 test('what an operator mistyped is refused at once: ids that are none, a workflow under another id, no order', async () => {

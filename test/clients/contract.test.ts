@@ -12,5 +12,5 @@ test('the client’s types are what openapi.json says today; "npm run openapi" w
 
 test('a type that has no counterpart yet is not passed over', () => {
   const schemas = { ...description.components.schemas, Limits: { type: 'tuple' } };
-  assert.throws(() => contractSource({ ...description, components: { schemas } }), /tuple/);
+  assert.throws(() => contractSource({ ...description, components: { ...description.components, schemas } }), /tuple/);
 });

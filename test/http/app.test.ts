@@ -236,7 +236,7 @@ test('the log has one line per request, with id, method, path, status, duration 
     method: 'GET',
     path: '/api/v1/jobs/recordInfo',
     status: 404,
-    failure: 'no_such_task',
+    errorCode: 'task_not_found',
     accountId: account.accountId,
     clientRequestId: 'client-7',
     msg: 'request',

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Scope } from '../../src/domain/api-key.ts';
 import { createBadKeys } from '../../src/http/bad-keys.ts';
-import type { Failure } from '../../src/http/failures.ts';
 import type { Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import { createRateLimiter, type RateLimiter } from '../../src/http/rate-limiter.ts';
@@ -12,6 +11,7 @@ import { createOperator } from '../../src/stores/operators.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Answer, assertRefused, type SendOptions } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
+import type { ErrorCode } from '../../src/http/errors.ts';
 
 // What every endpoint of a kind refuses in the same way, produced at each of them. A run of all tests fails when an endpoint
 // documents a refusal that neither this file nor its own tests have produced (test/support/recorded-outcomes.ts).
@@ -85,7 +85,12 @@ function ask(operation: Operation, options: SendOptions = {}, at = service, quer
   return at.send(method.toUpperCase(), path + query, sent);
 }
 
-type Way = readonly [failure: Failure, status: number, msg: RegExp, produce: (operation: Operation) => Promise<Answer>];
+type Way = readonly [
+  failure: ErrorCode,
+  status: number,
+  msg: RegExp,
+  produce: (operation: Operation) => Promise<Answer>,
+];
 
 function plant(error: Error, operation: Operation): Promise<Answer> {
   fault = error;
@@ -104,12 +109,17 @@ const ways: readonly Way[] = [
     (one) => ask(one, { headers: { authorization: 'Bearer never' } }, triedOut),
   ],
   ['rate_limited', 429, /too many requests/, (one) => ask(one, {}, readOut)],
-  ['database_away', 503, /nothing was charged/, (one) => plant(new DatabaseAway(false, new Error('planted')), one)],
+  [
+    'database_unavailable',
+    503,
+    /nothing was charged/,
+    (one) => plant(new DatabaseAway(false, new Error('planted')), one),
+  ],
   ['database_busy', 503, /wait for the database; nothing was charged/, (one) => plant(new DatabaseBusy(), one)],
   ['internal', 500, /on our side/, (one) => plant(new Error('planted'), one)],
   ['invalid_json', 400, /is not JSON/, (one) => ask(one, { body: '{"a":' })],
   ['body_not_object', 400, /must be a JSON object/, (one) => ask(one, { body: '[]' })],
-  ['repeated_json_key', 400, /^the key a\.b is given twice/, (one) => ask(one, { body: '{"a":{"b":1,"b":1}}' })],
+  ['duplicate_json_key', 400, /^the key a\.b is given twice/, (one) => ask(one, { body: '{"a":{"b":1,"b":1}}' })],
   ['body_too_large', 413, /larger than 256 KiB/, (one) => ask(one, { body: tooLarge })],
   [
     'unsupported_media_type',

@@ -58,7 +58,7 @@ function accept(model: Model, { slot, key, body }: Extract<Step, { kind: 'accept
   }
   const charge = chargeOf(model, body);
   if (model.balance < charge) return { model, outcome: 'insufficient_credits' };
-  if (unfinishedOf(model) >= model.maxUnfinished) return { model, outcome: 'too_many_unfinished' };
+  if (unfinishedOf(model) >= model.maxUnfinished) return { model, outcome: 'too_many_unfinished_tasks' };
   const accepted = withTask(book(model, -charge), slot, { state: 'waiting', key, body, charge });
   return { model: accepted, outcome: `accepted ${slot} ${charge}` };
 }

@@ -237,11 +237,11 @@ async function assertExplained(
       return assert.ok(owner.isSuspended);
     case 'insufficient_credits':
       return assert.ok(answer.required === priceOf(opened, task) && answer.required > left);
-    case 'too_many_unfinished':
+    case 'too_many_unfinished_tasks':
       return assert.equal(mine.length, owner.room);
     case 'too_fast':
       return assert.equal(mine.length, owner.quota);
-    case 'no_such_account':
+    case 'account_not_found':
       assert.fail('the account is there');
   }
 }

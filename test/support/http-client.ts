@@ -1,5 +1,6 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import assert from 'node:assert/strict';
+import { errorAnswerOf, errorCodes } from '../../src/http/errors.ts';
 
 /** An answer as it came over the socket. `json` is its envelope; reading it fails for a body that is none. */
 export type Answer = {
@@ -9,7 +10,7 @@ export type Answer = {
   readonly json: Envelope;
 };
 
-export type Envelope = { code: number; msg: string; data: Record<string, unknown> };
+export type Envelope = { code: number; msg: string; error?: string; data: Record<string, unknown> };
 
 export type SendOptions = {
   headers?: Readonly<Record<string, string | string[]>>;
@@ -51,7 +52,9 @@ export function answerOf(status: number, headers: IncomingHttpHeaders, bytes: Bu
 }
 
 function isEnvelope(value: unknown): value is Envelope {
-  if (typeof value !== 'object' || value === null || Object.keys(value).join() !== 'code,msg,data') return false;
+  if (typeof value !== 'object' || value === null) return false;
+  const isSuccess = 'code' in value && value.code === 200;
+  if (Object.keys(value).join() !== (isSuccess ? 'code,msg,data' : 'code,msg,error,data')) return false;
   return 'msg' in value && typeof value.msg === 'string' && 'data' in value && isObject(value.data);
 }
 
@@ -63,6 +66,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 export function assertRefused(answer: Answer, status: number, msg: RegExp, data: unknown = {}): void {
   assert.equal(answer.status, status, answer.bytes.toString().slice(0, 300));
   assert.match(answer.json.msg, msg);
+  const error = errorCodes.find((code) => code === answer.json.error);
+  assert.ok(error !== undefined && errorAnswerOf(error).status === status, `error is ${answer.json.error}`);
   assert.deepEqual(answer.json.data, data);
   assert.match(String(answer.headers['x-request-id']), /^[0-9a-f-]{36}$/);
   assert.equal(answer.headers['cache-control'], 'no-store');

@@ -8,10 +8,10 @@ export const outcomesVariable = 'VIDEOGEN_TEST_OUTCOMES';
 const seen = new Set<string>();
 
 /** Takes the log line of a request. */
-export function recordOutcome({ method, path, failure }: Readonly<Record<string, unknown>>): void {
+export function recordOutcome({ method, path, errorCode }: Readonly<Record<string, unknown>>): void {
   const file = process.env[outcomesVariable];
-  const outcome = [method, path, failure].join(' ');
-  if (file === undefined || failure === undefined || seen.has(outcome)) return;
+  const outcome = [method, path, errorCode].join(' ');
+  if (file === undefined || errorCode === undefined || seen.has(outcome)) return;
   seen.add(outcome);
   appendFileSync(file, `${outcome}\n`);
 }

@@ -1,5 +1,46 @@
 // Written by "npm run openapi" from openapi.json; do not edit. The types of the service's own requests and answers.
 
+export type ErrorCode =
+  | 'acceptance_unknown'
+  | 'acceptance_withdrawn'
+  | 'account_not_found'
+  | 'account_suspended'
+  | 'balance_out_of_range'
+  | 'body_not_object'
+  | 'body_too_large'
+  | 'body_unreadable'
+  | 'callback_secret_already_shown'
+  | 'database_busy'
+  | 'database_unavailable'
+  | 'dialect_required'
+  | 'duplicate_json_key'
+  | 'headers_too_large'
+  | 'idempotency_key_reused'
+  | 'insufficient_credits'
+  | 'internal'
+  | 'invalid_json'
+  | 'invalid_request'
+  | 'key_not_active'
+  | 'key_not_found'
+  | 'malformed_request'
+  | 'media_deleted'
+  | 'not_ready'
+  | 'price_in_force'
+  | 'price_not_found'
+  | 'rate_limited'
+  | 'request_timeout'
+  | 'scope_missing'
+  | 'task_not_finished'
+  | 'task_not_found'
+  | 'too_many_bad_keys'
+  | 'too_many_keys'
+  | 'too_many_refused_creates'
+  | 'too_many_unfinished_tasks'
+  | 'unauthorized'
+  | 'unsupported_encoding'
+  | 'unsupported_media_type'
+  | 'url_too_long';
+
 export type TaskRequest = {
   readonly model: 'videogen-2.0' | 'videogen-2.0-fast' | (string & {});
   readonly input: {

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import type { ErrorCode } from './contract.ts';
 import { VideogenError } from './videogen-error.ts';
 
 /** The largest answer is a page of a hundred tasks with the longest prompts and addresses: less than this. */
@@ -7,6 +8,7 @@ const maxAnswerBytes = 16 * 1024 * 1024;
 type Envelope = {
   readonly code: number;
   readonly msg: string;
+  readonly error?: unknown;
   readonly data: Readonly<Record<string, unknown>>;
 };
 
@@ -23,8 +25,10 @@ function refusalOf(response: Response, envelope: Envelope | undefined, clock: Cl
     retryAfterSeconds: secondsOf(response.headers.get('retry-after'), clock),
   };
   if (envelope !== undefined && envelope.code === response.status) {
-    const { code, msg, data } = envelope;
-    return new VideogenError('refused', msg, { ...details, code, data });
+    const { code, msg, error, data } = envelope;
+    // What a newer service says beyond these codes is a string all the same.
+    const known = typeof error === 'string' ? (error as ErrorCode) : undefined;
+    return new VideogenError('refused', msg, { ...details, code, error: known, data });
   }
   // A redirect is not followed, for a POST would become a GET; browsers show it as status 0.
   const message = `${originOf(response)} answered ${response.status || 'with a redirect'}, but not as Videogen does`;

@@ -1,3 +1,5 @@
+import type { ErrorCode } from './contract.ts';
+
 /**
  * What went wrong:
  * - `refused`: the service answered with another code than 200;
@@ -14,6 +16,7 @@ export type FieldError = { readonly path: string; readonly message: string };
 
 export type VideogenErrorDetails = {
   readonly code?: number | undefined;
+  readonly error?: ErrorCode | undefined;
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   readonly requestId?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
@@ -27,6 +30,8 @@ export class VideogenError extends Error {
   readonly kind: VideogenErrorKind;
   /** The code of the answer, which is its HTTP status; undefined when there was none. */
   readonly code: number | undefined;
+  /** Why the request was refused, to branch on; undefined without a refusal. A newer service may know more codes. */
+  readonly error: ErrorCode | undefined;
   /** Every broken rule of a request that was refused with 422; otherwise empty. */
   readonly errors: readonly FieldError[];
   /** `data` of a refusal: `{required, balance}` with 402, for example. */
@@ -42,6 +47,7 @@ export class VideogenError extends Error {
     super(message, 'cause' in details ? { cause: details.cause } : {});
     this.kind = kind;
     this.code = details.code;
+    this.error = details.error;
     this.data = details.data ?? {};
     this.errors = fieldErrors(this.data['errors']);
     this.requestId = details.requestId;

@@ -31,7 +31,7 @@ function line(ctx: Context) {
     path: ctx.path,
     // What stands there before an answer is Koa's 404, which nobody was told.
     ...(ctx.res.headersSent && { status: ctx.res.statusCode }),
-    ...(ctx.state.failure !== undefined && { failure: ctx.state.failure }),
+    ...(ctx.state.errorCode !== undefined && { errorCode: ctx.state.errorCode }),
     ...(ctx.state.accountId !== undefined && { accountId: ctx.state.accountId }),
     ...(ctx.state.operatorId !== undefined && { operatorId: ctx.state.operatorId }),
     ...(/^[\x21-\x7e]{1,128}$/.test(clientRequestId) && { clientRequestId }),

@@ -1,5 +1,5 @@
-import { HttpFailure } from '../http-failure.ts';
 import type { Step } from '../request-state.ts';
+import { HttpError } from '../errors.ts';
 
 const here = 'is not offered here; GET /api/v1/models';
 
@@ -21,6 +21,6 @@ const notOffered: readonly (readonly [path: RegExp, sentence: string])[] = [
 /** Runs when no route took the request: says plainly that an endpoint of the dialect's API is missing. */
 export const refuseNotOffered: Step = async (ctx, next) => {
   const found = notOffered.find(([path]) => path.test(ctx.path));
-  if (found !== undefined) throw new HttpFailure('no_such_route', { msg: found[1] });
+  if (found !== undefined) throw new HttpError('unknown_endpoint', { msg: found[1] });
   await next();
 };

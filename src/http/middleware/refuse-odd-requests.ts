@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { HttpFailure } from '../http-failure.ts';
 import type { Step } from '../request-state.ts';
+import { HttpError } from '../errors.ts';
 
 /** Far above the longest address we give out. */
 const maxUrlLength = 4096;
@@ -12,14 +12,14 @@ const onlyOnce = ['host', 'authorization', 'content-type'] as const;
 
 /** Refuses what Node lets through or would answer in its own words. */
 export const refuseOddRequests: Step = async (ctx, next) => {
-  if (ctx.originalUrl.length > maxUrlLength) throw new HttpFailure('url_too_long');
+  if (ctx.originalUrl.length > maxUrlLength) throw new HttpError('url_too_long');
   const { httpVersion, headers } = ctx.req;
   if (httpVersion === '1.1' && headers.host === undefined) {
-    throw new HttpFailure('malformed_request', { msg: 'the Host header is missing' });
+    throw new HttpError('malformed_request', { msg: 'the Host header is missing' });
   }
-  if (ctx.req.rawHeaders.length > 2 * maxHeaders) throw new HttpFailure('headers_too_large');
+  if (ctx.req.rawHeaders.length > 2 * maxHeaders) throw new HttpError('headers_too_large');
   const twice = repeatedHeader(ctx.req);
-  if (twice !== undefined) throw new HttpFailure('malformed_request', { msg: `the header ${twice} is given twice` });
+  if (twice !== undefined) throw new HttpError('malformed_request', { msg: `the header ${twice} is given twice` });
   await next();
 };
 

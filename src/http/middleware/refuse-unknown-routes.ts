@@ -1,7 +1,7 @@
 import { answer } from '../envelope.ts';
-import { HttpFailure } from '../http-failure.ts';
 import { nearestRoute, type Route } from '../nearest-route.ts';
 import type { Step } from '../request-state.ts';
+import { HttpError } from '../errors.ts';
 
 export type KnownRoutes = {
   /** The methods of the routes that a path fits; none for an unknown path. */
@@ -14,11 +14,11 @@ export type KnownRoutes = {
 export function refuseUnknownRoutes({ methodsOf, routes }: KnownRoutes): Step {
   return (ctx) => {
     const methods = methodsOf(ctx.path);
-    if (methods.length === 0) throw new HttpFailure('no_such_route', { msg: noSuchRoute(ctx, routes) });
+    if (methods.length === 0) throw new HttpError('unknown_endpoint', { msg: noSuchRoute(ctx, routes) });
     const allow = [...new Set([...methods, 'OPTIONS'])].toSorted().join(', ');
     if (ctx.method !== 'OPTIONS') {
       const msg = `the method ${ctx.method} is not allowed; allowed: ${allow}`;
-      throw new HttpFailure('method_not_allowed', { msg, headers: { Allow: allow } });
+      throw new HttpError('method_not_allowed', { msg, headers: { Allow: allow } });
     }
     ctx.set({ Allow: allow });
     answer(ctx, { code: 200, msg: 'success', data: {} });

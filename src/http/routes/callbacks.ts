@@ -4,10 +4,9 @@ import { webhookId } from '../../domain/webhook-id.ts';
 import { askForRedelivery, findDelivery, listDeliveryAttempts } from '../../stores/deliveries.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { opaqueId, overlapField, strictQuery, textParameter } from '../fields.ts';
-import { HttpFailure } from '../http-failure.ts';
-import { invalidRequest } from '../invalid-request.ts';
 import { ownTask } from '../own-task.ts';
 import { ownCallbackSchema, presentOwnCallback } from '../presenters/callback.ts';
+import { HttpError, invalidRequest } from '../errors.ts';
 
 const list = defineEndpoint({
   operationId: 'listCallbacks',
@@ -19,7 +18,7 @@ const list = defineEndpoint({
   description: 'Empty while the task runs, and for a task that was created without `callBackUrl`.',
   query: strictQuery({ taskId: textParameter('is required').min(1, { error: 'is required' }) }),
   data: z.strictObject({ callbacks: z.array(ownCallbackSchema) }),
-  failures: ['no_such_task'],
+  failures: ['task_not_found'],
   handler: async ({ caller, query }, { db }) => {
     const { taskId } = await ownTask(db, query.taskId, caller.accountId);
     const delivery = await findDelivery(db, taskId);
@@ -40,7 +39,7 @@ const redeliver = defineEndpoint({
     '`webhook-id` is the same as before; the body is what recordInfo answers at that moment.',
   body: z.strictObject({ taskId: opaqueId }),
   data: z.strictObject({ taskId: z.string(), webhookId: z.string() }),
-  failures: ['no_such_task', 'callback_not_due'],
+  failures: ['task_not_found', 'task_not_finished'],
   handler: async ({ caller, input }, { db, redeliver: sendAgain }) => {
     const task = await ownTask(db, input.taskId, caller.accountId);
     requireCallback(task);
@@ -56,7 +55,7 @@ export function requireCallback({ param, state }: Task): void {
   if (param.callBackUrl === undefined) {
     throw invalidRequest([{ path: 'taskId', message: 'this task was created without callBackUrl' }]);
   }
-  if (!isFinal(state)) throw new HttpFailure('callback_not_due');
+  if (!isFinal(state)) throw new HttpError('task_not_finished');
 }
 
 const showSecret = defineEndpoint({
@@ -73,7 +72,7 @@ const showSecret = defineEndpoint({
   failures: ['callback_secret_already_shown'],
   handler: async ({ caller }, { callbackSecrets }) => {
     const secret = await callbackSecrets.reveal(caller.accountId);
-    if (secret === undefined) throw new HttpFailure('callback_secret_already_shown');
+    if (secret === undefined) throw new HttpError('callback_secret_already_shown');
     return { secret };
   },
 });

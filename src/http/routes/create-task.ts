@@ -10,12 +10,11 @@ import { acceptSurely } from '../accept-surely.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import type { Call } from '../endpoint.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { HttpFailure } from '../http-failure.ts';
 import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../idempotency-key.ts';
-import { invalidRequest } from '../invalid-request.ts';
 import { holdUntilEnd, preferenceApplied, preferHeader } from '../prefer-wait.ts';
 import { presentTask, taskRecordSchema } from '../presenters/task-record.ts';
 import { rateAnswerHeaders, rateHeaders, refusalHeaders } from '../rate-headers.ts';
+import { HttpError, invalidRequest } from '../errors.ts';
 
 type CreateCall = Pick<Call<'tasks:write', undefined, undefined>, 'caller' | 'dialect' | 'json' | 'ctx'>;
 
@@ -43,7 +42,7 @@ export const createTask = defineEndpoint({
   failures: [
     'insufficient_credits',
     'idempotency_key_reused',
-    'too_many_unfinished',
+    'too_many_unfinished_tasks',
     'acceptance_unknown',
     'acceptance_withdrawn',
   ],
@@ -107,23 +106,23 @@ function answered(acceptance: Acceptance): Extract<Acceptance, { kind: 'accepted
     case 'replayed':
       return acceptance;
     case 'key_reused':
-      throw new HttpFailure('idempotency_key_reused');
+      throw new HttpError('idempotency_key_reused');
     case 'insufficient_credits': {
       const { required, balance } = acceptance;
       const msg = `the balance is too low: ${required} credits required, ${balance} available`;
-      throw new HttpFailure('insufficient_credits', { msg, data: { required, balance } });
+      throw new HttpError('insufficient_credits', { msg, data: { required, balance } });
     }
-    case 'too_many_unfinished':
-      throw new HttpFailure('too_many_unfinished', { data: { limit: acceptance.limit } });
+    case 'too_many_unfinished_tasks':
+      throw new HttpError('too_many_unfinished_tasks', { data: { limit: acceptance.limit } });
     case 'too_fast': {
       const { limit, left } = acceptance.rate;
-      throw new HttpFailure('rate_limited', { headers: refusalHeaders('creates', limit, left) });
+      throw new HttpError('rate_limited', { headers: refusalHeaders('creates', limit, left) });
     }
     case 'key_not_active':
-      throw new HttpFailure('unauthorized');
+      throw new HttpError('unauthorized');
     case 'account_suspended':
-      throw new HttpFailure('account_suspended');
-    case 'no_such_account':
+      throw new HttpError('account_suspended');
+    case 'account_not_found':
       break;
   }
   throw new Error('a key belongs to an account that does not exist');

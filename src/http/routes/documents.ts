@@ -2,8 +2,8 @@ import type { Router } from '@koa/router';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { escapeHtml, showPage } from '../html-page.ts';
-import { HttpFailure } from '../http-failure.ts';
 import type { Extras, RequestState } from '../request-state.ts';
+import { HttpError } from '../errors.ts';
 
 /** What is shown of the documentation, and where it lies in the package. */
 const documents: Readonly<Record<string, string>> = {
@@ -52,7 +52,7 @@ async function readDocument(place: string): Promise<string> {
   try {
     return await readFile(createRequire(import.meta.url).resolve(place), 'utf8');
   } catch (error) {
-    throw new HttpFailure('no_such_route', { cause: error });
+    throw new HttpError('unknown_endpoint', { cause: error });
   }
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { defineEndpoint } from '../define-endpoint.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { HttpFailure } from '../http-failure.ts';
+import { HttpError } from '../errors.ts';
 
 const healthz = defineEndpoint({
   operationId: 'healthz',
@@ -27,10 +27,10 @@ const readyz = defineEndpoint({
   scope: 'none',
   summary: 'Whether requests should be sent here',
   data: z.strictObject({}),
-  failures: ['not_ready', 'database_away', 'database_busy'],
+  failures: ['not_ready', 'database_unavailable', 'database_busy'],
   handler: async (_call, deps) => {
     const away = await inTime((deps.ready ?? (() => databaseOnly(deps)))());
-    if (away.length > 0) throw new HttpFailure('not_ready', { data: { away } });
+    if (away.length > 0) throw new HttpError('not_ready', { data: { away } });
     return {};
   },
 });

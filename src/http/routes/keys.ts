@@ -11,9 +11,8 @@ import {
 import { listApiKeys } from '../../stores/api-keys.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { opaqueId, overlapField, plainText } from '../fields.ts';
-import { HttpFailure } from '../http-failure.ts';
-import { invalidRequest } from '../invalid-request.ts';
 import { keySchema, presentKey, secretSchema } from '../presenters/key.ts';
+import { HttpError, invalidRequest } from '../errors.ts';
 
 const list = defineEndpoint({
   operationId: 'listKeys',
@@ -81,7 +80,7 @@ const create = defineEndpoint({
       expiresAt: futureTime(input.expireTime, (deps.now ?? Date.now)()),
     };
     const made = await createAccountKey(deps.db, wanted);
-    if (made.kind === 'too_many_keys') throw new HttpFailure('too_many_keys', { data: { limit: maxActiveKeys } });
+    if (made.kind === 'too_many_keys') throw new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
     return { ...presentKey(made.shown), key: made.key };
   },
 });
@@ -91,7 +90,7 @@ function grantedScopes(named: readonly Scope[] | null | undefined, own: readonly
   const granted = [...new Set(named ?? ordinaryScopes.filter((scope) => own.includes(scope)))];
   const missing = granted.find((scope) => !own.includes(scope));
   if (missing !== undefined) {
-    throw new HttpFailure('scope_missing', { msg: `the API key lacks the scope ${missing}, so it cannot grant it` });
+    throw new HttpError('scope_missing', { msg: `the API key lacks the scope ${missing}, so it cannot grant it` });
   }
   if (granted.length === 0)
     throw invalidRequest([{ path: 'scopes', message: 'is required: this key has only keys:write' }]);
@@ -114,9 +113,9 @@ const rotate = defineEndpoint({
   data: keySchema
     .extend({ key: secretSchema, oldKeyId: z.string(), oldExpireTime: z.int() })
     .meta({ id: 'RotatedApiKey' }),
-  failures: ['no_such_key', 'key_not_active', 'too_many_keys'],
+  failures: ['key_not_found', 'key_not_active', 'too_many_keys'],
   handler: async ({ caller: { accountId, scopes: within }, input: { keyId, overlapSeconds } }, { db }) => {
-    if (!isKeyId(keyId)) throw new HttpFailure('no_such_key');
+    if (!isKeyId(keyId)) throw new HttpError('key_not_found');
     const { shown, key, oldExpiresAt } = successor(
       await rotateAccountKey(db, { accountId, keyId, within, overlapSeconds }),
     );
@@ -130,16 +129,16 @@ function successor(outcome: RotationOutcome): Extract<RotationOutcome, { kind: '
     case 'made':
       return outcome;
     case 'too_many_keys':
-      throw new HttpFailure('too_many_keys', { data: { limit: maxActiveKeys } });
+      throw new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
     case 'scope_missing': {
       const msg = `the API key lacks the scope ${outcome.scope} of the key that it would replace`;
-      throw new HttpFailure('scope_missing', { msg });
+      throw new HttpError('scope_missing', { msg });
     }
-    case 'no_such_key':
+    case 'key_not_found':
     case 'key_not_active':
       break;
   }
-  throw new HttpFailure(outcome.kind);
+  throw new HttpError(outcome.kind);
 }
 
 const revoke = defineEndpoint({
@@ -153,10 +152,10 @@ const revoke = defineEndpoint({
   description: 'Counts from the next request on, for good. A key may revoke itself. Repeating it changes nothing.',
   body: z.strictObject({ keyId: opaqueId }),
   data: z.strictObject({ keyId: z.string(), revokeTime: z.int() }),
-  failures: ['no_such_key'],
+  failures: ['key_not_found'],
   handler: async ({ caller, input: { keyId } }, { db }) => {
     const revokeTime = isKeyId(keyId) ? await revokeAccountKey(db, caller.accountId, keyId) : undefined;
-    if (revokeTime === undefined) throw new HttpFailure('no_such_key');
+    if (revokeTime === undefined) throw new HttpError('key_not_found');
     return { keyId, revokeTime };
   },
 });

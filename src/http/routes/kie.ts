@@ -5,8 +5,7 @@ import { findAccount } from '../../stores/accounts.ts';
 import { findTask } from '../../stores/tasks.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { HttpFailure } from '../http-failure.ts';
-import { invalidRequest } from '../invalid-request.ts';
+import { HttpError, invalidRequest } from '../errors.ts';
 
 const credit = defineEndpoint({
   operationId: 'kieGetCredit',
@@ -40,14 +39,14 @@ const downloadUrl = defineEndpoint({
       .max(4096, { error: urlError }),
   }),
   data: z.url(),
-  failures: ['media_gone'],
+  failures: ['media_deleted'],
   handler: async ({ caller, input }, deps) => {
     const task = await taskOfLink(deps, input.url);
     if (task === undefined || task.accountId !== caller.accountId) {
       throw invalidRequest([{ path: 'url', message: urlError }]);
     }
     const [url] = await resultUrls(deps.resultStore, task);
-    if (url === undefined) throw new HttpFailure('media_gone');
+    if (url === undefined) throw new HttpError('media_deleted');
     return url;
   },
 });

@@ -2,9 +2,9 @@ import type { Router } from '@koa/router';
 import type { LinkedFile, ResultStore } from '../../media/result-store.ts';
 import { answer } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { HttpFailure } from '../http-failure.ts';
 import type { Context, Extras, RequestState } from '../request-state.ts';
 import { sendFile } from '../send-file.ts';
+import { HttpError } from '../errors.ts';
 
 /** Whatever stands behind it: only a good signature, and so only a key that we made, leads to a file. */
 const mediaPath = /^\/media\/.*$/s;
@@ -44,7 +44,7 @@ function linkedFile(ctx: Context, open: NonNullable<ResultStore['open']>): Linke
     expires: expires.length === 1 ? (expires[0] ?? '') : '',
     signature: signature.length === 1 ? (signature[0] ?? '') : '',
   });
-  if (file === undefined) throw new HttpFailure('link_refused');
+  if (file === undefined) throw new HttpError('link_invalid');
   return file;
 }
 

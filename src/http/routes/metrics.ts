@@ -1,8 +1,8 @@
 import type { Router } from '@koa/router';
 import { isFromThisMachine } from '../from-this-machine.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { HttpFailure } from '../http-failure.ts';
 import type { Context, Extras, RequestState } from '../request-state.ts';
+import { HttpError } from '../errors.ts';
 
 /**
  * `GET /metrics` on the public port, for this machine alone; to everybody else there is no such endpoint. Tells nothing about
@@ -11,7 +11,7 @@ import type { Context, Extras, RequestState } from '../request-state.ts';
 export function metricsRoute(router: Router<RequestState, Extras>, { metrics }: HttpDeps): void {
   if (metrics === undefined) return;
   router.get('/metrics', async (ctx) => {
-    if (!isFromThisMachine(ctx.req)) throw new HttpFailure('no_such_route');
+    if (!isFromThisMachine(ctx.req)) throw new HttpError('unknown_endpoint');
     await showMetrics(ctx, metrics);
   });
 }

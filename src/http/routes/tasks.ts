@@ -7,7 +7,6 @@ import { cancelGraceMs, refundTask } from '../../stores/end-task.ts';
 import { listTasks } from '../../stores/task-list.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { createdBetween, cutPage, idPage, nextCursorSchema, opaqueId, strictQuery, textParameter } from '../fields.ts';
-import { HttpFailure } from '../http-failure.ts';
 import { ownTask } from '../own-task.ts';
 import { holdUntilEnd, preferenceApplied, preferHeader } from '../prefer-wait.ts';
 import {
@@ -17,6 +16,7 @@ import {
   stateParameter,
   taskRecordSchema,
 } from '../presenters/task-record.ts';
+import { HttpError } from '../errors.ts';
 
 const recordInfo = defineEndpoint({
   operationId: 'recordInfo',
@@ -35,7 +35,7 @@ const recordInfo = defineEndpoint({
   headers: preferHeader,
   data: z.union([taskRecordSchema, kieRecordSchema]),
   answerHeaders: preferenceApplied,
-  failures: ['no_such_task'],
+  failures: ['task_not_found'],
   handler: async ({ caller: { accountId }, dialect, task, ctx }, deps) => {
     const { unknownTask, taskRecord } = translationOf(dialect);
     if (task === undefined) throw noSuchTask(unknownTask);
@@ -45,9 +45,9 @@ const recordInfo = defineEndpoint({
   },
 });
 
-function noSuchTask(unknownTask: FieldError | undefined): HttpFailure {
-  if (unknownTask === undefined) return new HttpFailure('no_such_task');
-  return new HttpFailure('invalid_request', { msg: unknownTask.message, data: { errors: [unknownTask] } });
+function noSuchTask(unknownTask: FieldError | undefined): HttpError {
+  if (unknownTask === undefined) return new HttpError('task_not_found');
+  return new HttpError('invalid_request', { msg: unknownTask.message, data: { errors: [unknownTask] } });
 }
 
 const failure: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
@@ -68,7 +68,7 @@ const cancel = defineEndpoint({
     { error: 'takes taskId and nothing else' },
   ),
   data: cancelledTaskSchema,
-  failures: ['no_such_task'],
+  failures: ['task_not_found'],
   handler: async ({ caller, input }, { db, stopTask }) => {
     const task = await ownTask(db, input.taskId, caller.accountId);
     if (isFinal(task.state)) return presentCancelledTask(task);

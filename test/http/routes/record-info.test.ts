@@ -173,7 +173,8 @@ test('422 an id with a NUL is refused in the same words to its owner and to othe
   const other = await service.newAccount(1000);
   const id = `${await newTask()}%00`;
   const [own, foreign] = [await service.recordInfo(account.key, id), await service.recordInfo(other.key, id)];
-  assertRefused(own, 422, /^taskId: must not contain NUL characters/);
+  const errors = [{ path: 'taskId', message: 'must not contain NUL characters or unpaired surrogates' }];
+  assertRefused(own, 422, /^taskId: must not contain NUL characters/, { errors });
   assert.deepEqual(visible(foreign), visible(own));
 });
 

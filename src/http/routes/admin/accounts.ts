@@ -15,8 +15,8 @@ import {
   textParameter,
   wholeNumber,
 } from '../../fields.ts';
-import { HttpFailure } from '../../http-failure.ts';
 import { accountSchema, presentAccount } from '../../presenters/account.ts';
+import { HttpError } from '../../errors.ts';
 
 const searchError = 'must be at most 200 characters, and plain text';
 
@@ -71,10 +71,10 @@ const showOne = defineEndpoint({
   summary: 'One account, with its counts',
   query: strictQuery({ accountId: idParameter('an account') }),
   data: z.strictObject({ account: accountSchema, counts: countsSchema }),
-  failures: ['no_such_account'],
+  failures: ['account_not_found'],
   handler: async ({ query: { accountId } }, { db }) => {
     const account = await findAccountDetail(db, accountId);
-    if (account === undefined) throw new HttpFailure('no_such_account');
+    if (account === undefined) throw new HttpError('account_not_found');
     return { account: presentAccount(account), counts: await countOfAccount(db, accountId) };
   },
 });
@@ -109,10 +109,10 @@ const suspend = defineEndpoint({
     'finished. Suspending it again changes nothing.',
   body: z.strictObject({ accountId: idField('an account'), reason: reasonField }),
   data: accountSchema,
-  failures: ['no_such_account'],
+  failures: ['account_not_found'],
   handler: async ({ actor, input }, { db }) => {
     const account = await suspendAccountAs(db, actor, { ...input, suspended: true });
-    if (account === undefined) throw new HttpFailure('no_such_account');
+    if (account === undefined) throw new HttpError('account_not_found');
     return presentAccount(account);
   },
 });
@@ -127,10 +127,10 @@ const unsuspend = defineEndpoint({
   description: 'Counts from the next request on. An account that is not suspended stays as it is.',
   body: z.strictObject({ accountId: idField('an account'), reason: reasonField }),
   data: accountSchema,
-  failures: ['no_such_account'],
+  failures: ['account_not_found'],
   handler: async ({ actor, input }, { db }) => {
     const account = await suspendAccountAs(db, actor, { ...input, suspended: false });
-    if (account === undefined) throw new HttpFailure('no_such_account');
+    if (account === undefined) throw new HttpError('account_not_found');
     return presentAccount(account);
   },
 });
@@ -153,11 +153,11 @@ const limit = defineEndpoint({
       .meta({ description: "So many creates in so many seconds; null for the installation's rate." }),
   }),
   data: accountSchema,
-  failures: ['no_such_account'],
+  failures: ['account_not_found'],
   handler: async ({ actor, input: { accountId, maxUnfinishedTasks, creates } }, { db }) => {
     const createRate = creates && { quota: creates.quota, windowMs: creates.windowSeconds * 1000 };
     const account = await limitAccountAs(db, actor, { accountId, maxUnfinishedTasks, createRate });
-    if (account === undefined) throw new HttpFailure('no_such_account');
+    if (account === undefined) throw new HttpError('account_not_found');
     return presentAccount(account);
   },
 });

@@ -4,9 +4,9 @@ import { redeliverAs } from '../../../stores/operator-tasks.ts';
 import { findTask } from '../../../stores/tasks.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import { cursorError, cutPage, idField, nextCursorSchema, pageFrom, strictQuery, textParameter } from '../../fields.ts';
-import { HttpFailure } from '../../http-failure.ts';
 import { deliverySchema, presentDelivery } from '../../presenters/callback.ts';
 import { requireCallback } from '../callbacks.ts';
+import { HttpError } from '../../errors.ts';
 
 const cursorShape = /^(\d{1,16})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
@@ -46,10 +46,10 @@ const redeliver = defineEndpoint({
   description: 'As redeliverCallback does for the account itself.',
   body: z.strictObject({ taskId: idField('a task') }),
   data: deliverySchema,
-  failures: ['no_such_task', 'callback_not_due'],
+  failures: ['task_not_found', 'task_not_finished'],
   handler: async ({ actor, input }, { db, redeliver: sendAgain }) => {
     const task = await findTask(db, input.taskId);
-    if (task === undefined) throw new HttpFailure('no_such_task');
+    if (task === undefined) throw new HttpError('task_not_found');
     requireCallback(task);
     const { taskId, accountId } = task;
     const delivery = await redeliverAs(db, actor, taskId);

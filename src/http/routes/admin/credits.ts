@@ -4,7 +4,6 @@ import { type Booking, readBooks } from '../../../stores/ledger.ts';
 import { bookCreditsAs } from '../../../stores/operator-credits.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import type { Call } from '../../endpoint.ts';
-import type { Failure } from '../../failures.ts';
 import {
   cutPage,
   idField,
@@ -17,9 +16,9 @@ import {
   wholeNumber,
 } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
-import { HttpFailure } from '../../http-failure.ts';
 import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../../idempotency-key.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../../presenters/ledger-entry.ts';
+import { type ErrorCode, HttpError } from '../../errors.ts';
 
 const show = defineEndpoint({
   operationId: 'adminShowCredits',
@@ -36,9 +35,9 @@ const show = defineEndpoint({
     entries: z.array(ledgerEntrySchema),
     nextCursor: nextCursorSchema,
   }),
-  failures: ['no_such_account'],
+  failures: ['account_not_found'],
   handler: async ({ query: { accountId, cursor: before, limit } }, { db }) => {
-    if ((await findAccountDetail(db, accountId)) === undefined) throw new HttpFailure('no_such_account');
+    if ((await findAccountDetail(db, accountId)) === undefined) throw new HttpError('account_not_found');
     const { balance, entries } = await readBooks(db, { accountId, before, limit: limit + 1 });
     const { page, last } = cutPage(entries, limit);
     const nextCursor = last === undefined ? null : String(last.entryId);
@@ -48,7 +47,7 @@ const show = defineEndpoint({
 
 /** The entry as it was booked, also when an earlier request booked it. */
 const bookedSchema = z.strictObject({ accountId: z.string(), entry: ledgerEntrySchema });
-const bookingFailures: readonly Failure[] = ['no_such_account', 'balance_out_of_range', 'idempotency_key_reused'];
+const bookingFailures: readonly ErrorCode[] = ['account_not_found', 'balance_out_of_range', 'idempotency_key_reused'];
 
 const grant = defineEndpoint({
   operationId: 'adminGrantCredits',
@@ -120,13 +119,13 @@ async function bookCredits(
       if (outcome.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
       return { accountId: booking.accountId, entry: presentLedgerEntry(outcome.entry) };
     case 'balance_out_of_range':
-      throw new HttpFailure('balance_out_of_range', { data: { balance: outcome.balance } });
+      throw new HttpError('balance_out_of_range', { data: { balance: outcome.balance } });
     case 'key_reused':
-      throw new HttpFailure('idempotency_key_reused');
-    case 'no_such_account':
+      throw new HttpError('idempotency_key_reused');
+    case 'account_not_found':
       break;
   }
-  throw new HttpFailure('no_such_account');
+  throw new HttpError('account_not_found');
 }
 
 export const operatorCreditEndpoints = [show, grant, adjust];

@@ -6,9 +6,9 @@ import { listApiKeys } from '../../../stores/api-keys.ts';
 import { createKeyAs, revokeKeyAs } from '../../../stores/operator-keys.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import { idField, idParameter, strictQuery } from '../../fields.ts';
-import { HttpFailure } from '../../http-failure.ts';
 import { keySchema, presentKey, secretSchema } from '../../presenters/key.ts';
 import { futureTime, wantedKeyFields } from '../keys.ts';
+import { HttpError } from '../../errors.ts';
 
 const list = defineEndpoint({
   operationId: 'adminListKeys',
@@ -20,9 +20,9 @@ const list = defineEndpoint({
   description: 'Active keys first, then the newest; revoked and expired ones are listed too. At most 1,000.',
   query: strictQuery({ accountId: idParameter('an account') }),
   data: z.strictObject({ keys: z.array(keySchema).max(1000) }),
-  failures: ['no_such_account'],
+  failures: ['account_not_found'],
   handler: async ({ query: { accountId } }, { db }) => {
-    if ((await findAccountDetail(db, accountId)) === undefined) throw new HttpFailure('no_such_account');
+    if ((await findAccountDetail(db, accountId)) === undefined) throw new HttpError('account_not_found');
     return { keys: (await listApiKeys(db, accountId)).map(presentKey) };
   },
 });
@@ -41,7 +41,7 @@ const create = defineEndpoint({
     scopes: wantedKeyFields.scopes.meta({ description: 'All of those but `keys:write`, when they are left out.' }),
   }),
   data: keySchema.extend({ accountId: z.string(), key: secretSchema }).meta({ id: 'NewApiKeyOfAccount' }),
-  failures: ['no_such_account', 'too_many_keys'],
+  failures: ['account_not_found', 'too_many_keys'],
   handler: async ({ actor, input: { accountId, name, scopes, dialect, expireTime } }, deps) => {
     const expiresAt = futureTime(expireTime, (deps.now ?? Date.now)());
     const made = await createKeyAs(deps.db, actor, {
@@ -51,8 +51,8 @@ const create = defineEndpoint({
       dialect: dialect ?? 'native',
       expiresAt,
     });
-    if (made === undefined) throw new HttpFailure('no_such_account');
-    if (made.kind === 'too_many_keys') throw new HttpFailure('too_many_keys', { data: { limit: maxActiveKeys } });
+    if (made === undefined) throw new HttpError('account_not_found');
+    if (made.kind === 'too_many_keys') throw new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
     return { accountId, ...presentKey(made.shown), key: made.key };
   },
 });
@@ -67,10 +67,10 @@ const revoke = defineEndpoint({
   description: 'Counts from the next request on, for good. Repeating it changes nothing.',
   body: z.strictObject({ keyId: idField('a key') }),
   data: z.strictObject({ keyId: z.string(), revokeTime: z.int() }),
-  failures: ['no_such_key'],
+  failures: ['key_not_found'],
   handler: async ({ actor, input: { keyId } }, { db }) => {
     const revokeTime = await revokeKeyAs(db, actor, keyId);
-    if (revokeTime === undefined) throw new HttpFailure('no_such_key');
+    if (revokeTime === undefined) throw new HttpError('key_not_found');
     return { keyId, revokeTime };
   },
 });

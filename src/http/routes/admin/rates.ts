@@ -15,9 +15,8 @@ import {
   strictQuery,
   textParameter,
 } from '../../fields.ts';
-import { HttpFailure } from '../../http-failure.ts';
-import { invalidRequest } from '../../invalid-request.ts';
 import { presentPrices, presentSetRate, priceFields, setRateSchema } from '../../presenters/price.ts';
+import { HttpError, invalidRequest } from '../../errors.ts';
 
 const modelError = 'must be the name of a model';
 
@@ -43,10 +42,10 @@ const list = defineEndpoint({
     rates: z.array(setRateSchema),
     nextCursor: nextCursorSchema,
   }),
-  failures: ['no_such_account'],
+  failures: ['account_not_found'],
   handler: async ({ query: { accountId, model, cursor: before, limit } }, deps) => {
     if (accountId !== undefined && (await findAccount(deps.db, accountId)) === undefined) {
-      throw new HttpFailure('no_such_account');
+      throw new HttpError('account_not_found');
     }
     const { page, last } = cutPage(await listRates(deps.db, { accountId, model, before, limit: limit + 1 }), limit);
     return {
@@ -89,7 +88,7 @@ const set = defineEndpoint({
     reason: reasonField,
   }),
   data: setRateSchema,
-  failures: ['no_such_account'],
+  failures: ['account_not_found'],
   handler: async ({ actor, input }, { db, models }) => {
     const { model, creditsPerSecond, accountId, fromTime, reason } = input;
     const fault = unknownModel(models, model);
@@ -101,7 +100,7 @@ const set = defineEndpoint({
       fromMs: fromTime ?? undefined,
       reason,
     });
-    if (setting.kind === 'no_such_account') throw new HttpFailure('no_such_account');
+    if (setting.kind === 'account_not_found') throw new HttpError('account_not_found');
     if (setting.kind === 'in_the_past') throw invalidRequest([{ path: 'fromTime', message: timeError }]);
     return presentSetRate(setting.rate);
   },
@@ -124,11 +123,11 @@ const withdraw = defineEndpoint({
     reason: reasonField,
   }),
   data: setRateSchema,
-  failures: ['no_such_rate', 'rate_in_force'],
+  failures: ['price_not_found', 'price_in_force'],
   handler: async ({ actor, input }, { db }) => {
     const withdrawal = await withdrawRateAs(db, actor, input);
-    if (withdrawal.kind === 'no_such_rate') throw new HttpFailure('no_such_rate');
-    if (withdrawal.kind === 'too_late') throw new HttpFailure('rate_in_force');
+    if (withdrawal.kind === 'price_not_found') throw new HttpError('price_not_found');
+    if (withdrawal.kind === 'too_late') throw new HttpError('price_in_force');
     return presentSetRate(withdrawal.rate);
   },
 });

@@ -15,7 +15,6 @@ import {
   reasonField,
   strictQuery,
 } from '../../fields.ts';
-import { HttpFailure } from '../../http-failure.ts';
 import { presentAttempt, presentDelivery } from '../../presenters/callback.ts';
 import { presentLedgerEntry } from '../../presenters/ledger-entry.ts';
 import { presentProviderJob, taskDetailSchema } from '../../presenters/task-detail.ts';
@@ -26,6 +25,7 @@ import {
   stateParameter,
   taskRecordSchema,
 } from '../../presenters/task-record.ts';
+import { HttpError } from '../../errors.ts';
 
 const list = defineEndpoint({
   operationId: 'adminListTasks',
@@ -69,10 +69,10 @@ const show = defineEndpoint({
     'every attempt at its callback with the beginning of the answer. Not for the eyes of clients.',
   query: strictQuery({ taskId: idParameter('a task') }),
   data: taskDetailSchema,
-  failures: ['no_such_task'],
+  failures: ['task_not_found'],
   handler: async ({ query }, deps) => {
     const task = await findTask(deps.db, query.taskId);
-    if (task === undefined) throw new HttpFailure('no_such_task');
+    if (task === undefined) throw new HttpError('task_not_found');
     const { ledger, providerJobs, delivery, attempts } = await readTaskDetail(deps.db, task.taskId);
     return {
       accountId: task.accountId,
@@ -99,10 +99,10 @@ const cancel = defineEndpoint({
     'is sent. A task that has ended stays as it is, which the answer says. The account is not told the reason.',
   body: z.strictObject({ taskId: idField('a task'), reason: reasonField }),
   data: cancelledTaskSchema,
-  failures: ['no_such_task'],
+  failures: ['task_not_found'],
   handler: async ({ actor, input }, { db, stopTask }) => {
     const task = await findTask(db, input.taskId);
-    if (task === undefined) throw new HttpFailure('no_such_task');
+    if (task === undefined) throw new HttpError('task_not_found');
     if (isFinal(task.state)) return presentCancelledTask(task);
     const ended = await cancelTaskAs(db, actor, input);
     stopTask({ taskId: task.taskId, accountId: task.accountId, hasCallback: ended.hasCallback });

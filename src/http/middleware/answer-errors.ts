@@ -2,42 +2,41 @@ import type { Logger } from 'pino';
 import { describeError } from '../describe-error.ts';
 import { drainUnreadBody } from '../drain-unread-body.ts';
 import { answer } from '../envelope.ts';
-import { failureAnswer, failureOf } from '../failure-of.ts';
-import type { HttpFailure } from '../http-failure.ts';
 import type { Context, Step } from '../request-state.ts';
+import { answerTo, type HttpError, toHttpError } from '../errors.ts';
 
 /** The one translator: whatever is thrown below becomes an envelope, and a line in the log when it is our fault. */
-export function answerFailures(log: Logger): Step {
+export function answerErrors(log: Logger): Step {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      await answerFailure(ctx, failureOf(error), log);
+      await answerError(ctx, toHttpError(error), log);
     }
     if (!ctx.headerSent) await drainUnreadBody(ctx.req, ctx.res);
   };
 }
 
-async function answerFailure(ctx: Context, failure: HttpFailure, log: Logger): Promise<void> {
-  ctx.state.failure = failure.failure;
-  logOurFaults(ctx, failure, log);
+async function answerError(ctx: Context, error: HttpError, log: Logger): Promise<void> {
+  ctx.state.errorCode = error.code;
+  logOurFaults(ctx, error, log);
   if (ctx.headerSent) {
     // Half an answer is out; only a broken connection tells the client that the rest is missing.
     ctx.res.destroy();
     return;
   }
-  const { envelope, headers } = failureAnswer(failure);
+  const { envelope, headers } = answerTo(error);
   forgetHeaders(ctx);
   ctx.respond = true;
   answer(ctx, envelope);
   ctx.set(headers);
 }
 
-function logOurFaults(ctx: Context, { failure, details }: HttpFailure, log: Logger): void {
+function logOurFaults(ctx: Context, { code, details }: HttpError, log: Logger): void {
   const { requestId } = ctx.state;
-  if (failure === 'internal') log.error({ requestId, error: describeError(details.cause) }, 'a request crashed');
+  if (code === 'internal') log.error({ requestId, error: describeError(details.cause) }, 'a request crashed');
   else if (details.cause !== undefined)
-    log.warn({ requestId, failure, error: describeError(details.cause) }, 'a request failed');
+    log.warn({ requestId, errorCode: code, error: describeError(details.cause) }, 'a request failed');
 }
 
 const kept: readonly string[] = ['x-request-id', 'x-content-type-options'];
