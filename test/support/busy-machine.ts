@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 /** Saturates the machine with processes that only compute, until `stop`. They end by themselves when this process is gone. */
 export function startBusyLoops(count: number): { stop(): Promise<void> } {
-  // An end of the pipe is how a child without a parent ends: `ppid` changes, whatever killed the parent.
+  // The id of its parent changes when that is gone, whatever killed it.
   const program = `const parent = process.ppid; while (process.ppid === parent) for (let n = 0; n < 1e8; n += 1);`;
   const loops: ChildProcess[] = Array.from({ length: count }, () =>
     spawn(process.execPath, ['-e', program], { stdio: 'ignore' }),
