@@ -124,7 +124,12 @@ describe('callbacks to slow and hostile receivers', { concurrency: true }, () =>
   }
 
   test('the next attempt begins as long after a refused connection as after a silent one', async () => {
-    const { port } = await receiver((socket) => void socket.resume());
+    let isSilent = true;
+    const { port } = await receiver((socket) => {
+      if (isSilent) socket.resume();
+      else answering('HTTP/1.1 204 No Content\r\n\r\n')(socket);
+      isSilent = false;
+    });
     const refusing = await hostileReceiver(() => {});
     await refusing.close();
     const gaps = [port, refusing.port].map(async (target) => {
