@@ -1,4 +1,4 @@
-# One image, three front doors: node dist/api.js (the default), dist/worker.js and dist/migrate.js.
+# One image, three front doors: node dist/src/api.js (the default), dist/src/worker.js and dist/src/migrate.js.
 # Debian, because Temporal's native library has no musl build.
 FROM node:22.23.2-bookworm-slim AS base
 WORKDIR /app
@@ -33,4 +33,4 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/dist ./dist
 USER node
 EXPOSE 3000
-CMD ["node", "dist/api.js"]
+CMD ["node", "dist/src/api.js"]

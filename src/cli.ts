@@ -36,6 +36,7 @@ function asked(): readonly (() => Promise<void>)[] {
   return named.length > 0 ? named.map(([, add]) => add) : Object.values(commands);
 }
 
+process.umask(0o077);
 try {
   for (const add of asked()) await add();
   await program.parseAsync();

@@ -40,6 +40,8 @@ export type Config = {
   /** Name of this build, for workers of several versions side by side (docs/operations.md); undefined means unversioned. */
   readonly workerVersion: string | undefined;
   readonly retentionMs: number;
+  /** Between SIGTERM, from which on `/readyz` answers 503, and the closing of the listener. */
+  readonly shutdownDelayMs: number;
   readonly ffmpegPath: string | undefined;
   readonly previewFaults: boolean;
   /** Holds every answer of the API against its own description; for tests. */
@@ -102,6 +104,19 @@ function parsedBy<T>(parse: (text: string) => T) {
   });
 }
 
+const maxDelayMs = 5 * 60_000;
+
+const delayUnits: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
+
+/** `500ms`, `5s`, `1m` or `0`, in milliseconds. */
+function parseDelay(text: string): number {
+  if (text === '0') return 0;
+  const [, amount, unit = ''] = /^(\d{1,6})(ms|s|m)$/.exec(text) ?? [];
+  const ms = Number(amount) * (delayUnits[unit] ?? Number.NaN);
+  if (!(ms <= maxDelayMs)) throw new Error('must be a duration of up to 5 minutes, such as 5s or 500ms, or 0');
+  return ms;
+}
+
 const schema = z
   .object({
     HOST: z.string().default('127.0.0.1'),
@@ -138,6 +153,7 @@ const schema = z
     CREATE_RATE: z.string().default('20/10s').pipe(parsedBy(parseRate)),
     READ_RATE: z.string().default('100/10s').pipe(parsedBy(parseRate)),
     BAD_KEY_RATE: z.string().default('20/60s').pipe(parsedBy(parseRate)),
+    SHUTDOWN_DELAY: parsedBy(parseDelay).optional(),
     MEDIA_RETENTION_DAYS: wholeNumber(1, 36_500).default(14),
     VIDEOGEN_API_KEY: z.string().optional(),
     FFMPEG_PATH: z.string().optional(),
@@ -178,6 +194,8 @@ function config(env: z.output<typeof schema>, environment: Environment): Config 
     createRate: env.CREATE_RATE,
     readRate: env.READ_RATE,
     badKeyRate: env.BAD_KEY_RATE,
+    // A proxy needs a few looks at /readyz to notice; on one's own machine there is none.
+    shutdownDelayMs: env.SHUTDOWN_DELAY ?? (env.DATABASE_URL === undefined ? 0 : 5_000),
     retentionMs: env.MEDIA_RETENTION_DAYS * day,
     ffmpegPath: env.FFMPEG_PATH,
     previewFaults: env.PREVIEW_FAULTS,

@@ -121,7 +121,7 @@ async function startProcesses(folder: string, environment: NodeJS.ProcessEnv, si
     const port = String(await keptPort(undefined, undefined));
     const kept = keepRunning(
       `API ${index}`,
-      program('../../api.js'),
+      program('../../src/api.js'),
       { ...environment, PORT: port },
       logOf(`api-${index}`),
     );

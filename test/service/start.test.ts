@@ -139,18 +139,6 @@ describe('videogen start, with servers of its own', () => {
     });
   }
 
-  test('a start without a Temporal to work with ends with 1 although its API ran, and leaves nothing running', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'videogen-no-temporal-'));
-    const address = { TEMPORAL_ADDRESS: '127.0.0.1:1', PORT: '0' };
-    const { code, stdout, stderr } = await videogen({ ...env, ...address, VIDEOGEN_DATA: folder }, 'start');
-    assert.deepEqual([code, stdout.includes('is running')], [1, false]);
-    assert.match(stderr, /127\.0\.0\.1/);
-    assert.match(await readFile(join(folder, 'videogen.log'), 'utf8'), /api is listening/);
-    assert.deepEqual(await processesIn(folder), []);
-    await assert.rejects(readFile(join(folder, 'videogen.lock')));
-    await rm(folder, { recursive: true });
-  });
-
   test('SIGINT drains and ends with 0, and nothing is left running', async () => {
     const child = running?.child;
     assert.ok(child);

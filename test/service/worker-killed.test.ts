@@ -58,7 +58,7 @@ test('a task whose worker is killed in the middle of generation is finished by t
 });
 
 function startWorker({ environment }: TestEnvironment): ChildProcess {
-  return spawn(process.execPath, [fileURLToPath(new URL('../../worker.js', import.meta.url))], {
+  return spawn(process.execPath, [fileURLToPath(new URL('../../src/worker.js', import.meta.url))], {
     env: environment,
     stdio: 'inherit',
   });

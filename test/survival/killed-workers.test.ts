@@ -40,7 +40,7 @@ test('workers that are killed in each activity leave no task unfinished, unpaid 
       const [, signal] = (await once(worker, 'exit')) as [number | null, string | null]; // what 'exit' carries
       assert.equal(signal, 'SIGKILL', `it died ${when} ${name}`);
     }
-    workers.push(startProgram('../../worker.js', [], environment));
+    workers.push(startProgram('../../src/worker.js', [], environment));
     for (const taskId of taskIds) {
       const task = await waitForEnd(db, taskId, 60_000);
       assert.equal(task.state, 'success', task.failure?.failMsg);

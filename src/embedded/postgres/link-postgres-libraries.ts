@@ -1,6 +1,6 @@
 import { readFile, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode } from '../error-code.ts';
+import { errorCode } from '../../domain/setup-error.ts';
 
 /**
  * Makes the links between the libraries' names that the package's own install script would have made: npm packs no links,

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import { superuser } from './postgres-cluster.ts';
-import { errorCode } from '../error-code.ts';
+import { errorCode } from '../../domain/setup-error.ts';
 
 /** `busy` means that it is starting, recovering from a crash, or shutting down. */
 export type PostgresAnswer = 'ready' | 'busy' | 'wrong password' | 'silent';

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { link, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorCode } from '../error-code.ts';
+import { errorCode } from '../../domain/setup-error.ts';
 import { runningProcess } from './running-process.ts';
 import { writeSynced } from '../write-file-atomically.ts';
 

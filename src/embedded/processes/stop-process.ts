@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorCode } from '../error-code.ts';
+import { errorCode } from '../../domain/setup-error.ts';
 import { isStillRunning, type RunningProcess } from './running-process.ts';
 
 export type StopStep = { readonly signal: NodeJS.Signals; readonly waitMs: number };

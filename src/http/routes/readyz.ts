@@ -25,6 +25,7 @@ export const readyzOperation: Operation = {
 /** `GET /readyz`: whether requests should be sent here; 503 names the parts that are away. */
 export function readyzRoute(router: Router<RequestState, Extras>, deps: HttpDeps): void {
   router.get(readyzOperation.path, checkAnswers(readyzOperation, deps.checkAnswers), async (ctx) => {
+    if (deps.isLeaving?.() === true) throw new HttpFailure('not_ready', { data: { away: ['stopping'] } });
     const away = await withinPatience((deps.ready ?? (() => databaseOnly(deps)))());
     if (away.length > 0) throw new HttpFailure('not_ready', { data: { away } });
     succeed(ctx);
