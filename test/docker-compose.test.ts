@@ -173,7 +173,7 @@ test('the image is Debian with ffmpeg and does not run as root', () => {
   assert.equal([...dockerfile.matchAll(/^FROM (?!base )/gm)].length, 1);
   assert.match(lastStage, /apt-get install .*\bffmpeg\b/);
   assert.equal([...lastStage.matchAll(/^USER (\S+)$/gm)].at(-1)?.[1], 'node');
-  assert.match(lastStage, /^CMD \["node", "dist\/api\.js"\]$/m);
+  assert.match(lastStage, /^CMD \["node", "dist\/src\/api\.js"\]$/m);
 });
 
 test('neither secrets nor this checkout’s own packages get into the image', () => {

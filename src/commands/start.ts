@@ -15,7 +15,11 @@ export function addStartCommand(program: Command): void {
       const stopping = new AbortController();
       void signal.then(() => stopping.abort());
       const { startService } = await import('../embedded/service.ts');
-      const service = await startService(readConfig(), say, stopping.signal);
+      const service = await startService(readConfig(), say, stopping.signal).catch((error: unknown) => {
+        // Broken off before it ran: what had been started is stopped already.
+        if (stopping.signal.aborted) process.exit(0);
+        throw error;
+      });
       const firstKey = await firstKeyOf(service, stopping.signal);
       say(banner(service, firstKey).join('\n'));
       await runUntilSignal(service, service.fatal, service.log, { signal, delayMs: service.settings.shutdownDelayMs });

@@ -5,13 +5,9 @@ import type { Log } from '../log.ts';
 import { retry } from '../roles/retry.ts';
 import type { Settings } from '../roles/settings.ts';
 import { migrateToLatest } from '../stores/migrator.ts';
-import { searchAttributes } from '../temporal/engine.ts';
-import { lockDataFolder } from './data-folder-lock.ts';
-import { postgresFolder } from './find-postgres.ts';
+import { keptSecret, lockDataFolder, openLog } from './data-folder.ts';
 import { keptPort } from './kept-port.ts';
-import { keptSecret } from './kept-secret.ts';
-import { openLog } from './open-log.ts';
-import { startPostgres } from './postgres.ts';
+import { postgresFolder, startPostgres } from './postgres.ts';
 import { findTemporalCli } from './temporal-cli.ts';
 import { startTemporal } from './temporal-server.ts';
 
@@ -82,7 +78,7 @@ const databaseWaitMs = 120_000;
 async function database({ config, say, log, signal }: Starting): Promise<Found<{ url: string }>> {
   const server =
     config.databaseUrl === undefined
-      ? await startPostgres({ folder: postgresFolder(config), log: say })
+      ? await startPostgres({ folder: postgresFolder(config), log: say, signal })
       : { url: config.databaseUrl, stop: () => Promise.resolve() };
   const waited = AbortSignal.timeout(databaseWaitMs);
   try {
@@ -100,12 +96,9 @@ async function database({ config, say, log, signal }: Starting): Promise<Found<{
 
 type FoundTemporal = Found<{ target: Settings['temporal']; uiUrl: string | undefined }>;
 
-async function engine({ config, say }: Starting): Promise<FoundTemporal> {
-  if (config.temporal === undefined) return ownTemporal(config, say);
-  return { target: config.temporal, uiUrl: undefined, stop: () => Promise.resolve() };
-}
-
-async function ownTemporal(config: Config, log: (message: string) => void): Promise<FoundTemporal> {
+async function engine({ config, say: log, signal }: Starting): Promise<FoundTemporal> {
+  if (config.temporal !== undefined)
+    return { target: config.temporal, uiUrl: undefined, stop: () => Promise.resolve() };
   const cliPath = await findTemporalCli({
     cacheFolder: config.cacheFolder,
     searchPath: config.path,
@@ -113,13 +106,8 @@ async function ownTemporal(config: Config, log: (message: string) => void): Prom
     ...(config.temporalCliPath !== undefined && { explicitPath: config.temporalCliPath }),
   });
   const namespace = config.temporalNamespace;
-  const server = await startTemporal({
-    cliPath,
-    folder: join(config.dataFolder, 'temporal'),
-    namespace,
-    searchAttributes: Object.fromEntries(Object.values(searchAttributes).map(({ name }) => [name, 'Keyword'])),
-    log,
-  });
+  const folder = join(config.dataFolder, 'temporal');
+  const server = await startTemporal({ cliPath, folder, namespace, log, signal });
   return {
     target: { connection: { address: server.address }, namespace },
     uiUrl: server.uiUrl,

@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { access } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -7,13 +8,14 @@ import { sweepWorkFolder } from '../../activities/work-folder.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import type { Log } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
+import { connectTemporal } from '../temporal/connect.ts';
 import { registerSearchAttributes } from '../temporal/register-search-attributes.ts';
 import { ensureReconcileSchedule } from '../temporal/reconcile-schedule.ts';
 import { makePrivateFolder } from './local-faults.ts';
 import { retry } from './retry.ts';
 import type { Role, Settings } from './settings.ts';
 import { installTemporalRuntime } from './temporal-runtime.ts';
-import { openWorkerRooms, type WorkerRooms } from './worker-rooms.ts';
+import { openWorkerRooms } from './worker-rooms.ts';
 
 /** A running activity gets this long to end by itself before it is told to stop, and then this long to obey. */
 const graceMs = 5_000;
@@ -46,8 +48,10 @@ export async function startWorkerRole(
   const rooms = openWorkerRooms(settings, log, metrics);
   const stopping = new AbortController();
   const opened: Opened = { connection: undefined, workers: [], runs: [] };
+  // Without the SDK's own retries, which throw from a timer once the connection is closed under them.
+  const temporal = connectTemporal(settings.temporal, { retries: false });
   const running = startWorkers(
-    { settings, log, rooms, deps: wrap(rooms.deps), onFatal, signal: stopping.signal },
+    { settings, log, client: temporal.client, deps: wrap(rooms.deps), onFatal, signal: stopping.signal },
     opened,
   );
   running.catch((error: unknown) => {
@@ -60,7 +64,7 @@ export async function startWorkerRole(
     await Promise.allSettled(opened.runs);
     // It refuses while a worker that was just being made still holds it; the process ends anyway.
     await opened.connection?.close().catch((error: unknown) => log.warn({ err: error }, 'connection not closed'));
-    await rooms.close();
+    await Promise.allSettled([temporal.close(), rooms.close()]);
   };
   return { running, close };
 }
@@ -68,7 +72,7 @@ export async function startWorkerRole(
 type Starting = {
   readonly settings: Settings;
   readonly log: Log;
-  readonly rooms: WorkerRooms;
+  readonly client: Client;
   readonly deps: ActivityDeps;
   readonly onFatal: (error: unknown) => void;
   readonly signal: AbortSignal;
@@ -77,14 +81,14 @@ type Starting = {
 /** What has been opened so far, for `close`. */
 type Opened = { connection: NativeConnection | undefined; readonly workers: Worker[]; readonly runs: Promise<void>[] };
 
-async function startWorkers({ settings, log, rooms, deps, onFatal, signal }: Starting, opened: Opened): Promise<void> {
+async function startWorkers({ settings, log, client, deps, onFatal, signal }: Starting, opened: Opened): Promise<void> {
   const step = (name: string) => ({ step: name, log, signal });
   const queues = taskQueuesOf(settings.taskQueue);
   const connection = await retry(step('connect to Temporal'), () =>
     NativeConnection.connect(settings.temporal.connection),
   );
   opened.connection = connection;
-  await retry(step('register search attributes'), () => registerSearchAttributes(rooms.client));
+  await retry(step('register search attributes'), () => registerSearchAttributes(client));
   for (const options of workerOptions(settings, deps)) {
     const worker = await retry(step(`start the worker of ${options.taskQueue}`), () =>
       Worker.create({ ...options, connection }),
@@ -97,7 +101,7 @@ async function startWorkers({ settings, log, rooms, deps, onFatal, signal }: Sta
   log.info({ queues, concurrency: settings.generationConcurrency }, 'worker is running');
   // Last, since a Temporal that was restarted itself takes up to seven seconds to answer for a schedule (measured), and no
   // task must wait for that.
-  await retry(step('ensure the reconcile schedule'), () => ensureReconcileSchedule(rooms.client, queues));
+  await retry(step('ensure the reconcile schedule'), () => ensureReconcileSchedule(client, queues));
 }
 
 function workerOptions(settings: Settings, deps: ActivityDeps): WorkerOptions[] {

@@ -59,10 +59,9 @@ export async function startStack(folder: string, size: StackSize, say: (message:
   const { cacheFolder, path: searchPath, temporalCliPath } = readConfig();
   const explicitPath = temporalCliPath === undefined ? {} : { explicitPath: temporalCliPath };
   const cliPath = await findTemporalCli({ cacheFolder, searchPath, log: say, ...explicitPath });
-  const searchAttributes = { AccountId: 'Keyword', Model: 'Keyword', TaskState: 'Keyword' };
   const [postgres, temporal] = await Promise.all([
     startPostgres({ folder: join(folder, 'postgres'), log: say }),
-    startTemporal({ cliPath, folder: join(folder, 'temporal'), namespace: 'default', searchAttributes, log: say }),
+    startTemporal({ cliPath, folder: join(folder, 'temporal'), namespace: 'default', log: say }),
   ]);
   await migrateToLatest(postgres.url);
   const temporalProxy = await startTcpProxy(temporal.address);

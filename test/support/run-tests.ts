@@ -25,7 +25,6 @@ const [postgres, temporal] = await Promise.all([
   startTemporal({
     cliPath,
     namespace: 'default',
-    searchAttributes: { AccountId: 'Keyword', Model: 'Keyword', TaskState: 'Keyword' },
     log: say,
   }),
 ]);

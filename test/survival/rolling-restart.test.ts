@@ -21,9 +21,9 @@ test('two APIs that are restarted one after the other behind a proxy that asks /
   const proxy = await startReadinessProxy(ports.map((port) => `http://127.0.0.1:${port}`));
   t.after(() => proxy.close());
   const answers: string[] = [];
-  let isOver = false;
+  const over = new AbortController();
   const createOn = async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const request = { model: 'videogen-2.0-fast', input: { prompt: 'a rolling restart' } };
       const { status, body } = await createTask({ baseUrl: proxy.baseUrl, key }, request);
       answers.push(`${status} ${body.msg}`);
@@ -36,7 +36,7 @@ test('two APIs that are restarted one after the other behind a proxy that asks /
     apis[index] = await startApi(t, environment, port);
     await waitFor('creates while it was restarted', () => (answers.length > before ? true : undefined));
   }
-  isOver = true;
+  over.abort();
   await Promise.all(clients);
   assert.deepEqual([...new Set(answers)], ['200 success']);
 });
@@ -86,6 +86,6 @@ async function startApi(t: TestContext, { environment }: TestEnvironment, port: 
 async function stopped(api: Running | undefined): Promise<unknown> {
   assert.ok(api);
   api.child.kill('SIGTERM');
-  const [code]: unknown[] = await once(api.child, 'exit');
+  const [code] = (await once(api.child, 'exit')) as [number | null]; // what 'exit' carries
   return code;
 }

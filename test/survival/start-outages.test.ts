@@ -154,9 +154,8 @@ async function postgresProcesses(data: string): Promise<readonly number[]> {
 }
 
 async function frozenTemporal(t: TestContext): Promise<TemporalServer> {
-  const searchAttributes = { AccountId: 'Keyword', Model: 'Keyword', TaskState: 'Keyword' };
   const log = () => undefined;
-  const server = await startTemporal({ cliPath: await testTemporalCli(), namespace: 'default', searchAttributes, log });
+  const server = await startTemporal({ cliPath: await testTemporalCli(), namespace: 'default', log });
   const { pid } = server;
   process.kill(pid, 'SIGSTOP');
   t.after(() => {
