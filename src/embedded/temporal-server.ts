@@ -16,6 +16,8 @@ export type TemporalServer = {
   /** Host and port of the gRPC service; the same for as long as this runs, also over restarts of the server. */
   readonly address: string;
   readonly uiUrl: string;
+  /** All on which it listens for others. */
+  readonly ports: readonly number[];
   /** Of the server that runs now. */
   readonly pid: number;
   /** Ends the server; bounded by about 15 seconds. */
@@ -50,37 +52,34 @@ export async function startTemporal({
   namespace,
   log,
   signal,
-  ...options
+  folder: kept,
 }: TemporalOptions): Promise<TemporalServer> {
-  const { folder: kept } = options;
   // The server is started elsewhere, so a relative name would mean another folder there.
   const folder = kept === undefined ? await mkdtemp(join(tmpdir(), 'videogen-temporal-')) : resolve(kept);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await stopOrphan(folder, log);
-  const [port, uiPort, httpPort] = await Promise.all([
+  const [port, uiPort, httpPort, metricsPort] = await Promise.all([
     keptPort(join(folder, 'port'), undefined),
     keptPort(join(folder, 'ui-port'), undefined),
     keptPort(join(folder, 'http-port'), undefined),
+    keptPort(join(folder, 'metrics-port'), undefined),
   ]);
   const address = `127.0.0.1:${port}`;
-  const ports = ['--port', `${port}`, '--ui-port', `${uiPort}`, '--http-port', `${httpPort}`];
-  const quiet = ['--ui-disable-news-fetch', '--log-level', 'warn'];
-  const database = kept === undefined ? [] : ['--db-filename', databaseOf(folder)];
+  const options = {
+    '--ip': '127.0.0.1',
+    '--port': port,
+    '--ui-port': uiPort,
+    '--http-port': httpPort,
+    '--metrics-port': metricsPort,
+    '--namespace': namespace,
+    '--log-level': 'warn',
+    ...(kept !== undefined && { '--db-filename': databaseOf(folder) }),
+  };
+  const args = Object.entries(options).flatMap(([name, value]) => [name, String(value)]);
   const server = await runServer({
     name: 'Temporal',
     start: () =>
-      spawnTemporal(cliPath, folder, [
-        'server',
-        'start-dev',
-        '--ip',
-        '127.0.0.1',
-        ...ports,
-        '--namespace',
-        namespace,
-        ...quiet,
-        ...dynamicConfig,
-        ...database,
-      ]),
+      spawnTemporal(cliPath, folder, ['server', 'start-dev', ...args, ...fairness, '--ui-disable-news-fetch']),
     serves: async () => (await isListening(port)) && (await knowsSearchAttributes(address, namespace)),
     // A new one is there within a second; a loaded machine or a large database takes longer.
     readyWithinMs: 60_000,
@@ -95,6 +94,7 @@ export async function startTemporal({
   return {
     address,
     uiUrl: `http://127.0.0.1:${uiPort}`,
+    ports: [port, uiPort, httpPort, metricsPort],
     get pid() {
       return server.pid();
     },
@@ -109,10 +109,9 @@ const databaseOf = (folder: string): string => join(folder, 'temporal.db');
 
 /**
  * Fairness implies the new matcher in this server and needs nothing else; an account's key then shares a queue evenly. With
- * the default of four partitions tasks of one account overtake each other by dozens of places (measured). The UI is on,
- * without the news it would fetch from the internet.
+ * the default of four partitions tasks of one account overtake each other by dozens of places (measured).
  */
-const dynamicConfig = [
+const fairness = [
   'matching.enableFairness=true',
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',

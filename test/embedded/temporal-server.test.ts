@@ -75,7 +75,13 @@ test('a server that is killed comes back at the same address with its workflows'
 test('a server left behind by a killed process is stopped, and one with the same address and its workflows takes its place', async (t) => {
   const folder = await awkwardFolder();
   const starter = await runStarter('temporal', folder, await testTemporalCli());
-  const orphan = { address: String(starter.said['address']), uiUrl: '', pid: 0, stop: () => Promise.resolve() };
+  const orphan = {
+    address: String(starter.said['address']),
+    uiUrl: '',
+    ports: [],
+    pid: 0,
+    stop: () => Promise.resolve(),
+  };
   await startWorkflow(orphan, 'task-1');
   await starter.kill();
   const server = await start(t, folder);

@@ -156,11 +156,10 @@ async function postgresProcesses(data: string): Promise<readonly number[]> {
 async function frozenTemporal(t: TestContext): Promise<TemporalServer> {
   const log = () => undefined;
   const server = await startTemporal({ cliPath: await testTemporalCli(), namespace: 'default', log });
-  const { pid } = server;
-  process.kill(pid, 'SIGSTOP');
+  process.kill(server.pid, 'SIGSTOP');
   t.after(() => {
     // A frozen one does not hear SIGTERM.
-    process.kill(pid, 'SIGCONT');
+    process.kill(server.pid, 'SIGCONT');
     return server.stop();
   });
   return server;
