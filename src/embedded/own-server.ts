@@ -13,7 +13,7 @@ export type ServerProgram = {
   readonly serves: () => Promise<boolean>;
   /** A server that serves not within this time is stopped and counts as one that did not come up. */
   readonly readyWithinMs: number;
-  /** Starts that may fail before the first one that serves. */
+  /** Starts that may fail before the first one that serves; none begins later than `readyWithinMs`. */
   readonly maxStarts: number;
   /** What to tell the operator when it does not come up. */
   readonly fault: () => Promise<Error>;
@@ -57,7 +57,8 @@ export async function runServer(program: ServerProgram): Promise<OwnServer> {
 }
 
 async function firstStart(program: ServerProgram): Promise<ChildProcess> {
-  for (let starts = 0; starts < program.maxStarts; starts++) {
+  const giveUpAt = Date.now() + program.readyWithinMs;
+  for (let starts = 0; starts < program.maxStarts && Date.now() < giveUpAt; starts++) {
     const child = await startOnce(program, program.signal);
     if (child !== undefined) return child;
     await pause(pauseBetweenStartsMs);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -68,6 +68,15 @@ describe('videogen start, with servers of its own', () => {
     const { status, body } = await createTask(api, { model: 'videogen-2.0-fast', input });
     assert.equal(status, 200, body.msg);
     assert.equal((await ended(String(body.data['taskId'])))['state'], 'success');
+  });
+
+  test('nothing in the data folder can be opened by another account', async () => {
+    const open: string[] = [];
+    for (const name of ['.', ...(await readdir(data, { recursive: true }))]) {
+      const found = await stat(join(data, name)).catch(() => undefined);
+      if (found !== undefined && (found.mode & 0o077) !== 0) open.push(`${(found.mode & 0o777).toString(8)} ${name}`);
+    }
+    assert.deepEqual(open, []);
   });
 
   test('a second start on the same folder refuses, says who has it, and leaves the first alone', async () => {
