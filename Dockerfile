@@ -1,4 +1,4 @@
-# One image, three front doors: node dist/api.js (the default), dist/worker.js and dist/migrate.js.
+# One image, three front doors: node dist/src/api.js (the default), dist/src/worker.js and dist/src/migrate.js.
 # Debian, because Temporal's native library has no musl build.
 FROM node:22.23.2-bookworm-slim AS base
 WORKDIR /app
@@ -32,7 +32,7 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/package.json /app/README.md ./
 COPY --from=build /app/docs ./docs
 COPY --from=build /app/dist ./dist
-RUN ln -s /app/dist/cli.js /usr/local/bin/videogen && videogen --version
+RUN chmod +x /app/dist/src/cli.js && ln -s /app/dist/src/cli.js /usr/local/bin/videogen && videogen --version
 USER node
 EXPOSE 3000
-CMD ["node", "dist/api.js"]
+CMD ["node", "dist/src/api.js"]

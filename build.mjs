@@ -1,6 +1,6 @@
 // Builds the project into dist and clients/typescript/dist: `node build.mjs`, or `node build.mjs --if-needed`, which does
 // nothing when both were made from the files that are here. A running service is not disturbed: everything is made in
-// dist.next first and then moved, one rename for each file, and the chunks that a running program may still load stay.
+// dist.next first and then moved, one rename for each file.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -17,7 +17,6 @@ const steps = [
   ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json', '--outDir', next],
   ['node_modules/typescript/bin/tsc', '-p', client, '--outDir', `${next}/client-package`],
   [`${next}/src/temporal/bundle-workflows.js`],
-  [`${next}/src/bundle-programs.js`],
 ];
 
 /** What the build reads. The image is built without some of these. */
@@ -25,14 +24,9 @@ const sources = ['src', 'activities', 'workflows', 'clients', 'test', 'bench', '
   'package.json',
   'package-lock.json',
 ]);
-const results = ['dist/cli.js', 'dist/workflow-bundle.js', `${client}/dist/index.js`];
-/** Written last: the state of the sources that dist was made from, and its chunks. */
+const results = ['dist/src/cli.js', 'dist/workflow-bundle.js', `${client}/dist/index.js`];
+/** Written last: the state of the sources that dist was made from. */
 const stampFile = 'dist/build.json';
-
-/** Programs load these by name while they run; a name is never used for another content. */
-const chunks = 'dist/chunks';
-/** The chunks of so many earlier builds stay, for programs that were started from them. */
-const keptBuilds = 20;
 
 process.chdir(import.meta.dirname);
 if (process.argv.includes('--if-needed') && isCurrent()) process.exit(0);
@@ -40,13 +34,14 @@ await enter();
 try {
   const state = stateOfSources();
   for (const step of steps) run(step);
-  const [programs, clientFiles] = [filesIn(next), filesIn(`${next}/client-package`)];
+  const [own, clientFiles] = [filesIn(next), filesIn(`${next}/client-package`)];
   move(`${next}/client-package`, `${client}/dist`, clientFiles);
-  const own = programs.filter((file) => !file.startsWith('client-package') && file !== 'pid');
-  move(next, 'dist', own);
-  const made = own.filter((file) => file.startsWith('chunks/'));
-  retireChunks(made);
-  fs.writeFileSync(`${next}/build.json`, JSON.stringify({ state, chunks: made }));
+  move(
+    next,
+    'dist',
+    own.filter((file) => !file.startsWith('client-package') && file !== 'pid'),
+  );
+  fs.writeFileSync(`${next}/build.json`, JSON.stringify({ state }));
   fs.renameSync(`${next}/build.json`, stampFile);
 } finally {
   fs.rmSync(next, { recursive: true, force: true });
@@ -76,30 +71,15 @@ function run([program, ...args]) {
   }
 }
 
-/** Moves the files, chunks before the programs that load them; then removes what the build no longer makes. */
+/** Moves the files, then removes what the build no longer makes. */
 function move(from, to, files) {
-  const inOrder = files.toSorted((a, b) => Number(b.startsWith('chunks/')) - Number(a.startsWith('chunks/')));
-  for (const file of inOrder) {
+  for (const file of files) {
     fs.mkdirSync(join(to, file, '..'), { recursive: true });
     fs.renameSync(join(from, file), join(to, file));
   }
   const made = new Set(files);
-  const gone = filesIn(to).filter((file) => !made.has(file) && !file.startsWith('chunks/') && file !== 'build.json');
+  const gone = filesIn(to).filter((file) => !made.has(file) && file !== 'build.json');
   for (const file of gone) fs.rmSync(join(to, file));
-}
-
-/** Chunks that are no longer made get the moment of it as their time; those of the builds before the last few are removed. */
-function retireChunks(made) {
-  const current = new Set(made);
-  const now = new Date();
-  for (const file of JSON.parse(readOr(stampFile, '{"chunks":[]}')).chunks) {
-    if (!current.has(file) && fs.existsSync(join('dist', file))) fs.utimesSync(join('dist', file), now, now);
-  }
-  const retired = filesIn(chunks)
-    .filter((file) => !current.has(`chunks/${file}`))
-    .map((file) => ({ path: join(chunks, file), at: fs.statSync(join(chunks, file)).mtimeMs }));
-  const kept = [...new Set(retired.map(({ at }) => at))].toSorted((a, b) => b - a).slice(0, keptBuilds);
-  for (const { path, at } of retired) if (!kept.includes(at)) fs.rmSync(path);
 }
 
 function isCurrent() {

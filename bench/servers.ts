@@ -17,7 +17,6 @@ export async function benchTemporal(folder: string): Promise<TemporalServer> {
     cliPath: await benchTemporalCli(),
     folder: join(folder, 'temporal'),
     namespace: 'default',
-    searchAttributes: { AccountId: 'Keyword', Model: 'Keyword', TaskState: 'Keyword' },
     log: silent,
   });
 }

@@ -60,11 +60,11 @@ export async function benchService(
     startApi: async (more = {}) => {
       const port = await keptPort(undefined, undefined);
       const baseUrl = `http://127.0.0.1:${port}`;
-      const child = kept(startChild('../api.js', { ...environment, PORT: String(port), ...more }));
+      const child = kept(startChild('../src/api.js', { ...environment, PORT: String(port), ...more }));
       await waitFor(`the API at ${baseUrl}`, () => isThere(baseUrl));
       return { ...child, baseUrl };
     },
-    startWorker: (script = '../worker.js') => kept(startChild(script, environment)),
+    startWorker: (script = '../src/worker.js') => kept(startChild(script, environment)),
     close: async () => {
       await Promise.all(children.map((child) => child.stop()));
       await db.close();

@@ -6,16 +6,19 @@ import { startApiRole } from './roles/api-role.ts';
 import { externalSettings } from './roles/external-settings.ts';
 import { startMetricsRole } from './roles/metrics-role.ts';
 import { fatalErrors, runUntilSignal } from './roles/run-until-signal.ts';
+import type { Role } from './roles/settings.ts';
 import { sayAndExit } from './say-and-exit.ts';
 
 // The API alone: PostgreSQL and Temporal are somewhere else. Several of these may run side by side.
+process.umask(0o077);
 try {
   const settings = externalSettings(readConfig());
   const log = createLog({ level: settings.logLevel });
   const metrics = createMetrics();
   const watched = await startMetricsRole(settings, log, metrics);
   const role = await startApiRole(settings, log, metrics);
-  await runUntilSignal({ close: () => role.close().then(() => watched.close()) }, fatalErrors().promise, log);
+  const both: Role = { ...role, close: () => role.close().then(() => watched.close()) };
+  await runUntilSignal(both, fatalErrors().promise, log, { delayMs: settings.shutdownDelayMs });
 } catch (error) {
   sayAndExit(error);
 }

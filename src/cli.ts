@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { addExamples } from './commands/examples.ts';
 import { sayAndExit } from './say-and-exit.ts';
 
-// This file is bundled into dist/, beside which the manifest lies; a package.json without a version is not ours.
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+// Compiled, this file lies in dist/src. A package.json without a version is not ours.
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 
@@ -45,6 +45,7 @@ function asked(): readonly (() => Promise<void>)[] {
   return named.length > 0 ? named.map(([, add]) => add) : Object.values(commands);
 }
 
+process.umask(0o077);
 try {
   for (const add of asked()) await add();
   addExamples(program);

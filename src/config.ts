@@ -43,6 +43,8 @@ export type Config = {
   readonly retentionMs: number;
   /** A task whose workflow's code fails is refunded after so long. */
   readonly stuckTaskMs: number;
+  /** Between SIGTERM, from which on `/readyz` answers 503, and the closing of the listener. */
+  readonly shutdownDelayMs: number;
   readonly ffmpegPath: string | undefined;
   readonly previewFaults: boolean;
   /** Holds every answer of the API against its own description; for tests. */
@@ -110,6 +112,19 @@ function parsedBy<T>(parse: (text: string) => T) {
   });
 }
 
+const maxDelayMs = 5 * 60_000;
+
+const delayUnits: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
+
+/** `500ms`, `5s`, `1m` or `0`, in milliseconds. */
+function parseDelay(text: string): number {
+  if (text === '0') return 0;
+  const [, amount, unit = ''] = /^(\d{1,6})(ms|s|m)$/.exec(text) ?? [];
+  const ms = Number(amount) * (delayUnits[unit] ?? Number.NaN);
+  if (!(ms <= maxDelayMs)) throw new Error('must be a duration of up to 5 minutes, such as 5s or 500ms, or 0');
+  return ms;
+}
+
 const schema = z
   .object({
     HOST: z.string().default('127.0.0.1'),
@@ -147,6 +162,7 @@ const schema = z
     READ_RATE: z.string().default('100/10s').pipe(parsedBy(parseRate)),
     REFUSED_CREATE_RATE: z.string().default('100/60s').pipe(parsedBy(parseRate)),
     BAD_KEY_RATE: z.string().default('20/60s').pipe(parsedBy(parseRate)),
+    SHUTDOWN_DELAY: parsedBy(parseDelay).optional(),
     MEDIA_RETENTION_DAYS: wholeNumber(1, 36_500).default(14),
     STUCK_TASK_SECONDS: wholeNumber(1, 86_400).default(600),
     VIDEOGEN_API_KEY: z.string().optional(),
@@ -204,6 +220,8 @@ function config(env: z.output<typeof schema>, environment: Environment): Config 
     readRate: env.READ_RATE,
     refusedCreateRate: env.REFUSED_CREATE_RATE,
     badKeyRate: env.BAD_KEY_RATE,
+    // A proxy needs a few looks at /readyz to notice; on one's own machine there is none.
+    shutdownDelayMs: env.SHUTDOWN_DELAY ?? (env.DATABASE_URL === undefined ? 0 : 5_000),
     retentionMs: env.MEDIA_RETENTION_DAYS * day,
     stuckTaskMs: env.STUCK_TASK_SECONDS * 1000,
     ffmpegPath: env.FFMPEG_PATH,

@@ -4,6 +4,7 @@ import { readConfig } from './config.ts';
 import { sayAndExit } from './say-and-exit.ts';
 
 // Brings database and Temporal namespace up to date, once per deploy, before api and worker.
+process.umask(0o077);
 try {
   const { lines } = await migrate(readConfig());
   for (const line of lines) process.stdout.write(`${line}\n`);

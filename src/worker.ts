@@ -9,6 +9,7 @@ import { startWorkerRole } from './roles/worker-role.ts';
 import { sayAndExit } from './say-and-exit.ts';
 
 // The workers alone: PostgreSQL and Temporal are somewhere else. Several of these may run side by side.
+process.umask(0o077);
 try {
   const settings = externalSettings(readConfig());
   const log = createLog({ level: settings.logLevel });

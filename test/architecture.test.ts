@@ -64,7 +64,7 @@ const opensSockets: Record<string, string> = {
   'src/embedded': 'asks the servers that it starts itself, and downloads programs from addresses in its own code',
 };
 
-type Import = { readonly file: string; readonly to: string; readonly typeOnly: boolean; readonly isLazy: boolean };
+type Import = { readonly file: string; readonly to: string; readonly typeOnly: boolean };
 
 test('a room imports only the rooms that the table of the house allows', () => {
   const wrong = imports().filter(({ file, to, typeOnly }) => {
@@ -106,23 +106,6 @@ test('only src/config.ts reads the environment', () => {
 test('zod and node modules are out of reach of workflow code, whose every error must be a known one', () => {
   const packages = reachedFrom(['workflows/index.ts'], ({ typeOnly }) => !typeOnly).filter((name) => !isOurs(name));
   assert.deepEqual(packages, ['@temporalio/common', '@temporalio/workflow']);
-});
-
-test('whatever takes long to load is out of reach of a start until its servers are under way', () => {
-  const files = ['src/cli.ts', 'src/commands/start.ts', 'src/embedded/service.ts'];
-  const packages = reachedFrom(files, ({ typeOnly, isLazy }) => !typeOnly && !isLazy);
-  assert.deepEqual(
-    packages.filter((name) => !isOurs(name) && !name.startsWith('node:')),
-    ['@temporalio/envconfig', 'commander', 'fastest-levenshtein', 'ipaddr.js', 'zod'],
-  );
-});
-
-test("Temporal's client is out of reach of an API until it listens", () => {
-  const reached = reachedFrom(['src/api.ts'], ({ typeOnly, isLazy }) => !typeOnly && !isLazy);
-  assert.deepEqual(
-    reached.filter((name) => name.startsWith('@temporalio/')),
-    ['@temporalio/envconfig'],
-  );
 });
 
 test('each prepared statement has a name of its own, for a connection refuses a second text under one name', () => {
@@ -205,7 +188,7 @@ function importsOf(file: string): readonly Import[] {
     const name = from ?? dynamic ?? '';
     const to = name.startsWith('.') ? relative('.', join(dirname(file), name)) : packageOf(name);
     const inlineTypes = /^\{\s*(type\s+[^,]+,?\s*)+\}\s*$/.test((names ?? '').trim());
-    return { file, to, typeOnly: type !== undefined || inlineTypes, isLazy: dynamic !== undefined };
+    return { file, to, typeOnly: type !== undefined || inlineTypes };
   });
 }
 

@@ -53,7 +53,7 @@ describe('the build, in a checkout of its own', () => {
     await assert.rejects(build(), ({ stdout }: { stdout: string }) => stdout.includes('broken.ts'));
     await rm(join(checkout, 'src/broken.ts'));
     assert.equal(await builtAt(), earlier);
-    assert.ok(existsSync(join(checkout, 'dist/cli.js')) && !existsSync(join(checkout, 'dist.next')));
+    assert.ok(existsSync(join(checkout, 'dist/src/cli.js')) && !existsSync(join(checkout, 'dist.next')));
   });
 
   test('a running service and its command line go on during a rebuild, and make a video after it', async () => {
@@ -61,25 +61,24 @@ describe('the build, in a checkout of its own', () => {
     const baseUrl = `http://127.0.0.1:${port}`;
     const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
     const env = { ...rest, VIDEOGEN_DATA: join(checkout, 'data'), PORT: String(port) };
-    const service = spawn(process.execPath, ['dist/cli.js', 'start'], { cwd: checkout, env, stdio: 'pipe' });
+    const service = spawn(process.execPath, ['dist/src/cli.js', 'start'], { cwd: checkout, env, stdio: 'pipe' });
     const output: string[] = [];
     for (const stream of [service.stdout, service.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => output.push(text));
     try {
       const key = await waitFor('the key', () => /vg_\w+/.exec(output.join(''))?.[0], limitMs);
-      const chunksBefore = await chunks();
-      // Code that every program and every chunk with a store in it loads: their names change with it.
+      const before = await builtAt();
+      // A file that every program loads.
       await appendFile(join(checkout, 'src/stores/database.ts'), '\nvoid process.argv0.length;\n');
       const building = { isDone: false };
       const done = build().finally(() => (building.isDone = true));
       while (!building.isDone) {
         assert.equal((await fetch(`${baseUrl}/readyz`)).status, 200);
-        const { stdout } = await run(process.execPath, ['dist/cli.js', 'task', '--help'], { cwd: checkout });
+        const { stdout } = await run(process.execPath, ['dist/src/cli.js', 'task', '--help'], { cwd: checkout });
         assert.match(stdout, /^Usage: videogen task/);
       }
       await done;
-      assert.notDeepEqual(await chunks(), chunksBefore);
-      for (const chunk of chunksBefore) assert.ok(existsSync(join(checkout, 'dist', chunk)), chunk);
+      assert.notEqual(await builtAt(), before);
       const input = { prompt: 'a paper boat', duration: 4, generateAudio: true };
       const { status, body } = await createTask({ baseUrl, key }, { model: 'videogen-2.0-fast', input });
       assert.equal(status, 200, body.msg);

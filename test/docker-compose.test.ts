@@ -101,7 +101,7 @@ test('migrate, api and worker are front doors of one image', () => {
     const { build, image, command } = service(name);
     assert.deepEqual(build, { context: '.', dockerfile: 'Dockerfile' });
     assert.equal(image, undefined, 'an image by name would be looked up in the public registry');
-    assert.deepEqual(command, ['node', `dist/${name}.js`]);
+    assert.deepEqual(command, ['node', `dist/src/${name}.js`]);
     assert.ok(existsSync(`src/${name}.ts`));
   }
 });
@@ -181,10 +181,11 @@ test('api and worker share the folder of results', () => {
   }
 });
 
-test('api and worker are given more time to stop than the 45 s that draining may take', () => {
+test('api and worker are given more time to stop than the delay and the 45 s that draining may take', () => {
   for (const name of ['api', 'worker']) {
+    const { shutdownDelayMs } = readConfig(service(name).environment);
     const seconds = Number(/^(\d+)s$/.exec(service(name).stop_grace_period ?? '')?.[1]);
-    assert.ok(seconds > 45, name);
+    assert.ok(seconds > 45 + shutdownDelayMs / 1000, name);
   }
 });
 
@@ -212,7 +213,7 @@ test('the image is Debian with ffmpeg and does not run as root', () => {
   assert.equal([...dockerfile.matchAll(/^FROM (?!base )/gm)].length, 1);
   assert.match(lastStage, /apt-get install .*\bffmpeg\b/);
   assert.equal([...lastStage.matchAll(/^USER (\S+)$/gm)].at(-1)?.[1], 'node');
-  assert.match(lastStage, /^CMD \["node", "dist\/api\.js"\]$/m);
+  assert.match(lastStage, /^CMD \["node", "dist\/src\/api\.js"\]$/m);
 });
 
 test('neither secrets nor this checkout’s own packages get into the image', () => {

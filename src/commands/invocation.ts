@@ -2,7 +2,7 @@ import { basename, relative } from 'node:path';
 
 /** How the person at the keyboard calls this program: `videogen` where that is on the PATH, else the file they gave to Node. */
 export function invocation(...args: readonly string[]): string {
-  const script = process.argv[1] ?? 'dist/cli.js';
+  const script = process.argv[1] ?? 'dist/src/cli.js';
   const program = basename(script) === 'videogen' ? 'videogen' : `node ${shorter(script)}`;
   return [program, ...args].join(' ');
 }

@@ -1,7 +1,6 @@
 import type { Config } from '../config.ts';
-import { lockDataFolder } from '../embedded/data-folder-lock.ts';
-import { findPostgres, postgresFolder } from '../embedded/find-postgres.ts';
-import { startPostgres } from '../embedded/postgres.ts';
+import { lockDataFolder } from '../embedded/data-folder.ts';
+import { findPostgres, postgresFolder, startPostgres } from '../embedded/postgres.ts';
 import { createDatabase, type Database } from '../stores/database.ts';
 
 /** Runs a command on the database of `withDatabaseUrl`. An embedded one that is started for it has today's schema. */

@@ -15,21 +15,34 @@ export function addStartCommand(program: Command): void {
       const asJson = program.opts<{ json?: boolean }>().json === true;
       const say = (message: string) => (asJson ? process.stderr : process.stdout).write(`${message}\n`);
       const signal = signalled();
+      const stopping = new AbortController();
+      void signal.then(() => stopping.abort());
       const { startService } = await import('../embedded/service.ts');
-      const service = await startService(readConfig(), say);
-      const firstKey = await firstKeyOf(service);
+      const service = await startService(readConfig(), say, stopping.signal).catch((error: unknown) => {
+        // Broken off before it ran: what had been started is stopped already.
+        if (stopping.signal.aborted) process.exit(0);
+        throw error;
+      });
+      const firstKey = await firstKeyOf(service, stopping.signal);
       printAnswer(startAnswer(service, firstKey), asJson);
-      await runUntilSignal(service, service.fatal, service.log, signal);
+      await runUntilSignal(service, service.fatal, service.log, { signal, delayMs: service.settings.shutdownDelayMs });
     });
 }
 
-async function firstKeyOf({ settings }: Service): Promise<FirstKey | undefined> {
+/** Undefined when there are accounts already, or when the start was broken off before the database answered. */
+async function firstKeyOf(service: Service, signal: AbortSignal): Promise<FirstKey | undefined> {
   const { firstCredits, makeFirstKey } = await import('../embedded/first-key.ts');
   const { createDatabase } = await import('../stores/database.ts');
+  const { retry } = await import('../roles/retry.ts');
+  const { settings, log } = service;
   const db = createDatabase({ url: settings.databaseUrl, poolSize: 1 });
   try {
-    const made = await makeFirstKey(db);
+    const made = await retry({ step: 'make the first key', log, signal }, () => makeFirstKey(db));
     return made && { ...made, credits: firstCredits };
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    await service.close();
+    throw error;
   } finally {
     await db.close();
   }

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { SetupError } from '../domain/setup-error.ts';
+import type { Log } from '../log.ts';
+import { retry } from '../roles/retry.ts';
 import type { Settings } from '../roles/settings.ts';
-import { searchAttributeNames } from '../temporal/search-attribute-names.ts';
-import { lockDataFolder } from './data-folder-lock.ts';
-import { postgresFolder } from './find-postgres.ts';
+import { migrateToLatest } from '../stores/migrator.ts';
+import { keptSecret, lockDataFolder, openLog } from './data-folder.ts';
 import { keptPort } from './kept-port.ts';
-import { keptSecret } from './kept-secret.ts';
-import { startPostgres } from './postgres.ts';
+import { postgresFolder, startPostgres } from './postgres.ts';
 import { findTemporalCli } from './temporal-cli.ts';
 import { startTemporal } from './temporal-server.ts';
 
@@ -14,6 +15,9 @@ export type EmbeddedStack = {
   readonly settings: Settings;
   /** Undefined when Temporal is not ours. */
   readonly temporalUiUrl: string | undefined;
+  /** The log of the whole service: a file in the data folder, since the terminal belongs to the person who started it. */
+  readonly log: Log;
+  readonly logPath: string;
   /** Stops the servers that are ours and gives the data folder back. */
   stop(): Promise<void>;
 };
@@ -23,40 +27,34 @@ type Found<T> = T & { stop(): Promise<void> };
 
 type Starting = {
   readonly config: Config;
-  readonly log: (message: string) => void;
-  /** Called when the server in question is on its way, at least once, and no later than it is there. */
-  readonly onSpawned: () => void;
+  /** Takes sentences for the person who started the service. */
+  readonly say: (message: string) => void;
+  readonly log: Log;
+  readonly signal: AbortSignal;
 };
 
 /**
  * Brings up whatever the configuration leaves to us: PostgreSQL without DATABASE_URL, Temporal without TEMPORAL_ADDRESS.
  * Both start at the same time, on the data folder, which this process owns from then on. Throws a sentence for the
- * operator when something is missing or the folder is in use; nothing is left running then.
- * `onUnderWay` is called once, when nothing is left to do but wait: code that is loaded before delays the servers.
+ * operator when something is missing or the folder is in use; nothing is left running then, nor after `signal`.
  */
 export async function startEmbeddedStack(
   config: Config,
-  log: (message: string) => void,
-  onUnderWay: () => void,
+  say: (message: string) => void,
+  signal: AbortSignal,
 ): Promise<EmbeddedStack> {
   const lock = await lockDataFolder(config.dataFolder);
-  const [postgresSpawned, temporalSpawned] = [event(), event()];
-  void Promise.all([postgresSpawned.happened, temporalSpawned.happened]).then(onUnderWay);
-  const [postgres, temporal] = await Promise.allSettled([
-    database({ config, log, onSpawned: postgresSpawned.happen }),
-    engine({ config, log, onSpawned: temporalSpawned.happen }),
-  ]);
+  const { log, path: logPath } = await openLog(config);
+  const starting = { config, say, log, signal };
+  const [postgres, temporal] = await Promise.allSettled([database(starting), engine(starting)]);
   const stop = async () => {
     for (const server of [temporal, postgres]) if (server.status === 'fulfilled') await server.value.stop();
     await lock.release();
   };
-  if (postgres.status === 'rejected') {
+  if (postgres.status === 'rejected' || temporal.status === 'rejected' || signal.aborted) {
     await stop();
-    throw postgres.reason;
-  }
-  if (temporal.status === 'rejected') {
-    await stop();
-    throw temporal.reason;
+    for (const server of [postgres, temporal]) if (server.status === 'rejected') throw server.reason;
+    throw signal.reason;
   }
   const secret = config.secret ?? (await keptSecret(config.dataFolder));
   // Links need the port before the API listens.
@@ -72,30 +70,29 @@ export async function startEmbeddedStack(
     resultStore: config.resultStore ?? join(config.dataFolder, 'results'),
     workFolder: join(config.dataFolder, 'work'),
   };
-  return { settings, temporalUiUrl: temporal.value.uiUrl, stop };
+  return { settings, temporalUiUrl: temporal.value.uiUrl, log, logPath, stop };
 }
 
-function event(): { readonly happened: Promise<void>; readonly happen: () => void } {
-  let happen = () => {};
-  const happened = new Promise<void>((resolve) => (happen = resolve));
-  return { happened, happen };
-}
+/** How long a start waits for a database that is away before it gives up. */
+const databaseWaitMs = 120_000;
 
-async function database({ config, log, onSpawned }: Starting): Promise<Found<{ url: string }>> {
-  const folder = postgresFolder(config);
-  const server = await ownOr(config.databaseUrl, () => startPostgres({ folder, log, onSpawned })).finally(onSpawned);
+async function database({ config, say, log, signal }: Starting): Promise<Found<{ url: string }>> {
+  const server =
+    config.databaseUrl === undefined
+      ? await startPostgres({ folder: postgresFolder(config), log: say, signal })
+      : { url: config.databaseUrl, stop: () => Promise.resolve() };
+  const waited = AbortSignal.timeout(databaseWaitMs);
   try {
-    const { migrateToLatest } = await import('../stores/migrator.ts');
-    await migrateToLatest(server.url);
+    await retry(
+      { step: 'migrate the database', log, signal: AbortSignal.any([signal, waited]), onFirstFailure: say },
+      () => migrateToLatest(server.url),
+    );
     return server;
   } catch (error) {
     await server.stop();
-    throw error;
+    if (!waited.aborted) throw error;
+    throw new SetupError(`the database did not answer within ${databaseWaitMs / 1000} s`, { cause: error });
   }
-}
-
-async function ownOr<T extends { url: string }>(url: string | undefined, start: () => Promise<Found<T>>) {
-  return url === undefined ? await start() : { url, stop: () => Promise.resolve() };
 }
 
 /** Without it the list is full of the rounds of `reconcile`, one for each minute. */
@@ -103,13 +100,9 @@ const tasksOnly = 'WorkflowType="videoTask"';
 
 type FoundTemporal = Found<{ target: Settings['temporal']; uiUrl: string | undefined; ports: readonly number[] }>;
 
-async function engine({ config, log, onSpawned }: Starting): Promise<FoundTemporal> {
-  if (config.temporal === undefined) return ownTemporal({ config, log, onSpawned }).finally(onSpawned);
-  onSpawned();
-  return { target: config.temporal, uiUrl: undefined, ports: [], stop: () => Promise.resolve() };
-}
-
-async function ownTemporal({ config, log, onSpawned }: Starting): Promise<FoundTemporal> {
+async function engine({ config, say: log, signal }: Starting): Promise<FoundTemporal> {
+  if (config.temporal !== undefined)
+    return { target: config.temporal, uiUrl: undefined, ports: [], stop: () => Promise.resolve() };
   const cliPath = await findTemporalCli({
     cacheFolder: config.cacheFolder,
     searchPath: config.path,
@@ -117,14 +110,8 @@ async function ownTemporal({ config, log, onSpawned }: Starting): Promise<FoundT
     ...(config.temporalCliPath !== undefined && { explicitPath: config.temporalCliPath }),
   });
   const namespace = config.temporalNamespace;
-  const server = await startTemporal({
-    cliPath,
-    folder: join(config.dataFolder, 'temporal'),
-    namespace,
-    searchAttributes: Object.fromEntries(Object.values(searchAttributeNames).map((name) => [name, 'Keyword'])),
-    log,
-    onSpawned,
-  });
+  const folder = join(config.dataFolder, 'temporal');
+  const server = await startTemporal({ cliPath, folder, namespace, log, signal });
   return {
     target: { connection: { address: server.address }, namespace },
     uiUrl: `${server.uiUrl}/namespaces/${namespace}/workflows?query=${encodeURIComponent(tasksOnly)}`,

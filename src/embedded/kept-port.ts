@@ -1,7 +1,7 @@
-import { randomInt } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { randomBytes, randomInt } from 'node:crypto';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { writeFileAtomically } from './write-file-atomically.ts';
+import { SetupError } from '../domain/setup-error.ts';
 
 /** Below the ranges from which systems number outgoing connections (32768 on Linux), so that none of those sits on it at a restart. */
 const lowestPort = 15_000;
@@ -14,16 +14,10 @@ const maxTries = 50;
  */
 export async function keptPort(file: string | undefined, wanted: number | undefined): Promise<number> {
   if (wanted !== undefined && !(await isFree(wanted)))
-    throw new Error(`port ${wanted} of 127.0.0.1 is taken by another program`);
+    throw new SetupError(`port ${wanted} of 127.0.0.1 is taken by another program`);
   const port = wanted ?? (await rememberedPort(file)) ?? (await newPort());
-  if (file !== undefined) await writeFileAtomically(file, `${port}\n`, 0o644);
+  if (file !== undefined) await writeFileAtomically(file, `${port}\n`);
   return port;
-}
-
-/** The port in the file, free or not; undefined when there is none. */
-export async function readPort(file: string): Promise<number | undefined> {
-  const port = Number(await readFile(file, 'utf8').catch(() => ''));
-  return Number.isInteger(port) && port > 0 && port < 65_536 ? port : undefined;
 }
 
 async function rememberedPort(file: string | undefined): Promise<number | undefined> {
@@ -31,12 +25,18 @@ async function rememberedPort(file: string | undefined): Promise<number | undefi
   return port !== undefined && (await isFree(port)) ? port : undefined;
 }
 
+/** The port that a file remembers; undefined when it remembers none. */
+export async function readPort(file: string): Promise<number | undefined> {
+  const port = Number(await readFile(file, 'utf8').catch(() => ''));
+  return Number.isInteger(port) && port > 0 && port < 65_536 ? port : undefined;
+}
+
 async function newPort(): Promise<number> {
   for (let tries = 0; tries < maxTries; tries++) {
     const port = randomInt(lowestPort, highestPort);
     if (await isFree(port)) return port;
   }
-  throw new Error(`no free port found between ${lowestPort} and ${highestPort} in ${maxTries} tries`);
+  throw new SetupError(`no free port found between ${lowestPort} and ${highestPort} in ${maxTries} tries`);
 }
 
 function isFree(port: number): Promise<boolean> {
@@ -45,4 +45,15 @@ function isFree(port: number): Promise<boolean> {
     server.once('error', () => resolve(false));
     server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
   });
+}
+
+/** Writes a small file so that a reader, also one after a crash of the machine, finds the old text or the new one, never a part. */
+export async function writeFileAtomically(path: string, text: string): Promise<void> {
+  const draft = `${path}.${randomBytes(6).toString('hex')}.new`;
+  try {
+    await writeFile(draft, text, { mode: 0o600, flag: 'wx', flush: true });
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
 }

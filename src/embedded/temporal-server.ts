@@ -1,12 +1,16 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { bringUpTemporal, type TemporalPlan } from './temporal/bring-up-temporal.ts';
-import type { RunningProcess } from './processes/running-process.ts';
-import { boundServerLog } from './server-log.ts';
-import { stopProcess } from './processes/stop-process.ts';
-import { supervise } from './processes/supervise.ts';
-import type { TemporalWanted } from './temporal/temporal-answer.ts';
+import { SetupError } from '../domain/setup-error.ts';
+import { connectTemporal } from '../temporal/connect.ts';
+import { registerSearchAttributes } from '../temporal/register-search-attributes.ts';
+import { keptPort } from './kept-port.ts';
+import { runServer } from './own-server.ts';
+import { commandOf, stopProcess } from './running-process.ts';
+import { boundServerLog, openServerLog, serverLogTail } from './server-log.ts';
 
 export type TemporalServer = {
   /** Host and port of the gRPC service; the same for as long as this runs, also over restarts of the server. */
@@ -20,18 +24,16 @@ export type TemporalServer = {
   readonly stop: () => Promise<void>;
 };
 
-export type TemporalOptions = TemporalWanted & {
+export type TemporalOptions = {
   /** The `temporal` program, see `findTemporalCli`. */
   readonly cliPath: string;
+  readonly namespace: string;
   /** Holds the server's database, ports and log; created when missing. Without it nothing is kept, for tests. */
   readonly folder?: string;
   /** Takes whole sentences for the operator. */
   readonly log: (message: string) => void;
-  /** On 127.0.0.1, like `uiPort`. By default the ones used last, when they are free, else any. */
-  readonly port?: number;
-  readonly uiPort?: number;
-  /** Called whenever the server has been started: whoever has much to load does it from the first time on. */
-  readonly onSpawned?: () => void;
+  /** Breaks the start off. */
+  readonly signal?: AbortSignal;
 };
 
 /** It ends in about a second when asked; its database survives SIGKILL. */
@@ -41,41 +43,147 @@ const stopSteps = [
 ] as const;
 
 /**
- * Starts Temporal's development server with the namespace and the search attributes in place, or adopts the one that a killed
- * process left running on this folder, and watches over it. Resolves once it serves. Hold the lock of the data folder while
- * calling this and until `stop` has ended. A server without a folder is lost, not adopted, when this process is killed.
+ * Starts Temporal's development server with the namespace and our search attributes in place, and watches over it; one that a
+ * killed process left running on this folder is stopped first. Resolves once it serves. Hold the lock of the data folder while
+ * calling this and until `stop` has ended.
  */
-export async function startTemporal(options: TemporalOptions): Promise<TemporalServer> {
-  const { log } = options;
-  const inMemory = options.folder === undefined;
+export async function startTemporal({
+  cliPath,
+  namespace,
+  log,
+  signal,
+  folder: kept,
+}: TemporalOptions): Promise<TemporalServer> {
   // The server is started elsewhere, so a relative name would mean another folder there.
-  const folder = inMemory ? await mkdtemp(join(tmpdir(), 'videogen-temporal-')) : resolve(options.folder);
+  const folder = kept === undefined ? await mkdtemp(join(tmpdir(), 'videogen-temporal-')) : resolve(kept);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const plan: TemporalPlan = { ...options, folder, inMemory, end: endTemporal };
-  const up = await bringUpTemporal(plan);
-  const supervisor = supervise({
+  await stopOrphan(folder, log);
+  const [port, uiPort, httpPort, metricsPort] = await Promise.all([
+    keptPort(join(folder, 'port'), undefined),
+    keptPort(join(folder, 'ui-port'), undefined),
+    keptPort(join(folder, 'http-port'), undefined),
+    keptPort(join(folder, 'metrics-port'), undefined),
+  ]);
+  const address = `127.0.0.1:${port}`;
+  const options = {
+    '--ip': '127.0.0.1',
+    '--port': port,
+    '--ui-port': uiPort,
+    '--http-port': httpPort,
+    '--metrics-port': metricsPort,
+    '--namespace': namespace,
+    '--log-level': 'warn',
+    ...(kept !== undefined && { '--db-filename': databaseOf(folder) }),
+  };
+  const args = Object.entries(options).flatMap(([name, value]) => [name, String(value)]);
+  const server = await runServer({
     name: 'Temporal',
-    first: up.running,
-    // At the same ports, since its address is in use all over the process.
-    restart: async () => (await bringUpTemporal({ ...plan, port: up.port, uiPort: up.uiPort })).running,
-    end: async (running) => {
-      await endTemporal(running);
-      await rm(inMemory ? folder : join(folder, 'pid'), { recursive: true, force: true });
-    },
+    start: () =>
+      spawnTemporal(cliPath, folder, ['server', 'start-dev', ...args, ...fairness, '--ui-disable-news-fetch']),
+    serves: async () => (await isListening(port)) && (await knowsSearchAttributes(address, namespace)),
+    // A new one is there within a second; a loaded machine or a large database takes longer.
+    readyWithinMs: 60_000,
+    // It picks more ports for itself inside, so that a start may fail because another program was faster.
+    maxStarts: 3,
+    fault: () => faultOf(folder),
+    stopSteps,
     housekeeping: () => boundServerLog(join(folder, 'server.log')),
     log,
+    signal,
   });
   return {
-    address: `127.0.0.1:${up.port}`,
-    uiUrl: `http://127.0.0.1:${up.uiPort}`,
-    ports: [up.port, up.uiPort, up.httpPort, up.metricsPort].filter((port) => port !== undefined),
+    address,
+    uiUrl: `http://127.0.0.1:${uiPort}`,
+    ports: [port, uiPort, httpPort, metricsPort],
     get pid() {
-      return supervisor.pid();
+      return server.pid();
     },
-    stop: supervisor.stop,
+    stop: async () => {
+      await server.stop();
+      await rm(kept === undefined ? folder : join(folder, 'pid'), { recursive: true, force: true });
+    },
   };
 }
 
-async function endTemporal(running: RunningProcess): Promise<void> {
-  if (!(await stopProcess(running, stopSteps))) throw new Error(`Temporal (process ${running.pid}) does not end`);
+const databaseOf = (folder: string): string => join(folder, 'temporal.db');
+
+/**
+ * Fairness implies the new matcher in this server and needs nothing else; an account's key then shares a queue evenly. With
+ * the default of four partitions tasks of one account overtake each other by dozens of places (measured).
+ */
+const fairness = [
+  'matching.enableFairness=true',
+  'matching.numTaskqueueReadPartitions=1',
+  'matching.numTaskqueueWritePartitions=1',
+].flatMap((value) => ['--dynamic-config-value', value]);
+
+/** The shell notes its own pid and then becomes the server, so that no kill of ours can leave a server without its pid file. */
+const notePidThenRun = 'echo $$ >"$1" || exit 1; shift; exec "$@"';
+
+/**
+ * Starts the server in a session of its own, so that a Ctrl-C in our terminal does not reach it. Its variables are ours alone:
+ * `TEMPORAL_ADDRESS` and the like are meant for clients.
+ */
+async function spawnTemporal(cliPath: string, folder: string, args: readonly string[]): Promise<ChildProcess> {
+  const log = await openServerLog(join(folder, 'server.log'));
+  // It wants a home, and notes there which version it last was.
+  const env = { HOME: folder, PATH: '/usr/bin:/bin' };
+  try {
+    const child = spawn('/bin/sh', ['-c', notePidThenRun, 'sh', join(folder, 'pid'), cliPath, ...args], {
+      env,
+      cwd: '/',
+      stdio: ['ignore', log.fd, log.fd],
+      detached: true,
+    });
+    await once(child, 'spawn');
+    child.unref();
+    return child;
+  } finally {
+    await log.close();
+  }
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((answer) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => answer(true)).once('error', () => answer(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+/** True once the namespace is there and knows our search attributes, of which a later release may bring more. */
+async function knowsSearchAttributes(address: string, namespace: string): Promise<boolean> {
+  const { client, close } = connectTemporal({ connection: { address }, namespace }, { retries: false });
+  try {
+    return (await registerSearchAttributes(client, 2_000)).length === 0;
+  } catch {
+    // Namespace not made yet, shutting down: all of them mean not now.
+    return false;
+  } finally {
+    await close();
+  }
+}
+
+/** The pid file is checked against the command line, since the pid may belong to another program by now. */
+async function stopOrphan(folder: string, log: (message: string) => void): Promise<void> {
+  const pid = Number(await readFile(join(folder, 'pid'), 'utf8').catch(() => ''));
+  if (!Number.isInteger(pid) || pid <= 0) return;
+  const isGone = async () => (await commandOf(pid))?.includes(databaseOf(folder)) !== true;
+  if (await isGone()) return;
+  log(`Temporal was still running (process ${pid}); starting it anew.`);
+  await stopProcess(pid, isGone, stopSteps);
+}
+
+async function faultOf(folder: string): Promise<SetupError> {
+  const tail = await serverLogTail(join(folder, 'server.log'));
+  const hasDatabase = await access(databaseOf(folder)).then(
+    () => true,
+    () => false,
+  );
+  const advice =
+    'If its file is damaged, delete all files `temporal.db*` in that folder and start again. PostgreSQL keeps every task and ' +
+    'credit: waiting tasks begin again, tasks under way are refunded, and only the histories in the Temporal UI are lost.';
+  return new SetupError(
+    `Temporal does not start on ${folder}. ${hasDatabase ? `${advice} ` : ''}The end of its log:\n${tail}`,
+  );
 }

@@ -56,6 +56,8 @@ export type HttpDeps = {
   readonly now?: () => number;
   /** Names of the parts that are away, none when everything is there; a database that answers by default. */
   readonly ready?: () => Promise<readonly string[]>;
+  /** True once the process is about to stop: `/readyz` answers 503 then. */
+  readonly isLeaving?: () => boolean;
   /** Holds every answer against the OpenAPI document, in tests; one that does not fit becomes a 500. */
   readonly checkAnswers?: boolean;
 };

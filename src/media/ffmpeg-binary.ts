@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { SetupError } from '../domain/setup-error.ts';
 
 /** A binary that hangs is none; one that only takes long is on a busy machine or a cold disk. */
 const versionTimeoutMs = 60_000;
@@ -11,13 +12,14 @@ const versionTimeoutMs = 60_000;
  */
 export function ffmpegBinary(path?: string): string {
   if (path !== undefined) {
-    if (!runs(path)) throw new Error(`ffmpeg at ${path} cannot be run: check the path and its execute permission.`);
+    if (!runs(path))
+      throw new SetupError(`FFMPEG_PATH: ${path} cannot be run as ffmpeg; check the path and its execute permission.`);
     return path;
   }
   if (runs('ffmpeg')) return 'ffmpeg';
   const shipped = shippedFfmpeg();
   if (shipped !== undefined && runs(shipped)) return shipped;
-  throw new Error('No ffmpeg found: install ffmpeg 4.1 or newer on PATH, or give the path of one.');
+  throw new SetupError('No ffmpeg found: install ffmpeg 4.1 or newer on the PATH, or set FFMPEG_PATH to one.');
 }
 
 /**

@@ -14,12 +14,11 @@ import { createMetrics } from '../metrics.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createDatabase } from '../stores/database.ts';
 import { createTaskAcceptor } from '../stores/task-acceptor.ts';
-import type { ApiEngine } from '../temporal/api-engine.ts';
-import { engineLater } from '../temporal/engine-later.ts';
+import { type ApiEngine, openApiEngine } from '../temporal/api-engine.ts';
 import { createTaskStarter } from '../temporal/task-starter.ts';
 import { exportBookMetrics } from './book-metrics.ts';
 import { revealSecret, rotateSecret } from './account-secrets.ts';
-import { loadApiEngine } from './load-temporal.ts';
+import { listenFault, makePrivateFolder } from './local-faults.ts';
 import { createRequestParser } from './request-parser.ts';
 import type { Role, Settings } from './settings.ts';
 
@@ -28,15 +27,13 @@ const drainMs = 15_000;
 
 /** Starts the HTTP API in this process. Temporal may be away: tasks are accepted and wait. */
 export async function startApiRole(settings: Settings, log: Log, metrics = createMetrics()): Promise<Role> {
+  await makePrivateFolder(settings.resultStore, 'RESULT_STORE');
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
     onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
-  const engine = engineLater(async () => {
-    const { openApiEngine } = await loadApiEngine();
-    return openApiEngine(settings.temporal, taskQueuesOf(settings.taskQueue));
-  });
+  const engine = openApiEngine(settings.temporal, taskQueuesOf(settings.taskQueue));
   const starter = createTaskStarter(engine.startTask, (error, task) => {
     log.warn({ err: error, taskId: task.taskId }, 'workflow not started yet; reconcile will start it');
   });
@@ -56,6 +53,7 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
   });
   const taskEnds = createTaskEnds(db);
   const keyUses = createKeyUses(db);
+  let isLeaving = false;
   const app = createApp({
     db,
     log,
@@ -81,13 +79,18 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
     temporalUiUrl: settings.temporalUiUrl,
     noteKeyUse: keyUses.add,
     taskEnds,
+    isLeaving: () => isLeaving,
     checkAnswers: settings.checkAnswers,
   });
-  const server = await startHttpServer({ app, host: settings.host, port: settings.port, log });
+  const { host, port } = settings;
+  const server = await startHttpServer({ app, host, port, log }).catch((error: unknown) => {
+    throw listenFault(error, settings, 'PORT');
+  });
   log.info({ port: server.port, publicUrl: settings.publicUrl }, 'api is listening');
-  // A failure is met again, and reported, by the first call.
-  engine.open().catch(() => {});
   return {
+    leave: () => {
+      isLeaving = true;
+    },
     close: async () => {
       taskEnds.close();
       await server.close(drainMs);

@@ -2,6 +2,7 @@ import { createMetricsApp } from '../http/app.ts';
 import { startHttpServer } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { listenFault } from './local-faults.ts';
 import type { Role, Settings } from './settings.ts';
 
 /** A scrape takes no longer. */
@@ -18,7 +19,10 @@ export async function startMetricsRole(
 ): Promise<Role> {
   if (metricsPort === undefined) return { close: () => Promise.resolve() };
   const app = createMetricsApp({ log, metrics: registry });
-  const server = await startHttpServer({ app, host, port: metricsPort, log, limits: { maxConnections: 100 } });
+  const limits = { maxConnections: 100 };
+  const server = await startHttpServer({ app, host, port: metricsPort, log, limits }).catch((error: unknown) => {
+    throw listenFault(error, { host, port: metricsPort }, 'METRICS_PORT');
+  });
   log.info({ port: server.port }, 'metrics are served');
   return { close: () => server.close(drainMs) };
 }

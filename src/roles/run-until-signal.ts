@@ -1,27 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import type { Role } from './settings.ts';
 
 /** Everything is drained within this time; then the process ends all the same, for an orchestrator would kill it anyway. */
 const drainLimitMs = 45_000;
 
+export type Stopping = {
+  /** The first signal. Whoever starts servers of its own listens from the beginning, for a signal would leave them behind. */
+  readonly signal?: Promise<StopSignal>;
+  /** Between SIGTERM, from which on `/readyz` answers 503, and the closing of the listener. */
+  readonly delayMs?: number;
+};
+
 /**
  * Keeps a role running until SIGTERM or SIGINT (or until `fatal` rejects), then drains it and ends the process: 0 after a
- * signal, 1 after a fatal error or when draining took too long. A second signal ends it at once. Whoever starts servers of
- * its own listens from the beginning and gives `signal`, for a signal during the start would leave them behind.
+ * signal, 1 after a fatal error or when draining took too long. A second signal ends it at once.
  */
 export async function runUntilSignal(
   role: Role,
   fatal: Promise<never>,
   log: Log,
-  signal = signalled(),
+  { signal = signalled(), delayMs = 0 }: Stopping = {},
 ): Promise<never> {
-  const failed = await Promise.race([signal, fatal]).then(
-    () => false,
-    (error: unknown) => {
-      log.fatal({ err: error }, 'stopping because of a fatal error');
-      return true;
-    },
-  );
+  const stopped = await Promise.race([signal, fatal]).catch((error: unknown) => {
+    log.fatal({ err: error }, 'stopping because of a fatal error');
+    return undefined;
+  });
+  if (stopped === 'SIGTERM' && role.leave !== undefined && delayMs > 0) {
+    role.leave();
+    log.info({ delayMs }, 'readyz answers 503; the listener stays open for proxies to notice');
+    await delay(delayMs);
+  }
   log.info('draining');
   const timer = setTimeout(() => {
     log.error('draining took too long');
@@ -30,17 +39,19 @@ export async function runUntilSignal(
   await role.close();
   clearTimeout(timer);
   log.info('stopped');
-  process.exit(failed ? 1 : 0);
+  process.exit(stopped === undefined ? 1 : 0);
 }
 
 const signals = ['SIGTERM', 'SIGINT'] as const;
+type StopSignal = (typeof signals)[number];
 
 /** Resolves at the first SIGTERM or SIGINT from now on; the next one ends the process at once. */
-export async function signalled(): Promise<void> {
-  await new Promise<void>((resolve) => {
-    for (const name of signals) process.once(name, () => resolve());
+export async function signalled(): Promise<StopSignal> {
+  const first = await new Promise<StopSignal>((resolve) => {
+    for (const name of signals) process.once(name, () => resolve(name));
   });
   for (const name of signals) process.once(name, () => process.exit(1));
+  return first;
 }
 
 /** A promise that a role rejects when it cannot go on. */

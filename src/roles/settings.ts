@@ -17,5 +17,10 @@ export type Settings = Config & {
   readonly workFolder: string;
 };
 
-/** A part of the service that is running. `close` drains it within a bound and then returns, whatever happens. */
-export type Role = { close(): Promise<void> };
+/** A part of the service that is running. */
+export type Role = {
+  /** Tells proxies to send requests elsewhere: `/readyz` answers 503 from now on, everything else goes on. */
+  leave?(): void;
+  /** Drains it within a bound and then returns, whatever happens. */
+  close(): Promise<void>;
+};

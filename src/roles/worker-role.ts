@@ -1,4 +1,6 @@
+import type { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { access } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createCallbackActivities, createGenerationActivities, createMainActivities } from '../../activities/index.ts';
@@ -6,8 +8,11 @@ import { sweepWorkFolder } from '../../activities/work-folder.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import type { Log } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
+import { connectTemporal } from '../temporal/connect.ts';
 import { registerSearchAttributes } from '../temporal/register-search-attributes.ts';
 import { ensureReconcileSchedule } from '../temporal/reconcile-schedule.ts';
+import { makePrivateFolder } from './local-faults.ts';
+import { retry } from './retry.ts';
 import type { Role, Settings } from './settings.ts';
 import { installTemporalRuntime } from './temporal-runtime.ts';
 import { openWorkerRooms } from './worker-rooms.ts';
@@ -18,8 +23,14 @@ const forceMs = 20_000;
 /** Attempts that live longer than the longest deadline allows are not alive. */
 const staleWorkMs = 26 * 60 * 60_000;
 
+export type WorkerRole = Role & {
+  /** Resolves once all workers poll and the schedule is in place; rejects when the role is closed before. */
+  readonly running: Promise<void>;
+};
+
 /**
- * Starts the workers of all three task queues in this process. Rejects when Temporal or the database cannot be reached.
+ * Starts the workers of all three task queues in this process. What is local is checked before this resolves (ffmpeg, the
+ * work folder, the workflows' code). What needs Temporal is repeated in the background until it works.
  * `wrap` may put something else in the place of what the activities work with, such as other providers.
  */
 export async function startWorkerRole(
@@ -28,57 +39,97 @@ export async function startWorkerRole(
   onFatal: (error: unknown) => void,
   metrics = createMetrics(),
   wrap: (deps: ActivityDeps) => ActivityDeps = (deps) => deps,
-): Promise<Role> {
+): Promise<WorkerRole> {
   installTemporalRuntime(log);
+  await access(mainQueue.workflowBundle.codePath);
+  await makePrivateFolder(settings.resultStore, 'RESULT_STORE');
+  await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA');
   await sweepWorkFolder(settings.workFolder, staleWorkMs);
   const rooms = openWorkerRooms(settings, log, metrics);
-  const deps = wrap(rooms.deps);
-  const connection = await NativeConnection.connect(settings.temporal.connection);
-  await registerSearchAttributes(rooms.client);
+  const stopping = new AbortController();
+  const opened: Opened = { connection: undefined, workers: [], runs: [] };
+  // Without the SDK's own retries, which throw from a timer once the connection is closed under them.
+  const temporal = connectTemporal(settings.temporal, { retries: false });
+  const running = startWorkers(
+    { settings, log, client: temporal.client, deps: wrap(rooms.deps), onFatal, signal: stopping.signal },
+    opened,
+  );
+  running.catch((error: unknown) => {
+    if (!stopping.signal.aborted) onFatal(error);
+  });
+  const close = async () => {
+    stopping.abort();
+    await running.catch(() => {});
+    for (const worker of opened.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    await Promise.allSettled(opened.runs);
+    // It refuses while a worker that was just being made still holds it; the process ends anyway.
+    await opened.connection?.close().catch((error: unknown) => log.warn({ err: error }, 'connection not closed'));
+    await Promise.allSettled([temporal.close(), rooms.close()]);
+  };
+  return { running, close };
+}
+
+type Starting = {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly client: Client;
+  readonly deps: ActivityDeps;
+  readonly onFatal: (error: unknown) => void;
+  readonly signal: AbortSignal;
+};
+
+/** What has been opened so far, for `close`. */
+type Opened = { connection: NativeConnection | undefined; readonly workers: Worker[]; readonly runs: Promise<void>[] };
+
+async function startWorkers({ settings, log, client, deps, onFatal, signal }: Starting, opened: Opened): Promise<void> {
+  const step = (name: string) => ({ step: name, log, signal });
+  const queues = taskQueuesOf(settings.taskQueue);
+  const connection = await retry(step('connect to Temporal'), () =>
+    NativeConnection.connect(settings.temporal.connection),
+  );
+  opened.connection = connection;
+  await retry(step('register search attributes'), () => registerSearchAttributes(client));
+  for (const options of workerOptions(settings, deps)) {
+    const worker = await retry(step(`start the worker of ${options.taskQueue}`), () =>
+      Worker.create({ ...options, connection }),
+    );
+    opened.workers.push(worker);
+    const run = worker.run();
+    opened.runs.push(run);
+    run.catch(onFatal);
+  }
+  log.info({ queues, concurrency: settings.generationConcurrency }, 'worker is running');
+  // Last, since a Temporal that was restarted itself takes up to seven seconds to answer for a schedule (measured), and no
+  // task must wait for that.
+  await retry(step('ensure the reconcile schedule'), () => ensureReconcileSchedule(client, queues));
+}
+
+function workerOptions(settings: Settings, deps: ActivityDeps): WorkerOptions[] {
   const queues = taskQueuesOf(settings.taskQueue);
   const common = {
-    connection,
     namespace: settings.temporal.namespace,
     shutdownGraceTime: graceMs,
     shutdownForceTime: forceMs,
     ...versionOf(settings),
   };
-  const workers = await Promise.all([
-    Worker.create({ ...common, ...mainQueue, taskQueue: queues.main, activities: createMainActivities(deps) }),
-    Worker.create({
+  return [
+    { ...common, ...mainQueue, taskQueue: queues.main, activities: createMainActivities(deps) },
+    {
       ...common,
       taskQueue: queues.generation,
       activities: createGenerationActivities(deps),
       maxConcurrentActivityTaskExecutions: settings.generationConcurrency,
       // Otherwise a heartbeat is held back for most of its timeout, and progress would stand still (docs/decisions.md).
       maxHeartbeatThrottleInterval: '1s',
-    }),
-    Worker.create({
+    },
+    {
       ...common,
       taskQueue: queues.callbacks,
       activities: createCallbackActivities(deps),
       // Slow receivers hold a place for 15 seconds, and an account holds 16 of them at most (src/outbound/webhook.ts).
       maxConcurrentActivityTaskExecutions: 500,
-    }),
-  ]);
-  const runs = workers.map((worker) => worker.run());
-  for (const run of runs) run.catch(onFatal);
-  log.info({ queues, concurrency: settings.generationConcurrency }, 'worker is running');
-  const close = async () => {
-    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    await Promise.allSettled(runs);
-    await connection.close();
-    await rooms.close();
-  };
-  try {
-    // Last, since an engine that was restarted itself takes up to seven seconds to answer for a schedule (measured), and no
-    // task must wait for that.
-    await ensureReconcileSchedule(rooms.client, queues);
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  return { close };
+    },
+  ];
 }
 
 /** With a version, each workflow stays with the workers of the version that began it (docs/operations.md). */

@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { modelCatalogue } from '../domain/models.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
@@ -23,7 +22,7 @@ import { ownEndpoints } from './own-endpoints.ts';
 import type { Settings } from './settings.ts';
 import { createRequestParser } from './request-parser.ts';
 
-export type WorkerRooms = { readonly deps: ActivityDeps; readonly client: Client; close(): Promise<void> };
+export type WorkerRooms = { readonly deps: ActivityDeps; close(): Promise<void> };
 
 /** Everything the activities need, wired together from the settings. Connects lazily. */
 export function openWorkerRooms(settings: Settings, log: Log, metrics: Metrics): WorkerRooms {
@@ -74,5 +73,5 @@ export function openWorkerRooms(settings: Settings, log: Log, metrics: Metrics):
   const close = async () => {
     await Promise.allSettled([imageClient.close(), callbackClient.close(), temporal.close(), db.close()]);
   };
-  return { deps, client: temporal.client, close };
+  return { deps, close };
 }

@@ -43,7 +43,7 @@ returning account_id`,
 
 /** Opens an account with credits when there is none at all; answers its id, or undefined when there was one. */
 export async function createFirstAccount(
-  db: Database,
+  db: Pick<Database, 'run'>,
   { name, credits }: { name: string; credits: number },
 ): Promise<string | undefined> {
   const [created] = await db.run<{ account_id: string }>(insertFirstAccount, [uuidv7(), name, credits]);

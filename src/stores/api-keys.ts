@@ -36,7 +36,7 @@ returning id`,
 
 /** Makes a key and answers it, for the only time; undefined when there is no such account. */
 export async function createApiKey(
-  db: Database,
+  db: Pick<Database, 'run'>,
   { accountId, name, scopes, expiresAt, dialect = 'native' }: NewKey,
 ): Promise<{ readonly keyId: string; readonly key: string } | undefined> {
   const keyId = uuidv7();

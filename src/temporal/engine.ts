@@ -4,16 +4,15 @@ import type { TaskQueues } from '../domain/task-queues.ts';
 import { callbackWorkflowId, taskWorkflowId } from '../domain/workflow-ids.ts';
 import type { deliverCallback, redeliverSignal, videoTask } from '../../workflows/index.ts';
 import { within } from './connect.ts';
-import { searchAttributeNames as names } from './search-attribute-names.ts';
 import { lookAt, unlessGone } from './workflow-look.ts';
 
 const startLimitMs = 10_000;
 const stopLimitMs = 5_000;
 
 export const searchAttributes = {
-  accountId: defineSearchAttributeKey(names.accountId, SearchAttributeType.KEYWORD),
-  model: defineSearchAttributeKey(names.model, SearchAttributeType.KEYWORD),
-  taskState: defineSearchAttributeKey(names.taskState, SearchAttributeType.KEYWORD),
+  accountId: defineSearchAttributeKey('AccountId', SearchAttributeType.KEYWORD),
+  model: defineSearchAttributeKey('Model', SearchAttributeType.KEYWORD),
+  taskState: defineSearchAttributeKey('TaskState', SearchAttributeType.KEYWORD),
 };
 
 type AcceptedTask = { readonly taskId: string; readonly accountId: string; readonly model: string };

@@ -7,8 +7,8 @@ const limitMs = 30_000;
 const keyword = 2;
 
 /** Registers the search attributes that are missing in the namespace: a workflow that sets an unknown one is stuck for ever. */
-export async function registerSearchAttributes(client: Client): Promise<readonly string[]> {
-  return within(client, limitMs, async () => {
+export async function registerSearchAttributes(client: Client, timeoutMs = limitMs): Promise<readonly string[]> {
+  return within(client, timeoutMs, async () => {
     const { operatorService } = client.connection;
     const namespace = client.options.namespace;
     const { customAttributes } = await operatorService.listSearchAttributes({ namespace });

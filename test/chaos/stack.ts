@@ -60,10 +60,9 @@ export async function startStack(folder: string, size: StackSize, say: (message:
   const { cacheFolder, path: searchPath, temporalCliPath } = readConfig();
   const explicitPath = temporalCliPath === undefined ? {} : { explicitPath: temporalCliPath };
   const cliPath = await findTemporalCli({ cacheFolder, searchPath, log: say, ...explicitPath });
-  const searchAttributes = { AccountId: 'Keyword', Model: 'Keyword', TaskState: 'Keyword' };
   const [postgres, temporal] = await Promise.all([
     startPostgres({ folder: join(folder, 'postgres'), log: say }),
-    startTemporal({ cliPath, folder: join(folder, 'temporal'), namespace: 'default', searchAttributes, log: say }),
+    startTemporal({ cliPath, folder: join(folder, 'temporal'), namespace: 'default', log: say }),
   ]);
   await migrateToLatest(postgres.url);
   const temporalProxy = await startTcpProxy(temporal.address);
@@ -121,12 +120,17 @@ async function startProcesses(folder: string, environment: NodeJS.ProcessEnv, si
   const program = (path: string) => fileURLToPath(new URL(path, import.meta.url));
   const logOf = (name: string) => join(folder, `${name}.log`);
   const workers = Array.from({ length: size.workers }, (_, index) =>
-    keepRunning(`worker ${index + 1}`, program('worker.js'), environment, logOf(`worker-${index + 1}`)),
+    keepRunning(`worker ${index + 1}`, program('../../src/worker.js'), environment, logOf(`worker-${index + 1}`)),
   );
   const apis = [];
   for (let index = 1; index <= size.apis; index += 1) {
     const port = String(await keptPort(undefined, undefined));
-    const kept = keepRunning(`API ${index}`, program('api.js'), { ...environment, PORT: port }, logOf(`api-${index}`));
+    const kept = keepRunning(
+      `API ${index}`,
+      program('../../src/api.js'),
+      { ...environment, PORT: port },
+      logOf(`api-${index}`),
+    );
     apis.push({ ...kept, baseUrl: `http://127.0.0.1:${port}` });
   }
   return { apis, workers };

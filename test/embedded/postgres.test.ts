@@ -5,9 +5,8 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Client } from 'pg';
-import { findPostgres } from '../../src/embedded/find-postgres.ts';
-import { startPostgres, type Postgres } from '../../src/embedded/postgres.ts';
-import { runningProcess } from '../../src/embedded/processes/running-process.ts';
+import { findPostgres, startPostgres, type Postgres } from '../../src/embedded/postgres.ts';
+import { commandOf } from '../../src/embedded/running-process.ts';
 import { awkwardFolder, runStarter, until } from '../support/embedded-processes.ts';
 
 async function sql(url: string, text: string): Promise<unknown[]> {
@@ -38,7 +37,7 @@ test('a fresh folder becomes a database that keeps its data and its address over
   await sql(first.url, "create table kept as select 'grüße' as word");
   assert.equal(await findPostgres(folder), first.url);
   await first.stop();
-  assert.equal(await runningProcess(first.pid), undefined);
+  assert.equal(await commandOf(first.pid), undefined);
   assert.equal(await findPostgres(folder), undefined);
 
   const second = await start(t, folder);
@@ -66,27 +65,33 @@ test('a server that is killed comes back at the same address with every commit',
   assert.ok(postgres.log.some((message) => message.includes(`process ${killed}) has died`)));
 });
 
-test('a server left behind by a killed process is adopted, not doubled', async (t) => {
+test('a server left behind by a killed process is stopped, and one with the same address and every commit takes its place', async (t) => {
   const folder = await awkwardFolder();
   const starter = await runStarter('postgres', folder);
   await starter.kill();
   const url = await findPostgres(folder);
   assert.equal(url, starter.said['url']);
-  const adopted = await start(t, folder);
-  assert.equal(adopted.pid, starter.said['pid']);
-  assert.equal(adopted.url, starter.said['url']);
-  await adopted.stop();
-  assert.equal(await runningProcess(adopted.pid), undefined);
+  await sql(String(url), 'create table kept as select 41 as n');
+  const next = await start(t, folder);
+  assert.equal(await commandOf(Number(starter.said['pid'])), undefined);
+  assert.equal(next.url, url);
+  assert.deepEqual(await sql(next.url, 'select n from kept'), [41]);
 });
 
-test('an adopted server that is killed is started again', async (t) => {
+test('a server that a killed process left behind frozen is replaced, too', async (t) => {
   const folder = await awkwardFolder();
-  await (await runStarter('postgres', folder)).kill();
-  const adopted = await start(t, folder);
-  const killed = adopted.pid;
-  process.kill(killed, 'SIGKILL');
-  await until(() => adopted.pid !== killed, 'a new server');
-  assert.deepEqual(await sql(adopted.url, 'select 1'), [1]);
+  const starter = await runStarter('postgres', folder);
+  await starter.kill();
+  process.kill(Number(starter.said['pid']), 'SIGSTOP');
+  assert.deepEqual(await sql((await start(t, folder)).url, 'select 1'), [1]);
+});
+
+test('a start that is broken off while its server does not answer leaves nothing running', async () => {
+  const folder = await awkwardFolder();
+  const stopping = new AbortController();
+  const log = (message: string) => void (message.startsWith('Creating') && stopping.abort(new Error('broken off')));
+  await assert.rejects(startPostgres({ folder, log, signal: stopping.signal }), /broken off/);
+  assert.equal(await findPostgres(folder), undefined);
 });
 
 /**
@@ -135,5 +140,5 @@ test('stopping ends it although a client is connected, and may be repeated', asy
   client.on('error', () => undefined);
   await client.connect();
   await Promise.all([postgres.stop(), postgres.stop()]);
-  assert.equal(await runningProcess(postgres.pid), undefined);
+  assert.equal(await commandOf(postgres.pid), undefined);
 });

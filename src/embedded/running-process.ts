@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { errorCode } from '../domain/setup-error.ts';
+
+const run = promisify(execFile);
+
+/** The program and arguments of the process with this pid, joined by spaces; undefined when there is none or it is a zombie. */
+export function commandOf(pid: number): Promise<string | undefined> {
+  return process.platform === 'linux' ? commandFromProc(pid) : commandFromPs(pid);
+}
+
+/** A zombie has an empty command line. */
+async function commandFromProc(pid: number): Promise<string | undefined> {
+  const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return text === '' ? undefined : text.split('\0').join(' ').trim();
+}
+
+/** Where there is no `/proc`, which is macOS. `ps` ends with 1 for an unknown pid; any other fault must not look like that. */
+export async function commandFromPs(pid: number): Promise<string | undefined> {
+  const env = { LC_ALL: 'C', PATH: '/usr/bin:/bin' };
+  const columns = ['-ww', '-o', 'stat=', '-o', 'command=', '-p', String(pid)];
+  const { stdout } = await run('ps', columns, { env, timeout: 5_000 }).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 1) return { stdout: '' };
+    throw error;
+  });
+  const [, command] = /^\s*[^Z\s]\S*\s+(.*)$/m.exec(stdout) ?? [];
+  return command?.trim();
+}
+
+export type StopStep = { readonly signal: NodeJS.Signals; readonly waitMs: number };
+
+/** Sends the signals one after another, each with its time, until the process is gone; throws when it outlives them all. */
+export async function stopProcess(
+  pid: number,
+  isGone: () => Promise<boolean>,
+  steps: readonly StopStep[],
+): Promise<void> {
+  for (const { signal, waitMs } of steps) {
+    if (await isGone()) return;
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      // It ended by itself between the look and the signal, which is what we wanted.
+      if (errorCode(error) !== 'ESRCH') throw error;
+    }
+    for (const deadline = Date.now() + waitMs; Date.now() < deadline; await pause(20)) if (await isGone()) return;
+  }
+  if (!(await isGone())) throw new Error(`process ${pid} does not end`);
+}

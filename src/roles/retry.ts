@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { errorCode } from '../domain/setup-error.ts';
+import type { Log } from '../log.ts';
+
+const firstPauseMs = 250;
+const maxPauseMs = 10_000;
+
+export type Retry = {
+  /** The step for the log, such as `connect to Temporal`. */
+  readonly step: string;
+  readonly log: Log;
+  /** Ends the retries and does not wait for the attempt under way; the promise then rejects. */
+  readonly signal: AbortSignal;
+  /** Takes a sentence for the person who waits. */
+  readonly onFirstFailure?: (message: string) => void;
+};
+
+/**
+ * Runs a step of the start that needs another server, again and again until it succeeds: an outage during the start must
+ * not end a process that has accepted tasks. Each attempt has a time limit of its own. Pauses double from 0.25 to 10 s.
+ * What cannot pass by itself is not repeated.
+ */
+export async function retry<T>({ step, log, signal, onFirstFailure }: Retry, attempt: () => Promise<T>): Promise<T> {
+  for (let attempts = 1, pauseMs = firstPauseMs; ; attempts++, pauseMs = Math.min(maxPauseMs, pauseMs * 2)) {
+    signal.throwIfAborted();
+    try {
+      const done = await unlessAborted(signal, attempt());
+      if (attempts > 1) log.info({ step, attempts }, 'start step succeeded');
+      return done;
+    } catch (error) {
+      if (signal.aborted || isFinal(error)) throw error;
+      if (attempts === 1) onFirstFailure?.(`Could not ${step} yet (${reasonOf(error)}); trying again.`);
+      log.warn({ err: error, step, attempts, pauseMs }, 'start step failed; it is retried');
+    }
+    await pause(pauseMs, undefined, { signal });
+  }
+}
+
+async function unlessAborted<T>(signal: AbortSignal, attempt: Promise<T>): Promise<T> {
+  const listening = new AbortController();
+  const aborted = once(signal, 'abort', { signal: listening.signal }).then((): never => {
+    throw signal.reason;
+  });
+  aborted.catch(() => {});
+  try {
+    return await Promise.race([attempt, aborted]);
+  } finally {
+    listening.abort();
+  }
+}
+
+/** A fault of the program, or a refusal by PostgreSQL that is not in the classes 08 (connection), 53 (resources) and 57 (operator). */
+function isFinal(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof ReferenceError || error instanceof SyntaxError) return true;
+  const code = errorCode(error) ?? '';
+  return /^[0-9A-Z]{5}$/.test(code) && !/^(08|53|57|E)/.test(code);
+}
+
+function reasonOf(error: unknown): string {
+  // A connection that is refused at several addresses is an AggregateError without a message.
+  return (error instanceof Error && error.message) || errorCode(error) || String(error);
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { keptPort } from '../../src/embedded/kept-port.ts';
+import { startTemporal, type TemporalServer } from '../../src/embedded/temporal-server.ts';
+import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { connectTemporal } from '../../src/temporal/connect.ts';
+import { createEngine } from '../../src/temporal/engine.ts';
+import { type Api, createTask, recordInfo } from '../support/api.ts';
+import { testTemporalCli } from '../support/embedded-temporal-cli.ts';
+import { createTestAccount, createTestEnvironment } from '../support/service.ts';
+import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
+import { spawnEntryPoint, type Running } from '../support/videogen.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+// Servers that are frozen (SIGSTOP) take connections and answer nothing, which is how an overloaded one looks. An outage is a
+// length of time: there is no condition to wait for.
+
+/** Longer than a connection to PostgreSQL is waited for. */
+const postgresFrozenMs = 6_000;
+/** Longer than any call to Temporal during the start may take. */
+const temporalFrozenMs = 40_000;
+
+test('a PostgreSQL that pauses right after the API listens delays the first key, and ends nothing', async (t) => {
+  const service = await start(t, {});
+  await waitFor('the API to listen', async () =>
+    (await service.log()).includes('api is listening') ? true : undefined,
+  );
+  const postgres = await postgresProcesses(service.data);
+  for (const pid of postgres) process.kill(pid, 'SIGSTOP');
+  await delay(postgresFrozenMs);
+  for (const pid of postgres) process.kill(pid, 'SIGCONT');
+  await finishesTask(service);
+});
+
+test('a Temporal that is frozen for 40 s while the service starts lets tasks be accepted, which then succeed', async (t) => {
+  const temporal = await frozenTemporal(t);
+  const service = await start(t, { TEMPORAL_ADDRESS: temporal.address });
+  const api = await firstKey(service);
+  const taskId = await accepted(api);
+  await delay(temporalFrozenMs);
+  assert.equal(service.running.child.exitCode, null, service.running.stderr());
+  assert.match(service.running.stdout(), /Temporal does not answer yet/);
+  process.kill(temporal.pid, 'SIGCONT');
+  await succeeds(api, taskId);
+});
+
+test('a worker that is started while Temporal is frozen for 40 s works once it answers', async (t) => {
+  const temporal = await frozenTemporal(t);
+  const environment = await createTestEnvironment({ TEMPORAL_ADDRESS: temporal.address });
+  t.after(() => environment.close());
+  const worker = spawnEntryPoint('worker', { ...environment.environment, LOG_LEVEL: 'info' });
+  t.after(() => ended(worker));
+  const { accountId } = await createTestAccount(environment.database);
+  const taskId = await acceptTestTask(environment.database.db, accountId, taskParam('[[instant]] waits'));
+  await delay(temporalFrozenMs);
+  assert.equal(worker.child.exitCode, null, worker.stdout());
+  process.kill(temporal.pid, 'SIGCONT');
+  const { client, close } = connectTemporal(environment.settings.temporal);
+  t.after(() => close());
+  const engine = createEngine(client, taskQueuesOf(environment.settings.taskQueue));
+  await waitFor('the worker', () => (worker.stdout().includes('worker is running') ? true : undefined), 60_000);
+  await engine.startTask({ taskId, accountId, model: 'videogen-2.0-fast' });
+  assert.equal((await waitForEnd(environment.database.db, taskId)).state, 'success');
+});
+
+test('a service whose Temporal is never there accepts tasks, says what it waits for, and ends with 0 when asked', async (t) => {
+  const service = await start(t, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+  await accepted(await firstKey(service));
+  await waitFor('the sentence', () =>
+    service.running.stdout().includes('Temporal does not answer yet') ? true : undefined,
+  );
+  service.running.child.kill('SIGINT');
+  const [code] = (await once(service.running.child, 'exit')) as [number | null]; // what 'exit' carries
+  assert.equal(code, 0, service.running.stderr());
+  await assert.rejects(readFile(join(service.data, 'postgres', 'cluster', 'postmaster.pid')));
+});
+
+type Started = {
+  readonly data: string;
+  readonly baseUrl: string;
+  readonly running: Running;
+  readonly log: () => Promise<string>;
+};
+
+async function start(t: TestContext, extra: NodeJS.ProcessEnv): Promise<Started> {
+  const data = await mkdtemp(join(tmpdir(), 'videogen-start-outage-'));
+  t.after(() => rm(data, { recursive: true, force: true }));
+  const port = String(await keptPort(undefined, undefined));
+  const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
+  const env = { ...rest, VIDEOGEN_DATA: data, PORT: port, PREVIEW_FAULTS: '1', READ_RATE: 'off', ...extra };
+  const running = spawnEntryPoint('cli', env, 'start');
+  t.after(() => ended(running));
+  const log = () => readFile(join(data, 'videogen.log'), 'utf8').catch(() => '');
+  return { data, baseUrl: `http://127.0.0.1:${port}`, running, log };
+}
+
+async function ended({ child }: Running): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
+
+async function firstKey({ running, baseUrl }: Started): Promise<Api> {
+  const key = await waitFor(
+    'the first key',
+    () => {
+      assert.equal(running.child.exitCode, null, running.stderr());
+      return /vg_\w+/.exec(running.stdout())?.[0];
+    },
+    60_000,
+  );
+  return { baseUrl, key };
+}
+
+async function finishesTask(service: Started): Promise<void> {
+  const api = await firstKey(service);
+  await succeeds(api, await accepted(api));
+}
+
+async function accepted(api: Api): Promise<string> {
+  const { status, body } = await createTask(api, {
+    model: 'videogen-2.0-fast',
+    input: { prompt: '[[instant]] start' },
+  });
+  assert.equal(status, 200, body.msg);
+  return String(body.data['taskId']);
+}
+
+async function succeeds(api: Api, taskId: string): Promise<void> {
+  const state = await waitFor(
+    'the end of the task',
+    async () => {
+      const { body } = await recordInfo(api, taskId);
+      return body.data['completeTime'] === null ? undefined : body.data['state'];
+    },
+    90_000,
+  );
+  assert.equal(state, 'success');
+}
+
+/** The postmaster and everything it has started. */
+async function postgresProcesses(data: string): Promise<readonly number[]> {
+  const postmaster = Number.parseInt(await readFile(join(data, 'postgres', 'cluster', 'postmaster.pid'), 'utf8'), 10);
+  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=']);
+  const pairs = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+  return [postmaster, ...pairs.flatMap(([pid = 0, parent]) => (parent === postmaster ? [pid] : []))];
+}
+
+async function frozenTemporal(t: TestContext): Promise<TemporalServer> {
+  const log = () => undefined;
+  const server = await startTemporal({ cliPath: await testTemporalCli(), namespace: 'default', log });
+  process.kill(server.pid, 'SIGSTOP');
+  t.after(() => {
+    // A frozen one does not hear SIGTERM.
+    process.kill(server.pid, 'SIGCONT');
+    return server.stop();
+  });
+  return server;
+}
