@@ -30,6 +30,7 @@ RUN install --directory --owner=node --group=node /data /results
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps TMPDIR=/data
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/package.json ./
+COPY --from=build /app/assets ./assets
 COPY --from=build /app/dist ./dist
 USER node
 EXPOSE 3000

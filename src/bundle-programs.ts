@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 // hundred of them with its packages: in a few large ones a start takes half a second less (docs/decisions.md).
 
 /** They bring a native library, threads or files of their own, which are looked for beside their code; or half of Temporal. */
-const leftAsPackages = ['@temporalio/*', 'fontkit', 'mediabunny', 'pino', 'sharp'];
+const leftAsPackages = ['@temporalio/*', 'mediabunny', 'pino', 'sharp'];
 
 /** What packages in CommonJS expect to be there. */
 const require =

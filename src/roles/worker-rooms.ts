@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { modelCatalogue } from '../domain/models.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
+import { provideFontSettings } from '../config.ts';
 import { translationOf } from '../http/translation.ts';
 import type { Log } from '../log.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
@@ -39,6 +40,7 @@ export function openWorkerRooms(settings: Settings, log: Log, metrics: Metrics):
   const box = createSecretBox(settings.secret);
   const ffmpeg = createFfmpeg(settings.ffmpegPath === undefined ? {} : { path: settings.ffmpegPath });
   const media = createFolderResultStore(settings);
+  provideFontSettings();
   const preview = createPreviewProvider({ ffmpeg, faults: settings.previewFaults });
   const deps: ActivityDeps = {
     db,
