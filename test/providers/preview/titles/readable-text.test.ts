@@ -48,6 +48,12 @@ test('a font of the machine is used for what the shipped one lacks', { skip: ara
   assert.deepEqual(await inChild(t, settings, ['قارب ورقي']), [{ text: 'قارب ورقي', isWhole: true }]);
 });
 
+test('on a machine that says nothing about its fonts, settings of ours are used and nothing complains', async (t) => {
+  const config = new URL('../../../../src/config.js', import.meta.url).href;
+  const before = `import { provideFontSettings } from ${JSON.stringify(config)}; provideFontSettings('/nowhere');`;
+  assert.deepEqual(await inChild(t, undefined, ['A fox'], before), [{ text: 'A fox', isWhole: true }]);
+});
+
 /** A folder of this machine with a font that has a character, for the one test that needs such a font. */
 function fontWith(character: string): string | undefined {
   try {
@@ -59,16 +65,18 @@ function fontWith(character: string): string | undefined {
 }
 
 /** What a process finds that has no other fonts than these settings of fontconfig say. It must not complain of anything. */
-async function inChild(t: TestContext, settings: string, texts: readonly string[]): Promise<unknown> {
+async function inChild(t: TestContext, settings: string | undefined, texts: readonly string[], before = '') {
   const folder = await temporaryFolder(t);
-  await writeFile(join(folder, 'fonts.conf'), settings);
+  const file = join(folder, 'fonts.conf');
+  if (settings !== undefined) await writeFile(file, settings);
   const module = new URL('../../../../src/providers/preview/titles/readable-text.js', import.meta.url).href;
-  const program = `import { readableText } from ${JSON.stringify(module)};
+  const program = `${before} import { readableText } from ${JSON.stringify(module)};
     const found = [];
     for (const text of ${JSON.stringify(texts)}) found.push(await readableText(text));
     console.log(JSON.stringify(found));`;
-  const env = { HOME: folder, FONTCONFIG_FILE: join(folder, 'fonts.conf'), XDG_CACHE_HOME: folder };
+  const env = { HOME: folder, XDG_CACHE_HOME: folder, ...(settings === undefined ? {} : { FONTCONFIG_FILE: file }) };
   const child = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { env, encoding: 'utf8' });
   assert.equal(child.stderr, '');
-  return JSON.parse(child.stdout);
+  const found: unknown = JSON.parse(child.stdout);
+  return found;
 }
