@@ -31,6 +31,7 @@ ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps TMPDIR=/data
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/package.json /app/README.md ./
 COPY --from=build /app/docs ./docs
+COPY --from=build /app/assets ./assets
 COPY --from=build /app/dist ./dist
 RUN chmod +x /app/dist/src/cli.js && ln -s /app/dist/src/cli.js /usr/local/bin/videogen && videogen --version
 USER node

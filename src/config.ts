@@ -1,7 +1,8 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { defaultModels, type Model, providerNames, unknownProviders } from './domain/models.ts';
 import { parseRate, type Rate } from './domain/rate.ts';
@@ -68,6 +69,16 @@ export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(`The configuration is not usable:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
   }
+}
+
+/**
+ * Names a file of settings for fontconfig, which finds the fonts of titles, where the machine has none: it would complain on
+ * standard error. It reads the environment itself, once, before the first text.
+ */
+export function provideFontSettings(systemFile = '/etc/fonts/fonts.conf'): void {
+  const { FONTCONFIG_FILE: file, FONTCONFIG_PATH: folder }: Environment = process.env;
+  if (file !== undefined || folder !== undefined || existsSync(systemFile)) return;
+  process.env['FONTCONFIG_FILE'] = fileURLToPath(import.meta.resolve('#assets/fonts.conf'));
 }
 
 /**

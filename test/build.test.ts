@@ -21,8 +21,6 @@ describe('the build, in a checkout of its own', () => {
   const build = (...args: readonly string[]) =>
     run(process.execPath, ['build.mjs', ...args], { cwd: checkout, timeout: limitMs });
   const builtAt = async () => (await stat(join(checkout, 'dist/build.json'))).mtimeMs;
-  const chunks = async () =>
-    (JSON.parse(await readFile(join(checkout, 'dist/build.json'), 'utf8')) as { chunks: readonly string[] }).chunks;
   before(async () => {
     checkout = await mkdtemp(join(tmpdir(), 'videogen-build-'));
     for (const path of sources) await cp(path, join(checkout, path), { recursive: true });
@@ -67,7 +65,7 @@ describe('the build, in a checkout of its own', () => {
       stream.setEncoding('utf8').on('data', (text: string) => output.push(text));
     try {
       const key = await waitFor('the key', () => /vg_\w+/.exec(output.join(''))?.[0], limitMs);
-      const before = await builtAt();
+      const earlier = await builtAt();
       // A file that every program loads.
       await appendFile(join(checkout, 'src/stores/database.ts'), '\nvoid process.argv0.length;\n');
       const building = { isDone: false };
@@ -78,7 +76,7 @@ describe('the build, in a checkout of its own', () => {
         assert.match(stdout, /^Usage: videogen task/);
       }
       await done;
-      assert.notEqual(await builtAt(), before);
+      assert.notEqual(await builtAt(), earlier);
       const input = { prompt: 'a paper boat', duration: 4, generateAudio: true };
       const { status, body } = await createTask({ baseUrl, key }, { model: 'videogen-2.0-fast', input });
       assert.equal(status, 200, body.msg);

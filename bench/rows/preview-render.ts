@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp, { type OverlayOptions } from 'sharp';
 import { createFfmpeg } from '../../src/media/ffmpeg.ts';
-import { encoderArguments } from '../../src/providers/preview/encoder-arguments.ts';
-import { framesPerSecond } from '../../src/providers/preview/film.ts';
+import { encoderArguments } from '../../src/providers/preview/encoding.ts';
 import { createPreviewProvider } from '../../src/providers/preview/preview-provider.ts';
+import { framesPerSecond } from '../../src/providers/preview/layers.ts';
 import { createRandom } from '../../src/providers/preview/random.ts';
 import type { ReferenceImage } from '../../src/providers/provider.ts';
 import { interleaved } from '../rounds.ts';
@@ -82,7 +82,6 @@ async function timed(folder: string, work: (workFolder: string) => Promise<unkno
 }
 
 const ffmpeg = createFfmpeg();
-const timeoutMs = 120_000;
 const forever = new AbortController().signal;
 
 async function film(workFolder: string, duration: number, images: readonly ReferenceImage[]): Promise<void> {
@@ -106,12 +105,12 @@ async function film(workFolder: string, duration: number, images: readonly Refer
 
 function encodedAgain(workFolder: string, path: string): Promise<void> {
   const args = ['-i', path, '-filter_complex', '[0:v]null[film]', ...encoderArguments(true, 0), 'again.mp4'];
-  return ffmpeg({ args, cwd: workFolder, signal: forever, timeoutMs });
+  return ffmpeg({ args, cwd: workFolder, signal: forever });
 }
 
 function testFilm(workFolder: string, seconds: number): Promise<void> {
   const picture = ['-f', 'lavfi', '-i', `testsrc2=size=1280x720:rate=${framesPerSecond}:duration=${seconds}`];
   const sound = ['-f', 'lavfi', '-i', `sine=frequency=440:sample_rate=48000:duration=${seconds}`];
   const args = [...picture, ...sound, '-filter_complex', '[0:v]null[film]', ...encoderArguments(true, 1), 'test.mp4'];
-  return ffmpeg({ args, cwd: workFolder, signal: forever, timeoutMs });
+  return ffmpeg({ args, cwd: workFolder, signal: forever });
 }

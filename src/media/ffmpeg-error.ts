@@ -2,7 +2,8 @@ export type FfmpegFailure = {
   /** Null when a signal ended it or it never started. */
   readonly exitCode: number | null;
   readonly killedBy: string | null;
-  readonly timedOut: boolean;
+  /** Killed, because it made no progress. */
+  readonly stalled: boolean;
   /** The end of what it wrote to standard error; may name files, so it belongs in the log only. */
   readonly stderr: string;
   readonly cause?: unknown;
@@ -20,7 +21,7 @@ export class FfmpegError extends Error {
 }
 
 function howItEnded(failure: FfmpegFailure): string {
-  if (failure.timedOut) return 'took too long and was killed';
+  if (failure.stalled) return 'made no progress and was killed';
   if (failure.killedBy !== null) return `was killed by ${failure.killedBy}`;
   return failure.exitCode === null ? 'could not be started' : `ended with exit code ${failure.exitCode}`;
 }

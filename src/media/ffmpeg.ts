@@ -1,6 +1,5 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
-import { Readable, type Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
 import { ffmpegBinary } from './ffmpeg-binary.ts';
 import { FfmpegError } from './ffmpeg-error.ts';
 import { frameCounter } from './frame-counter.ts';
@@ -14,10 +13,8 @@ export type FfmpegRun = {
   readonly cwd: string;
   /** Aborting kills the child at once; the run then rejects with the signal's reason, after the child is gone. */
   readonly signal: AbortSignal;
-  /** The longest a run may take; a child that is still there then is killed. */
-  readonly timeoutMs: number;
-  /** What ffmpeg reads as `pipe:0`. Pulled only as fast as ffmpeg takes it. */
-  readonly input?: AsyncIterable<Uint8Array>;
+  /** The longest a run may go without another frame; a child that stalls is killed. How long the whole takes is the signal's matter. */
+  readonly stallMs?: number;
   /** Hears how many frames have been written so far, about twice a second. */
   readonly onFrame?: (frames: number) => void;
 };
@@ -25,21 +22,28 @@ export type FfmpegRun = {
 /** Runs ffmpeg to its end. Rejects with `FfmpegError` when it fails, and with the signal's reason when aborted. */
 export type Ffmpeg = (run: FfmpegRun) => Promise<void>;
 
-/** Only files we wrote and pipes: an address inside a file must never make ffmpeg fetch something. */
+/** A frame takes a hundredth of a second, a poster up to a few seconds; a machine that is very busy is still waited for. */
+const longestStallMs = 5 * 60_000;
+
+/** A stall is seen in so many looks, so that a time in which this process itself stood still counts as one of them only. */
+const looksUntilStalled = 8;
+
+/** Only files we wrote: an address inside a file must never make ffmpeg fetch something. */
 const globalOptions = ['-nostdin', '-hide_banner', '-loglevel', 'error', '-y', '-progress', 'pipe:1'];
 const protocolOptions = ['-protocol_whitelist', 'file,pipe'];
 
 /** How much of the child's complaint an error carries: enough for the reason, bounded for the log. */
 const stderrTailCharacters = 4096;
 
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /** Finds the binary once (throws when there is none, see `ffmpegBinary`) and answers the function that runs it. */
 export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
   const binary = ffmpegBinary(options.path);
   return async (run) => {
     run.signal.throwIfAborted();
-    const child = spawn(binary, [...globalOptions, ...beforeEachInput(run.args)], { cwd: run.cwd });
+    const args = [...globalOptions, ...beforeEachInput(run.args)];
+    const child = spawn(binary, args, { cwd: run.cwd, stdio: ['ignore', 'pipe', 'pipe'] });
     lowerPriority(child.pid);
     await watched(child, run);
   };
@@ -51,21 +55,40 @@ function beforeEachInput(args: readonly string[]): string[] {
 }
 
 async function watched(child: Child, run: FfmpegRun): Promise<void> {
-  let timedOut = false;
   const kill = () => child.kill('SIGKILL');
-  const timer = setTimeout(() => (timedOut = kill()), run.timeoutMs);
+  const stall = watchForStall(run.stallMs ?? longestStallMs, kill);
   run.signal.addEventListener('abort', kill, { once: true });
   const stderr = tailOf(child.stderr);
-  child.stdout.setEncoding('utf8').on('data', frameCounter(run.onFrame ?? (() => undefined)));
+  const onFrame = (frames: number) => {
+    stall.sawFrames(frames);
+    run.onFrame?.(frames);
+  };
+  child.stdout.setEncoding('utf8').on('data', frameCounter(onFrame));
   try {
-    const [end, feedError] = await Promise.all([ended(child), feed(child, run.input)]);
+    const { error: cause, ...end } = await ended(child);
     run.signal.throwIfAborted();
-    const cause = end.error ?? feedError;
-    if (end.exitCode !== 0 || cause !== undefined) throw new FfmpegError({ ...end, timedOut, stderr: stderr(), cause });
+    if (end.exitCode !== 0) throw new FfmpegError({ ...end, stalled: stall.isSeen(), stderr: stderr(), cause });
   } finally {
-    clearTimeout(timer);
+    stall.stop();
     run.signal.removeEventListener('abort', kill);
   }
+}
+
+/** Kills once the number of frames has been the same for so long. */
+function watchForStall(stallMs: number, kill: () => void) {
+  let [last, looks] = [0, 0];
+  const timer = setInterval(() => {
+    looks += 1;
+    if (looks === looksUntilStalled) kill();
+  }, stallMs / looksUntilStalled);
+  return {
+    sawFrames: (frames: number) => {
+      if (frames === last) return;
+      [last, looks] = [frames, 0];
+    },
+    isSeen: () => looks >= looksUntilStalled,
+    stop: () => clearInterval(timer),
+  };
 }
 
 type End = { readonly exitCode: number | null; readonly killedBy: string | null; readonly error?: Error };
@@ -76,24 +99,6 @@ function ended(child: Child): Promise<End> {
     child.once('error', (error) => resolve({ exitCode: null, killedBy: null, error }));
     child.once('close', (exitCode, killedBy) => resolve({ exitCode, killedBy }));
   });
-}
-
-/**
- * Writes the input. An input that fails kills the child, for half a film is no film; that failure is the answer.
- * A pipe that ffmpeg closed early is no failure: ffmpeg may stop reading when it has all its frames.
- */
-async function feed(child: Child, input: AsyncIterable<Uint8Array> | undefined): Promise<unknown> {
-  let failure: unknown;
-  async function* guarded() {
-    try {
-      yield* input ?? [];
-    } catch (error) {
-      failure = error;
-      child.kill('SIGKILL');
-    }
-  }
-  await pipeline(Readable.from(guarded()), child.stdin).catch(() => undefined);
-  return failure;
 }
 
 function tailOf(stream: Readable): () => string {

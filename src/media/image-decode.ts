@@ -1,5 +1,5 @@
 import type { FrameSize } from '../domain/frame-size.ts';
-import { sharp } from './image-library.ts';
+import { isPhotoFormat, sharp } from './image-library.ts';
 
 /** Pixels a side, both bounds included (design, section 7). */
 const minSidePx = 300;
@@ -53,6 +53,7 @@ async function checkHeader(bytes: Buffer): Promise<void> {
 
 async function header(bytes: Buffer) {
   try {
+    if (!isPhotoFormat(bytes)) throw new Error('the first bytes are those of another format');
     return await sharp(bytes, { limitInputPixels: false }).metadata();
   } catch (error) {
     throw new ImageRefusal('is not a readable JPEG, PNG or WebP image', { cause: error });

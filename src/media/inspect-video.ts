@@ -46,8 +46,8 @@ export function createVideoInspector(ffmpeg: Ffmpeg) {
   };
 }
 
-/** An ffmpeg that was killed or ran out of time says something about this machine, nothing about the file. */
+/** An ffmpeg that was killed or made no progress says something about this machine, nothing about the file. */
 function isFaultOfFile(error: unknown): boolean {
   if (error instanceof VideoFileError) return true;
-  return error instanceof FfmpegError && error.failure.killedBy === null && !error.failure.timedOut;
+  return error instanceof FfmpegError && error.failure.killedBy === null && !error.failure.stalled;
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { FrameSize } from '../domain/frame-size.ts';
-import { sharp } from './image-library.ts';
+import { isPhotoFormat, sharp } from './image-library.ts';
 
 /** What a browser shows without asking: a JPEG of grey or of the usual colours, not one for a printing press. */
 const shownColours: readonly string[] = ['srgb', 'b-w'];
@@ -11,7 +11,7 @@ const shownColours: readonly string[] = ['srgb', 'b-w'];
  */
 export async function isPosterOf(path: string, { widthPx, heightPx }: FrameSize): Promise<boolean> {
   const bytes = await readFile(path);
-  if (bytes.length < 4 || bytes.readUInt16BE(bytes.length - 2) !== endOfImage) return false;
+  if (!isPhotoFormat(bytes) || bytes.readUInt16BE(bytes.length - 2) !== endOfImage) return false;
   const header = await sharp(bytes, { limitInputPixels: false })
     .metadata()
     .catch(() => undefined);

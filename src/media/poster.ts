@@ -5,9 +5,6 @@ import { probeVideo } from './probe-video.ts';
 /** Past the opening fade and before the end, where a film most often shows what it is about. */
 const goodMoment = 0.4;
 
-/** A tenth of a second's work; a busy machine may take long over it, and the step that it belongs to has five minutes. */
-const posterTimeoutMs = 240_000;
-
 export type PosterOptions = {
   /** Length of the video, where the caller has probed it already; measured from the file otherwise. */
   readonly durationSeconds?: number;
@@ -38,6 +35,5 @@ export async function makePoster(
       .concat(posterPath),
     cwd: dirname(posterPath),
     signal: options.signal ?? new AbortController().signal,
-    timeoutMs: posterTimeoutMs,
   });
 }

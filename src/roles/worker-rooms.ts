@@ -1,6 +1,7 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { modelCatalogue } from '../domain/models.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
+import { provideFontSettings } from '../config.ts';
 import { translationOf } from '../dialects/dialect.ts';
 import type { Log } from '../log.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
@@ -44,6 +45,7 @@ export function openWorkerRooms(settings: Settings, log: Log, metrics: Metrics):
   const box = createSecretBox(settings.secret);
   const ffmpeg = createFfmpeg(settings.ffmpegPath === undefined ? {} : { path: settings.ffmpegPath });
   const media = createFolderResultStore(settings);
+  provideFontSettings();
   const preview = createPreviewProvider({ ffmpeg, faults: settings.previewFaults });
   const models = modelCatalogue(settings.models);
   const deps: ActivityDeps = {

@@ -8,7 +8,7 @@ import { createCompleteTask } from '../../activities/complete-task.ts';
 import { mediaKeysOf } from '../../activities/media-keys.ts';
 import { createStoreResult } from '../../activities/store-result.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
-import { writeInstantClip } from '../../src/providers/preview/instant-clip.ts';
+import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import { createDatabase, type Database } from '../../src/stores/database.ts';
 import { oldFfmpeg } from '../providers/preview/render-support.ts';
 import { activityDeps } from '../support/activity-deps.ts';
@@ -39,7 +39,7 @@ describe('storing a result', () => {
   async function staged(taskId: string, changedPoster?: string) {
     const { staged: key, stagedPoster: posterKey } = mediaKeysOf(taskId);
     const work = await mkdtemp(join(tmpdir(), 'videogen-staged-'));
-    const { path, posterPath } = await writeInstantClip(work);
+    const { path, posterPath } = await copyInstantClip(work);
     if (changedPoster !== undefined) await writeFile(posterPath, changedPoster);
     await deps.media.put(key, path, 'video/mp4');
     await deps.media.put(posterKey, posterPath, 'image/jpeg');

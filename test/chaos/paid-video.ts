@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { instantClipBase64 } from '../../src/providers/preview/instant-clip-data.ts';
+import { readFileSync } from 'node:fs';
 
-const clip = Buffer.from(instantClipBase64, 'base64');
+const clip = readFileSync(new URL(import.meta.resolve('#assets/instant-clip.mp4')));
 
 /** A video that plays, and differs in its bytes from that of every other job and from the job's own other videos. */
 export function paidVideo(jobId: string, video: number): Buffer {

@@ -6,7 +6,7 @@ import { TaskFault } from '../../src/domain/task-fault.ts';
 import type { Ffmpeg } from '../../src/media/ffmpeg.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
 import { isPosterOf } from '../../src/media/is-poster-of.ts';
-import { writeInstantClip } from '../../src/providers/preview/instant-clip.ts';
+import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import { oldFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
 
 const never: Ffmpeg = async () => assert.fail('no poster was to be made');
@@ -15,7 +15,7 @@ const clipSize = { widthPx: 1280, heightPx: 720 };
 
 test('a good poster that came with the video is kept: nothing is decoded, nothing written', async (t) => {
   const folder = await temporaryFolder(t);
-  const { path: videoPath, posterPath: deliveredPoster } = await writeInstantClip(folder);
+  const { path: videoPath, posterPath: deliveredPoster } = await copyInstantClip(folder);
   const made = join(folder, 'made.jpg');
   const order = { videoPath, deliveredPoster, posterPath: made, signal };
   const { measured, isPosterMade } = await createVideoInspector(never)(order);
@@ -26,7 +26,7 @@ test('a good poster that came with the video is kept: nothing is decoded, nothin
 
 test('without a poster, or with a bad one, it is made from the video, and the bad one stays as it was', async (t) => {
   const folder = await temporaryFolder(t);
-  const { path: videoPath, posterPath: deliveredPoster } = await writeInstantClip(folder);
+  const { path: videoPath, posterPath: deliveredPoster } = await copyInstantClip(folder);
   await writeFile(deliveredPoster, 'not found');
   const inspect = createVideoInspector(oldFfmpeg());
   for (const delivered of [undefined, deliveredPoster]) {
@@ -40,7 +40,7 @@ test('without a poster, or with a bad one, it is made from the video, and the ba
 
 test('a poster does not make a video of what is none', async (t) => {
   const folder = await temporaryFolder(t);
-  const { path: videoPath, posterPath: deliveredPoster } = await writeInstantClip(folder);
+  const { path: videoPath, posterPath: deliveredPoster } = await copyInstantClip(folder);
   await writeFile(videoPath, 'nothing of the kind');
   const order = { videoPath, deliveredPoster, posterPath: join(folder, 'made.jpg'), signal };
   await assert.rejects(createVideoInspector(never)(order), (error) => {

@@ -6,6 +6,7 @@ import sharp from 'sharp';
 import { isPosterOf } from '../../src/media/is-poster-of.ts';
 import { temporaryFolder } from '../providers/preview/render-support.ts';
 
+const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="640" height="360"></svg>';
 const size = { widthPx: 640, heightPx: 360 };
 const picture = () => sharp({ create: { width: 640, height: 360, channels: 3, background: '#336699' } });
 
@@ -37,6 +38,7 @@ test('another size, another format, a cut-off file, a turned picture, printing c
     'its end alone': whole.subarray(-2),
     'a page': Buffer.from('<html>no such picture</html>'),
     'a page with the end of a JPEG': Buffer.concat([Buffer.from('<html>'), whole.subarray(-2)]),
+    'an SVG with the end of a JPEG': Buffer.concat([Buffer.from(svg), whole.subarray(-2)]),
     nothing: Buffer.alloc(0),
   };
   for (const [what, bytes] of Object.entries(others)) assert.equal(await isPoster(folder, bytes), false, what);

@@ -18,7 +18,6 @@ test('the poster is a JPEG of the size of the video, taken at 40 % of it', async
     args,
     cwd,
     signal: new AbortController().signal,
-    timeoutMs: 300_000,
   });
   const poster = join(cwd, 'poster.jpg');
   await makePoster(ffmpeg, join(cwd, 'film.mp4'), poster);
@@ -38,7 +37,6 @@ test('the poster shows the colours that the video shows', async (t) => {
         .concat(['-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv', 'film.mp4']),
       cwd,
       signal: new AbortController().signal,
-      timeoutMs: 300_000,
     });
     await makePoster(renderer, join(cwd, 'film.mp4'), poster);
     const { channels } = await sharp(await readFile(poster)).stats();

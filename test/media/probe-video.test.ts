@@ -11,7 +11,7 @@ const picture = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=30:duration=2'
 const sound = ['-f', 'lavfi', '-i', 'sine=duration=2'];
 
 async function encode(cwd: string, ...args: string[]): Promise<string> {
-  await oldFfmpeg()({ args: [...args, 'made.mp4'], cwd, signal: new AbortController().signal, timeoutMs: 300_000 });
+  await oldFfmpeg()({ args: [...args, 'made.mp4'], cwd, signal: new AbortController().signal });
   return join(cwd, 'made.mp4');
 }
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { TaskFault } from '../../src/domain/task-fault.ts';
 import { sharp } from '../../src/media/image-library.ts';
 import { fetchReferenceImages } from '../../src/media/reference-image.ts';
@@ -175,6 +176,15 @@ const refused: readonly [string, () => Promise<Buffer> | Buffer, string | RegExp
   ['an empty file', () => Buffer.alloc(0), unreadable],
   ['a web page', () => Buffer.from('<!doctype html><title>404</title>'), unreadable],
   ['an SVG', () => Buffer.from(svg), unreadable],
+  ['an SVG after a space', () => Buffer.from(` \n${svg}`), unreadable],
+  ['an SVG with a byte order mark', () => Buffer.from(`\ufeff<?xml version="1.0"?>${svg}`), unreadable],
+  ['a gzipped SVG', () => gzipSync(svg), unreadable],
+  [
+    'an SVG that begins as a JPEG',
+    () => Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.from(svg)]),
+    unreadable,
+  ],
+  ['an SVG that begins as a WebP', () => Buffer.from(`RIFF    WEBP${svg}`), unreadable],
   ['a GIF', () => images.plainImage(400, 400).gif().toBuffer(), unreadable],
   ['a TIFF', () => images.plainImage(400, 400).tiff().toBuffer(), unreadable],
   ['an AVIF', () => images.plainImage(400, 400).avif({ effort: 0 }).toBuffer(), unreadable],
@@ -301,4 +311,21 @@ test('a bad image stops the downloads of the others', { timeout: 100_000 }, asyn
 test('sharp opens no file by its path, whatever text of a client would get there', async () => {
   const [image] = await fetchBodies(await images.plainImage(300, 300).png().toBuffer());
   await assert.rejects(sharp(image?.path).metadata());
+});
+
+test('an SVG of ours reaches neither files nor addresses', async () => {
+  const red = join(folder, 'red.png');
+  await writeFile(red, await images.plainImage(300, 300).png().toBuffer());
+  let requests = 0;
+  answers = [() => (requests += 1)];
+  for (const href of [red, `file://${red}`, urlOf(0)]) {
+    const body = `<style>@import url("${href}");</style><image href="${href}" width="300" height="300"/>`;
+    const drawn = sharp(Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="300" height="300">${body}</svg>`));
+    const pixels = await drawn.ensureAlpha().raw().toBuffer();
+    assert.ok(
+      pixels.every((byte) => byte === 0),
+      href,
+    );
+  }
+  assert.equal(requests, 0);
 });

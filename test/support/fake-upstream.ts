@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TaskFault } from '../../src/domain/task-fault.ts';
-import { writeInstantClip } from '../../src/providers/preview/instant-clip.ts';
+import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import type { GeneratedVideo, Provider, RecoveredJob } from '../../src/providers/provider.ts';
 
 // A FAKE: no service of this kind exists. It keeps the books that a paid upstream would keep, so that tests can count the
@@ -42,7 +42,7 @@ export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
   const asked: string[] = [];
   const jobOf = (jobId: string) => jobs.find((job) => job.jobId === jobId);
   const delivered = async (folder: string): Promise<GeneratedVideo> => {
-    const { path, posterPath } = await writeInstantClip(folder);
+    const { path, posterPath } = await copyInstantClip(folder);
     return hasPosters ? { path, posterPath } : { path };
   };
   const provider: Provider = {

@@ -1,4 +1,4 @@
-/** Failures that an operator may ask for in the prompt (design, section 10), to see how the service takes them. */
+/** Failures that an operator may ask for in the prompt to see how the service takes them. */
 export type Faults = {
   readonly reject: boolean;
   readonly crash: boolean;

@@ -1,11 +1,11 @@
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { TaskFault } from '../../domain/task-fault.ts';
 import type { GeneratedVideo, GenerationRequest, Provider } from '../provider.ts';
 import { readFaults, type Faults } from './faults.ts';
-import type { Film } from './film.ts';
-import { writeInstantClip } from './instant-clip.ts';
-import { renderFilm } from './render-film.ts';
-import type { RunFfmpeg } from './run-ffmpeg.ts';
+import { renderFilm, type Film, type RunFfmpeg } from './render-film.ts';
 
 export type PreviewDeps = {
   readonly ffmpeg: RunFfmpeg;
@@ -53,7 +53,7 @@ async function follow(
   if (faults.hang) await untilAborted(signal);
   const images = await request.images();
   const video = faults.instant
-    ? await writeInstantClip(request.workFolder)
+    ? await copyInstantClip(request.workFolder)
     : await render(deps, { ...request, title, images }, faults, report, signal);
   report(100);
   return video;
@@ -80,6 +80,17 @@ async function render(
     const failMsg = 'The renderer stopped before the video was finished.';
     throw new TaskFault('internal', failMsg, { retryable: !faults.crash, cause });
   }
+}
+
+/**
+ * A ready-made clip and its poster, the same for every request: 720p, 4 s, with sound, whatever ratio, duration and sound were
+ * asked for. They are there to load the service, not the CPU.
+ */
+export async function copyInstantClip(folder: string): Promise<Required<GeneratedVideo>> {
+  const video = { path: join(folder, 'video.mp4'), posterPath: join(folder, 'poster.jpg') };
+  await copyFile(fileURLToPath(import.meta.resolve('#assets/instant-clip.mp4')), video.path);
+  await copyFile(fileURLToPath(import.meta.resolve('#assets/instant-clip.jpg')), video.posterPath);
+  return video;
 }
 
 /** Most of the bar belongs to the delay that was asked for; the film takes the rest in a moment. */

@@ -1,20 +1,34 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { frameSize } from '../../domain/frame-size.ts';
-import type { GeneratedVideo } from '../provider.ts';
-import { encoderArguments } from './encoder-arguments.ts';
-import { filmPicture } from './film-picture.ts';
-import { filmCards, filmTitles } from './titles/film-titles.ts';
-import { framesPerSecond, type Film, type FilmShape } from './film.ts';
-import { layerGraph } from './titles/layer-graph.ts';
-import { outputGraph, posterArguments } from './film-outputs.ts';
-import { filmSeed } from './random.ts';
-import type { RunFfmpeg } from './run-ffmpeg.ts';
-import { soundtrack } from './sound/soundtrack.ts';
-import { wavFile } from './sound/wav.ts';
+import type { TaskInput } from '../../domain/task.ts';
+import type { GeneratedVideo, ReferenceImage } from '../provider.ts';
+import { encoderArguments, outputGraph, posterArguments } from './encoding.ts';
+import { framesPerSecond, layersGraph, writeStills, type Layer } from './layers.ts';
+import { photographs } from './photographs.ts';
+import { createRandom, filmSeed } from './random.ts';
+import { choosePalette, drawn } from './scenes/drawing.ts';
+import { scene } from './scenes/scenes.ts';
+import { samplesPerSecond, soundtrack } from './soundtrack.ts';
+import { titleLayers } from './titles/title-layers.ts';
 
-/** A 15 s film takes about three seconds on two free cores; this is for a machine with a hundred of them to make. */
-const renderTimeoutMs = 10 * 60_000;
+/** What a film is made from. */
+export type Film = {
+  readonly model: string;
+  readonly input: TaskInput;
+  /** What of the prompt is to be shown. */
+  readonly title: string;
+  readonly images: readonly ReferenceImage[];
+  readonly workFolder: string;
+};
+
+/** What this provider asks of a renderer; the media room's `Ffmpeg` is one. Rejects when ffmpeg fails or is aborted. */
+export type RunFfmpeg = (run: {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+  readonly onFrame?: (frames: number) => void;
+}) => Promise<void>;
 
 /**
  * Renders the film into the work folder, and its poster in the same run: exactly 24 frames for each second, H.264, with AAC
@@ -22,45 +36,36 @@ const renderTimeoutMs = 10 * 60_000;
  */
 export async function renderFilm(
   ffmpeg: RunFfmpeg,
-  film: Film,
+  { model, input, title, images, workFolder }: Film,
   onProgress: (share: number) => void,
   signal: AbortSignal,
 ): Promise<Required<GeneratedVideo>> {
-  const shape = shapeOf(film);
-  // Images are decoded by threads of their own, so titles and sound are made meanwhile.
+  const filmFrames = input.duration * framesPerSecond;
+  const frame = frameSize(input.ratio, images[0]);
+  const seed = filmSeed(model, input);
+  const random = createRandom(seed, 'scenery');
+  const request = { frame, filmFrames, random, palette: choosePalette(random) };
+  // Pictures and text are drawn by threads of their own, so sound is made meanwhile.
   const [picture, titles, sound] = await Promise.all([
-    filmPicture(film, shape),
-    filmTitles(film, shape),
-    film.input.generateAudio ? writeSound(film, shape.seed) : [],
+    images.length > 0 ? photographs(images, request) : Promise.all(scene(request).map(drawn)),
+    titleLayers(title, model, request),
+    input.generateAudio ? writeSound(workFolder, seed, input.duration) : [],
   ]);
+  const layers: readonly Layer[] = [...picture, ...titles];
+  const stills = await writeStills(workFolder, layers);
   signal.throwIfAborted();
-  const [firstTitle, soundInput] = [picture.inputs.length, picture.inputs.length + titles.inputs.length];
   await ffmpeg({
-    args: [
-      ...[...picture.inputs, ...titles.inputs, sound].flat(),
-      '-filter_complex',
-      `${picture.graph};${layerGraph(titles.layers, firstTitle)};${outputGraph(shape.filmFrames)}`,
-      ...encoderArguments(film.input.generateAudio, soundInput),
-      'video.mp4',
-      ...posterArguments,
-      'poster.jpg',
-    ],
-    cwd: film.workFolder,
+    args: [...stills, ...sound, '-filter_complex', `${layersGraph(layers, filmFrames)};${outputGraph(filmFrames)}`]
+      .concat(encoderArguments(input.generateAudio, layers.length), 'video.mp4')
+      .concat(posterArguments, 'poster.jpg'),
+    cwd: workFolder,
     signal,
-    timeoutMs: renderTimeoutMs,
-    onFrame: (frames) => onProgress(Math.min(1, frames / shape.filmFrames)),
-    ...(picture.piped === undefined ? {} : { input: picture.piped }),
+    onFrame: (frames) => onProgress(Math.min(1, frames / filmFrames)),
   });
-  return { path: join(film.workFolder, 'video.mp4'), posterPath: join(film.workFolder, 'poster.jpg') };
+  return { path: join(workFolder, 'video.mp4'), posterPath: join(workFolder, 'poster.jpg') };
 }
 
-function shapeOf(film: Film): FilmShape {
-  const filmFrames = film.input.duration * framesPerSecond;
-  const frame = frameSize(film.input.ratio, film.images[0]);
-  return { frame, filmFrames, seed: filmSeed(film.model, film.input), cards: filmCards(film, filmFrames) };
-}
-
-async function writeSound(film: Film, seed: string): Promise<string[]> {
-  await writeFile(join(film.workFolder, 'sound.wav'), wavFile(await soundtrack(seed, film.input.duration)));
-  return ['-f', 'wav', '-i', 'sound.wav'];
+async function writeSound(folder: string, seed: string, seconds: number): Promise<string[]> {
+  await writeFile(join(folder, 'sound.f32'), await soundtrack(seed, seconds));
+  return ['-f', 'f32le', '-ar', `${samplesPerSecond}`, '-ac', '2', '-i', 'sound.f32'];
 }

@@ -4,7 +4,7 @@ import { TaskFault } from '../../../src/domain/task-fault.ts';
 import { isPosterOf } from '../../../src/media/is-poster-of.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { createPreviewProvider } from '../../../src/providers/preview/preview-provider.ts';
-import type { RunFfmpeg } from '../../../src/providers/preview/run-ffmpeg.ts';
+import type { RunFfmpeg } from '../../../src/providers/preview/render-film.ts';
 import { generationRequest, oldFfmpeg, temporaryFolder } from './render-support.ts';
 
 const ffmpeg = oldFfmpeg();

@@ -4,10 +4,10 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { FilePathSource, Input, MP4 } from 'mediabunny';
-import sharp from 'sharp';
 import { frameSize } from '../../../src/domain/frame-size.ts';
 import { ratios, type TaskInput } from '../../../src/domain/task.ts';
 import type { Ffmpeg } from '../../../src/media/ffmpeg.ts';
+import { sharp } from '../../../src/media/image-library.ts';
 import { isPosterOf } from '../../../src/media/is-poster-of.ts';
 import { makePoster } from '../../../src/media/poster.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
@@ -117,32 +117,3 @@ test('the same request gives the same bytes, another prompt or model another fil
   assert.notEqual(await digest({ prompt: 'A paper boat.' }), first);
   assert.notEqual(await digest({ model: 'videogen-2.0-fast' }), first);
 });
-
-test('a reference image is not stretched: a disc stays a disc, cut or whole', async (t) => {
-  const folder = await temporaryFolder(t);
-  for (const image of [await discImage(folder, 1600, 1000), await discImage(folder, 800, 1600)]) {
-    const { path } = await render(folder, old, { prompt: '\u{1F98A}', images: [image], generateAudio: false });
-    const frame = join(folder, 'frame.png');
-    const args = ['-i', path, '-vf', 'select=eq(n\\,48)', '-frames:v', '1', frame];
-    await old({ args, cwd: folder, signal: new AbortController().signal, timeoutMs: 300_000 });
-    const { data, info } = await sharp(await readFile(frame))
-      .greyscale()
-      .raw()
-      .toBuffer({ resolveWithObject: true });
-    const [wide, tall] = extent(data, info.width);
-    assert.ok(wide > 100 && Math.abs(wide / tall - 1) < 0.03, `the disc is ${wide} by ${tall} pixels`);
-  }
-});
-
-/** Width and height of what is nearly white; the mark in the corner is left out. */
-function extent(grey: Buffer, width: number): [number, number] {
-  const columns = new Set<number>();
-  const rows = new Set<number>();
-  for (const [i, light] of grey.entries()) {
-    const [x, y] = [i % width, Math.floor(i / width)];
-    if (light < 200 || (x > 1000 && y < 100)) continue;
-    columns.add(x);
-    rows.add(y);
-  }
-  return [columns.size, rows.size];
-}

@@ -3,10 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import sharp from 'sharp';
+import { runInNewContext } from 'node:vm';
 import type { TaskInput } from '../../../src/domain/task.ts';
 import { shippedFfmpeg } from '../../../src/media/ffmpeg-binary.ts';
 import { createFfmpeg, type Ffmpeg } from '../../../src/media/ffmpeg.ts';
+import { sharp } from '../../../src/media/image-library.ts';
 import type { GenerationRequest, ReferenceImage } from '../../../src/providers/provider.ts';
 
 /** The oldest ffmpeg that must do, which npm always brings along. */
@@ -41,17 +42,26 @@ export function generationRequest(workFolder: string, changes: Partial<TaskInput
   return { taskId: 'task-1', model: 'videogen-2.0', input: taskInput(changes), images: async () => [], workFolder };
 }
 
-/** A white disc on grey, as JPEG. */
+/** A white disc on grey, as JPEG, in the upper half, where it is shown of whatever shape the frame is. */
 export async function discImage(folder: string, widthPx: number, heightPx: number): Promise<ReferenceImage> {
   const path = join(folder, `disc-${widthPx}x${heightPx}.jpg`);
   const pixels = Buffer.alloc(widthPx * heightPx, 60);
-  const radius = Math.min(widthPx, heightPx) / 4;
+  const radius = Math.min(widthPx, heightPx) / 12;
   for (let i = 0; i < pixels.length; i++) {
-    const [x, y] = [(i % widthPx) - widthPx / 2, Math.floor(i / widthPx) - heightPx / 2];
+    const [x, y] = [(i % widthPx) - widthPx / 2, Math.floor(i / widthPx) - 0.35 * heightPx];
     if (x * x + y * y < radius * radius) pixels[i] = 255;
   }
   await sharp(pixels, { raw: { width: widthPx, height: heightPx, channels: 1 } })
     .jpeg()
     .toFile(path);
   return { path, widthPx, heightPx };
+}
+
+/** Where a layer is in each frame: its expressions, computed as ffmpeg does. */
+export function placesOf({ x, y }: { readonly x: string; readonly y: string }, frames: number) {
+  const at = (expression: string, n: number) => {
+    const compute: unknown = runInNewContext(`(${expression})`, { n, sin: Math.sin, pow: Math.pow, max: Math.max });
+    return typeof compute === 'number' ? compute : Number.NaN;
+  };
+  return Array.from({ length: frames }, (_, n) => ({ x: at(x, n), y: at(y, n) }));
 }
