@@ -170,7 +170,7 @@ test('the header makes an account and a key by a command that is on the PATH of 
     ([, command]) => command,
   );
   assert.deepEqual(commands, ['videogen account create', 'videogen key create']);
-  assert.match(dockerfile, /ln -s \/app\/dist\/cli\.js \/usr\/local\/bin\/videogen/);
+  assert.match(dockerfile, /ln -s \/app\/dist\/src\/cli\.js \/usr\/local\/bin\/videogen/);
 });
 
 test('api and worker share the folder of results', () => {

@@ -120,17 +120,12 @@ async function startProcesses(folder: string, environment: NodeJS.ProcessEnv, si
   const program = (path: string) => fileURLToPath(new URL(path, import.meta.url));
   const logOf = (name: string) => join(folder, `${name}.log`);
   const workers = Array.from({ length: size.workers }, (_, index) =>
-    keepRunning(`worker ${index + 1}`, program('../../src/worker.js'), environment, logOf(`worker-${index + 1}`)),
+    keepRunning(`worker ${index + 1}`, program('worker.js'), environment, logOf(`worker-${index + 1}`)),
   );
   const apis = [];
   for (let index = 1; index <= size.apis; index += 1) {
     const port = String(await keptPort(undefined, undefined));
-    const kept = keepRunning(
-      `API ${index}`,
-      program('../../src/api.js'),
-      { ...environment, PORT: port },
-      logOf(`api-${index}`),
-    );
+    const kept = keepRunning(`API ${index}`, program('api.js'), { ...environment, PORT: port }, logOf(`api-${index}`));
     apis.push({ ...kept, baseUrl: `http://127.0.0.1:${port}` });
   }
   return { apis, workers };
