@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isMissing } from './is-missing.ts';
 import type { Move } from './result-store.ts';
@@ -63,6 +63,8 @@ async function copyToDraft(source: string, draft: string): Promise<void> {
     await mkdir(dirname(draft), { recursive: true });
     await copy();
   });
+  // A copy has the mode of its source, which others may be allowed to read.
+  await chmod(draft, 0o600);
 }
 
 /** A delete may take the empty folder away while it is being made, or before the rename; then it is made again. */

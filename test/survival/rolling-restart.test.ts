@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, stat } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
 import { keptPort } from '../../src/embedded/kept-port.ts';
+import { setAccountLimits } from '../../src/stores/accounts.ts';
 import { createTask } from '../support/api.ts';
 import { startReadinessProxy } from '../support/readiness-proxy.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
@@ -15,7 +16,8 @@ const shutdownDelay = '3s';
 test('two APIs that are restarted one after the other behind a proxy that asks /readyz refuse no create', async (t) => {
   const environment = await createTestEnvironment({ SHUTDOWN_DELAY: shutdownDelay });
   t.after(() => environment.close());
-  const { key } = await createTestAccount(environment.database, 1_000_000);
+  const { accountId, key } = await createTestAccount(environment.database, 1_000_000_000);
+  await setAccountLimits(environment.database.db, accountId, { maxUnfinishedTasks: 1_000_000, createRate: undefined });
   const ports = [await keptPort(undefined, undefined), await keptPort(undefined, undefined)];
   const apis = await Promise.all(ports.map((port) => startApi(t, environment, port)));
   const proxy = await startReadinessProxy(ports.map((port) => `http://127.0.0.1:${port}`));
