@@ -1,12 +1,11 @@
 import type { TaskFailure } from '../src/domain/task.ts';
-import { refundTask } from '../src/stores/end-task.ts';
-import { markStuck } from '../src/stores/stuck-tasks.ts';
-import { listUnfinishedTasks, type UnfinishedTask } from '../src/stores/tasks.ts';
 import {
   listDueTerminations,
+  refundTask,
   removeTermination,
   type WorkflowTermination,
-} from '../src/stores/workflow-terminations.ts';
+} from '../src/stores/task-states.ts';
+import { listUnfinishedTasks, markStuck, type UnfinishedTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps, CodeFailure, WorkflowLook, WorkflowStatus } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 

@@ -40,7 +40,7 @@ function field<Value>(declared: InputField<Value>): InputField<Value> {
   return declared;
 }
 
-/** The rules of spec 2.3. What a rule cannot say in JSON Schema's words, `meta` says for the OpenAPI document. */
+/** What a rule cannot say in JSON Schema's words, `meta` says for the OpenAPI document. */
 export const inputFields = {
   prompt: field({
     request: () =>
@@ -184,7 +184,7 @@ function urlFault(url: string): string | undefined {
   return URL.canParse(url) ? undefined : fault;
 }
 
-/** PostgreSQL can hold neither, so no request may bring them, in whatever field. */
+/** PostgreSQL can hold neither, so no request may bring them, in any field. */
 export const notPlainText = 'must not contain NUL characters or unpaired surrogates';
 
 export function isPlainText(text: string): boolean {

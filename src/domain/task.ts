@@ -2,13 +2,13 @@ import type { TaskInput } from './task-input.ts';
 
 export type { TaskInput } from './task-input.ts';
 
-/** What a task is, in the words of the specification. No I/O, no clock. */
+/** What a task is. No I/O, no clock. */
 
 /** The life of a task; the last two are final and never change. */
 export const taskStates = ['waiting', 'queuing', 'generating', 'success', 'fail'] as const;
 export type TaskState = (typeof taskStates)[number];
 
-/** Why a task ended in `fail`; stable, part of the contract (design, section 3). */
+/** Why a task ended in `fail`; stable, part of the API. */
 export const failCodes = [
   'content_rejected',
   'image_unreachable',
@@ -23,7 +23,7 @@ export const failCodes = [
 ] as const;
 export type FailCode = (typeof failCodes)[number];
 
-/** Limits of spec 2.3 and 8.1. Prompt length counts Unicode code points. */
+/** Limits of a create request. Prompt length counts Unicode code points. */
 export const maxPromptCodePoints = 5000;
 export const maxImages = 9;
 export const maxUrlLength = 2048;

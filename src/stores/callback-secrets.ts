@@ -39,7 +39,7 @@ export async function showCallbackSecret(db: Database, accountId: string): Promi
   return row?.sealed;
 }
 
-// Two rotations at once would both find the same current secret, so the account's row puts them in a queue.
+// Two concurrent rotations would both find the same current secret, so the account's row puts them in a queue.
 const lockAccount = {
   name: 'lock-account-for-its-secrets',
   text: `select from accounts where id = $1 for no key update`,

@@ -7,7 +7,7 @@ import { acceptTask } from '../../src/stores/accept-task.ts';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { type Database, DatabaseAway } from '../../src/stores/database.ts';
-import { completeTask } from '../../src/stores/end-task.ts';
+import { completeTask } from '../../src/stores/task-states.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { assertRefused } from '../support/http-client.ts';

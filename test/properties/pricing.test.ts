@@ -57,7 +57,7 @@ test('what is announced tells the price of every later instant, and announces no
 
 /** What the charge is made from, while no operator has decided anything. */
 function listedCharge({ model, input }: TaskParam): number {
-  return input.duration * priceAt({ own: [], general: [], listed: models.get(model)?.rates ?? [] }, Date.now());
+  return input.duration * priceAt({ own: [], general: [], listed: models.get(model)?.prices ?? [] }, Date.now());
 }
 
 test('a duration is rounded half up, then must lie in 4 to 15, and what is charged is what was rounded to', () => {

@@ -8,8 +8,7 @@ import { type Acceptance, acceptTask } from '../../src/stores/accept-task.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { createDatabase } from '../../src/stores/database.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { readPriceSchedules } from '../../src/stores/price-schedules.ts';
-import { listRates, rateLeadMs, setRate, withdrawRate } from '../../src/stores/rates.ts';
+import { listPrices, priceLeadMs, readPriceSchedules, setPrice, withdrawPrice } from '../../src/stores/prices.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type DecidedLongAgo, insertDecidedRate } from '../support/decided-rate.ts';
 import { listedRates, taskParam } from '../support/tasks.ts';
@@ -94,7 +93,7 @@ test('what is charged, asked for and shown is what the rule says on paper, whate
       assert.equal(accepted.kind === 'accepted' && accepted.creditsCharged, expected * duration);
       const refused = await accept({ accountId: poorId, model, duration, listed: unique });
       assert.deepEqual(refused, { kind: 'insufficient_credits', required: expected * duration, balance: 1 });
-      const catalogue = [{ model, title: model, rates: unique, providers: [], deadlineMs: 1 }];
+      const catalogue = [{ model, title: model, prices: unique, providers: [], deadlineMs: 1 }];
       const { atMs, priced } = await readPriceSchedules(database.db, accountId, catalogue);
       const [shown] = priced;
       assert.ok(shown);
@@ -166,7 +165,7 @@ test('while operators set and withdraw rates and everybody creates tasks, every 
   // Operators do not stand in the queue for a connection behind the creates.
   const operators = createDatabase({ url: database.url, poolSize: 4 });
   const decide = (creditsPerSecond: number | undefined, accountId?: string, fromMs?: number) =>
-    setRate(operators, { model, accountId, creditsPerSecond, fromMs, who: 'test', reason: 'test', leadMs });
+    setPrice(operators, { model, accountId, creditsPerSecond, fromMs, who: 'test', reason: 'test', leadMs });
   const startMs = await databaseNow();
   const decisions = await Promise.all([
     decide(40),
@@ -175,8 +174,8 @@ test('while operators set and withdraw rates and everybody creates tasks, every 
     decide(45, undefined, startMs + 7_200),
     decide(99, undefined, startMs + 7_800),
   ]);
-  const doomed = decisions.map((decision) => (decision.kind === 'set' ? decision.rate.rateId : 0)).at(-1) ?? 0;
-  const withdrawn = await withdrawRate(operators, { rateId: doomed, who: 'test', leadMs });
+  const doomed = decisions.map((decision) => (decision.kind === 'set' ? decision.price.rateId : 0)).at(-1) ?? 0;
+  const withdrawn = await withdrawPrice(operators, { rateId: doomed, who: 'test', leadMs });
   assert.equal(withdrawn.kind, 'withdrawn');
   await operators.close();
   const untilMs = startMs + 9_000;
@@ -184,7 +183,7 @@ test('while operators set and withdraw rates and everybody creates tasks, every 
   creating.abort();
   await Promise.all(creators);
 
-  const rates = await listRates(database.db, { model, limit: 100 });
+  const rates = await listPrices(database.db, { model, limit: 100 });
   const counting = rates.filter(({ state }) => state !== 'withdrawn').toReversed();
   const decidedFor = (owner: string | undefined) =>
     counting
@@ -207,5 +206,5 @@ const selectCreated = {
 type CreatedRow = { account_id: string; credits_charged: number; created_at: number };
 
 test('a decision is known to every statement some seconds before it counts', () => {
-  assert.ok(rateLeadMs >= 2_000, 'a commit takes milliseconds, and far less than this on any machine that is usable');
+  assert.ok(priceLeadMs >= 2_000, 'a commit takes milliseconds, and far less than this on any machine that is usable');
 });

@@ -16,7 +16,7 @@ const { model } = plainRequest;
 
 let service: HttpService;
 before(async () => {
-  const models = modelCatalogue([{ model, title: 'Fast', rates, providers: ['preview'], deadlineMs: 1 }]);
+  const models = modelCatalogue([{ model, title: 'Fast', prices: rates, providers: ['preview'], deadlineMs: 1 }]);
   service = await startHttpService({ models });
 });
 after(() => service.close());

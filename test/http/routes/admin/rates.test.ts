@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { listActions } from '../../../../src/stores/operator-actions.ts';
-import { rateLeadMs } from '../../../../src/stores/rates.ts';
+import { priceLeadMs } from '../../../../src/stores/prices.ts';
 import { insertDecidedRate } from '../../../support/decided-rate.ts';
 import { type Answer, assertRefused } from '../../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../../support/http-service.ts';
@@ -57,10 +57,10 @@ test('200 a rate begins when it was asked to, is announced to its account alone,
 test('200 a rate without a time begins as soon as every process can know it, and the answer says when', async () => {
   const askedAt = Date.now();
   const shown = await dataOf(set({ accountId: await newAccountId() }));
-  const [fromTime, latest] = [Number(shown['fromTime']), Date.now() + rateLeadMs + 5];
-  assert.ok(fromTime > askedAt + rateLeadMs && fromTime <= latest, `${fromTime - askedAt}`);
+  const [fromTime, latest] = [Number(shown['fromTime']), Date.now() + priceLeadMs + 5];
+  assert.ok(fromTime > askedAt + priceLeadMs && fromTime <= latest, `${fromTime - askedAt}`);
   const near = await dataOf(set({ accountId: await newAccountId(), fromTime: Date.now() + 1_000 }));
-  assert.ok(Number(near['fromTime']) > askedAt + rateLeadMs);
+  assert.ok(Number(near['fromTime']) > askedAt + priceLeadMs);
 });
 
 test('200 a rate that does not count yet is withdrawn, and withdrawing it again changes nothing', async () => {

@@ -1,0 +1,233 @@
+import type { Actor } from '../domain/operator.ts';
+import type { Task, TaskFailure, TaskResult } from '../domain/task.ts';
+import type { Database } from './database.ts';
+import { recordAction } from './operator-actions.ts';
+import { findTask, taskColumns, taskFromRow, type TaskRow } from './tasks.ts';
+
+const markQueuing = {
+  name: 'mark-queuing',
+  text: `
+update tasks set state = 'queuing', updated_at = now() where id = $1 and state = 'waiting'
+returning ${taskColumns}, deadline_ms`,
+};
+const selectConfirmed = {
+  name: 'find-confirmed-task',
+  text: `select ${taskColumns}, deadline_ms from tasks where id = $1`,
+};
+
+type WithDeadline = { deadline_ms: number | null };
+
+export type ConfirmedTask = Task & {
+  /** How long its generation may run; undefined for a task that was accepted before tasks kept it. */
+  readonly deadlineMs: number | undefined;
+};
+
+/** The workflow has begun: `waiting` becomes `queuing`; any later state stays. Answers the task, or undefined when there is none. */
+export async function confirmCharge(db: Database, taskId: string): Promise<ConfirmedTask | undefined> {
+  const [marked] = await db.run<TaskRow & WithDeadline>(markQueuing, [taskId]);
+  const [row] = marked === undefined ? await db.run<TaskRow & WithDeadline>(selectConfirmed, [taskId]) : [marked];
+  return row === undefined ? undefined : { ...taskFromRow(row), deadlineMs: row.deadline_ms ?? undefined };
+}
+
+// A task's deadline limits how long its generation runs, over all attempts. Only the database's clock is asked: each attempt
+// leaves its start and, every few seconds, the last moment at which it was seen alive. What lies between the end of one attempt
+// and the start of the next is time in the queue and is not counted, unless a job runs upstream meanwhile.
+
+/** How often an attempt says that it is alive. */
+export const attemptTouchMs = 15_000;
+
+/** A task at the start of an attempt at its generation. */
+export type GeneratingTask = Task & {
+  readonly isFirst: boolean;
+  /** How long the generation may still run; nothing, or less, when its deadline has passed. */
+  readonly leftMs: number;
+  /** What the catalogue said when it was accepted; undefined for a task that was accepted before tasks kept it. */
+  readonly providers: readonly string[] | undefined;
+};
+
+type GeneratingRow = TaskRow & { left_ms: number; providers: readonly string[] | null };
+const generatingColumns = `${taskColumns}, providers, deadline_ms - generation_spent_ms as left_ms`;
+
+const begin = {
+  name: 'begin-generation',
+  text: `
+update tasks set state = 'generating', generation_started_at = now(), attempt_started_at = now(), attempt_seen_at = now(),
+  deadline_ms = coalesce(deadline_ms, $2), updated_at = now()
+where id = $1 and state in ('waiting', 'queuing') returning ${generatingColumns}`,
+};
+
+// An attempt that died may have lived for a while after it was last seen; that is counted, but never more than a quarter of the
+// deadline. While a job runs upstream the whole gap counts, but for the last minute, in which the job's video can be fetched.
+const spentMs = `generation_spent_ms + coalesce(extract(epoch from
+  least(now(), attempt_seen_at + least(${attemptTouchMs}, coalesce(deadline_ms, $2) / 4) * interval '1 millisecond')
+    - attempt_started_at) * 1000, 0)::bigint`;
+const spentUpstreamMs = `least(coalesce(deadline_ms, $2) - 60000, generation_spent_ms
+  + coalesce(extract(epoch from now() - attempt_started_at) * 1000, 0)::bigint)`;
+
+const resume = {
+  name: 'resume-generation',
+  text: `
+update tasks set attempt_started_at = now(), attempt_seen_at = now(), deadline_ms = coalesce(deadline_ms, $2),
+  generation_spent_ms = greatest(${spentMs}, case when exists (
+    select from provider_jobs
+    where task_id = $1 and job_id is not null and outcome is null and provider <> all ($3::text[])
+  ) then ${spentUpstreamMs} end)
+where id = $1 and state = 'generating' returning ${generatingColumns}`,
+};
+
+const thirtyMinutesMs = 30 * 60_000;
+type GenerationStart = { readonly deadlineMs?: number; readonly localProviders?: readonly string[] };
+
+/**
+ * An attempt at the generation has begun. The first one sets `generationStartedAt`; later ones settle how much of the deadline
+ * the one before has used. Answers undefined when the task is final or unknown: there is nothing to generate. `deadlineMs` counts
+ * for a task that keeps none; jobs of `localProviders` run in the attempt and end with it.
+ */
+export async function startGeneration(
+  db: Database,
+  taskId: string,
+  { deadlineMs = thirtyMinutesMs, localProviders = [] }: GenerationStart = {},
+): Promise<GeneratingTask | undefined> {
+  const [begun] = await db.run<GeneratingRow>(begin, [taskId, deadlineMs]);
+  const [row] =
+    begun === undefined ? await db.run<GeneratingRow>(resume, [taskId, deadlineMs, localProviders]) : [begun];
+  if (row === undefined) return undefined;
+  const { left_ms: leftMs, providers } = row;
+  return { ...taskFromRow(row), isFirst: begun !== undefined, leftMs, providers: providers ?? undefined };
+}
+
+const touch = {
+  name: 'touch-generation',
+  text: `update tasks set attempt_seen_at = now() where id = $1 and state = 'generating'`,
+};
+
+/** The running attempt is alive. */
+export async function touchGeneration(db: Database, taskId: string): Promise<void> {
+  await db.run(touch, [taskId]);
+}
+
+/** A final task, with what came of the call that was to end it. */
+export type EndedTask = {
+  readonly task: Task;
+  /** Whether a callback is owed for it. */
+  readonly hasCallback: boolean;
+  /** True when this very call ended it; false when it was final before, or an earlier call was lost after its commit. */
+  readonly changed: boolean;
+};
+
+// What both endings share: the account gets a free place, and the callback's delivery is born with the final state.
+const freePlace = `account_freed as (
+  update accounts set unfinished_tasks = unfinished_tasks - 1 from ended where accounts.id = ended.account_id
+)`;
+const owedDelivery = `delivery as (
+  insert into callback_deliveries (task_id, account_id, url)
+  select id, account_id, callback_url from ended where callback_url is not null
+)`;
+
+const succeed = {
+  name: 'end-task-in-success',
+  text: `
+with ended as (
+  update tasks set state = 'success', result = $2, completed_at = now(), updated_at = now()
+  where id = $1 and state not in ('success', 'fail')
+  returning ${taskColumns}, callback_url
+), ${freePlace}, ${owedDelivery}
+select ${taskColumns} from ended`,
+};
+
+/** Ends the task in `success`. A task that is final already keeps its state, which is then the answer. Throws for an unknown task. */
+export async function completeTask(db: Database, taskId: string, result: TaskResult): Promise<EndedTask> {
+  return endedTask(db, taskId, await db.run<TaskRow>(succeed, [taskId, JSON.stringify(result)]));
+}
+
+const fail = {
+  name: 'end-task-in-fail',
+  text: `
+with ended as (
+  update tasks set state = 'fail', fail_code = $2, fail_msg = $3, credits_refunded = credits_charged,
+    completed_at = now(), updated_at = now()
+  where id = $1 and state not in ('success', 'fail')
+  returning ${taskColumns}, callback_url
+), account as (
+  update accounts set balance = balance + ended.credits_charged, unfinished_tasks = unfinished_tasks - 1
+  from ended where accounts.id = ended.account_id
+  returning accounts.id, accounts.balance
+), entry as (
+  insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
+  select account.id, ended.id, 'refund', ended.credits_charged, account.balance from ended, account
+), termination as (
+  insert into workflow_terminations (task_id, reason, due_at)
+  select id, $3, now() + $4::float8 * interval '1 millisecond' from ended where $4::float8 is not null
+), ${owedDelivery}
+select ${taskColumns} from ended`,
+};
+
+/** The workflow of a task that was cancelled has so long to end by itself. */
+export const cancelGraceMs = 10 * 60_000;
+
+export type Refund = {
+  /** For callers other than the task's own workflow: `reconcile` terminates that one if it still runs after so long. */
+  readonly terminatesAfterMs?: number;
+};
+
+/** Ends the task in `fail` and refunds it in full, in one transaction. A final task keeps its state. Throws for an unknown task. */
+export async function refundTask(
+  db: Database,
+  taskId: string,
+  failure: TaskFailure,
+  { terminatesAfterMs }: Refund = {},
+): Promise<EndedTask> {
+  const values = [taskId, failure.failCode, failure.failMsg, terminatesAfterMs];
+  return endedTask(db, taskId, await db.run<TaskRow>(fail, values));
+}
+
+async function endedTask(db: Database, taskId: string, [ended]: readonly TaskRow[]): Promise<EndedTask> {
+  const task = ended === undefined ? await findTask(db, taskId) : taskFromRow(ended);
+  if (task === undefined) throw new Error(`task ${taskId} does not exist`);
+  return { task, hasCallback: task.param.callBackUrl !== undefined, changed: ended !== undefined };
+}
+
+const cancelled: TaskFailure = {
+  failCode: 'cancelled',
+  failMsg: 'The task was cancelled by the operator of the service.',
+};
+
+/** Ends a task of any account in `fail`, with its refund. A final task keeps its state. Throws for an unknown task. */
+export function cancelTaskAs(
+  db: Database,
+  actor: Actor,
+  { taskId, reason }: { readonly taskId: string; readonly reason: string },
+): Promise<EndedTask> {
+  return recordAction(db, actor, async (transaction) => {
+    const answer = await refundTask(transaction, taskId, cancelled, { terminatesAfterMs: cancelGraceMs });
+    if (!answer.changed) return { answer };
+    const { accountId, creditsRefunded } = answer.task;
+    return { answer, done: { action: 'tasks.cancel', accountId, taskId, details: { reason, creditsRefunded } } };
+  });
+}
+
+/** A workflow that is to be ended because its task is final; written by `refundTask`, in the same statement. */
+export type WorkflowTermination = { readonly taskId: string; readonly reason: string };
+
+const selectDue = {
+  name: 'list-due-terminations',
+  text: `
+select task_id, reason from workflow_terminations
+where due_at <= now() order by due_at, task_id limit $1`,
+};
+
+/** Terminations that are due, oldest first, a bounded page. */
+export async function listDueTerminations(db: Database, limit: number): Promise<readonly WorkflowTermination[]> {
+  const rows = await db.run<{ task_id: string; reason: string }>(selectDue, [limit]);
+  return rows.map((row) => ({ taskId: row.task_id, reason: row.reason }));
+}
+
+const remove = {
+  name: 'remove-termination',
+  text: `delete from workflow_terminations where task_id = $1`,
+};
+
+/** The workflow has ended, by us or by itself. */
+export async function removeTermination(db: Database, taskId: string): Promise<void> {
+  await db.run(remove, [taskId]);
+}
