@@ -3,7 +3,7 @@ import { describeFieldError } from '../src/domain/field-errors.ts';
 import { isFinal } from '../src/domain/task.ts';
 import { taskWorkflowId } from '../src/domain/task-queues.ts';
 import { acceptTask } from '../src/stores/accept-task.ts';
-import { confirmCharge, type ConfirmedTask } from '../src/stores/task-states.ts';
+import { confirmCharge, type ConfirmedTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 
 /** The order of a task that an operator starts from the Temporal UI or CLI: the body of createTask, and who pays. */

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { TaskFault } from '../src/domain/errors.ts';
 import type { GeneratedVideo, GenerationRequest } from '../src/providers/provider.ts';
 import { endProviderJob } from '../src/stores/provider-jobs.ts';
-import { touchGeneration } from '../src/stores/task-states.ts';
+import { touchGeneration } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { OpenJob } from './open-provider-job.ts';
 

@@ -5,7 +5,7 @@ import { TaskFault } from '../src/domain/errors.ts';
 import type { GeneratedVideo, GenerationRequest, ReferenceImage } from '../src/providers/provider.ts';
 import { DatabaseAway } from '../src/stores/database.ts';
 import { succeedProviderJob } from '../src/stores/provider-jobs.ts';
-import { attemptTouchMs, type GeneratingTask, startGeneration, touchGeneration } from '../src/stores/task-states.ts';
+import { attemptTouchMs, type GeneratingTask, startGeneration, touchGeneration } from '../src/stores/tasks.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import { deadlinePassed, followProviderJob } from './follow-provider-job.ts';

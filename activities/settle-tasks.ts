@@ -1,11 +1,13 @@
 import type { TaskFailure } from '../src/domain/task.ts';
 import {
   listDueTerminations,
-  refundTask,
+  listUnfinishedTasks,
+  markStuck,
   removeTermination,
+  type UnfinishedTask,
   type WorkflowTermination,
-} from '../src/stores/task-states.ts';
-import { listUnfinishedTasks, markStuck, type UnfinishedTask } from '../src/stores/tasks.ts';
+} from '../src/stores/task-list.ts';
+import { refundTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps, CodeFailure, WorkflowLook, WorkflowStatus } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 

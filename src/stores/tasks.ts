@@ -1,8 +1,7 @@
-import type { FailCode, Task, TaskParam, TaskResult, TaskState } from '../domain/task.ts';
-import { type LedgerEntry, listTaskEntries } from './credits.ts';
-import type { Database, Statement } from './database.ts';
-import { type Delivery, type DeliveryAttempt, findDelivery, listDeliveryAttempts } from './deliveries.ts';
-import { listProviderJobs, type ProviderJob } from './provider-jobs.ts';
+import type { Actor } from '../domain/operator.ts';
+import type { FailCode, Task, TaskFailure, TaskParam, TaskResult, TaskState } from '../domain/task.ts';
+import type { Database } from './database.ts';
+import { recordAction } from './operator-actions.ts';
 
 /** A row of `tasks` as PostgreSQL answers it; times are Unix milliseconds. */
 export type TaskRow = {
@@ -64,221 +63,204 @@ export async function listEndedAmong(db: Database, taskIds: readonly string[]): 
   return new Set(rows.map(({ id }) => id));
 }
 
-/** What an operator may know of a task beside its record. */
-export type TaskDetail = {
-  readonly ledger: readonly LedgerEntry[];
-  readonly providerJobs: readonly ProviderJob[];
-  readonly delivery: Delivery | undefined;
-  readonly attempts: readonly DeliveryAttempt[];
+const markQueuing = {
+  name: 'mark-queuing',
+  text: `
+update tasks set state = 'queuing', updated_at = now() where id = $1 and state = 'waiting'
+returning ${taskColumns}, deadline_ms`,
+};
+const selectConfirmed = {
+  name: 'find-confirmed-task',
+  text: `select ${taskColumns}, deadline_ms from tasks where id = $1`,
 };
 
-export async function readTaskDetail(db: Database, taskId: string): Promise<TaskDetail> {
-  return {
-    ledger: await listTaskEntries(db, taskId),
-    providerJobs: await listProviderJobs(db, taskId),
-    delivery: await findDelivery(db, taskId),
-    attempts: await listDeliveryAttempts(db, taskId),
-  };
+type WithDeadline = { deadline_ms: number | null };
+
+export type ConfirmedTask = Task & {
+  /** How long its generation may run; undefined for a task that was accepted before tasks kept it. */
+  readonly deadlineMs: number | undefined;
+};
+
+/** The workflow has begun: `waiting` becomes `queuing`; any later state stays. Answers the task, or undefined when there is none. */
+export async function confirmCharge(db: Database, taskId: string): Promise<ConfirmedTask | undefined> {
+  const [marked] = await db.run<TaskRow & WithDeadline>(markQueuing, [taskId]);
+  const [row] = marked === undefined ? await db.run<TaskRow & WithDeadline>(selectConfirmed, [taskId]) : [marked];
+  return row === undefined ? undefined : { ...taskFromRow(row), deadlineMs: row.deadline_ms ?? undefined };
 }
 
-export type TaskFilter = {
-  readonly accountId: string;
-  readonly state?: TaskState | undefined;
-  readonly model?: string | undefined;
-  /** Unix milliseconds of creation, from (inclusive) and to (exclusive). */
-  readonly fromMs?: number | undefined;
-  readonly toMs?: number | undefined;
-  /** The last task of the page before this one; a UUID. One that is not the account's leads to an empty page. */
-  readonly after?: string | undefined;
-  readonly limit: number;
+// A task's deadline limits how long its generation runs, over all attempts. Only the database's clock is asked: each attempt
+// leaves its start and, every few seconds, the last moment at which it was seen alive. What lies between the end of one attempt
+// and the start of the next is time in the queue and is not counted, unless a job runs upstream meanwhile.
+
+/** How often an attempt says that it is alive. */
+export const attemptTouchMs = 15_000;
+
+/** A task at the start of an attempt at its generation. */
+export type GeneratingTask = Task & {
+  readonly isFirst: boolean;
+  /** How long the generation may still run; nothing, or less, when its deadline has passed. */
+  readonly leftMs: number;
+  /** What the catalogue said when it was accepted; undefined for a task that was accepted before tasks kept it. */
+  readonly providers: readonly string[] | undefined;
 };
+
+type GeneratingRow = TaskRow & { left_ms: number; providers: readonly string[] | null };
+const generatingColumns = `${taskColumns}, providers, deadline_ms - generation_spent_ms as left_ms`;
+
+const begin = {
+  name: 'begin-generation',
+  text: `
+update tasks set state = 'generating', generation_started_at = now(), attempt_started_at = now(), attempt_seen_at = now(),
+  deadline_ms = coalesce(deadline_ms, $2), updated_at = now()
+where id = $1 and state in ('waiting', 'queuing') returning ${generatingColumns}`,
+};
+
+// An attempt that died may have lived for a while after it was last seen; that is counted, but never more than a quarter of the
+// deadline. While a job runs upstream the whole gap counts, but for the last minute, in which the job's video can be fetched.
+const spentMs = `generation_spent_ms + coalesce(extract(epoch from
+  least(now(), attempt_seen_at + least(${attemptTouchMs}, coalesce(deadline_ms, $2) / 4) * interval '1 millisecond')
+    - attempt_started_at) * 1000, 0)::bigint`;
+const spentUpstreamMs = `least(coalesce(deadline_ms, $2) - 60000, generation_spent_ms
+  + coalesce(extract(epoch from now() - attempt_started_at) * 1000, 0)::bigint)`;
+
+const resume = {
+  name: 'resume-generation',
+  text: `
+update tasks set attempt_started_at = now(), attempt_seen_at = now(), deadline_ms = coalesce(deadline_ms, $2),
+  generation_spent_ms = greatest(${spentMs}, case when exists (
+    select from provider_jobs
+    where task_id = $1 and job_id is not null and outcome is null and provider <> all ($3::text[])
+  ) then ${spentUpstreamMs} end)
+where id = $1 and state = 'generating' returning ${generatingColumns}`,
+};
+
+const thirtyMinutesMs = 30 * 60_000;
+type GenerationStart = { readonly deadlineMs?: number; readonly localProviders?: readonly string[] };
 
 /**
- * An account's tasks, newest first, at most `limit`. Pages are cut by time of creation and id, so tasks that are created
- * meanwhile neither shift nor repeat what follows.
+ * An attempt at the generation has begun. The first one sets `generationStartedAt`; later ones settle how much of the deadline
+ * the one before has used. Answers undefined when the task is final or unknown: there is nothing to generate. `deadlineMs` counts
+ * for a task that keeps none; jobs of `localProviders` run in the attempt and end with it.
  */
-export async function listTasks(db: Database, filter: TaskFilter): Promise<readonly Task[]> {
-  return listBy(ofAccount, db, filter);
-}
-
-/** As `listTasks`, of all accounts. Without `model`: looking for a rare one would read every task there is. */
-export async function listTasksOfAll(
+export async function startGeneration(
   db: Database,
-  filter: Omit<TaskFilter, 'accountId' | 'model'>,
-): Promise<readonly Task[]> {
-  return listBy(ofAll, db, filter);
+  taskId: string,
+  { deadlineMs = thirtyMinutesMs, localProviders = [] }: GenerationStart = {},
+): Promise<GeneratingTask | undefined> {
+  const [begun] = await db.run<GeneratingRow>(begin, [taskId, deadlineMs]);
+  const [row] =
+    begun === undefined ? await db.run<GeneratingRow>(resume, [taskId, deadlineMs, localProviders]) : [begun];
+  if (row === undefined) return undefined;
+  const { left_ms: leftMs, providers } = row;
+  return { ...taskFromRow(row), isFirst: begun !== undefined, leftMs, providers: providers ?? undefined };
 }
 
-async function listBy(
-  { any, byState }: Statements,
+const touch = {
+  name: 'touch-generation',
+  text: `update tasks set attempt_seen_at = now() where id = $1 and state = 'generating'`,
+};
+
+/** The running attempt is alive. */
+export async function touchGeneration(db: Database, taskId: string): Promise<void> {
+  await db.run(touch, [taskId]);
+}
+
+/** A final task, with what came of the call that was to end it. */
+export type EndedTask = {
+  readonly task: Task;
+  /** Whether a callback is owed for it. */
+  readonly hasCallback: boolean;
+  /** True when this very call ended it; false when it was final before, or an earlier call was lost after its commit. */
+  readonly changed: boolean;
+};
+
+// What both endings share: the account gets a free place, and the callback's delivery is born with the final state.
+const freePlace = `account_freed as (
+  update accounts set unfinished_tasks = unfinished_tasks - 1 from ended where accounts.id = ended.account_id
+)`;
+const owedDelivery = `delivery as (
+  insert into callback_deliveries (task_id, account_id, url)
+  select id, account_id, callback_url from ended where callback_url is not null
+)`;
+
+const succeed = {
+  name: 'end-task-in-success',
+  text: `
+with ended as (
+  update tasks set state = 'success', result = $2, completed_at = now(), updated_at = now()
+  where id = $1 and state not in ('success', 'fail')
+  returning ${taskColumns}, callback_url
+), ${freePlace}, ${owedDelivery}
+select ${taskColumns} from ended`,
+};
+
+/** Ends the task in `success`. A task that is final already keeps its state, which is then the answer. Throws for an unknown task. */
+export async function completeTask(db: Database, taskId: string, result: TaskResult): Promise<EndedTask> {
+  return endedTask(db, taskId, await db.run<TaskRow>(succeed, [taskId, JSON.stringify(result)]));
+}
+
+const fail = {
+  name: 'end-task-in-fail',
+  text: `
+with ended as (
+  update tasks set state = 'fail', fail_code = $2, fail_msg = $3, credits_refunded = credits_charged,
+    completed_at = now(), updated_at = now()
+  where id = $1 and state not in ('success', 'fail')
+  returning ${taskColumns}, callback_url
+), account as (
+  update accounts set balance = balance + ended.credits_charged, unfinished_tasks = unfinished_tasks - 1
+  from ended where accounts.id = ended.account_id
+  returning accounts.id, accounts.balance
+), entry as (
+  insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
+  select account.id, ended.id, 'refund', ended.credits_charged, account.balance from ended, account
+), termination as (
+  insert into workflow_terminations (task_id, reason, due_at)
+  select id, $3, now() + $4::float8 * interval '1 millisecond' from ended where $4::float8 is not null
+), ${owedDelivery}
+select ${taskColumns} from ended`,
+};
+
+/** The workflow of a task that was cancelled has so long to end by itself. */
+export const cancelGraceMs = 10 * 60_000;
+
+export type Refund = {
+  /** For callers other than the task's own workflow: `reconcile` terminates that one if it still runs after so long. */
+  readonly terminatesAfterMs?: number;
+};
+
+/** Ends the task in `fail` and refunds it in full, in one transaction. A final task keeps its state. Throws for an unknown task. */
+export async function refundTask(
   db: Database,
-  { accountId, state, model, fromMs, toMs, after, limit }: Partial<TaskFilter>,
-): Promise<readonly Task[]> {
-  const statement = state === undefined ? any : byState[state];
-  const rows = await db.run<TaskRow>(statement, [accountId, after, model, fromMs, toMs, limit]);
-  return rows.map(taskFromRow);
+  taskId: string,
+  failure: TaskFailure,
+  { terminatesAfterMs }: Refund = {},
+): Promise<EndedTask> {
+  const values = [taskId, failure.failCode, failure.failMsg, terminatesAfterMs];
+  return endedTask(db, taskId, await db.run<TaskRow>(fail, values));
 }
 
-/**
- * The state is written out in the text: only then does the planner see that a partial index serves it. Where the page
- * begins is one row to compare with, of the cursor or of `toMs`: given both as conditions, PostgreSQL would begin at
- * the wrong one and walk the index from there.
- */
-function listStatement(name: string, whose: string, condition: string): Statement {
-  return {
-    name: `list-tasks-${name}`,
-    text: `
-select ${taskColumns} from tasks
-where ${whose} and ${condition} and ($3::text is null or model = $3)
-  and created_at >= coalesce(to_timestamp($4::float8 / 1000), '-infinity')
-  and (created_at, id) < (
-    case when $2::uuid is null then coalesce(to_timestamp($5::float8 / 1000), 'infinity')
-      else (select created_at from tasks where id = $2 and ${whose}) end,
-    coalesce($2, '00000000-0000-0000-0000-000000000000'))
-  and ($5 is null or created_at < to_timestamp($5 / 1000))
-order by created_at desc, id desc limit $6`,
-  };
+async function endedTask(db: Database, taskId: string, [ended]: readonly TaskRow[]): Promise<EndedTask> {
+  const task = ended === undefined ? await findTask(db, taskId) : taskFromRow(ended);
+  if (task === undefined) throw new Error(`task ${taskId} does not exist`);
+  return { task, hasCallback: task.param.callBackUrl !== undefined, changed: ended !== undefined };
 }
 
-type Statements = { readonly any: Statement; readonly byState: Readonly<Record<TaskState, Statement>> };
-
-function listStatements(name: string, whose: string): Statements {
-  const inState = (state: TaskState) => listStatement(`${name}-${state}`, whose, `state = '${state}'`);
-  return {
-    any: listStatement(name, whose, 'true'),
-    byState: {
-      waiting: inState('waiting'),
-      queuing: inState('queuing'),
-      generating: inState('generating'),
-      success: inState('success'),
-      fail: inState('fail'),
-    },
-  };
-}
-
-const ofAccount = listStatements('of-account', 'account_id = $1');
-const ofAll = listStatements('of-all', '$1::uuid is null');
-
-export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
-  readonly model: string;
-  /** Milliseconds since it was accepted, by the database's clock. */
-  readonly ageMs: number;
-  /** How long its generation has run, over all attempts, as far as they were seen alive. */
-  readonly ranMs: number;
-  readonly deadlineMs: number;
-  /** Whether its workflow's code could not go on when it was last looked at. */
-  readonly isStuck: boolean;
+const cancelled: TaskFailure = {
+  failCode: 'cancelled',
+  failMsg: 'The task was cancelled by the operator of the service.',
 };
 
-// Null is the deadline of a task that was accepted before tasks kept it and has not begun since: the longest there is.
-const selectUnfinished = {
-  name: 'list-unfinished-tasks',
-  text: `
-select id, account_id, model, state, (extract(epoch from now() - created_at) * 1000)::bigint as age_ms,
-  generation_spent_ms + (extract(epoch from
-    coalesce(attempt_seen_at - attempt_started_at, now() - generation_started_at, interval '0')) * 1000)::bigint as ran_ms,
-  coalesce(deadline_ms, 86400000) as deadline_ms, stuck_since is not null as is_stuck
-from tasks
-where state in ('waiting', 'queuing', 'generating') and created_at < now() - $1 * interval '1 millisecond'
-  and ($2::uuid is null or (created_at, id) > (select created_at, id from tasks where id = $2))
-order by created_at, id limit $3`,
-};
-
-type UnfinishedRow = {
-  id: string;
-  account_id: string;
-  model: string;
-  state: Task['state'];
-  age_ms: number;
-  ran_ms: number;
-  deadline_ms: number;
-  is_stuck: boolean;
-};
-
-/** Unfinished tasks older than `minAgeMs` in order of arrival, a bounded page of them after the given one. */
-export async function listUnfinishedTasks(
+/** Ends a task of any account in `fail`, with its refund. A final task keeps its state. Throws for an unknown task. */
+export function cancelTaskAs(
   db: Database,
-  { minAgeMs, after, limit }: { minAgeMs: number; after?: string | undefined; limit: number },
-): Promise<readonly UnfinishedTask[]> {
-  const rows = await db.run<UnfinishedRow>(selectUnfinished, [minAgeMs, after, limit]);
-  return rows.map((row) => ({
-    taskId: row.id,
-    accountId: row.account_id,
-    model: row.model,
-    state: row.state,
-    ageMs: row.age_ms,
-    ranMs: row.ran_ms,
-    deadlineMs: row.deadline_ms,
-    isStuck: row.is_stuck,
-  }));
-}
-
-const mark = {
-  name: 'mark-stuck-task',
-  text: `
-update tasks set stuck_since = to_timestamp($2::float8 / 1000)
-where id = $1 and state in ('waiting', 'queuing', 'generating')
-  and stuck_since is distinct from to_timestamp($2::float8 / 1000)
-returning id`,
-};
-
-/**
- * The code of the task's workflow cannot go on, and has failed since then (Unix milliseconds); undefined when it goes on again. Answers
- * whether that is new.
- */
-export async function markStuck(db: Database, taskId: string, since: number | undefined): Promise<boolean> {
-  return (await db.run(mark, [taskId, since])).length > 0;
-}
-
-const count = {
-  name: 'count-stuck-tasks',
-  text: `
-select count(*)::int as tasks from tasks
-where stuck_since is not null and state in ('waiting', 'queuing', 'generating')`,
-};
-
-/** Unfinished tasks whose workflow's code could not go on when it was last looked at. */
-export async function countStuckTasks(db: Database): Promise<number> {
-  const [row] = await db.run<{ tasks: number }>(count);
-  return row?.tasks ?? 0;
-}
-
-const selectExpired = {
-  name: 'list-expired-media',
-  text: `
-(select id from tasks
-where state = 'success' and media_deleted_at is null and completed_at < now() - $1 * interval '1 millisecond'
-order by completed_at limit $3)
-union all
-(select id from tasks
-where state = 'fail' and media_deleted_at is null and completed_at < now() - $2 * interval '1 millisecond'
-order by completed_at limit $3)
-union all
-(select id from tasks
-where state = 'fail' and media_deleted_at - completed_at < interval '26 hours' and completed_at < now() - interval '26 hours'
-order by completed_at limit $3)
-limit $3`,
-};
-
-/**
- * Tasks whose media is to go, oldest first, a bounded page: successful ones past their retention, and failed ones after
- * `leftoverMs`, for an attempt that was killed or came too late may have left a file behind. These are listed once more after
- * 26 hours: an attempt on a worker that is cut off goes on until its deadline, of 24 hours at most, and leaves its file then.
- */
-export async function listExpiredMedia(
-  db: Database,
-  { retentionMs, leftoverMs, limit }: { retentionMs: number; leftoverMs: number; limit: number },
-): Promise<readonly string[]> {
-  const rows = await db.run<{ id: string }>(selectExpired, [retentionMs, leftoverMs, limit]);
-  return rows.map((row) => row.id);
-}
-
-const markDeleted = {
-  name: 'mark-media-deleted',
-  text: `update tasks set media_deleted_at = now() where id = $1 and (media_deleted_at is null or state = 'fail')`,
-};
-
-/** Records that the media is gone; the task's record stays as it is. */
-export async function markMediaDeleted(db: Database, taskId: string): Promise<void> {
-  await db.run(markDeleted, [taskId]);
+  actor: Actor,
+  { taskId, reason }: { readonly taskId: string; readonly reason: string },
+): Promise<EndedTask> {
+  return recordAction(db, actor, async (transaction) => {
+    const answer = await refundTask(transaction, taskId, cancelled, { terminatesAfterMs: cancelGraceMs });
+    if (!answer.changed) return { answer };
+    const { accountId, creditsRefunded } = answer.task;
+    return { answer, done: { action: 'tasks.cancel', accountId, taskId, details: { reason, creditsRefunded } } };
+  });
 }

@@ -15,9 +15,10 @@ import {
   cancelGraceMs,
   completeTask,
   confirmCharge,
+  findTask,
   refundTask,
   startGeneration,
-} from '../../src/stores/task-states.ts';
+} from '../../src/stores/tasks.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/credits.ts';
 import {
@@ -26,7 +27,7 @@ import {
   listProviderJobs,
   recordProviderJob,
 } from '../../src/stores/provider-jobs.ts';
-import { countStuckTasks, findTask } from '../../src/stores/tasks.ts';
+import { countStuckTasks } from '../../src/stores/task-list.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createFakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts';

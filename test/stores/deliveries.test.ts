@@ -9,7 +9,7 @@ import {
   listPendingDeliveries,
 } from '../../src/stores/deliveries.ts';
 import { type AttemptVerdict, recordDeliveryAttempts } from '../../src/stores/delivery-attempts.ts';
-import { refundTask } from '../../src/stores/task-states.ts';
+import { refundTask } from '../../src/stores/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 

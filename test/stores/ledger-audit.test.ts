@@ -4,7 +4,7 @@ import pg from 'pg';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { auditLedger, auditNextPart, readAuditState } from '../../src/stores/ledger-audit.ts';
 import type { Database } from '../../src/stores/database.ts';
-import { completeTask, refundTask } from '../../src/stores/task-states.ts';
+import { completeTask, refundTask } from '../../src/stores/tasks.ts';
 import { type LedgerRule, ledgerRules, type LedgerViolation } from '../../src/stores/ledger-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';

@@ -30,24 +30,24 @@ import {
   cancelTaskAs,
   completeTask,
   confirmCharge,
-  listDueTerminations,
-  refundTask,
-  removeTermination,
-  startGeneration,
-  touchGeneration,
-} from '../../src/stores/task-states.ts';
-import { bookCreditsAs, grantCredits, listLedger, listTaskEntries, readBooks } from '../../src/stores/credits.ts';
-import {
-  countStuckTasks,
   findTask,
   listEndedAmong,
+  refundTask,
+  startGeneration,
+  touchGeneration,
+} from '../../src/stores/tasks.ts';
+import {
+  countStuckTasks,
+  listDueTerminations,
   listExpiredMedia,
   listTasks,
   listTasksOfAll,
   listUnfinishedTasks,
   markMediaDeleted,
   markStuck,
-} from '../../src/stores/tasks.ts';
+  removeTermination,
+} from '../../src/stores/task-list.ts';
+import { bookCreditsAs, grantCredits, listLedger, listTaskEntries, readBooks } from '../../src/stores/credits.ts';
 import { listActions } from '../../src/stores/operator-actions.ts';
 import { listPrices, readPriceSchedules, setPriceAs, withdrawPriceAs } from '../../src/stores/prices.ts';
 import * as operators from '../../src/stores/operators.ts';

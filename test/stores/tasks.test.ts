@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { confirmCharge, refundTask, startGeneration, touchGeneration } from '../../src/stores/task-states.ts';
+import { confirmCharge, refundTask, startGeneration, touchGeneration } from '../../src/stores/tasks.ts';
 import { intendProviderJob, recordProviderJob } from '../../src/stores/provider-jobs.ts';
-import { listUnfinishedTasks } from '../../src/stores/tasks.ts';
+import { listUnfinishedTasks } from '../../src/stores/task-list.ts';
 import { acceptTask } from '../../src/stores/accept-task.ts';
 import { acceptTogether } from '../../src/stores/accept-together.ts';
 import { v7 as uuidv7 } from 'uuid';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { refundTask } from '../../../src/stores/task-states.ts';
+import { refundTask } from '../../../src/stores/tasks.ts';
 import { grantCredits } from '../../../src/stores/credits.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isFinal } from '../../../domain/task.ts';
-import { cancelTaskAs } from '../../../stores/task-states.ts';
-import { findTask, listTasks, listTasksOfAll, readTaskDetail } from '../../../stores/tasks.ts';
+import { cancelTaskAs, findTask } from '../../../stores/tasks.ts';
+import { listTasks, listTasksOfAll, readTaskDetail } from '../../../stores/task-list.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import {
   createdBetween,

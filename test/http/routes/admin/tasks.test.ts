@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { findAccount } from '../../../../src/stores/accounts.ts';
 import { findDelivery } from '../../../../src/stores/deliveries.ts';
 import { recordDeliveryAttempts } from '../../../../src/stores/delivery-attempts.ts';
-import { completeTask, startGeneration } from '../../../../src/stores/task-states.ts';
+import { completeTask, startGeneration } from '../../../../src/stores/tasks.ts';
 import { auditLedger } from '../../../../src/stores/ledger-audit.ts';
 import { listActions } from '../../../../src/stores/operator-actions.ts';
 import { intendProviderJob, recordProviderJob } from '../../../../src/stores/provider-jobs.ts';
