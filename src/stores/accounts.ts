@@ -54,7 +54,7 @@ export async function findAccount(db: Database, accountId: string): Promise<Acco
 const lockOne = { name: 'lock-account', text: `${selectAccount.text} for no key update` };
 
 /** As `findAccount`, and locks the account until the transaction ends. */
-export async function lockAccount(transaction: Database, accountId: string): Promise<Account | undefined> {
+export async function lockAccount(transaction: Pick<Database, 'run'>, accountId: string): Promise<Account | undefined> {
   const [row] = await transaction.run<AccountRow>(lockOne, [accountId]);
   return row === undefined ? undefined : accountFromRow(row);
 }

@@ -17,7 +17,19 @@ export type LedgerEntry = {
   readonly createdAt: number;
 };
 
-// A balance beyond 2^53 could not be read any more.
+const entryColumns = 'id, task_id, kind, amount, balance_after, reason, created_at';
+
+type EntryRow = {
+  id: number;
+  task_id: string | null;
+  kind: LedgerKind;
+  amount: number;
+  balance_after: number;
+  reason: string | null;
+  created_at: number;
+};
+
+// A balance beyond 2^53 could no longer be read.
 const book = {
   name: 'book-credits',
   text: `
@@ -28,7 +40,7 @@ with account as (
 )
 insert into ledger_entries (account_id, kind, amount, balance_after, reason, idempotency_key)
 select id, $3, $2::bigint, balance, $4, $5 from account
-returning id, task_id, kind, amount, balance_after, reason, created_at`,
+returning ${entryColumns}`,
 };
 
 /** Credits that an operator gives or takes; `amount` is signed. */
@@ -50,23 +62,15 @@ export async function bookCredits(
   return row === undefined ? undefined : entryFromRow(row);
 }
 
-/** Adds credits (a positive whole number) and answers the new balance, or undefined when there is no such account. */
-export async function grantCredits(
-  db: Database,
-  { accountId, credits, reason }: { accountId: string; credits: number; reason: string },
-): Promise<number | undefined> {
-  return (await bookCredits(db, { accountId, kind: 'grant', amount: credits, reason }))?.balanceAfter;
-}
-
 const selectBooked = {
   name: 'find-booking',
   text: `
-select account_id, id, task_id, kind, amount, balance_after, reason, created_at
+select account_id, ${entryColumns}
 from ledger_entries where idempotency_key = $1`,
 };
 
 /** The entry that was booked with this key, and whose it is. */
-export async function findBooking(
+async function findBooking(
   db: Database,
   idempotencyKey: string,
 ): Promise<{ readonly accountId: string; readonly entry: LedgerEntry } | undefined> {
@@ -77,18 +81,8 @@ export async function findBooking(
 const selectEntries = {
   name: 'list-ledger-entries',
   text: `
-select id, task_id, kind, amount, balance_after, reason, created_at from ledger_entries
+select ${entryColumns} from ledger_entries
 where account_id = $1 and id < $2 order by id desc limit $3`,
-};
-
-type EntryRow = {
-  id: number;
-  task_id: string | null;
-  kind: LedgerKind;
-  amount: number;
-  balance_after: number;
-  reason: string | null;
-  created_at: number;
 };
 
 /** An account's entries, newest first, a page of at most `limit` before the given entry. */
@@ -104,12 +98,12 @@ const selectBooks = {
   name: 'read-books',
   text: `
 select balance, entry.* from accounts left join lateral (
-  select id, task_id, kind, amount, balance_after, reason, created_at from ledger_entries
+  select ${entryColumns} from ledger_entries
   where account_id = accounts.id and id < $2 order by id desc limit $3
 ) entry on true where accounts.id = $1 order by entry.id desc`,
 };
 
-/** The balance and a page of the ledger as `listLedger` answers it, of one and the same moment. Throws for an unknown account. */
+/** The balance and a page of the ledger as `listLedger` answers it, of one snapshot. Throws for an unknown account. */
 export async function readBooks(
   db: Database,
   { accountId, before, limit }: { accountId: string; before: number | undefined; limit: number },
@@ -124,7 +118,7 @@ export async function readBooks(
 const selectTaskEntries = {
   name: 'list-task-ledger-entries',
   text: `
-select id, task_id, kind, amount, balance_after, reason, created_at from ledger_entries where task_id = $1 order by id`,
+select ${entryColumns} from ledger_entries where task_id = $1 order by id`,
 };
 
 /** A task's entries, oldest first: its charge, and its refund when it failed. */
@@ -158,7 +152,7 @@ export async function bookCreditsAs(db: Database, actor: Actor, booking: Booking
   try {
     return await recordAction(db, actor, (transaction) => bookOnce(transaction, booking));
   } catch (error) {
-    // Bookings of one account stand in a queue, so a rival with the same key has booked for another account.
+    // Bookings of one account wait for its lock, so the other one with the same key was for another account.
     if (violatedUniqueConstraint(error) !== 'ledger_by_idempotency_key') throw error;
     return { kind: 'key_reused' };
   }

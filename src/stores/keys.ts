@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Dialect, Scope } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
-import { findAccount } from './accounts.ts';
+import { findAccount, lockAccount } from './accounts.ts';
 import type { Database } from './database.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from './key-format.ts';
 import { recordAction } from './operator-actions.ts';
@@ -125,16 +125,11 @@ export type TooManyKeys = { readonly kind: 'too_many_keys' };
 export async function createAccountKey(db: Database, wanted: NewKey): Promise<MadeKey | TooManyKeys> {
   let outcome: MadeKey | TooManyKeys = { kind: 'too_many_keys' };
   await db.transaction(async (run) => {
-    await run(lockAccount, [wanted.accountId]);
+    await lockAccount({ run }, wanted.accountId);
     outcome = await makeKey(run, wanted);
   });
   return outcome;
 }
-
-const lockAccount = {
-  name: 'lock-account-for-its-keys',
-  text: 'select id from accounts where id = $1 for no key update',
-};
 
 const insertAccountKey = {
   name: 'create-account-key',
@@ -176,7 +171,7 @@ export type RotationOutcome =
 export async function rotateAccountKey(db: Database, rotation: Rotation): Promise<RotationOutcome> {
   let outcome: RotationOutcome = { kind: 'key_not_found' };
   await db.transaction(async (run) => {
-    await run(lockAccount, [rotation.accountId]);
+    await lockAccount({ run }, rotation.accountId);
     outcome = await rotate(run, rotation);
   });
   return outcome;

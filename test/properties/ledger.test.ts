@@ -7,7 +7,7 @@ import { type Acceptance, acceptTask, type NewTask } from '../../src/stores/acce
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
 import { completeTask, confirmCharge, findTask, refundTask, startGeneration } from '../../src/stores/tasks.ts';
 import { checkBooks } from '../../src/stores/ledger-rules.ts';
-import { grantCredits, listLedger } from '../../src/stores/credits.ts';
+import { bookCredits, listLedger } from '../../src/stores/credits.ts';
 import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertDecidedRate } from '../support/decided-rate.ts';
@@ -133,7 +133,7 @@ async function perform(account: TestAccount, each: Step): Promise<Outcome> {
   const { db } = database;
   const { accountId, taskIds } = account;
   if (each.kind === 'grant') {
-    await grantCredits(db, { accountId, credits: each.credits, reason: 'property' });
+    await bookCredits(db, { accountId, kind: 'grant', amount: each.credits, reason: 'property' });
     return 'granted';
   }
   const taskId = taskIds[each.slot] ?? '';

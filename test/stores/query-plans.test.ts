@@ -47,7 +47,7 @@ import {
   markStuck,
   removeTermination,
 } from '../../src/stores/task-list.ts';
-import { bookCreditsAs, grantCredits, listLedger, listTaskEntries, readBooks } from '../../src/stores/credits.ts';
+import { bookCreditsAs, bookCredits, listLedger, listTaskEntries, readBooks } from '../../src/stores/credits.ts';
 import { listActions } from '../../src/stores/operator-actions.ts';
 import { listPrices, readPriceSchedules, setPriceAs, withdrawPriceAs } from '../../src/stores/prices.ts';
 import * as operators from '../../src/stores/operators.ts';
@@ -205,7 +205,7 @@ test('no statement about keys, secrets and accounts does', async () => {
   await secrets.rotateCallbackSecret(watched, { accountId, sealed: 'sealed', overlapSeconds: 60 });
   await accounts.createAccount(watched, { name: 'new', credits: 1 });
   await accounts.setAccountLimits(watched, accountId, { maxUnfinishedTasks: 1_000, createRate: undefined });
-  await grantCredits(watched, { accountId, credits: 1, reason: 'a gift' });
+  await bookCredits(watched, { accountId, kind: 'grant', amount: 1, reason: 'a gift' });
   await assertPlans();
 });
 
