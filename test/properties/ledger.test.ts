@@ -10,7 +10,7 @@ import { checkBooks } from '../../src/stores/ledger-rules.ts';
 import { bookCredits, listLedger } from '../../src/stores/credits.ts';
 import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { insertDecidedRate } from '../support/decided-rate.ts';
+import { insertDecidedPrice } from '../support/decided-price.ts';
 import { listedRates, madeUpResult, taskParam } from '../support/tasks.ts';
 import {
   bodySeconds,
@@ -94,7 +94,7 @@ async function replay(credits: number, isShared: boolean, moments: readonly Mome
   await assertSound(account);
 }
 
-/** What happens while a price changes is for test/properties/rates.test.ts; here everything that follows sees the new one. */
+/** What happens while a price changes is for test/properties/prices.test.ts; here everything that follows sees the new one. */
 async function changePrice(
   { accountId }: TestAccount,
   { creditsPerSecond }: { creditsPerSecond: number | undefined },
@@ -102,7 +102,7 @@ async function changePrice(
 ): Promise<readonly Model[]> {
   // The last of several from the same instant counts.
   const model = params[0].model;
-  await insertDecidedRate(database.db, { model, accountId, creditsPerSecond, fromMs: 0 });
+  await insertDecidedPrice(database.db, { model, accountId, creditsPerSecond, fromMs: 0 });
   return models.map((each) => ({ ...each, price: creditsPerSecond ?? firstPrice }));
 }
 

@@ -29,7 +29,7 @@ function lastWord(rates: PriceSchedule['own'], atMs: number): number | undefined
   return word?.creditsPerSecond;
 }
 
-test("the latest beginning counts, an account's own rate before the general one, and both before the catalogue's", () => {
+test("the latest beginning counts, an account's own price before the general one, and both before the catalogue's", () => {
   fc.assert(
     fc.property(schedule, instant, (all, atMs) => {
       const byHand = lastWord(all.own, atMs) ?? lastWord(all.general, atMs) ?? lastWord(all.listed, atMs);

@@ -10,7 +10,7 @@ import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listLedger } from '../../src/stores/credits.ts';
 import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { insertDecidedRate } from '../support/decided-rate.ts';
+import { insertDecidedPrice } from '../support/decided-price.ts';
 import { listedRates, taskParam } from '../support/tasks.ts';
 
 const seed = Number(process.env['PROPERTY_SEED'] ?? 20_261_121);
@@ -65,7 +65,7 @@ async function open(wanted: Wealth): Promise<Opened> {
   const { credits, room, quota, price, isSuspended } = wanted;
   const accountId = await createAccount(db, { name: 'together', credits });
   await db.run(settle, [accountId, room, quota, quota && windowMs, isSuspended]);
-  if (price !== undefined) await insertDecidedRate(db, { model, accountId, creditsPerSecond: price, fromMs: 0 });
+  if (price !== undefined) await insertDecidedPrice(db, { model, accountId, creditsPerSecond: price, fromMs: 0 });
   const [live, dead] = [await newKey(accountId), await newKey(accountId)];
   await revokeApiKey(db, dead);
   return { ...wanted, accountId, liveKey: live, deadKey: dead };

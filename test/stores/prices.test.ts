@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { listPrices, setPrice, withdrawPrice } from '../../src/stores/prices.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { insertDecidedRate } from '../support/decided-rate.ts';
+import { insertDecidedPrice } from '../support/decided-price.ts';
 
 let database: TestDatabase;
 before(async () => {
@@ -24,8 +24,8 @@ async function announced(): Promise<number> {
   return setting.price.rateId;
 }
 
-test('a rate is never deleted and never changed, whatever statement tries it; only one that has not begun is withdrawn', async () => {
-  await insertDecidedRate(database.db, { model, creditsPerSecond: 30, fromMs: 5_000 });
+test('a price is never deleted and never changed, by any statement; only one that has not begun is withdrawn', async () => {
+  await insertDecidedPrice(database.db, { model, creditsPerSecond: 30, fromMs: 5_000 });
   const [inForce] = await listPrices(database.db, { limit: 1 });
   assert.ok(inForce);
   const mark = `withdrawn_by = 'x', withdrawn_at = effective_from - interval '1 ms'`;
@@ -46,7 +46,7 @@ test('a rate is never deleted and never changed, whatever statement tries it; on
   await assert.rejects(run('truncate rates'), /not allowed/);
 });
 
-test('a rate of zero, one that begins at once, and one that nobody has decided are refused by the table itself', async () => {
+test('a price of zero, one that begins immediately, and one without an author are refused by the table itself', async () => {
   const insert = (credits: string, from: string, who = `'x'`) =>
     run(
       `insert into rates (model, credits_per_second, effective_from, who, reason) values ('m', ${credits}, ${from}, ${who}, 'r')`,

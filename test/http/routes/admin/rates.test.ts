@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { listActions } from '../../../../src/stores/operator-actions.ts';
 import { priceLeadMs } from '../../../../src/stores/prices.ts';
-import { insertDecidedRate } from '../../../support/decided-rate.ts';
+import { insertDecidedPrice } from '../../../support/decided-price.ts';
 import { type Answer, assertRefused } from '../../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../../support/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../../support/operator.ts';
@@ -89,7 +89,7 @@ test('200 a rate that does not count yet is withdrawn, and withdrawing it again 
 test('200 past, present and future rates are told apart, newest decision first, a page at a time', async () => {
   const accountId = await newAccountId();
   const insert = (creditsPerSecond: number | undefined, fromMs: number) =>
-    insertDecidedRate(service.database.db, { model, accountId, creditsPerSecond, fromMs });
+    insertDecidedPrice(service.database.db, { model, accountId, creditsPerSecond, fromMs });
   await insert(10, 5_000);
   await insert(11, 5_000);
   await insert(12, 4_000);
@@ -124,7 +124,7 @@ test('404 no such account, no such rate', async () => {
 
 test('409 a rate that counts is not taken back, nor one that will in a moment', async () => {
   const accountId = await newAccountId();
-  await insertDecidedRate(service.database.db, { model, accountId, creditsPerSecond: 10, fromMs: 5_000 });
+  await insertDecidedPrice(service.database.db, { model, accountId, creditsPerSecond: 10, fromMs: 5_000 });
   const [inForce] = (await ratesOf({ accountId })).rates;
   assertRefused(await withdraw(inForce?.rateId), 409, /is in force or about to be/);
   const { rateId } = await dataOf(set({ accountId }));

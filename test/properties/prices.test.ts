@@ -10,7 +10,7 @@ import { createDatabase } from '../../src/stores/database.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listPrices, priceLeadMs, readPriceSchedules, setPrice, withdrawPrice } from '../../src/stores/prices.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type DecidedLongAgo, insertDecidedRate } from '../support/decided-rate.ts';
+import { type DecidedLongAgo, insertDecidedPrice } from '../support/decided-price.ts';
 import { listedRates, taskParam } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -56,7 +56,7 @@ const decided = fc.array(
 );
 const listed = fc.array(fc.record({ creditsPerSecond: price, inMs }), { maxLength: 3 });
 
-test('what is charged, asked for and shown is what the rule says on paper, whatever rates there are', async () => {
+test('what is charged, asked for and shown is what the rule says on paper, for any prices that were set', async () => {
   const [accountId, otherId, poorId] = [await newAccount(), await newAccount(), await newAccount(1)];
   await fc.assert(
     fc.asyncProperty(decided, listed, fc.integer({ min: 4, max: 15 }), async (rates, more, duration) => {
@@ -76,9 +76,9 @@ test('what is charged, asked for and shown is what the rule says on paper, whate
           model: whose === 'other model' ? 'another' : model,
           accountId: owner,
         };
-        await insertDecidedRate(database.db, row);
+        await insertDecidedPrice(database.db, row);
         // A poor account has the same rates, to see what it is asked for.
-        if (whose === 'own') await insertDecidedRate(database.db, { ...row, accountId: poorId });
+        if (whose === 'own') await insertDecidedPrice(database.db, { ...row, accountId: poorId });
         if (!rate.isWithdrawn && (whose === 'own' || whose === 'general')) paper[whose].push(row);
       }
       const onPaper = (row: DecidedLongAgo) => ({ creditsPerSecond: row.creditsPerSecond, fromMs: row.fromMs });
@@ -106,7 +106,7 @@ test('what is charged, asked for and shown is what the rule says on paper, whate
   );
 });
 
-test('a model without any rate in force is never charged for', async () => {
+test('a model without any price in force is never charged for', async () => {
   const future = [{ creditsPerSecond: 33, fromMs: Date.now() + hourMs }];
   const accountId = await newAccount();
   await assert.rejects(accept({ accountId, model: 'priceless', listed: future }), /no rate of priceless is in force/);
@@ -119,7 +119,7 @@ test('a create that began before a change and had to wait past it pays the old p
   await rival.query('begin');
   await rival.query('select from accounts where id = $1 for no key update', [accountId]);
   const fromMs = (await databaseNow()) + 700;
-  await insertDecidedRate(database.db, { model, accountId, creditsPerSecond: 50, fromMs });
+  await insertDecidedPrice(database.db, { model, accountId, creditsPerSecond: 50, fromMs });
   const early = Array.from({ length: 3 }, () => accept({ accountId, model }));
   await waitFor('three creates behind the lock', async () => ((await waiting()) === 3 ? true : undefined));
   await waitFor('the change', async () => ((await databaseNow()) >= fromMs ? true : undefined));
@@ -152,7 +152,7 @@ function chargeOf(acceptance: Acceptance): number | undefined {
   return acceptance.kind === 'accepted' ? acceptance.creditsCharged : undefined;
 }
 
-test('while operators set and withdraw rates and everybody creates tasks, every charge is the price at its createdAt', async () => {
+test('while operators set and withdraw prices and clients create tasks, every charge is the price at its createdAt', async () => {
   const model = `model-${uuidv7()}`;
   const accounts = [await newAccount(), await newAccount()];
   // Seconds, not milliseconds: a decision must be there before it counts, on a busy machine too.
