@@ -1,4 +1,4 @@
-import type { Ratio } from './task.ts';
+import type { Ratio } from './task-input.ts';
 
 export type FrameSize = { readonly widthPx: number; readonly heightPx: number };
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Rate } from '../../domain/rate-limit.ts';
-import { maxImages, maxPromptCodePoints, maxSeconds, minSeconds, ratios } from '../../domain/task.ts';
+import { maxImages, maxPromptCodePoints, maxSeconds, minSeconds, ratios } from '../../domain/task-input.ts';
 import { findAccount } from '../../stores/accounts.ts';
 import { readBooks } from '../../stores/credits.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
