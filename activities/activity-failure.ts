@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { TaskFault } from '../src/domain/task-fault.ts';
+import { TaskFault } from '../src/domain/errors.ts';
 
 /**
  * Translates a `TaskFault` into Temporal's words: the type is the failCode, the message what the client reads, and the

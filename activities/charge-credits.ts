@@ -1,9 +1,9 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { describeFieldError } from '../src/domain/field-errors.ts';
 import { isFinal } from '../src/domain/task.ts';
-import { taskWorkflowId } from '../src/domain/workflow-ids.ts';
+import { taskWorkflowId } from '../src/domain/task-queues.ts';
 import { acceptTask } from '../src/stores/accept-task.ts';
-import { type ConfirmedTask, confirmCharge } from '../src/stores/tasks.ts';
+import { confirmCharge, type ConfirmedTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 
 /** The order of a task that an operator starts from the Temporal UI or CLI: the body of createTask, and who pays. */
@@ -60,7 +60,7 @@ async function chargeOrder(deps: ActivityDeps, taskId: string, order: TaskOrder 
     taskId,
     accountId: order.accountId,
     param: parsed.param,
-    listedRates: model.rates,
+    listedRates: model.prices,
     deadlineMs: model.deadlineMs,
     providers: model.providers,
   });

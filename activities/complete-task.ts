@@ -1,6 +1,6 @@
-import { TaskFault } from '../src/domain/task-fault.ts';
+import { TaskFault } from '../src/domain/errors.ts';
 import type { TaskResult, TaskState } from '../src/domain/task.ts';
-import { completeTask } from '../src/stores/end-task.ts';
+import { completeTask } from '../src/stores/tasks.ts';
 import { recordLateSuccess } from '../src/stores/provider-jobs.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';

@@ -5,7 +5,8 @@ import type { InspectedVideo, InspectionOrder } from '../src/media/inspect-video
 import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';
 import type { Provider, ReferenceImage } from '../src/providers/provider.ts';
 import type { Database } from '../src/stores/database.ts';
-import type { Delivery, MadeAttempt } from '../src/stores/deliveries.ts';
+import type { Delivery } from '../src/stores/deliveries.ts';
+import type { MadeAttempt } from '../src/stores/delivery-attempts.ts';
 
 /** How a workflow stands in the engine; `missing` was never started, or was deleted. */
 export type WorkflowStatus = 'running' | 'missing' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out';

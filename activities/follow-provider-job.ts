@@ -1,6 +1,6 @@
 import { CancelledFailure, Context } from '@temporalio/activity';
 import { setTimeout as delay } from 'node:timers/promises';
-import { TaskFault } from '../src/domain/task-fault.ts';
+import { TaskFault } from '../src/domain/errors.ts';
 import type { GeneratedVideo, GenerationRequest } from '../src/providers/provider.ts';
 import { endProviderJob } from '../src/stores/provider-jobs.ts';
 import { touchGeneration } from '../src/stores/tasks.ts';

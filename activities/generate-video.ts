@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { TaskFault } from '../src/domain/task-fault.ts';
+import { TaskFault } from '../src/domain/errors.ts';
 import type { GeneratedVideo, GenerationRequest, ReferenceImage } from '../src/providers/provider.ts';
 import { DatabaseAway } from '../src/stores/database.ts';
 import { succeedProviderJob } from '../src/stores/provider-jobs.ts';

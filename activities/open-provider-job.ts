@@ -1,4 +1,4 @@
-import { TaskFault } from '../src/domain/task-fault.ts';
+import { TaskFault } from '../src/domain/errors.ts';
 import type { Task } from '../src/domain/task.ts';
 import type { GenerationRequest, Provider } from '../src/providers/provider.ts';
 import {

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { listPendingDeliveries } from '../src/stores/deliveries.ts';
-import { auditNextPart } from '../src/stores/ledger-audit-round.ts';
-import { listExpiredMedia, markMediaDeleted } from '../src/stores/media-retention.ts';
+import { auditNextPart } from '../src/stores/ledger-audit.ts';
+import { listExpiredMedia, markMediaDeleted } from '../src/stores/task-list.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 import { mediaKeysOf } from './media-keys.ts';

@@ -1,5 +1,5 @@
 import type { TaskFailure } from '../src/domain/task.ts';
-import { refundTask } from '../src/stores/end-task.ts';
+import { refundTask } from '../src/stores/tasks.ts';
 import type { TaskEnd } from './complete-task.ts';
 import type { ActivityDeps } from './deps.ts';
 

@@ -1,9 +1,9 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/domain/callback-schedule.ts';
+import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/domain/callback.ts';
 import { OutboundError } from '../src/outbound/outbound-error.ts';
 import type { CallbackAnswer } from '../src/outbound/webhook.ts';
-import type { AttemptVerdict } from '../src/stores/deliveries.ts';
+import type { AttemptVerdict } from '../src/stores/delivery-attempts.ts';
 import type { ActivityDeps } from './deps.ts';
 
 export type CallbackAttempt =

@@ -1,12 +1,13 @@
 import type { TaskFailure } from '../src/domain/task.ts';
-import { refundTask } from '../src/stores/end-task.ts';
-import { markStuck } from '../src/stores/stuck-tasks.ts';
-import { listUnfinishedTasks, type UnfinishedTask } from '../src/stores/tasks.ts';
 import {
   listDueTerminations,
+  listUnfinishedTasks,
+  markStuck,
   removeTermination,
+  type UnfinishedTask,
   type WorkflowTermination,
-} from '../src/stores/workflow-terminations.ts';
+} from '../src/stores/task-list.ts';
+import { refundTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps, CodeFailure, WorkflowLook, WorkflowStatus } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 

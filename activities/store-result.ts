@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { join } from 'node:path';
-import { TaskFault } from '../src/domain/task-fault.ts';
+import { TaskFault } from '../src/domain/errors.ts';
 import type { TaskResult } from '../src/domain/task.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { scopes } from '../src/domain/api-key.ts';
 import { keptPort } from '../src/embedded/kept-port.ts';
 import { createAccount, setAccountLimits } from '../src/stores/accounts.ts';
-import { createApiKey } from '../src/stores/api-keys.ts';
+import { createApiKey } from '../src/stores/keys.ts';
 import { createDatabase, type Database } from '../src/stores/database.ts';
 import { migrateToLatest } from '../src/stores/migrator.ts';
 import { waitFor } from '../test/support/wait-for.ts';

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { defaultModels, type Model, providerNames, unknownProviders } from './domain/models.ts';
-import { parseRate, type Rate } from './domain/rate.ts';
+import { parseRate, type Rate } from './domain/rate-limit.ts';
 import { parseModelsFile } from './models-file.ts';
 import { type AllowList, loopbackAllowance, parseAllowList } from './outbound/allow-list.ts';
 import type { TemporalTarget } from './temporal/connect.ts';

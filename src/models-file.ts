@@ -41,7 +41,7 @@ export function parseModelsFile(text: string): readonly Model[] {
   return parsed.data.models.map(({ aliases, rates, deadlineSeconds, ...rest }) => ({
     ...rest,
     aliases: aliases ?? builtInAliases(rest.model).filter((alias) => !taken.includes(alias)),
-    rates: rates.map(({ creditsPerSecond, from }) => ({ creditsPerSecond, fromMs: Date.parse(from) })),
+    prices: rates.map(({ creditsPerSecond, from }) => ({ creditsPerSecond, fromMs: Date.parse(from) })),
     deadlineMs: deadlineSeconds * 1000,
   }));
 }

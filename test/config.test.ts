@@ -97,7 +97,10 @@ describe('readConfig', () => {
     const model = { model: 'm', title: 'M', rates: [{ creditsPerSecond: 7 }] };
     writeFileSync(file, JSON.stringify({ models: [model] }));
     assert.deepEqual(
-      readConfig({ VIDEOGEN_MODELS: file }).models.map(({ model: name, rates }) => [name, rates[0]?.creditsPerSecond]),
+      readConfig({ VIDEOGEN_MODELS: file }).models.map(({ model: name, prices }) => [
+        name,
+        prices[0]?.creditsPerSecond,
+      ]),
       [['m', 7]],
     );
     writeFileSync(file, JSON.stringify({ models: [model, model] }));

@@ -1,6 +1,6 @@
 import { condition, continueAsNew, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { CallbackAttempt } from '../activities/send-callback.ts';
-import { callbackPauseMs, callbackPausesMs } from '../src/domain/callback-schedule.ts';
+import { callbackPauseMs, callbackPausesMs } from '../src/domain/callback.ts';
 import { callbacksOf } from './steps.ts';
 
 export type DeliverCallbackInput = {

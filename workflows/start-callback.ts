@@ -1,6 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild } from '@temporalio/workflow';
-import { callbackWorkflowId } from '../src/domain/workflow-ids.ts';
+import { callbackWorkflowId } from '../src/domain/task-queues.ts';
 import { deliverCallback, type DeliverCallbackInput } from './deliver-callback.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { ActivityFailure, patched } from '@temporalio/workflow';
 import type { CallbackAttempt } from '../activities/send-callback.ts';
-import { callbackPausesMs } from '../src/domain/callback-schedule.ts';
+import { callbackPausesMs } from '../src/domain/callback.ts';
 import { startCallback } from './start-callback.ts';
 import { callbacksOf } from './steps.ts';
 

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import type { Rate } from '../domain/rate.ts';
-import { type AccountDetail, listAccounts } from '../stores/account-list.ts';
-import { findAccountLimits } from '../stores/accounts.ts';
-import { limitAccountAs, openAccountAs } from '../stores/operator-accounts.ts';
+import type { Rate } from '../domain/rate-limit.ts';
+import { type Account, findAccount, limitAccountAs, openAccountAs } from '../stores/accounts.ts';
+import { listAccounts } from '../stores/account-list.ts';
 import { commandLineActor } from './command-line-actor.ts';
 import type { RunOnDatabase } from './command-runner.ts';
 import { id, maxNameLength, rateOrDefault, textUpTo, wholeNumber } from './arguments.ts';
@@ -42,7 +41,7 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
     .option('--unfinished <n>', 'unfinished tasks at most', wholeNumber(0))
     .action(
       run(async ({ db }, accountId: string, wanted: { creates?: Rate | 'default'; unfinished?: number }) => {
-        const before = await findAccountLimits(db, accountId);
+        const before = await findAccount(db, accountId);
         if (before === undefined) throw new CommandError(`There is no account ${accountId}.`);
         const createRate = wanted.creates === 'default' ? undefined : (wanted.creates ?? before.createRate);
         const maxUnfinishedTasks = wanted.unfinished ?? before.maxUnfinishedTasks;
@@ -59,7 +58,7 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
     );
 }
 
-function accountLine({ accountId, name, balance, unfinishedTasks, suspendedAt }: AccountDetail): string {
+function accountLine({ accountId, name, balance, unfinishedTasks, suspendedAt }: Account): string {
   const state = suspendedAt === undefined ? 'active' : 'suspended';
   return [accountId, state, `${balance} credits`, `${unfinishedTasks} unfinished tasks`, name].join('  ');
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { validate } from 'uuid';
-import { parseRate, type Rate } from '../domain/rate.ts';
+import { parseRate, type Rate } from '../domain/rate-limit.ts';
 
 /** A commander parser of whole numbers from `min` to `max`. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {

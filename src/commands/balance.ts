@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { type AccountDetail, findAccountDetail, listAccounts } from '../stores/account-list.ts';
+import { type Account, findAccount } from '../stores/accounts.ts';
+import { listAccounts } from '../stores/account-list.ts';
 import { id } from './arguments.ts';
 import { maxListedAccounts } from './account.ts';
 import type { RunOnDatabase } from './command-runner.ts';
@@ -19,17 +20,17 @@ export function addBalanceCommand(program: Command, run: RunOnDatabase): void {
           lines: accounts.length === 0 ? ['No accounts.'] : accounts.map(balanceLine),
         };
       }
-      const account = await findAccountDetail(db, accountId);
+      const account = await findAccount(db, accountId);
       if (account === undefined) throw new CommandError(`There is no account ${accountId}.`);
       return { json: balanceOf(account), lines: [`${account.balance} credits`] };
     }),
   );
 }
 
-function balanceOf({ accountId, name, balance }: AccountDetail) {
+function balanceOf({ accountId, name, balance }: Account) {
   return { accountId, name, balance };
 }
 
-function balanceLine({ accountId, name, balance }: AccountDetail): string {
+function balanceLine({ accountId, name, balance }: Account): string {
   return `${accountId}  ${String(balance).padStart(12)} credits  ${name}`;
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
-import { defaultOverlapSeconds, maxOverlapSeconds } from '../domain/secret-overlap.ts';
+import { defaultOverlapSeconds, maxOverlapSeconds } from '../domain/callback.ts';
 import { keptSecret } from '../embedded/data-folder.ts';
 import { createSecretBox, type SecretBox } from '../outbound/secrets.ts';
 import { callbackSecretsOf, rotateSecret } from '../roles/account-secrets.ts';

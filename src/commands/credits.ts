@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { bookCreditsAs } from '../stores/operator-credits.ts';
-import { maxReasonLength } from '../stores/rates.ts';
+import { bookCreditsAs } from '../stores/credits.ts';
+import { maxReasonLength } from '../stores/prices.ts';
 import { id, textUpTo, wholeNumber } from './arguments.ts';
 import { commandLineActor } from './command-line-actor.ts';
 import type { RunOnDatabase } from './command-runner.ts';

@@ -1,9 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { ordinaryScopes, type Scope, scopes } from '../domain/api-key.ts';
-import { type Dialect, dialects } from '../domain/dialect.ts';
-import { type ApiKey, createApiKey, listApiKeys } from '../stores/api-keys.ts';
+import { type Dialect, dialects, ordinaryScopes, type Scope, scopes } from '../domain/api-key.ts';
+import { type ApiKey, createApiKey, listApiKeys, revokeKeyAs } from '../stores/keys.ts';
 import { recordAction } from '../stores/operator-actions.ts';
-import { revokeKeyAs } from '../stores/operator-keys.ts';
 import { futureInstant, id, maxNameLength, textUpTo } from './arguments.ts';
 import { commandLineActor } from './command-line-actor.ts';
 import type { RunOnDatabase } from './command-runner.ts';

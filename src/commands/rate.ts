@@ -3,8 +3,14 @@ import { modelCatalogue, unknownModel } from '../domain/models.ts';
 import { presentPrices, presentSetRate, type PresentedPrice } from '../http/presenters/price.ts';
 import { findAccount } from '../stores/accounts.ts';
 import type { Database } from '../stores/database.ts';
-import { setRateAs, withdrawRateAs } from '../stores/operator-rates.ts';
-import { listRates, maxCreditsPerSecond, maxReasonLength, type SetRate } from '../stores/rates.ts';
+import {
+  listPrices,
+  maxCreditsPerSecond,
+  maxReasonLength,
+  type SetPrice,
+  setPriceAs,
+  withdrawPriceAs,
+} from '../stores/prices.ts';
 import { id, instant, textUpTo, wholeNumber } from './arguments.ts';
 import { commandLineActor } from './command-line-actor.ts';
 import type { RunOnDatabase } from './command-runner.ts';
@@ -24,7 +30,7 @@ export function addRateCommands(program: Command, run: RunOnDatabase): void {
       run(async ({ db, config }, { account: accountId, model }: { account?: string; model?: string }) => {
         if (accountId !== undefined) await requireAccount(db, accountId);
         const prices = await presentPrices({ db, models: modelCatalogue(config.models) }, accountId);
-        const rates = await listRates(db, { accountId, model, limit: maxListed });
+        const rates = await listPrices(db, { accountId, model, limit: maxListed });
         return {
           json: { prices, rates: rates.map(presentSetRate) },
           lines: [...prices.map(priceLine), ...rates.map(rateLine)],
@@ -46,11 +52,11 @@ export function addRateCommands(program: Command, run: RunOnDatabase): void {
         const { account: accountId, from: fromMs, reason } = options;
         const creditsPerSecond = credits === 'default' ? undefined : credits;
         const wanted = { model, accountId, creditsPerSecond, fromMs, reason };
-        const setting = await setRateAs(db, commandLineActor(), wanted);
+        const setting = await setPriceAs(db, commandLineActor(), wanted);
         if (setting.kind === 'account_not_found') throw new CommandError(`There is no account ${accountId}.`);
         if (setting.kind === 'in_the_past')
           throw new CommandError('A rate never changes what has been: --from is past.');
-        return { json: presentSetRate(setting.rate), lines: [rateLine(setting.rate)] };
+        return { json: presentSetRate(setting.price), lines: [rateLine(setting.price)] };
       }),
     );
   rate
@@ -60,11 +66,11 @@ export function addRateCommands(program: Command, run: RunOnDatabase): void {
     .requiredOption('--reason <text>', `why, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
     .action(
       run(async ({ db }, rateId: number, { reason }: { reason: string }) => {
-        const withdrawal = await withdrawRateAs(db, commandLineActor(), { rateId, reason });
+        const withdrawal = await withdrawPriceAs(db, commandLineActor(), { rateId, reason });
         if (withdrawal.kind === 'price_not_found') throw new CommandError(`There is no rate ${rateId}.`);
         if (withdrawal.kind === 'too_late')
           throw new CommandError(`Rate ${rateId} counts already, or in a moment; set another one to follow it.`);
-        return { json: presentSetRate(withdrawal.rate), lines: [rateLine(withdrawal.rate)] };
+        return { json: presentSetRate(withdrawal.price), lines: [rateLine(withdrawal.price)] };
       }),
     );
 }
@@ -84,7 +90,7 @@ function priceLine({ model, creditsPerSecond, nextRates }: PresentedPrice): stri
   return `${model}: ${creditsPerSecond} credits a second${coming}`;
 }
 
-function rateLine({ rateId, model, accountId, creditsPerSecond, effectiveFrom, state, who, reason }: SetRate): string {
+function rateLine({ rateId, model, accountId, creditsPerSecond, effectiveFrom, state, who, reason }: SetPrice): string {
   const whose = accountId ?? 'everybody';
   return [rateId, model, whose, creditsPerSecond ?? 'default', iso(effectiveFrom), state, who, reason].join('  ');
 }

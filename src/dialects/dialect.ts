@@ -1,4 +1,4 @@
-import type { Dialect } from '../domain/dialect.ts';
+import type { Dialect } from '../domain/api-key.ts';
 import type { FieldError } from '../domain/field-errors.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
 import type { TaskRecord } from '../domain/task-record.ts';

@@ -1,11 +1,13 @@
-import type { Dialect } from './dialect.ts';
-
 /** What a key may be allowed to do. `keys:write` makes, lists and revokes the keys of its account. */
 export const scopes = ['tasks:write', 'tasks:read', 'credits:read', 'keys:write'] as const;
 export type Scope = (typeof scopes)[number];
 
 /** What a key is allowed unless somebody says otherwise: all but making other keys. */
 export const ordinaryScopes: readonly Scope[] = scopes.filter((scope) => scope !== 'keys:write');
+
+/** In which words an API key's clients speak: our own, or those of the API that ours descends from (docs/dialect-kie.md). */
+export const dialects = ['native', 'kie'] as const;
+export type Dialect = (typeof dialects)[number];
 
 /** Who is calling, once a key has been recognised. */
 export type Caller = {

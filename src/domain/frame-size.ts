@@ -1,10 +1,10 @@
-import type { Ratio } from './task.ts';
+import type { Ratio } from './task-input.ts';
 
 export type FrameSize = { readonly widthPx: number; readonly heightPx: number };
 
 type FixedRatio = Exclude<Ratio, 'adaptive'>;
 
-/** Pixel sizes at 720p (design, section 8). */
+/** Pixel sizes at 720p. */
 export const frameSizes: Record<FixedRatio, FrameSize> = {
   '16:9': { widthPx: 1280, heightPx: 720 },
   '9:16': { widthPx: 720, heightPx: 1280 },
@@ -21,7 +21,7 @@ export function frameSize(ratio: Ratio, firstImage: FrameSize | undefined): Fram
   return nearestSize(firstImage);
 }
 
-/** Nearest by the logarithm of width over height, so that twice as wide and twice as tall are equally far away. */
+/** Nearest by the logarithm of width over height, so that twice as wide and twice as tall are equally far from it. */
 function nearestSize(image: FrameSize): FrameSize {
   const logRatio = (size: FrameSize) => Math.log(size.widthPx / size.heightPx);
   const distance = (size: FrameSize) => Math.abs(logRatio(size) - logRatio(image));

@@ -1,20 +1,14 @@
 import { didYouMean } from './did-you-mean.ts';
+import type { Price } from './price.ts';
 
-/** The model catalogue: which models exist, what a second costs from when on, who generates, and for how long at most. */
-
-export type Rate = {
-  /** Whole credits for one second of video. */
-  readonly creditsPerSecond: number;
-  /** Unix milliseconds from which the rate counts, for tasks created at or after that instant. */
-  readonly fromMs: number;
-};
+/** The model catalogue: which models exist, what a second costs from which instant on, who generates, and for how long at most. */
 
 export type Model = {
   readonly model: string;
   readonly title: string;
   /** Further names by which clients of the dialect `kie` may ask for the model; their records show the first one. */
   readonly aliases?: readonly string[];
-  readonly rates: readonly Rate[];
+  readonly prices: readonly Price[];
   /** Providers in the order in which they are tried. */
   readonly providers: readonly string[];
   /** How long generation may take from its first start. */
@@ -23,12 +17,12 @@ export type Model = {
 
 export type ModelCatalogue = ReadonlyMap<string, Model>;
 
-/** The providers that our workers bring along; a catalogue may name these and no others. */
+/** The providers that our workers have; a catalogue may name these and no others. */
 export const providerNames: readonly string[] = ['preview'];
 
 const thirtyMinutesMs = 30 * 60_000;
 
-/** The catalogue of the specification: 33 credits a second for the fast model (section 8.3), 41 for the standard one (design, section 3). */
+/** The catalogue of an installation that has no file of its own. */
 export const defaultModels: readonly Model[] = [
   {
     model: 'videogen-2.0',
@@ -39,7 +33,7 @@ export const defaultModels: readonly Model[] = [
       'bytedance/seedance-1.5-pro',
       'bytedance/v1-pro-text-to-video',
     ],
-    rates: [{ creditsPerSecond: 41, fromMs: 0 }],
+    prices: [{ creditsPerSecond: 41, fromMs: 0 }],
     providers: ['preview'],
     deadlineMs: thirtyMinutesMs,
   },
@@ -47,7 +41,7 @@ export const defaultModels: readonly Model[] = [
     model: 'videogen-2.0-fast',
     title: 'Faster video generation',
     aliases: ['bytedance/seedance-2-fast', 'bytedance/seedance-2-mini', 'bytedance/v1-lite-text-to-video'],
-    rates: [{ creditsPerSecond: 33, fromMs: 0 }],
+    prices: [{ creditsPerSecond: 33, fromMs: 0 }],
     providers: ['preview'],
     deadlineMs: thirtyMinutesMs,
   },
@@ -57,7 +51,7 @@ export function modelCatalogue(models: readonly Model[]): ModelCatalogue {
   return new Map(models.map((model) => [model.model, model]));
 }
 
-/** The model that a client of the dialect means by a name; a name that is nobody's alias is left as it is. */
+/** The model that a client of the dialect means by a name; a name that is no alias is left as it is. */
 export function modelOfAlias(models: ModelCatalogue, name: string): string {
   if (models.has(name)) return name;
   return [...models.values()].find(({ aliases = [] }) => aliases.includes(name))?.model ?? name;

@@ -1,4 +1,4 @@
-/** Whoever runs the service, with a key of their own that opens `/api/admin/v1` and nothing else. */
+/** A person who runs the service, with a key that opens `/api/admin/v1` and nothing else. */
 export type Operator = { readonly operatorId: string; readonly name: string };
 
 /** Who acts as an operator: somebody with an operator's key, or a user of the machine at the command line. */

@@ -1,17 +1,18 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import {
-  maxImages,
-  maxPromptCodePoints,
-  maxSeconds,
-  maxUrlLength,
-  minSeconds,
-  ratios,
-  type TaskParam,
-} from './task.ts';
 
 // The table of a create request's input fields. Validation, defaults, record, fingerprint, the dialect's spelling and the
 // options of the command line are all made from it. It imports zod, so workflow code must reach its types only.
+
+/** Limits of a create request. Prompt length counts Unicode code points. */
+export const maxPromptCodePoints = 5000;
+export const maxImages = 9;
+export const maxUrlLength = 2048;
+export const minSeconds = 4;
+export const maxSeconds = 15;
+
+export const ratios = ['adaptive', '16:9', '9:16', '1:1', '4:3', '3:4', '21:9'] as const;
+export type Ratio = (typeof ratios)[number];
 
 /** Says why an address may not be used, or undefined when it may; the outbound guard's verdict on the literal. */
 export type RefuseUrl = (url: string) => string | undefined;
@@ -40,7 +41,7 @@ function field<Value>(declared: InputField<Value>): InputField<Value> {
   return declared;
 }
 
-/** The rules of spec 2.3. What a rule cannot say in JSON Schema's words, `meta` says for the OpenAPI document. */
+/** What a rule cannot say in JSON Schema's words, `meta` says for the OpenAPI document. */
 export const inputFields = {
   prompt: field({
     request: () =>
@@ -126,6 +127,13 @@ type ValueOf<Name extends FieldName> = Fields[Name] extends InputField<infer Val
 /** `input` of a create request after validation, every default filled in. `duration` is in whole seconds. */
 export type TaskInput = { readonly [Name in FieldName]: ValueOf<Name> };
 
+/** A create request after validation; what recordInfo returns as `param`. */
+export type TaskParam = {
+  readonly model: string;
+  readonly input: TaskInput;
+  readonly callBackUrl?: string;
+};
+
 export const inputFieldNames = Object.keys(inputFields) as readonly FieldName[];
 
 /** One value for each field, made by `make`. */
@@ -184,7 +192,7 @@ function urlFault(url: string): string | undefined {
   return URL.canParse(url) ? undefined : fault;
 }
 
-/** PostgreSQL can hold neither, so no request may bring them, in whatever field. */
+/** PostgreSQL can hold neither, so no request may bring them, in any field. */
 export const notPlainText = 'must not contain NUL characters or unpaired surrogates';
 
 export function isPlainText(text: string): boolean {

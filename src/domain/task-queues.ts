@@ -1,3 +1,5 @@
+// The names under which Temporal knows an installation's queues and workflows.
+
 /** The Temporal task queues of one installation; workers may serve any of them. */
 export type TaskQueues = {
   /** Workflows, and the short activities on database and store. */
@@ -10,4 +12,13 @@ export type TaskQueues = {
 
 export function taskQueuesOf(main: string): TaskQueues {
   return { main, generation: `${main}-generation`, callbacks: `${main}-callbacks` };
+}
+
+/** The workflow of a task has the task's own id, so that a second start is harmless. */
+export function taskWorkflowId(taskId: string): string {
+  return taskId;
+}
+
+export function callbackWorkflowId(taskId: string): string {
+  return `callback-${taskId}`;
 }

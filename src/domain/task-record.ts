@@ -1,6 +1,6 @@
 import { type FailCode, isFinal, type Task, type TaskParam, type TaskState } from './task.ts';
 
-/** `data` of recordInfo and of every callback (design, section 3). Times are Unix milliseconds. */
+/** `data` of recordInfo and of every callback. Times are Unix milliseconds. */
 export type TaskRecord = {
   readonly taskId: string;
   readonly model: string;

@@ -24,7 +24,7 @@ export type ParsedTaskRequest =
   | { readonly ok: true; readonly param: TaskParam }
   | { readonly ok: false; readonly errors: readonly FieldError[] };
 
-/** A parser of create requests: every rule of spec 2.3, all faults at once, defaults filled in, duration rounded. */
+/** A parser of create requests: it reports all faults together, fills in defaults and rounds the duration. */
 export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown) => ParsedTaskRequest {
   const schema = taskRequestSchema(rules);
   return (body) => {

@@ -1,14 +1,14 @@
-import type { TaskInput } from './task-input.ts';
+import type { TaskParam } from './task-input.ts';
 
-export type { TaskInput } from './task-input.ts';
+// What a task is. No I/O, no clock.
 
-/** What a task is, in the words of the specification. No I/O, no clock. */
+export type { TaskInput, TaskParam } from './task-input.ts';
 
 /** The life of a task; the last two are final and never change. */
 export const taskStates = ['waiting', 'queuing', 'generating', 'success', 'fail'] as const;
 export type TaskState = (typeof taskStates)[number];
 
-/** Why a task ended in `fail`; stable, part of the contract (design, section 3). */
+/** Why a task ended in `fail`; stable, part of the API. */
 export const failCodes = [
   'content_rejected',
   'image_unreachable',
@@ -22,23 +22,6 @@ export const failCodes = [
   'internal',
 ] as const;
 export type FailCode = (typeof failCodes)[number];
-
-/** Limits of spec 2.3 and 8.1. Prompt length counts Unicode code points. */
-export const maxPromptCodePoints = 5000;
-export const maxImages = 9;
-export const maxUrlLength = 2048;
-export const minSeconds = 4;
-export const maxSeconds = 15;
-
-export const ratios = ['adaptive', '16:9', '9:16', '1:1', '4:3', '3:4', '21:9'] as const;
-export type Ratio = (typeof ratios)[number];
-
-/** A create request after validation; what recordInfo returns as `param`. */
-export type TaskParam = {
-  readonly model: string;
-  readonly input: TaskInput;
-  readonly callBackUrl?: string;
-};
 
 /** Why a task failed: the code, and one sentence a client may read. Upstream detail belongs in the log, not here. */
 export type TaskFailure = { readonly failCode: FailCode; readonly failMsg: string };

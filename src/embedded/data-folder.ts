@@ -3,7 +3,7 @@ import { chmod, constants, open, readdir, readFile, rm, stat, writeFile } from '
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import { errorCode } from '../domain/setup-error.ts';
+import { errorCode } from '../domain/errors.ts';
 import { createLog, type Log } from '../log.ts';
 import { folderFault, makePrivateFolder } from '../roles/local-faults.ts';
 import { writeFileAtomically } from './kept-port.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import { SetupError } from '../domain/setup-error.ts';
+import { SetupError } from '../domain/errors.ts';
 import type { Log } from '../log.ts';
 import { retry } from '../roles/retry.ts';
 import type { Settings } from '../roles/settings.ts';

@@ -1,6 +1,6 @@
 import { scopes } from '../domain/api-key.ts';
 import { createFirstAccount } from '../stores/accounts.ts';
-import { createApiKey } from '../stores/api-keys.ts';
+import { createApiKey } from '../stores/keys.ts';
 import type { Database } from '../stores/database.ts';
 
 /** Enough for sixty five-second videos of the fast model. */

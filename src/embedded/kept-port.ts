@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { SetupError } from '../domain/setup-error.ts';
+import { SetupError } from '../domain/errors.ts';
 
 /** Below the ranges from which systems number outgoing connections (32768 on Linux), so that none of those sits on it at a restart. */
 const lowestPort = 15_000;

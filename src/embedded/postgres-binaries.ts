@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { errorCode, SetupError } from '../domain/setup-error.ts';
+import { errorCode, SetupError } from '../domain/errors.ts';
 
 const run = promisify(execFile);
 

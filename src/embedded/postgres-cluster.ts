@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chown, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, SetupError } from '../domain/setup-error.ts';
+import { errorCode, SetupError } from '../domain/errors.ts';
 import { writeFileAtomically } from './kept-port.ts';
 import type { Account, PostgresBinaries } from './postgres-binaries.ts';
 

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Config } from '../config.ts';
-import { errorCode, SetupError } from '../domain/setup-error.ts';
+import { errorCode, SetupError } from '../domain/errors.ts';
 import { keptPort } from './kept-port.ts';
 import { runServer } from './own-server.ts';
 import { type Account, postgresAccount, postgresBinaries } from './postgres-binaries.ts';

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
-import { SetupError } from '../domain/setup-error.ts';
+import { SetupError } from '../domain/errors.ts';
 import { fetchProgram, type PackagedProgram } from './fetch-program.ts';
 
 const run = promisify(execFile);

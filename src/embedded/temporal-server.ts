@@ -4,7 +4,7 @@ import { access, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { SetupError } from '../domain/setup-error.ts';
+import { SetupError } from '../domain/errors.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { registerSearchAttributes } from '../temporal/register-search-attributes.ts';
 import { keptPort } from './kept-port.ts';

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
-import { hashApiKey } from '../stores/api-key-format.ts';
-import { type CallerWithTask, createCallerFinder } from '../stores/caller-with-task.ts';
+import { hashApiKey } from '../stores/key-format.ts';
+import { type CallerWithTask, createCallerFinder } from '../stores/callers.ts';
 import { findOperator } from '../stores/operators.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { isTaskId } from './own-task.ts';

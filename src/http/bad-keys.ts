@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { IncomingMessage } from 'node:http';
-import type { RateLeft } from '../domain/rate.ts';
-import { hashApiKey } from '../stores/api-key-format.ts';
+import type { RateLeft } from '../domain/rate-limit.ts';
+import { hashApiKey } from '../stores/key-format.ts';
 import { refusalHeaders } from './rate-headers.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { HttpError } from './errors.ts';

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { howToGetKieKey } from '../dialects/kie-request.ts';
-import type { Caller } from '../domain/api-key.ts';
-import type { Dialect } from '../domain/dialect.ts';
+import type { Caller, Dialect } from '../domain/api-key.ts';
 import { fieldPath, maxFieldErrors } from '../domain/field-errors.ts';
 import type { Actor } from '../domain/operator.ts';
 import { isPlainText, notPlainText } from '../domain/task-input.ts';

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import type { Caller, Scope } from '../domain/api-key.ts';
-import type { Dialect } from '../domain/dialect.ts';
+import type { Caller, Dialect, Scope } from '../domain/api-key.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
 import type { Actor } from '../domain/operator.ts';
 import type { Task } from '../domain/task.ts';

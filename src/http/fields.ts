@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defaultOverlapSeconds, maxOverlapSeconds } from '../domain/secret-overlap.ts';
+import { defaultOverlapSeconds, maxOverlapSeconds } from '../domain/callback.ts';
 
 // Schemas of request fields that several endpoints share. Messages say what is allowed.
 

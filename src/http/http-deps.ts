@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ModelCatalogue } from '../domain/models.ts';
-import type { Rate } from '../domain/rate.ts';
+import type { Rate } from '../domain/rate-limit.ts';
 import type { ParsedTaskRequest } from '../domain/task-request.ts';
 import type { Task } from '../domain/task.ts';
 import type { ResultStore } from '../media/result-store.ts';

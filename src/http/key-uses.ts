@@ -1,5 +1,5 @@
 import type { Database } from '../stores/database.ts';
-import { noteKeyUses } from '../stores/api-keys.ts';
+import { noteKeyUses } from '../stores/callers.ts';
 
 /** Remembers which keys were used and writes it down behind the answers, many at a time. */
 export type KeyUses = {

@@ -1,4 +1,4 @@
-import type { Rate, RateLeft } from '../domain/rate.ts';
+import type { Rate, RateLeft } from '../domain/rate-limit.ts';
 
 type Policy = 'creates' | 'refused-creates' | 'reads' | 'bad-keys';
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type Rate, rateLeft, type RateLeft } from '../domain/rate.ts';
+import { type Rate, rateLeft, type RateLeft } from '../domain/rate-limit.ts';
 
 /** A rate for each of many callers, in the memory of this process. */
 export type RateLimiter = {

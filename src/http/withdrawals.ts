@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import type { TaskFailure } from '../domain/task.ts';
 import type { Database } from '../stores/database.ts';
-import { cancelGraceMs, refundTask } from '../stores/end-task.ts';
-import { findTask } from '../stores/tasks.ts';
+import { cancelGraceMs, findTask, refundTask } from '../stores/tasks.ts';
 
 /** A task that may have been accepted although its client was told that it was not. */
 export type DoubtfulTask = { readonly taskId: string; readonly accountId: string };

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { SetupError } from '../domain/setup-error.ts';
+import { SetupError } from '../domain/errors.ts';
 
 /** A binary that hangs is none; one that only takes long is on a busy machine or a cold disk. */
 const versionTimeoutMs = 60_000;

@@ -1,4 +1,4 @@
-import { TaskFault } from '../domain/task-fault.ts';
+import { TaskFault } from '../domain/errors.ts';
 
 /**
  * A reference image that cannot be used; final, because to try again only where it might help would tell a client

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import pLimit from 'p-limit';
-import { TaskFault } from '../domain/task-fault.ts';
+import { TaskFault } from '../domain/errors.ts';
 import type { TaskResult } from '../domain/task.ts';
 import { FfmpegError } from './ffmpeg-error.ts';
 import type { Ffmpeg } from './ffmpeg.ts';

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { callbackTimeoutMs } from '../domain/callback-schedule.ts';
-import type { Dialect } from '../domain/dialect.ts';
-import { webhookId } from '../domain/webhook-id.ts';
+import { callbackTimeoutMs, webhookId } from '../domain/callback.ts';
+import type { Dialect } from '../domain/api-key.ts';
 import type { GuardedClient } from './client.ts';
 import { targetOf } from './guard.ts';
 import { createSlots } from './limits.ts';

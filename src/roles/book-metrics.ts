@@ -1,8 +1,8 @@
 import { Gauge } from 'prom-client';
 import type { Metrics } from '../metrics.ts';
-import { readAuditState } from '../stores/audit-state.ts';
+import { readAuditState } from '../stores/ledger-audit.ts';
 import type { Database } from '../stores/database.ts';
-import { countStuckTasks } from '../stores/stuck-tasks.ts';
+import { countStuckTasks } from '../stores/task-list.ts';
 
 /**
  * Shows what the audit and `reconcile` last found. It is read from the database at each look, so that every process tells the same, and a

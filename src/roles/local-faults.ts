@@ -1,5 +1,5 @@
 import { chmod, mkdir, stat } from 'node:fs/promises';
-import { errorCode, SetupError } from '../domain/setup-error.ts';
+import { errorCode, SetupError } from '../domain/errors.ts';
 
 // What can be wrong with this machine at a start, as sentences for the person who starts the program.
 

@@ -5,7 +5,7 @@ import { translationOf } from '../dialects/dialect.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import { resultUrls } from '../media/result-urls.ts';
 import type { SecretBox } from '../outbound/secrets.ts';
-import { createCallbackFinder } from '../stores/callback-to-send.ts';
+import { createCallbackFinder } from '../stores/delivery-attempts.ts';
 import type { Database } from '../stores/database.ts';
 import { callbackSecretsOf } from './account-secrets.ts';
 

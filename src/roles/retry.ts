@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorCode } from '../domain/setup-error.ts';
+import { errorCode } from '../domain/errors.ts';
 import type { Log } from '../log.ts';
 
 const firstPauseMs = 250;

@@ -14,7 +14,7 @@ import { createCallbackPoster } from '../outbound/webhook.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
 import type { Provider } from '../providers/provider.ts';
-import { createAttemptRecorder } from '../stores/attempt-recorder.ts';
+import { createAttemptRecorder } from '../stores/delivery-attempts.ts';
 import { createDatabase } from '../stores/database.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';

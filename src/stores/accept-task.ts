@@ -1,6 +1,6 @@
-import type { Dialect } from '../domain/dialect.ts';
-import type { Rate as ListedRate } from '../domain/models.ts';
-import { type Rate, rateLeft, type RateLeft } from '../domain/rate.ts';
+import type { Dialect } from '../domain/api-key.ts';
+import type { Price as ListedRate } from '../domain/price.ts';
+import { type Rate, rateLeft, type RateLeft } from '../domain/rate-limit.ts';
 import { fingerprint } from '../domain/task-input.ts';
 import type { TaskParam, TaskState } from '../domain/task.ts';
 import { type Database, isDeadlock, violatedUniqueConstraint } from './database.ts';

@@ -1,4 +1,4 @@
-import type { Rate as ListedRate } from '../domain/models.ts';
+import type { Price as ListedRate } from '../domain/price.ts';
 import { fingerprint } from '../domain/task-input.ts';
 import { type Accepted, acceptedFromRow, type AcceptedRow, inForce, keyIsLive, type NewTask } from './accept-task.ts';
 import type { Database } from './database.ts';

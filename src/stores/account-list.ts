@@ -1,60 +1,5 @@
-import type { Rate } from '../domain/rate.ts';
+import { type Account, accountColumns, accountFromRow, type AccountRow } from './accounts.ts';
 import type { Database, Statement } from './database.ts';
-
-/** An account as operators see it. Times are Unix milliseconds. */
-export type AccountDetail = {
-  readonly accountId: string;
-  readonly name: string;
-  readonly balance: number;
-  readonly unfinishedTasks: number;
-  readonly maxUnfinishedTasks: number;
-  /** The account's own rate of creates; undefined when the installation's counts. */
-  readonly createRate: Rate | undefined;
-  readonly suspendedAt: number | undefined;
-  readonly createdAt: number;
-};
-
-/** The columns an account is shown by. */
-const accountColumns = `id, name, balance, unfinished_tasks, max_unfinished_tasks, create_quota, create_window_ms,
-  suspended_at, created_at`;
-
-type Row = {
-  id: string;
-  name: string;
-  balance: number;
-  unfinished_tasks: number;
-  max_unfinished_tasks: number;
-  suspended_at: number | null;
-  created_at: number;
-} & ({ create_quota: number; create_window_ms: number } | { create_quota: null; create_window_ms: null });
-
-function accountFromRow(row: Row): AccountDetail {
-  return {
-    accountId: row.id,
-    name: row.name,
-    balance: row.balance,
-    unfinishedTasks: row.unfinished_tasks,
-    maxUnfinishedTasks: row.max_unfinished_tasks,
-    createRate: row.create_quota === null ? undefined : { quota: row.create_quota, windowMs: row.create_window_ms },
-    suspendedAt: row.suspended_at ?? undefined,
-    createdAt: row.created_at,
-  };
-}
-
-const selectDetail = { name: 'find-account-detail', text: `select ${accountColumns} from accounts where id = $1` };
-
-export async function findAccountDetail(db: Database, accountId: string): Promise<AccountDetail | undefined> {
-  const [row] = await db.run<Row>(selectDetail, [accountId]);
-  return row === undefined ? undefined : accountFromRow(row);
-}
-
-const lockDetail = { name: 'lock-account', text: `${selectDetail.text} for no key update` };
-
-/** As `findAccountDetail`, and nobody else changes the account until the transaction ends. */
-export async function lockAccount(transaction: Database, accountId: string): Promise<AccountDetail | undefined> {
-  const [row] = await transaction.run<Row>(lockDetail, [accountId]);
-  return row === undefined ? undefined : accountFromRow(row);
-}
 
 /** So many of each, at most `countLimit`: an account with millions of tasks is not counted through. */
 export type AccountCounts = {
@@ -102,10 +47,10 @@ export type AccountFilter = {
 };
 
 /** Accounts by name, at most `limit`. */
-export async function listAccounts(db: Database, filter: AccountFilter): Promise<readonly AccountDetail[]> {
+export async function listAccounts(db: Database, filter: AccountFilter): Promise<readonly Account[]> {
   const { prefix = '', suspended, after, limit } = filter;
   const statement = suspended === undefined ? selectAccounts : suspended ? selectSuspended : selectNotSuspended;
-  const rows = await db.run<Row>(statement, [prefix, after, limit]);
+  const rows = await db.run<AccountRow>(statement, [prefix, after, limit]);
   return rows.map(accountFromRow);
 }
 

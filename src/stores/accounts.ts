@@ -1,14 +1,63 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Rate } from '../domain/rate.ts';
+import type { Actor } from '../domain/operator.ts';
+import type { Rate } from '../domain/rate-limit.ts';
 import type { Database } from './database.ts';
+import { recordAction } from './operator-actions.ts';
 
+/** An account. Times are Unix milliseconds. */
 export type Account = {
   readonly accountId: string;
   readonly name: string;
   readonly balance: number;
   readonly unfinishedTasks: number;
+  readonly maxUnfinishedTasks: number;
+  /** The account's own rate of creates; undefined when the installation's counts. */
+  readonly createRate: Rate | undefined;
   readonly suspendedAt: number | undefined;
+  readonly createdAt: number;
 };
+
+/** The columns an account is shown by. */
+export const accountColumns = `id, name, balance, unfinished_tasks, max_unfinished_tasks, create_quota, create_window_ms,
+  suspended_at, created_at`;
+
+export type AccountRow = {
+  id: string;
+  name: string;
+  balance: number;
+  unfinished_tasks: number;
+  max_unfinished_tasks: number;
+  suspended_at: number | null;
+  created_at: number;
+} & ({ create_quota: number; create_window_ms: number } | { create_quota: null; create_window_ms: null });
+
+export function accountFromRow(row: AccountRow): Account {
+  return {
+    accountId: row.id,
+    name: row.name,
+    balance: row.balance,
+    unfinishedTasks: row.unfinished_tasks,
+    maxUnfinishedTasks: row.max_unfinished_tasks,
+    createRate: row.create_quota === null ? undefined : { quota: row.create_quota, windowMs: row.create_window_ms },
+    suspendedAt: row.suspended_at ?? undefined,
+    createdAt: row.created_at,
+  };
+}
+
+const selectAccount = { name: 'find-account', text: `select ${accountColumns} from accounts where id = $1` };
+
+export async function findAccount(db: Database, accountId: string): Promise<Account | undefined> {
+  const [row] = await db.run<AccountRow>(selectAccount, [accountId]);
+  return row === undefined ? undefined : accountFromRow(row);
+}
+
+const lockOne = { name: 'lock-account', text: `${selectAccount.text} for no key update` };
+
+/** As `findAccount`, and locks the account until the transaction ends. */
+export async function lockAccount(transaction: Pick<Database, 'run'>, accountId: string): Promise<Account | undefined> {
+  const [row] = await transaction.run<AccountRow>(lockOne, [accountId]);
+  return row === undefined ? undefined : accountFromRow(row);
+}
 
 const insertAccount = {
   name: 'create-account',
@@ -50,32 +99,6 @@ export async function createFirstAccount(
   return created?.account_id;
 }
 
-const selectLimits = {
-  name: 'find-account-limits',
-  text: `select unfinished_tasks, max_unfinished_tasks, create_quota, create_window_ms from accounts where id = $1`,
-};
-
-export type AccountLimits = {
-  readonly unfinishedTasks: number;
-  readonly maxUnfinishedTasks: number;
-  /** The account's own rate of creates; undefined when the installation's counts. */
-  readonly createRate: Rate | undefined;
-};
-
-export async function findAccountLimits(db: Database, accountId: string): Promise<AccountLimits | undefined> {
-  type Row = { unfinished_tasks: number; max_unfinished_tasks: number } & (
-    | { create_quota: number; create_window_ms: number }
-    | { create_quota: null; create_window_ms: null }
-  );
-  const [row] = await db.run<Row>(selectLimits, [accountId]);
-  if (row === undefined) return undefined;
-  return {
-    unfinishedTasks: row.unfinished_tasks,
-    maxUnfinishedTasks: row.max_unfinished_tasks,
-    createRate: row.create_quota === null ? undefined : { quota: row.create_quota, windowMs: row.create_window_ms },
-  };
-}
-
 const setLimits = {
   name: 'set-account-limits',
   text: `
@@ -87,27 +110,81 @@ where id = $1 returning id`,
 export async function setAccountLimits(
   db: Database,
   accountId: string,
-  { maxUnfinishedTasks, createRate }: Omit<AccountLimits, 'unfinishedTasks'>,
+  { maxUnfinishedTasks, createRate }: Pick<Account, 'maxUnfinishedTasks' | 'createRate'>,
 ): Promise<boolean> {
   const values = [accountId, maxUnfinishedTasks, createRate?.quota, createRate?.windowMs];
   return (await db.run(setLimits, values)).length > 0;
 }
 
-const selectAccount = {
-  name: 'find-account',
-  text: `select id, name, balance, unfinished_tasks, suspended_at from accounts where id = $1`,
+/** Opens an account with credits (a whole number, not negative), and answers it. */
+export function openAccountAs(
+  db: Database,
+  actor: Actor,
+  wanted: { readonly name: string; readonly credits: number },
+): Promise<Account> {
+  return recordAction(db, actor, async (transaction) => {
+    const accountId = await createAccount(transaction, wanted);
+    const answer = await changed(transaction, accountId);
+    return { answer, done: { action: 'accounts.create', accountId, details: wanted } };
+  });
+}
+
+const setSuspended = {
+  name: 'suspend-account',
+  text: `update accounts set suspended_at = case when $2 then now() end where id = $1`,
 };
 
-type AccountRow = { id: string; name: string; balance: number; unfinished_tasks: number; suspended_at: number | null };
+export type Suspension = { readonly accountId: string; readonly suspended: boolean; readonly reason: string };
 
-export async function findAccount(db: Database, accountId: string): Promise<Account | undefined> {
-  const [row] = await db.run<AccountRow>(selectAccount, [accountId]);
-  if (row === undefined) return undefined;
-  return {
-    accountId: row.id,
-    name: row.name,
-    balance: row.balance,
-    unfinishedTasks: row.unfinished_tasks,
-    suspendedAt: row.suspended_at ?? undefined,
-  };
+/** Suspends an account, or lifts that; undefined when there is no such account. One that is as wanted stays untouched. */
+export function suspendAccountAs(
+  db: Database,
+  actor: Actor,
+  { accountId, suspended, reason }: Suspension,
+): Promise<Account | undefined> {
+  return recordAction(db, actor, async (transaction) => {
+    const before = await lockAccount(transaction, accountId);
+    if (before === undefined || (before.suspendedAt !== undefined) === suspended) return { answer: before };
+    await transaction.run(setSuspended, [accountId, suspended]);
+    const action = suspended ? 'accounts.suspend' : 'accounts.unsuspend';
+    return { answer: await changed(transaction, accountId), done: { action, accountId, details: { reason } } };
+  });
+}
+
+export type WantedLimits = {
+  readonly accountId: string;
+  /** Stays as it is when left out. */
+  readonly maxUnfinishedTasks?: number | undefined;
+  /** Null for the installation's; stays as it is when left out. */
+  readonly createRate?: Rate | null | undefined;
+};
+
+/** Gives an account limits of its own, from the next create on; undefined when there is no such account. */
+export function limitAccountAs(
+  db: Database,
+  actor: Actor,
+  { accountId, ...wanted }: WantedLimits,
+): Promise<Account | undefined> {
+  return recordAction(db, actor, async (transaction) => {
+    const before = await lockAccount(transaction, accountId);
+    if (before === undefined) return { answer: undefined };
+    const createRate = wanted.createRate === undefined ? before.createRate : (wanted.createRate ?? undefined);
+    const { maxUnfinishedTasks = before.maxUnfinishedTasks } = wanted;
+    const [from, to] = [limitsOf(before), limitsOf({ maxUnfinishedTasks, createRate })];
+    if (JSON.stringify(from) === JSON.stringify(to)) return { answer: before };
+    await setAccountLimits(transaction, accountId, { maxUnfinishedTasks, createRate });
+    const answer = await changed(transaction, accountId);
+    return { answer, done: { action: 'accounts.limits', accountId, details: { from, to } } };
+  });
+}
+
+function limitsOf({ maxUnfinishedTasks, createRate }: Pick<Account, 'maxUnfinishedTasks' | 'createRate'>) {
+  const creates = createRate === undefined ? null : { quota: createRate.quota, windowMs: createRate.windowMs };
+  return { maxUnfinishedTasks, creates };
+}
+
+async function changed(transaction: Database, accountId: string): Promise<Account> {
+  const account = await findAccount(transaction, accountId);
+  if (account === undefined) throw new Error(`account ${accountId} is gone`);
+  return account;
 }

@@ -1,3 +1,4 @@
+import { lockAccount } from './accounts.ts';
 import type { Database } from './database.ts';
 
 /** A callback secret as it rests in the database: sealed with a key that the database does not know. */
@@ -39,11 +40,6 @@ export async function showCallbackSecret(db: Database, accountId: string): Promi
   return row?.sealed;
 }
 
-// Two rotations at once would both find the same current secret, so the account's row puts them in a queue.
-const lockAccount = {
-  name: 'lock-account-for-its-secrets',
-  text: `select from accounts where id = $1 for no key update`,
-};
 const deleteExpired = {
   name: 'delete-expired-callback-secrets',
   text: `delete from callback_secrets where account_id = $1 and expires_at <= now()`,
@@ -64,7 +60,8 @@ export async function rotateCallbackSecret(
   { accountId, sealed, overlapSeconds }: { accountId: string; sealed: string; overlapSeconds: number },
 ): Promise<void> {
   await db.transaction(async (run) => {
-    await run(lockAccount, [accountId]);
+    // Two concurrent rotations would both find the same current secret, so they wait for each other at the account.
+    await lockAccount({ run }, accountId);
     await run(deleteExpired, [accountId]);
     await run(expireCurrent, [accountId, overlapSeconds]);
     await run(insertNext, [accountId, sealed]);

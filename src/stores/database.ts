@@ -67,11 +67,11 @@ export function createDatabase({ url, poolSize = 10, queue, onIdleError }: Datab
   });
   pool.on('error', (error) => onIdleError?.(error));
   const place = placeOf(url);
-  const inTurn = createConnectionQueue(poolSize, { ...defaultQueueLimits, ...queue }, () => new DatabaseBusy());
+  const queued = createConnectionQueue(poolSize, { ...defaultQueueLimits, ...queue }, () => new DatabaseBusy());
   return {
     run: (statement, values) =>
-      inTurn(() => onConnection({ pool, place }, (connection) => runOn(connection, statement, values))),
-    transaction: (work) => inTurn(() => onConnection({ pool, place }, (connection) => inTransaction(connection, work))),
+      queued(() => onConnection({ pool, place }, (connection) => runOn(connection, statement, values))),
+    transaction: (work) => queued(() => onConnection({ pool, place }, (connection) => inTransaction(connection, work))),
     close: () => pool.end(),
   };
 }

@@ -1,5 +1,7 @@
-import type { Dialect } from '../domain/dialect.ts';
+import type { Dialect } from '../domain/api-key.ts';
+import type { Actor } from '../domain/operator.ts';
 import type { Database } from './database.ts';
+import { recordAction } from './operator-actions.ts';
 
 /** `pending` is still to be delivered; `gone` was refused for good by the receiver (410). */
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'gone';
@@ -74,62 +76,7 @@ export async function findDelivery(db: Database, taskId: string): Promise<Delive
 }
 
 /** Attempts that are kept of a delivery; older ones are dropped, for a client may ask for redelivery without end. */
-const maxAttempts = 100;
-
-// Each attempt is numbered after the last one of its own delivery; what the delivery comes to is its own as well.
-const insertAttempts = {
-  name: 'record-delivery-attempts',
-  text: `
-with made as materialized (
-  select made.*, 1 + coalesce((select max(attempt) from callback_attempts where task_id = made.task_id), 0) as attempt
-  from unnest((select $1::uuid[]), (select $2::float8[]), (select $3::int[]), (select $4::int[]), (select $5::text[]),
-    (select $6::bytea[]), (select $7::int[]), (select $8::text[]), (select $9::float8[]))
-    made (task_id, started_at, duration_ms, status, error, response_head, round, state, due_at)
-), noted as (
-  insert into callback_attempts (task_id, attempt, started_at, duration_ms, status, error, response_head)
-  select task_id, attempt, to_timestamp(started_at / 1000), duration_ms, status, error, response_head from made
-), trimmed as (
-  delete from callback_attempts using made
-  where made.attempt > ${maxAttempts} and callback_attempts.task_id = made.task_id
-    and callback_attempts.attempt <= made.attempt - ${maxAttempts}
-)
-update callback_deliveries set
-  state = made.state,
-  finished_at = case when made.state = 'pending' then null else now() end,
-  due_at = to_timestamp(made.due_at / 1000)
-from made
-where callback_deliveries.task_id = made.task_id and callback_deliveries.round = made.round
-  and callback_deliveries.state = 'pending'`,
-};
-
-/** What an attempt means for its delivery: how it ended, or by when (Unix milliseconds) it is tried again. */
-export type AttemptVerdict = { readonly state: DeliveryState; readonly dueAt: number };
-
-/** An attempt at a delivery that stood in this round, and what came of it. */
-export type MadeAttempt = {
-  readonly delivery: Pick<Delivery, 'taskId' | 'round'>;
-  readonly attempt: Omit<DeliveryAttempt, 'attempt'>;
-  readonly verdict: AttemptVerdict;
-};
-
-/**
- * Adds attempts to the logs of their deliveries, each numbered after the last one, and moves the deliveries on, all in one
- * statement. When a redelivery was asked for meanwhile, the attempt is logged and the delivery stays owed. No two of them may
- * be of the same task.
- */
-export async function recordDeliveryAttempts(db: Database, made: readonly MadeAttempt[]): Promise<void> {
-  await db.run(insertAttempts, [
-    made.map(({ delivery }) => delivery.taskId),
-    made.map(({ attempt }) => attempt.startedAt),
-    made.map(({ attempt }) => attempt.durationMs),
-    made.map(({ attempt }) => attempt.status),
-    made.map(({ attempt }) => attempt.error),
-    made.map(({ attempt }) => attempt.responseHead),
-    made.map(({ delivery }) => delivery.round),
-    made.map(({ verdict }) => verdict.state),
-    made.map(({ verdict }) => verdict.dueAt),
-  ]);
-}
+export const maxAttempts = 100;
 
 const redeliver = {
   name: 'ask-for-redelivery',
@@ -142,6 +89,16 @@ where task_id = $1 returning ${deliveryColumns}`,
 export async function askForRedelivery(db: Database, taskId: string): Promise<Delivery | undefined> {
   const [row] = await db.run<DeliveryRow>(redeliver, [taskId]);
   return row === undefined ? undefined : deliveryFromRow(row);
+}
+
+/** Owes the callback of a task of any account anew; undefined when there is none to send. */
+export function redeliverAs(db: Database, actor: Actor, taskId: string): Promise<Delivery | undefined> {
+  return recordAction(db, actor, async (transaction) => {
+    const answer = await askForRedelivery(transaction, taskId);
+    if (answer === undefined) return { answer };
+    const { accountId, round } = answer;
+    return { answer, done: { action: 'callbacks.redeliver', accountId, taskId, details: { round } } };
+  });
 }
 
 const selectPending = {

@@ -2,9 +2,9 @@ import type { Database, Statement } from './database.ts';
 import { type AuditScope, checkBooks, checkGuards, type LedgerViolation } from './ledger-rules.ts';
 
 /** Rows that one statement checks: some tens of milliseconds, far from the time limit of a statement. */
-export const auditPageSize = 2_000;
+const auditPageSize = 2_000;
 /** Violations answered at most; one is already an alarm. */
-export const maxViolations = 1_000;
+const maxViolations = 1_000;
 
 /**
  * Proves the books over the whole database and answers every violation (at most 1,000). Reads every account, entry and
@@ -19,7 +19,7 @@ export async function auditLedger(db: Database): Promise<readonly LedgerViolatio
   return violations;
 }
 
-export const emptyScope: AuditScope = { accounts: [], entries: [], tasks: [] };
+const emptyScope: AuditScope = { accounts: [], entries: [], tasks: [] };
 
 async function* everything(db: Database): AsyncGenerator<AuditScope> {
   for await (const accounts of pagesOf(db, accountsAfter, firstUuid)) yield { ...emptyScope, accounts };
@@ -37,20 +37,211 @@ async function* pagesOf<Id extends string | number>(db: Database, statement: Sta
 }
 
 /** Below every UUID that is in use. */
-export const firstUuid = '00000000-0000-0000-0000-000000000000';
-export const accountsAfter = pageOf('accounts');
-export const entriesAfter = pageOf('ledger_entries');
-export const tasksAfter = pageOf('tasks');
+const firstUuid = '00000000-0000-0000-0000-000000000000';
+const accountsAfter = pageOf('accounts');
+const entriesAfter = pageOf('ledger_entries');
+const tasksAfter = pageOf('tasks');
 
 function pageOf(table: string): Statement {
   return { name: `page-of-${table}`, text: `select id from ${table} where id > $1 order by id limit $2` };
 }
 
 /** The next ids after the given one, in order, a page of them. */
-export async function pageAfter<Id extends string | number>(
+async function pageAfter<Id extends string | number>(
   db: Database,
   statement: Statement,
   after: Id,
 ): Promise<readonly Id[]> {
   return (await db.run<{ id: Id }>(statement, [after, auditPageSize])).map(({ id }) => id);
+}
+
+/** Pages of new rows that one round reads at most: 40,000 entries a minute, beyond which it lags and catches up. */
+const maxFreshPages = 20;
+/** Pages of old rows that one round reads of each kind: a million tasks are gone over within two hours. */
+const passPages = 5;
+
+/**
+ * One round of the audit that never ends, with bounded work however large the database is: all that is new since the
+ * last round, the next part of a pass over everything, and every violation found before, until it is put right.
+ * Remembers and answers what is wrong now. `onPage` is called between statements.
+ */
+export async function auditNextPart(db: Database, onPage: () => void = () => {}): Promise<readonly LedgerViolation[]> {
+  const progress = await readProgress(db);
+  const scopes = [await knownViolations(db)];
+  const next = await chooseScopes(db, progress, scopes);
+  const found = [...(await checkGuards(db))];
+  for (const scope of scopes) {
+    found.push(...(await checkBooks(db, scope)));
+    onPage();
+  }
+  const violations = distinct(found).slice(0, maxViolations);
+  await remember(db, next, violations);
+  return violations;
+}
+
+async function chooseScopes(db: Database, progress: Progress, scopes: AuditScope[]): Promise<Progress> {
+  const add = (part: Partial<AuditScope>) => scopes.push({ ...emptyScope, ...part });
+  return {
+    freshEntryId: await addFreshEntries(db, progress.freshEntryId, scopes),
+    freshTaskId: await addFreshTasks(db, progress.freshTaskId, scopes),
+    passAccountId: await goOn(db, accountsAfter, progress.passAccountId, firstUuid, (accounts) => add({ accounts })),
+    passEntryId: await goOn(db, entriesAfter, progress.passEntryId, 0, (entries) => add({ entries })),
+    passTaskId: await goOn(db, tasksAfter, progress.passTaskId, firstUuid, (tasks) => add({ tasks })),
+  };
+}
+
+type Progress = {
+  readonly freshEntryId: number;
+  readonly freshTaskId: string | null;
+  readonly passEntryId: number;
+  readonly passTaskId: string;
+  readonly passAccountId: string;
+};
+
+const selectProgress = {
+  name: 'read-audit-progress',
+  text: `
+select fresh_entry_id as "freshEntryId", fresh_task_id as "freshTaskId", pass_entry_id as "passEntryId",
+  coalesce(pass_task_id, '${firstUuid}') as "passTaskId", coalesce(pass_account_id, '${firstUuid}') as "passAccountId"
+from ledger_audit_progress`,
+};
+
+async function readProgress(db: Database): Promise<Progress> {
+  const [progress] = await db.run<Progress>(selectProgress);
+  if (progress === undefined) throw new Error('the row of ledger_audit_progress is gone');
+  return progress;
+}
+
+const selectKnown = {
+  name: 'list-known-violations',
+  text: `
+select array_remove(array_agg(distinct account_id), null) as accounts,
+  array_remove(array_agg(distinct entry_id), null) as entries, array_remove(array_agg(distinct task_id), null) as tasks
+from ledger_violations`,
+};
+
+async function knownViolations(db: Database): Promise<AuditScope> {
+  type Row = { accounts: string[] | null; entries: string[] | null; tasks: string[] | null };
+  const [known] = await db.run<Row>(selectKnown);
+  return { accounts: known?.accounts ?? [], entries: known?.entries?.map(Number) ?? [], tasks: known?.tasks ?? [] };
+}
+
+// A row is settled once it is older than any statement may run: until then a neighbour with a lower id may still appear,
+// so the cursor stays behind it and the next round reads it again.
+const settledAfter = `interval '1 minute'`;
+
+const selectFreshEntries = {
+  name: 'list-fresh-entries',
+  text: `
+select id, account_id, task_id, created_at < now() - ${settledAfter} as settled
+from ledger_entries where id > $1 order by id limit $2`,
+};
+
+async function addFreshEntries(db: Database, after: number, scopes: AuditScope[]): Promise<number> {
+  type Row = { id: number; account_id: string; task_id: string | null; settled: boolean };
+  const cursor = { read: after, settled: after };
+  for (let pages = 0; pages < maxFreshPages; pages += 1) {
+    const rows = await db.run<Row>(selectFreshEntries, [cursor.read, auditPageSize]);
+    const tasks = rows.flatMap((row) => row.task_id ?? []);
+    scopes.push({ accounts: unique(rows.map((row) => row.account_id)), entries: rows.map((row) => row.id), tasks });
+    cursor.settled = rows.findLast((row) => row.settled)?.id ?? cursor.settled;
+    cursor.read = rows.at(-1)?.id ?? cursor.read;
+    if (rows.length < auditPageSize) break;
+  }
+  return cursor.settled;
+}
+
+const selectFreshTasks = {
+  name: 'list-freshly-ended-tasks',
+  text: `
+select id, account_id, completed_at < now() - ${settledAfter} as settled from tasks
+where completed_at is not null
+  and (completed_at, id) > (select coalesce(max(completed_at), '-infinity'), coalesce($1, '${firstUuid}'::uuid) from tasks where id = $1)
+order by completed_at, id limit $2`,
+};
+
+async function addFreshTasks(db: Database, after: string | null, scopes: AuditScope[]): Promise<string | null> {
+  type Row = { id: string; account_id: string; settled: boolean };
+  const cursor = { read: after, settled: after };
+  for (let pages = 0; pages < maxFreshPages; pages += 1) {
+    const rows = await db.run<Row>(selectFreshTasks, [cursor.read, auditPageSize]);
+    scopes.push({ accounts: unique(rows.map((row) => row.account_id)), entries: [], tasks: rows.map((row) => row.id) });
+    cursor.settled = rows.findLast((row) => row.settled)?.id ?? cursor.settled;
+    cursor.read = rows.at(-1)?.id ?? cursor.read;
+    if (rows.length < auditPageSize) break;
+  }
+  return cursor.settled;
+}
+
+/** Goes on with the pass over a table and answers where it stopped; from the end it goes back to the beginning. */
+async function goOn<Id extends string | number>(
+  db: Database,
+  statement: Statement,
+  after: Id,
+  beginning: Id,
+  add: (page: readonly Id[]) => void,
+): Promise<Id> {
+  let last = after;
+  for (let pages = 0; pages < passPages; pages += 1) {
+    const page = await pageAfter(db, statement, last);
+    add(page);
+    if (page.length < auditPageSize) return beginning;
+    last = page.at(-1) ?? beginning;
+  }
+  return last;
+}
+
+function unique(ids: readonly string[]): readonly string[] {
+  return [...new Set(ids)];
+}
+
+function distinct(violations: readonly LedgerViolation[]): readonly LedgerViolation[] {
+  const key = ({ rule, accountId, entryId, taskId }: LedgerViolation) => [rule, accountId, entryId, taskId].join();
+  return [...new Map(violations.map((violation) => [key(violation), violation])).values()];
+}
+
+const deleteHealed = {
+  name: 'forget-healed-violations',
+  text: `
+delete from ledger_violations v where not exists (
+  select from jsonb_to_recordset($1) as n (rule text, "accountId" uuid, "entryId" bigint, "taskId" uuid)
+  where (n.rule, n."accountId", n."entryId", n."taskId") is not distinct from (v.rule, v.account_id, v.entry_id, v.task_id)
+)`,
+};
+const insertFound = {
+  name: 'remember-violations',
+  text: `
+insert into ledger_violations (rule, account_id, entry_id, task_id, detail)
+select rule, "accountId", "entryId", "taskId", detail
+from jsonb_to_recordset($1) as n (rule text, "accountId" uuid, "entryId" bigint, "taskId" uuid, detail text)
+on conflict on constraint one_row_per_violation do update set detail = excluded.detail`,
+};
+const updateProgress = {
+  name: 'write-audit-progress',
+  text: `
+update ledger_audit_progress set fresh_entry_id = $1, fresh_task_id = $2, pass_entry_id = $3, pass_task_id = $4,
+  pass_account_id = $5, audited_at = now()`,
+};
+
+async function remember(db: Database, next: Progress, violations: readonly LedgerViolation[]): Promise<void> {
+  const rows = JSON.stringify(violations);
+  await db.transaction(async (run) => {
+    await run(deleteHealed, [rows]);
+    await run(insertFound, [rows]);
+    const { freshEntryId, freshTaskId, passEntryId, passTaskId, passAccountId } = next;
+    await run(updateProgress, [freshEntryId, freshTaskId, passEntryId, passTaskId, passAccountId]);
+  });
+}
+
+/** What the audit of every minute knows: violations not yet put right, and when it last looked (Unix ms, 0 for never). */
+export type AuditState = { readonly violations: number; readonly auditedAt: number };
+
+const selectState = {
+  name: 'read-audit-state',
+  text: `select (select count(*) from ledger_violations) as violations, audited_at from ledger_audit_progress`,
+};
+
+export async function readAuditState(db: Database): Promise<AuditState> {
+  const [state] = await db.run<{ violations: number; audited_at: number | null }>(selectState);
+  return { violations: state?.violations ?? 0, auditedAt: state?.audited_at ?? 0 };
 }

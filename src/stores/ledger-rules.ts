@@ -1,6 +1,6 @@
 import type { Database } from './database.ts';
 
-/** The invariants of the books (design, section 4). Together the first two say: balance = sum of entries, at every entry. */
+/** The invariants of the books. Together the first two say: balance = sum of entries, at every entry. */
 export const ledgerRules = [
   'balance_is_that_of_last_entry',
   'balance_after_is_running_sum',

@@ -28,8 +28,8 @@ const migrations = {
 export const migrationNames: readonly string[] = Object.keys(migrations);
 
 /**
- * Brings the schema up to date and answers the names of the migrations that ran. Safe to run from several processes
- * at once: Kysely's Migrator holds a lock. Throws the first migration's error; what ran before it stays.
+ * Brings the schema up to date and answers the names of the migrations that ran. Several processes may run it at the same
+ * time: Kysely's Migrator holds a lock. Throws the first migration's error; what ran before it stays.
  */
 export async function migrateToLatest(databaseUrl: string): Promise<readonly string[]> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Operator } from '../domain/operator.ts';
-import { apiKeyHint, hashApiKey, looksLikeApiKey, newApiKey } from './api-key-format.ts';
+import { apiKeyHint, hashApiKey, looksLikeApiKey, newApiKey } from './key-format.ts';
 import type { Database } from './database.ts';
 
 const insertOperator = {
@@ -20,7 +20,7 @@ export async function createOperator(
   return { operatorId, key };
 }
 
-// The use is written down in the same statement, at most once a minute: operators are few, and ask seldom.
+// The use is recorded in the same statement, at most once a minute: operators are few, and call seldom.
 const selectOperator = {
   name: 'find-operator',
   text: `
@@ -34,7 +34,7 @@ with found as (
 select id, name from found`,
 };
 
-/** Whose key this is; undefined for one that is malformed, unknown, revoked or expired, without telling which. */
+/** The operator of a key; undefined for one that is malformed, unknown, revoked or expired, without saying which. */
 export async function findOperator(db: Database, key: string): Promise<Operator | undefined> {
   if (!looksLikeApiKey(key, 'operator')) return undefined;
   const [row] = await db.run<{ id: string; name: string }>(selectOperator, [hashApiKey(key)]);

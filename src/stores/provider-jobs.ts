@@ -74,9 +74,9 @@ returning outcome is distinct from 'abandoned' as is_wanted`,
 };
 
 /**
- * Commits the id of the job that the provider made. Answers false when nobody waits for it any more, because the call was given
- * up meanwhile (its worker was frozen): the job is then one that must be stopped, and until it is, `reconcile` finds it. An
- * end that another attempt has brought the same job to stays.
+ * Commits the id of the job that the provider made. Answers false when the call was given up meanwhile (its
+ * worker was frozen): the job must then be stopped, and `reconcile` finds it until it is. If another attempt has recorded an
+ * end of the same job, that end stays.
  */
 export async function recordProviderJob(
   db: Database,

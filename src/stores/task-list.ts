@@ -1,6 +1,9 @@
 import type { Task, TaskState } from '../domain/task.ts';
+import { type LedgerEntry, listTaskEntries } from './credits.ts';
 import type { Database, Statement } from './database.ts';
-import { taskColumns, taskFromRow, type TaskRow } from './task-row.ts';
+import { type Delivery, type DeliveryAttempt, findDelivery, listDeliveryAttempts } from './deliveries.ts';
+import { listProviderJobs, type ProviderJob } from './provider-jobs.ts';
+import { taskColumns, taskFromRow, type TaskRow } from './tasks.ts';
 
 export type TaskFilter = {
   readonly accountId: string;
@@ -79,3 +82,170 @@ function listStatements(name: string, whose: string): Statements {
 
 const ofAccount = listStatements('of-account', 'account_id = $1');
 const ofAll = listStatements('of-all', '$1::uuid is null');
+
+export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
+  readonly model: string;
+  /** Milliseconds since it was accepted, by the database's clock. */
+  readonly ageMs: number;
+  /** How long its generation has run, over all attempts, as far as they were seen alive. */
+  readonly ranMs: number;
+  readonly deadlineMs: number;
+  /** Whether its workflow's code could not go on when it was last described. */
+  readonly isStuck: boolean;
+};
+
+// Null is the deadline of a task that was accepted before tasks kept it and has not begun since: the longest there is.
+const selectUnfinished = {
+  name: 'list-unfinished-tasks',
+  text: `
+select id, account_id, model, state, (extract(epoch from now() - created_at) * 1000)::bigint as age_ms,
+  generation_spent_ms + (extract(epoch from
+    coalesce(attempt_seen_at - attempt_started_at, now() - generation_started_at, interval '0')) * 1000)::bigint as ran_ms,
+  coalesce(deadline_ms, 86400000) as deadline_ms, stuck_since is not null as is_stuck
+from tasks
+where state in ('waiting', 'queuing', 'generating') and created_at < now() - $1 * interval '1 millisecond'
+  and ($2::uuid is null or (created_at, id) > (select created_at, id from tasks where id = $2))
+order by created_at, id limit $3`,
+};
+
+type UnfinishedRow = {
+  id: string;
+  account_id: string;
+  model: string;
+  state: Task['state'];
+  age_ms: number;
+  ran_ms: number;
+  deadline_ms: number;
+  is_stuck: boolean;
+};
+
+/** Unfinished tasks older than `minAgeMs` in order of arrival, a bounded page of them after the given one. */
+export async function listUnfinishedTasks(
+  db: Database,
+  { minAgeMs, after, limit }: { minAgeMs: number; after?: string | undefined; limit: number },
+): Promise<readonly UnfinishedTask[]> {
+  const rows = await db.run<UnfinishedRow>(selectUnfinished, [minAgeMs, after, limit]);
+  return rows.map((row) => ({
+    taskId: row.id,
+    accountId: row.account_id,
+    model: row.model,
+    state: row.state,
+    ageMs: row.age_ms,
+    ranMs: row.ran_ms,
+    deadlineMs: row.deadline_ms,
+    isStuck: row.is_stuck,
+  }));
+}
+
+const markStuckTask = {
+  name: 'mark-stuck-task',
+  text: `
+update tasks set stuck_since = to_timestamp($2::float8 / 1000)
+where id = $1 and state in ('waiting', 'queuing', 'generating')
+  and stuck_since is distinct from to_timestamp($2::float8 / 1000)
+returning id`,
+};
+
+/**
+ * The code of the task's workflow cannot go on, and has failed since then (Unix milliseconds); undefined when it goes on again. Answers
+ * whether that is new.
+ */
+export async function markStuck(db: Database, taskId: string, since: number | undefined): Promise<boolean> {
+  return (await db.run(markStuckTask, [taskId, since])).length > 0;
+}
+
+const countStuck = {
+  name: 'count-stuck-tasks',
+  text: `
+select count(*)::int as tasks from tasks
+where stuck_since is not null and state in ('waiting', 'queuing', 'generating')`,
+};
+
+/** Unfinished tasks whose workflow's code could not go on when it was last described. */
+export async function countStuckTasks(db: Database): Promise<number> {
+  const [row] = await db.run<{ tasks: number }>(countStuck);
+  return row?.tasks ?? 0;
+}
+
+const selectExpiredMedia = {
+  name: 'list-expired-media',
+  text: `
+(select id from tasks
+where state = 'success' and media_deleted_at is null and completed_at < now() - $1 * interval '1 millisecond'
+order by completed_at limit $3)
+union all
+(select id from tasks
+where state = 'fail' and media_deleted_at is null and completed_at < now() - $2 * interval '1 millisecond'
+order by completed_at limit $3)
+union all
+(select id from tasks
+where state = 'fail' and media_deleted_at - completed_at < interval '26 hours' and completed_at < now() - interval '26 hours'
+order by completed_at limit $3)
+limit $3`,
+};
+
+/**
+ * Tasks whose media is to go, oldest first, a bounded page: successful ones past their retention, and failed ones after
+ * `leftoverMs`, for an attempt that was killed or came too late may have left a file behind. These are listed once more after
+ * 26 hours: an attempt on a worker that is cut off goes on until its deadline, of 24 hours at most, and leaves its file then.
+ */
+export async function listExpiredMedia(
+  db: Database,
+  { retentionMs, leftoverMs, limit }: { retentionMs: number; leftoverMs: number; limit: number },
+): Promise<readonly string[]> {
+  const rows = await db.run<{ id: string }>(selectExpiredMedia, [retentionMs, leftoverMs, limit]);
+  return rows.map((row) => row.id);
+}
+
+const markDeleted = {
+  name: 'mark-media-deleted',
+  text: `update tasks set media_deleted_at = now() where id = $1 and (media_deleted_at is null or state = 'fail')`,
+};
+
+/** Records that the media is gone; the task's record stays as it is. */
+export async function markMediaDeleted(db: Database, taskId: string): Promise<void> {
+  await db.run(markDeleted, [taskId]);
+}
+
+/** A workflow that is to be ended because its task is final; written by `refundTask`, in the same statement. */
+export type WorkflowTermination = { readonly taskId: string; readonly reason: string };
+
+const selectDueTerminations = {
+  name: 'list-due-terminations',
+  text: `
+select task_id, reason from workflow_terminations
+where due_at <= now() order by due_at, task_id limit $1`,
+};
+
+/** Terminations that are due, oldest first, a bounded page. */
+export async function listDueTerminations(db: Database, limit: number): Promise<readonly WorkflowTermination[]> {
+  const rows = await db.run<{ task_id: string; reason: string }>(selectDueTerminations, [limit]);
+  return rows.map((row) => ({ taskId: row.task_id, reason: row.reason }));
+}
+
+const deleteTermination = {
+  name: 'remove-termination',
+  text: `delete from workflow_terminations where task_id = $1`,
+};
+
+/** The workflow has ended, by us or by itself. */
+export async function removeTermination(db: Database, taskId: string): Promise<void> {
+  await db.run(deleteTermination, [taskId]);
+}
+
+/** What an operator may know of a task beside its record. */
+export type TaskDetail = {
+  readonly ledger: readonly LedgerEntry[];
+  readonly providerJobs: readonly ProviderJob[];
+  readonly delivery: Delivery | undefined;
+  readonly attempts: readonly DeliveryAttempt[];
+};
+
+export async function readTaskDetail(db: Database, taskId: string): Promise<TaskDetail> {
+  return {
+    ledger: await listTaskEntries(db, taskId),
+    providerJobs: await listProviderJobs(db, taskId),
+    delivery: await findDelivery(db, taskId),
+    attempts: await listDeliveryAttempts(db, taskId),
+  };
+}

@@ -1,10 +1,52 @@
-import type { Task } from '../domain/task.ts';
+import type { Actor } from '../domain/operator.ts';
+import type { FailCode, Task, TaskFailure, TaskParam, TaskResult, TaskState } from '../domain/task.ts';
 import type { Database } from './database.ts';
-import { taskColumns, taskFromRow, type TaskRow } from './task-row.ts';
+import { recordAction } from './operator-actions.ts';
+
+/** A row of `tasks` as PostgreSQL answers it; times are Unix milliseconds. */
+export type TaskRow = {
+  id: string;
+  account_id: string;
+  param: TaskParam;
+  state: TaskState;
+  credits_charged: number;
+  credits_refunded: number;
+  fail_code: FailCode | null;
+  fail_msg: string | null;
+  result: TaskResult | null;
+  created_at: number;
+  updated_at: number;
+  generation_started_at: number | null;
+  completed_at: number | null;
+  media_deleted_at: number | null;
+};
+
+/** The columns a task is made from. */
+export const taskColumns = `id, account_id, param, state, credits_charged, credits_refunded, fail_code, fail_msg, result,
+  created_at, updated_at, generation_started_at, completed_at, media_deleted_at`;
+
+export function taskFromRow(row: TaskRow): Task {
+  return {
+    taskId: row.id,
+    accountId: row.account_id,
+    param: row.param,
+    state: row.state,
+    creditsCharged: row.credits_charged,
+    creditsRefunded: row.credits_refunded,
+    failure:
+      row.fail_code === null || row.fail_msg === null ? undefined : { failCode: row.fail_code, failMsg: row.fail_msg },
+    result: row.result ?? undefined,
+    mediaDeletedAt: row.media_deleted_at ?? undefined,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    generationStartedAt: row.generation_started_at ?? undefined,
+    completedAt: row.completed_at ?? undefined,
+  };
+}
 
 const selectTask = { name: 'find-task', text: `select ${taskColumns} from tasks where id = $1` };
 
-/** The task, whoever owns it, or undefined. `taskId` must be a UUID. */
+/** The task, of any account, or undefined. `taskId` must be a UUID. */
 export async function findTask(db: Database, taskId: string): Promise<Task | undefined> {
   const [row] = await db.run<TaskRow>(selectTask, [taskId]);
   return row === undefined ? undefined : taskFromRow(row);
@@ -123,56 +165,102 @@ export async function touchGeneration(db: Database, taskId: string): Promise<voi
   await db.run(touch, [taskId]);
 }
 
-export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
-  readonly model: string;
-  /** Milliseconds since it was accepted, by the database's clock. */
-  readonly ageMs: number;
-  /** How long its generation has run, over all attempts, as far as they were seen alive. */
-  readonly ranMs: number;
-  readonly deadlineMs: number;
-  /** Whether its workflow's code could not go on when it was last looked at. */
-  readonly isStuck: boolean;
+/** A final task, with what came of the call that was to end it. */
+export type EndedTask = {
+  readonly task: Task;
+  /** Whether a callback is owed for it. */
+  readonly hasCallback: boolean;
+  /** True when this very call ended it; false when it was final before, or an earlier call was lost after its commit. */
+  readonly changed: boolean;
 };
 
-// Null is the deadline of a task that was accepted before tasks kept it and has not begun since: the longest there is.
-const selectUnfinished = {
-  name: 'list-unfinished-tasks',
+// What both endings share: the account gets a free place, and the callback's delivery is born with the final state.
+const freePlace = `account_freed as (
+  update accounts set unfinished_tasks = unfinished_tasks - 1 from ended where accounts.id = ended.account_id
+)`;
+const owedDelivery = `delivery as (
+  insert into callback_deliveries (task_id, account_id, url)
+  select id, account_id, callback_url from ended where callback_url is not null
+)`;
+
+const succeed = {
+  name: 'end-task-in-success',
   text: `
-select id, account_id, model, state, (extract(epoch from now() - created_at) * 1000)::bigint as age_ms,
-  generation_spent_ms + (extract(epoch from
-    coalesce(attempt_seen_at - attempt_started_at, now() - generation_started_at, interval '0')) * 1000)::bigint as ran_ms,
-  coalesce(deadline_ms, 86400000) as deadline_ms, stuck_since is not null as is_stuck
-from tasks
-where state in ('waiting', 'queuing', 'generating') and created_at < now() - $1 * interval '1 millisecond'
-  and ($2::uuid is null or (created_at, id) > (select created_at, id from tasks where id = $2))
-order by created_at, id limit $3`,
+with ended as (
+  update tasks set state = 'success', result = $2, completed_at = now(), updated_at = now()
+  where id = $1 and state not in ('success', 'fail')
+  returning ${taskColumns}, callback_url
+), ${freePlace}, ${owedDelivery}
+select ${taskColumns} from ended`,
 };
 
-type UnfinishedRow = {
-  id: string;
-  account_id: string;
-  model: string;
-  state: Task['state'];
-  age_ms: number;
-  ran_ms: number;
-  deadline_ms: number;
-  is_stuck: boolean;
+/** Ends the task in `success`. A task that is final already keeps its state, which is then the answer. Throws for an unknown task. */
+export async function completeTask(db: Database, taskId: string, result: TaskResult): Promise<EndedTask> {
+  return endedTask(db, taskId, await db.run<TaskRow>(succeed, [taskId, JSON.stringify(result)]));
+}
+
+const fail = {
+  name: 'end-task-in-fail',
+  text: `
+with ended as (
+  update tasks set state = 'fail', fail_code = $2, fail_msg = $3, credits_refunded = credits_charged,
+    completed_at = now(), updated_at = now()
+  where id = $1 and state not in ('success', 'fail')
+  returning ${taskColumns}, callback_url
+), account as (
+  update accounts set balance = balance + ended.credits_charged, unfinished_tasks = unfinished_tasks - 1
+  from ended where accounts.id = ended.account_id
+  returning accounts.id, accounts.balance
+), entry as (
+  insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
+  select account.id, ended.id, 'refund', ended.credits_charged, account.balance from ended, account
+), termination as (
+  insert into workflow_terminations (task_id, reason, due_at)
+  select id, $3, now() + $4::float8 * interval '1 millisecond' from ended where $4::float8 is not null
+), ${owedDelivery}
+select ${taskColumns} from ended`,
 };
 
-/** Unfinished tasks older than `minAgeMs` in order of arrival, a bounded page of them after the given one. */
-export async function listUnfinishedTasks(
+/** The workflow of a task that was cancelled has so long to end by itself. */
+export const cancelGraceMs = 10 * 60_000;
+
+export type Refund = {
+  /** For callers other than the task's own workflow: `reconcile` terminates that one if it still runs after so long. */
+  readonly terminatesAfterMs?: number;
+};
+
+/** Ends the task in `fail` and refunds it in full, in one transaction. A final task keeps its state. Throws for an unknown task. */
+export async function refundTask(
   db: Database,
-  { minAgeMs, after, limit }: { minAgeMs: number; after?: string | undefined; limit: number },
-): Promise<readonly UnfinishedTask[]> {
-  const rows = await db.run<UnfinishedRow>(selectUnfinished, [minAgeMs, after, limit]);
-  return rows.map((row) => ({
-    taskId: row.id,
-    accountId: row.account_id,
-    model: row.model,
-    state: row.state,
-    ageMs: row.age_ms,
-    ranMs: row.ran_ms,
-    deadlineMs: row.deadline_ms,
-    isStuck: row.is_stuck,
-  }));
+  taskId: string,
+  failure: TaskFailure,
+  { terminatesAfterMs }: Refund = {},
+): Promise<EndedTask> {
+  const values = [taskId, failure.failCode, failure.failMsg, terminatesAfterMs];
+  return endedTask(db, taskId, await db.run<TaskRow>(fail, values));
+}
+
+async function endedTask(db: Database, taskId: string, [ended]: readonly TaskRow[]): Promise<EndedTask> {
+  const task = ended === undefined ? await findTask(db, taskId) : taskFromRow(ended);
+  if (task === undefined) throw new Error(`task ${taskId} does not exist`);
+  return { task, hasCallback: task.param.callBackUrl !== undefined, changed: ended !== undefined };
+}
+
+const cancelled: TaskFailure = {
+  failCode: 'cancelled',
+  failMsg: 'The task was cancelled by the operator of the service.',
+};
+
+/** Ends a task of any account in `fail`, with its refund. A final task keeps its state. Throws for an unknown task. */
+export function cancelTaskAs(
+  db: Database,
+  actor: Actor,
+  { taskId, reason }: { readonly taskId: string; readonly reason: string },
+): Promise<EndedTask> {
+  return recordAction(db, actor, async (transaction) => {
+    const answer = await refundTask(transaction, taskId, cancelled, { terminatesAfterMs: cancelGraceMs });
+    if (!answer.changed) return { answer };
+    const { accountId, creditsRefunded } = answer.task;
+    return { answer, done: { action: 'tasks.cancel', accountId, taskId, details: { reason, creditsRefunded } } };
+  });
 }

@@ -1,7 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { TaskQueues } from '../domain/task-queues.ts';
-import { callbackWorkflowId, taskWorkflowId } from '../domain/workflow-ids.ts';
+import { callbackWorkflowId, type TaskQueues, taskWorkflowId } from '../domain/task-queues.ts';
 import type { deliverCallback, redeliverSignal, videoTask } from '../../workflows/index.ts';
 import { within } from './connect.ts';
 import { lookAt, unlessGone } from './workflow-look.ts';

@@ -3,7 +3,7 @@ import type { Payload } from '@temporalio/common';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import type { Task } from '../domain/task.ts';
-import { taskWorkflowId } from '../domain/workflow-ids.ts';
+import { taskWorkflowId } from '../domain/task-queues.ts';
 import { within } from './connect.ts';
 
 /** Simultaneous pollers of a task share one look at the engine for this long. */

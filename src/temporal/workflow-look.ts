@@ -1,6 +1,6 @@
 import { type Client, type WorkflowExecutionStatusName, WorkflowNotFoundError } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
-import { taskWorkflowId } from '../domain/workflow-ids.ts';
+import { taskWorkflowId } from '../domain/task-queues.ts';
 import { within } from './connect.ts';
 
 type TaskStatus = 'running' | 'missing' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out';

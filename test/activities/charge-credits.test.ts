@@ -7,7 +7,7 @@ import { createAccount, findAccount } from '../../src/stores/accounts.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { insertDecidedRate } from '../support/decided-rate.ts';
+import { insertDecidedPrice } from '../support/decided-price.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
@@ -49,9 +49,9 @@ test("an order is charged at the account's own rate, and keeps that charge whate
   const payer = await createAccount(db, { name: 'own rate', credits: 1_000 });
   const taskId = uuidv7();
   const rate = { model: 'videogen-2.0-fast', accountId: payer };
-  await insertDecidedRate(db, { ...rate, creditsPerSecond: 11, fromMs: 1_000 });
+  await insertDecidedPrice(db, { ...rate, creditsPerSecond: 11, fromMs: 1_000 });
   assert.equal((await charge(taskId, { accountId: payer, request: {} })).creditsCharged, 44);
-  await insertDecidedRate(db, { ...rate, creditsPerSecond: 50, fromMs: 2_000 });
+  await insertDecidedPrice(db, { ...rate, creditsPerSecond: 50, fromMs: 2_000 });
   assert.equal((await charge(taskId, { accountId: payer, request: {} })).creditsCharged, 44);
   assert.equal((await findAccount(db, payer))?.balance, 1_000 - 44);
 });

@@ -11,17 +11,23 @@ import { createReconcileActivities } from '../../activities/reconcile.ts';
 import type { Model } from '../../src/domain/models.ts';
 import type { FailCode } from '../../src/domain/task.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
-import { cancelGraceMs, completeTask, refundTask } from '../../src/stores/end-task.ts';
+import {
+  cancelGraceMs,
+  completeTask,
+  confirmCharge,
+  findTask,
+  refundTask,
+  startGeneration,
+} from '../../src/stores/tasks.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listTaskEntries } from '../../src/stores/ledger.ts';
+import { listTaskEntries } from '../../src/stores/credits.ts';
 import {
   endProviderJob,
   intendProviderJob,
   listProviderJobs,
   recordProviderJob,
 } from '../../src/stores/provider-jobs.ts';
-import { countStuckTasks } from '../../src/stores/stuck-tasks.ts';
-import { confirmCharge, findTask, startGeneration } from '../../src/stores/tasks.ts';
+import { countStuckTasks } from '../../src/stores/task-list.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createFakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts';

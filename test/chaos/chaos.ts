@@ -5,7 +5,7 @@ import { scopes } from '../../src/domain/api-key.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { callbackSecretsOf } from '../../src/roles/account-secrets.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
-import { createApiKey } from '../../src/stores/api-keys.ts';
+import { createApiKey } from '../../src/stores/keys.ts';
 import { createDatabase, type Database } from '../../src/stores/database.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { check } from './checks.ts';

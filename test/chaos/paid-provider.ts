@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { TaskFault } from '../../src/domain/task-fault.ts';
+import { TaskFault } from '../../src/domain/errors.ts';
 import type { GeneratedVideo, Provider } from '../../src/providers/provider.ts';
 
 /** As the breaker's catalogue of models calls it. */

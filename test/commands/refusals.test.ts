@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../src/stores/accounts.ts';
-import { listApiKeys } from '../../src/stores/api-keys.ts';
-import { listLedger } from '../../src/stores/ledger.ts';
+import { listApiKeys } from '../../src/stores/keys.ts';
+import { listLedger } from '../../src/stores/credits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { videogen } from '../support/videogen.ts';
 

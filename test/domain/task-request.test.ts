@@ -30,7 +30,7 @@ function faults(parsed: ReturnType<typeof parse>): readonly string[] {
   return parsed.errors.map(({ path, message }) => `${path}: ${message}`);
 }
 
-test('a request with nothing but a prompt gets every default of the specification', () => {
+test('a request with nothing but a prompt gets every default', () => {
   assert.deepEqual(accepted(parse({ model, input: { prompt: 'a boat' } })), {
     model,
     input: { prompt: 'a boat', resolution: '720p', duration: 5, ratio: '16:9', generateAudio: true, imageUrls: [] },

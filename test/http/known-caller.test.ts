@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { createBadKeys } from '../../src/http/bad-keys.ts';
 import { createRateLimiter } from '../../src/http/rate-limiter.ts';
 import { findAccount } from '../../src/stores/accounts.ts';
-import { createApiKey, revokeApiKey } from '../../src/stores/api-keys.ts';
+import { createApiKey, revokeApiKey } from '../../src/stores/keys.ts';
 import { type Database, DatabaseAway } from '../../src/stores/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { assertRefused } from '../support/http-client.ts';

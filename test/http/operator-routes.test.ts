@@ -5,12 +5,12 @@ import { scopes } from '../../src/domain/api-key.ts';
 import { createBadKeys } from '../../src/http/bad-keys.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import { createRateLimiter } from '../../src/http/rate-limiter.ts';
-import { newApiKey } from '../../src/stores/api-key-format.ts';
-import { createApiKey } from '../../src/stores/api-keys.ts';
+import { newApiKey } from '../../src/stores/key-format.ts';
+import { createApiKey } from '../../src/stores/keys.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listActions } from '../../src/stores/operator-actions.ts';
 import { createOperator, listOperators, revokeOperator } from '../../src/stores/operators.ts';
-import { setRate } from '../../src/stores/rates.ts';
+import { setPrice } from '../../src/stores/prices.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { askWith, createTestOperator, type TestOperator } from '../support/operator.ts';
@@ -139,7 +139,7 @@ const { model } = plainRequest;
 
 async function newRateId(): Promise<number> {
   const fromMs = Date.now() + 3_600_000;
-  const setting = await setRate(service.database.db, {
+  const setting = await setPrice(service.database.db, {
     model,
     accountId: undefined,
     creditsPerSecond: 30,
@@ -148,7 +148,7 @@ async function newRateId(): Promise<number> {
     reason,
   });
   assert.ok(setting.kind === 'set');
-  return setting.rate.rateId;
+  return setting.price.rateId;
 }
 
 /** One for each operation that changes something; an operation without its own fails the test below. */

@@ -5,7 +5,7 @@ import { createBadKeys } from '../../src/http/bad-keys.ts';
 import type { Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import { createRateLimiter, type RateLimiter } from '../../src/http/rate-limiter.ts';
-import { createApiKey } from '../../src/stores/api-keys.ts';
+import { createApiKey } from '../../src/stores/keys.ts';
 import { type Database, DatabaseAway, DatabaseBusy } from '../../src/stores/database.ts';
 import { createOperator } from '../../src/stores/operators.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { createTaskEnds, type TaskWait } from '../../src/http/task-ends.ts';
-import { refundTask } from '../../src/stores/end-task.ts';
+import { refundTask } from '../../src/stores/tasks.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, type HttpServiceOptions, plainRequest, startHttpService } from '../support/http-service.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

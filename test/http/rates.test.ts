@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { createBadKeys } from '../../src/http/bad-keys.ts';
 import { createRateLimiter } from '../../src/http/rate-limiter.ts';
 import { findAccount, setAccountLimits } from '../../src/stores/accounts.ts';
-import { newApiKey } from '../../src/stores/api-key-format.ts';
+import { newApiKey } from '../../src/stores/key-format.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { operatorActions } from '../../src/domain/operator.ts';
-import { createApiKey } from '../../src/stores/api-keys.ts';
+import { createApiKey } from '../../src/stores/keys.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listActions } from '../../src/stores/operator-actions.ts';
 import { createOperator } from '../../src/stores/operators.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { createApiKey } from '../../src/stores/api-keys.ts';
+import { createApiKey } from '../../src/stores/keys.ts';
 import { createOperator } from '../../src/stores/operators.ts';
 import { type Answer, isObject } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { TaskFault } from '../../src/domain/task-fault.ts';
+import { TaskFault } from '../../src/domain/errors.ts';
 import type { Ffmpeg } from '../../src/media/ffmpeg.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
 import { isPosterOf } from '../../src/media/is-poster-of.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { TaskFault } from '../../src/domain/task-fault.ts';
+import { TaskFault } from '../../src/domain/errors.ts';
 import { sharp } from '../../src/media/image-library.ts';
 import { fetchReferenceImages } from '../../src/media/reference-image.ts';
 import { parseAllowList } from '../../src/outbound/allow-list.ts';

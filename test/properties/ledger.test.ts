@@ -5,13 +5,12 @@ import { v7 as uuidv7 } from 'uuid';
 import type { TaskParam } from '../../src/domain/task.ts';
 import { type Acceptance, acceptTask, type NewTask } from '../../src/stores/accept-task.ts';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
-import { completeTask, refundTask } from '../../src/stores/end-task.ts';
+import { completeTask, confirmCharge, findTask, refundTask, startGeneration } from '../../src/stores/tasks.ts';
 import { checkBooks } from '../../src/stores/ledger-rules.ts';
-import { grantCredits, listLedger } from '../../src/stores/ledger.ts';
+import { bookCredits, listLedger } from '../../src/stores/credits.ts';
 import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
-import { confirmCharge, findTask, startGeneration } from '../../src/stores/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { insertDecidedRate } from '../support/decided-rate.ts';
+import { insertDecidedPrice } from '../support/decided-price.ts';
 import { listedRates, madeUpResult, taskParam } from '../support/tasks.ts';
 import {
   bodySeconds,
@@ -95,7 +94,7 @@ async function replay(credits: number, isShared: boolean, moments: readonly Mome
   await assertSound(account);
 }
 
-/** What happens while a price changes is for test/properties/rates.test.ts; here everything that follows sees the new one. */
+/** What happens while a price changes is for test/properties/prices.test.ts; here everything that follows sees the new one. */
 async function changePrice(
   { accountId }: TestAccount,
   { creditsPerSecond }: { creditsPerSecond: number | undefined },
@@ -103,7 +102,7 @@ async function changePrice(
 ): Promise<readonly Model[]> {
   // The last of several from the same instant counts.
   const model = params[0].model;
-  await insertDecidedRate(database.db, { model, accountId, creditsPerSecond, fromMs: 0 });
+  await insertDecidedPrice(database.db, { model, accountId, creditsPerSecond, fromMs: 0 });
   return models.map((each) => ({ ...each, price: creditsPerSecond ?? firstPrice }));
 }
 
@@ -134,7 +133,7 @@ async function perform(account: TestAccount, each: Step): Promise<Outcome> {
   const { db } = database;
   const { accountId, taskIds } = account;
   if (each.kind === 'grant') {
-    await grantCredits(db, { accountId, credits: each.credits, reason: 'property' });
+    await bookCredits(db, { accountId, kind: 'grant', amount: each.credits, reason: 'property' });
     return 'granted';
   }
   const taskId = taskIds[each.slot] ?? '';

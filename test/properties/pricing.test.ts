@@ -29,7 +29,7 @@ function lastWord(rates: PriceSchedule['own'], atMs: number): number | undefined
   return word?.creditsPerSecond;
 }
 
-test("the latest beginning counts, an account's own rate before the general one, and both before the catalogue's", () => {
+test("the latest beginning counts, an account's own price before the general one, and both before the catalogue's", () => {
   fc.assert(
     fc.property(schedule, instant, (all, atMs) => {
       const byHand = lastWord(all.own, atMs) ?? lastWord(all.general, atMs) ?? lastWord(all.listed, atMs);
@@ -57,7 +57,7 @@ test('what is announced tells the price of every later instant, and announces no
 
 /** What the charge is made from, while no operator has decided anything. */
 function listedCharge({ model, input }: TaskParam): number {
-  return input.duration * priceAt({ own: [], general: [], listed: models.get(model)?.rates ?? [] }, Date.now());
+  return input.duration * priceAt({ own: [], general: [], listed: models.get(model)?.prices ?? [] }, Date.now());
 }
 
 test('a duration is rounded half up, then must lie in 4 to 15, and what is charged is what was rounded to', () => {

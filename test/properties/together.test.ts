@@ -5,12 +5,12 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Acceptance, acceptTask, type NewTask } from '../../src/stores/accept-task.ts';
 import { acceptTogether } from '../../src/stores/accept-together.ts';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
-import { createApiKey, revokeApiKey } from '../../src/stores/api-keys.ts';
+import { createApiKey, revokeApiKey } from '../../src/stores/keys.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listLedger } from '../../src/stores/ledger.ts';
+import { listLedger } from '../../src/stores/credits.ts';
 import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { insertDecidedRate } from '../support/decided-rate.ts';
+import { insertDecidedPrice } from '../support/decided-price.ts';
 import { listedRates, taskParam } from '../support/tasks.ts';
 
 const seed = Number(process.env['PROPERTY_SEED'] ?? 20_261_121);
@@ -65,7 +65,7 @@ async function open(wanted: Wealth): Promise<Opened> {
   const { credits, room, quota, price, isSuspended } = wanted;
   const accountId = await createAccount(db, { name: 'together', credits });
   await db.run(settle, [accountId, room, quota, quota && windowMs, isSuspended]);
-  if (price !== undefined) await insertDecidedRate(db, { model, accountId, creditsPerSecond: price, fromMs: 0 });
+  if (price !== undefined) await insertDecidedPrice(db, { model, accountId, creditsPerSecond: price, fromMs: 0 });
   const [live, dead] = [await newKey(accountId), await newKey(accountId)];
   await revokeApiKey(db, dead);
   return { ...wanted, accountId, liveKey: live, deadKey: dead };

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { taskQueuesOf } from '../../src/domain/task-queues.ts';
-import { callbackWorkflowId } from '../../src/domain/workflow-ids.ts';
+import { callbackWorkflowId, taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { listDeliveryAttempts } from '../../src/stores/deliveries.ts';
-import { markMediaDeleted } from '../../src/stores/media-retention.ts';
+import { markMediaDeleted } from '../../src/stores/task-list.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
 import { createEngine, type Engine } from '../../src/temporal/engine.ts';
 import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';

@@ -9,7 +9,7 @@ import { probeVideo } from '../../src/media/probe-video.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { callbackSecretsOf } from '../../src/roles/account-secrets.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listLedger } from '../../src/stores/ledger.ts';
+import { listLedger } from '../../src/stores/credits.ts';
 import { type Answer, type Api, createTask, recordInfo } from '../support/api.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
 import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';

@@ -3,14 +3,13 @@ import { after, before, test } from 'node:test';
 import { createAccount } from '../../src/stores/accounts.ts';
 import {
   askForRedelivery,
-  type AttemptVerdict,
   type Delivery,
   findDelivery,
   listDeliveryAttempts,
   listPendingDeliveries,
-  recordDeliveryAttempts,
 } from '../../src/stores/deliveries.ts';
-import { refundTask } from '../../src/stores/end-task.ts';
+import { type AttemptVerdict, recordDeliveryAttempts } from '../../src/stores/delivery-attempts.ts';
+import { refundTask } from '../../src/stores/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 

@@ -8,41 +8,50 @@ import type { Actor } from '../../src/domain/operator.ts';
 import * as lists from '../../src/stores/account-list.ts';
 import { acceptTask } from '../../src/stores/accept-task.ts';
 import { acceptTogether } from '../../src/stores/accept-together.ts';
-import { createAccountKey, revokeAccountKey, rotateAccountKey } from '../../src/stores/account-keys.ts';
-import { createAccount, findAccount, findAccountLimits, setAccountLimits } from '../../src/stores/accounts.ts';
-import { newApiKey } from '../../src/stores/api-key-format.ts';
-import { createApiKey, listApiKeys, noteKeyUses, revokeApiKey } from '../../src/stores/api-keys.ts';
-import { readAuditState } from '../../src/stores/audit-state.ts';
+import {
+  createAccountKey,
+  createApiKey,
+  createKeyAs,
+  listApiKeys,
+  revokeAccountKey,
+  revokeApiKey,
+  revokeKeyAs,
+  rotateAccountKey,
+} from '../../src/stores/keys.ts';
+import * as accounts from '../../src/stores/accounts.ts';
+import { newApiKey } from '../../src/stores/key-format.ts';
+import { createCallerFinder, noteKeyUses } from '../../src/stores/callers.ts';
+import { auditNextPart, readAuditState } from '../../src/stores/ledger-audit.ts';
 import * as secrets from '../../src/stores/callback-secrets.ts';
-import { createCallbackFinder } from '../../src/stores/callback-to-send.ts';
-import { createCallerFinder } from '../../src/stores/caller-with-task.ts';
+import { createCallbackFinder, recordDeliveryAttempts } from '../../src/stores/delivery-attempts.ts';
 import type { Database, Statement } from '../../src/stores/database.ts';
 import * as deliveries from '../../src/stores/deliveries.ts';
-import { completeTask, refundTask } from '../../src/stores/end-task.ts';
-import { auditNextPart } from '../../src/stores/ledger-audit-round.ts';
-import { grantCredits, listLedger, listTaskEntries, readBooks } from '../../src/stores/ledger.ts';
-import { listExpiredMedia, markMediaDeleted } from '../../src/stores/media-retention.ts';
-import * as operatorAccounts from '../../src/stores/operator-accounts.ts';
-import { listActions } from '../../src/stores/operator-actions.ts';
-import { bookCreditsAs } from '../../src/stores/operator-credits.ts';
-import { setRateAs, withdrawRateAs } from '../../src/stores/operator-rates.ts';
-import { createKeyAs, revokeKeyAs } from '../../src/stores/operator-keys.ts';
-import { cancelTaskAs, redeliverAs } from '../../src/stores/operator-tasks.ts';
-import * as operators from '../../src/stores/operators.ts';
-import { readPriceSchedules } from '../../src/stores/price-schedules.ts';
-import * as jobs from '../../src/stores/provider-jobs.ts';
-import { listRates } from '../../src/stores/rates.ts';
-import { countStuckTasks, markStuck } from '../../src/stores/stuck-tasks.ts';
-import { listTasks, listTasksOfAll } from '../../src/stores/task-list.ts';
 import {
+  cancelTaskAs,
+  completeTask,
   confirmCharge,
   findTask,
   listEndedAmong,
-  listUnfinishedTasks,
+  refundTask,
   startGeneration,
   touchGeneration,
 } from '../../src/stores/tasks.ts';
-import { listDueTerminations, removeTermination } from '../../src/stores/workflow-terminations.ts';
+import {
+  countStuckTasks,
+  listDueTerminations,
+  listExpiredMedia,
+  listTasks,
+  listTasksOfAll,
+  listUnfinishedTasks,
+  markMediaDeleted,
+  markStuck,
+  removeTermination,
+} from '../../src/stores/task-list.ts';
+import { bookCreditsAs, bookCredits, listLedger, listTaskEntries, readBooks } from '../../src/stores/credits.ts';
+import { listActions } from '../../src/stores/operator-actions.ts';
+import { listPrices, readPriceSchedules, setPriceAs, withdrawPriceAs } from '../../src/stores/prices.ts';
+import * as operators from '../../src/stores/operators.ts';
+import * as jobs from '../../src/stores/provider-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount, type TestAccount } from '../support/service.ts';
 import { acceptTestTask, listedRates, madeUpResult, taskParam } from '../support/tasks.ts';
@@ -160,8 +169,7 @@ test('no statement of a request reads a growing table from end to end', async ()
   await readBooks(watched, { accountId, before: undefined, limit: 50 });
   await listLedger(watched, { accountId, limit: 50 });
   await listTaskEntries(watched, taskId);
-  await findAccount(watched, accountId);
-  await findAccountLimits(watched, accountId);
+  await accounts.findAccount(watched, accountId);
   await readPriceSchedules(watched, accountId, defaultModels);
   await readPriceSchedules(watched, undefined, defaultModels);
   await assertPlans();
@@ -195,9 +203,9 @@ test('no statement about keys, secrets and accounts does', async () => {
   await secrets.listCallbackSecrets(watched, accountId);
   await secrets.showCallbackSecret(watched, accountId);
   await secrets.rotateCallbackSecret(watched, { accountId, sealed: 'sealed', overlapSeconds: 60 });
-  await createAccount(watched, { name: 'new', credits: 1 });
-  await setAccountLimits(watched, accountId, { maxUnfinishedTasks: 1_000, createRate: undefined });
-  await grantCredits(watched, { accountId, credits: 1, reason: 'a gift' });
+  await accounts.createAccount(watched, { name: 'new', credits: 1 });
+  await accounts.setAccountLimits(watched, accountId, { maxUnfinishedTasks: 1_000, createRate: undefined });
+  await bookCredits(watched, { accountId, kind: 'grant', amount: 1, reason: 'a gift' });
   await assertPlans();
 });
 
@@ -222,7 +230,7 @@ test('no statement on the way of a task does', async () => {
   assert.ok(delivery);
   const attempt = { startedAt: 0, durationMs: 1, status: 500, error: undefined, responseHead: undefined };
   const verdict = { state: 'pending', dueAt: 0 } as const;
-  await deliveries.recordDeliveryAttempts(watched, [{ delivery, attempt, verdict }]);
+  await recordDeliveryAttempts(watched, [{ delivery, attempt, verdict }]);
   await createCallbackFinder(watched)(taskId);
   await deliveries.listDeliveryAttempts(watched, taskId);
   await deliveries.askForRedelivery(watched, taskId);
@@ -234,10 +242,10 @@ test('no statement of an operator does', async () => {
   const { operatorId, key } = await operators.createOperator(watched, { name: 'ada' });
   const actor: Actor = { kind: 'operator', operatorId, name: 'ada', requestId: 'r' };
   await operators.findOperator(watched, key);
-  await operatorAccounts.openAccountAs(watched, actor, { name: 'new', credits: 1 });
-  await operatorAccounts.suspendAccountAs(watched, actor, { accountId, suspended: true, reason: 'a' });
-  await operatorAccounts.suspendAccountAs(watched, actor, { accountId, suspended: false, reason: 'a' });
-  await operatorAccounts.limitAccountAs(watched, actor, { accountId, maxUnfinishedTasks: 1_001 });
+  await accounts.openAccountAs(watched, actor, { name: 'new', credits: 1 });
+  await accounts.suspendAccountAs(watched, actor, { accountId, suspended: true, reason: 'a' });
+  await accounts.suspendAccountAs(watched, actor, { accountId, suspended: false, reason: 'a' });
+  await accounts.limitAccountAs(watched, actor, { accountId, maxUnfinishedTasks: 1_001 });
   await bookCreditsAs(watched, actor, { accountId, kind: 'grant', amount: 1, reason: 'a', idempotencyKey: 'a' });
   const wanted = { accountId, name: 'a', scopes: [], expiresAt: undefined };
   const made = await createKeyAs(watched, actor, wanted);
@@ -245,11 +253,11 @@ test('no statement of an operator does', async () => {
   await revokeKeyAs(watched, actor, made.shown.keyId);
   const taskId = await newTask(accountId);
   await cancelTaskAs(watched, actor, { taskId, reason: 'a' });
-  await redeliverAs(watched, actor, taskId);
+  await deliveries.redeliverAs(watched, actor, taskId);
   const wantedRate = { model: 'videogen-2.0', accountId, creditsPerSecond: 40, fromMs: Date.now() + 1e6, reason: 'a' };
-  const setting = await setRateAs(watched, actor, wantedRate);
+  const setting = await setPriceAs(watched, actor, wantedRate);
   assert.ok(setting.kind === 'set');
-  await withdrawRateAs(watched, actor, { rateId: setting.rate.rateId, reason: 'a' });
+  await withdrawPriceAs(watched, actor, { rateId: setting.price.rateId, reason: 'a' });
   await lists.countOfAccount(watched, accountId);
   await operators.listOperators(watched);
   await operators.revokeOperator(watched, operatorId);
@@ -273,8 +281,8 @@ test('no list over all accounts does', async () => {
     await assertPlans();
   }
   for (const rateId of [undefined, 1_000]) {
-    await listRates(watched, { before: rateId, limit: 50 });
-    await listRates(watched, { accountId, model: 'videogen-2.0', before: rateId, limit: 50 });
+    await listPrices(watched, { before: rateId, limit: 50 });
+    await listPrices(watched, { accountId, model: 'videogen-2.0', before: rateId, limit: 50 });
     await assertPlans();
   }
   const operatorId = uuidv7();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { refundTask } from '../../src/stores/end-task.ts';
+import { confirmCharge, refundTask, startGeneration, touchGeneration } from '../../src/stores/tasks.ts';
 import { intendProviderJob, recordProviderJob } from '../../src/stores/provider-jobs.ts';
-import { confirmCharge, listUnfinishedTasks, startGeneration, touchGeneration } from '../../src/stores/tasks.ts';
+import { listUnfinishedTasks } from '../../src/stores/task-list.ts';
 import { acceptTask } from '../../src/stores/accept-task.ts';
 import { acceptTogether } from '../../src/stores/accept-together.ts';
 import { v7 as uuidv7 } from 'uuid';
@@ -40,7 +40,7 @@ describe('the deadline of a task', () => {
   const near = (ms: number | undefined, wanted: number) =>
     assert.ok(ms !== undefined && Math.abs(ms - wanted) < 1_000, `${ms} instead of ${wanted}`);
 
-  test('is what the catalogue said when it was accepted, alone or with others, whatever its workflow was told', async () => {
+  test('is what the catalogue said when it was accepted, alone or in a batch, and not what its workflow passes', async () => {
     const terms = { deadlineMs: 2 * hourMs, providers: ['somewhere', 'elsewhere'] };
     for (const accept of [
       (task: Parameters<typeof acceptTask>[1]) => acceptTask(database.db, task),

@@ -17,7 +17,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
       {
         model: 'videogen-2.0-fast',
         title: 'fast',
-        rates: [{ creditsPerSecond: 33, fromMs: 0 }],
+        prices: [{ creditsPerSecond: 33, fromMs: 0 }],
         providers: upstreams.map(({ provider }) => provider.name),
         deadlineMs: 60_000,
       },

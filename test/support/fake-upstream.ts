@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { TaskFault } from '../../src/domain/task-fault.ts';
+import { TaskFault } from '../../src/domain/errors.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import type { GeneratedVideo, Provider, RecoveredJob } from '../../src/providers/provider.ts';
 

@@ -16,7 +16,7 @@ import { createFolderResultStore } from '../../src/media/folder-result-store.ts'
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { revealSecret, rotateSecret } from '../../src/roles/account-secrets.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
-import { createApiKey } from '../../src/stores/api-keys.ts';
+import { createApiKey } from '../../src/stores/keys.ts';
 import type { Database } from '../../src/stores/database.ts';
 import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';

@@ -1,5 +1,5 @@
 import type { TaskResult } from '../../src/domain/task.ts';
-import { completeTask, refundTask } from '../../src/stores/end-task.ts';
+import { completeTask, refundTask } from '../../src/stores/tasks.ts';
 import { type DeliveryAttempt, findDelivery, listDeliveryAttempts } from '../../src/stores/deliveries.ts';
 import type { Database } from '../../src/stores/database.ts';
 import { acceptTestTask, taskParam } from './tasks.ts';

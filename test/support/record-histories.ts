@@ -1,8 +1,7 @@
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { taskQueuesOf } from '../../src/domain/task-queues.ts';
-import { callbackWorkflowId } from '../../src/domain/workflow-ids.ts';
+import { callbackWorkflowId, taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createEngine } from '../../src/temporal/engine.ts';

@@ -11,7 +11,7 @@ import { externalSettings } from '../../src/roles/external-settings.ts';
 import type { Role, Settings } from '../../src/roles/settings.ts';
 import { startWorkerRole } from '../../src/roles/worker-role.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
-import { createApiKey } from '../../src/stores/api-keys.ts';
+import { createApiKey } from '../../src/stores/keys.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { temporalAddress } from './servers.ts';
 

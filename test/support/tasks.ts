@@ -1,6 +1,5 @@
-import type { Rate } from '../../src/domain/models.ts';
-import type { Task, TaskParam, TaskResult } from '../../src/domain/task.ts';
-import { isFinal } from '../../src/domain/task.ts';
+import type { Price } from '../../src/domain/price.ts';
+import { isFinal, type Task, type TaskParam, type TaskResult } from '../../src/domain/task.ts';
 import { acceptTask } from '../../src/stores/accept-task.ts';
 import type { Database } from '../../src/stores/database.ts';
 import { findTask } from '../../src/stores/tasks.ts';
@@ -31,7 +30,7 @@ export const madeUpMeasures: Omit<TaskResult, 'videoKey' | 'posterKey'> = {
 export const madeUpResult: TaskResult = { videoKey: 'video', posterKey: 'poster', ...madeUpMeasures };
 
 /** What the catalogue of the tests says that a second costs. */
-export const listedRates: readonly Rate[] = [{ creditsPerSecond: 33, fromMs: 0 }];
+export const listedRates: readonly Price[] = [{ creditsPerSecond: 33, fromMs: 0 }];
 
 /** Accepts a task as createTask does, for 132 credits, without starting its workflow. */
 export async function acceptTestTask(db: Database, accountId: string, param: TaskParam): Promise<string> {

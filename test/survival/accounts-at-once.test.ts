@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { findAccount } from '../../src/stores/accounts.ts';
-import { completeTask, refundTask } from '../../src/stores/end-task.ts';
+import { completeTask, refundTask } from '../../src/stores/tasks.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { grantCredits, listTaskEntries } from '../../src/stores/ledger.ts';
-import { listUnfinishedTasks } from '../../src/stores/tasks.ts';
+import { bookCredits, listTaskEntries } from '../../src/stores/credits.ts';
+import { listUnfinishedTasks } from '../../src/stores/task-list.ts';
 import { createDatabase, type Database } from '../../src/stores/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import type { Answer } from '../support/http-client.ts';
@@ -107,7 +107,10 @@ describe('one account, many requests at once, two API processes', () => {
     const grants = 40;
     const work = [
       ...Array.from({ length: 12 }, () => () => createMany(10, key)),
-      ...Array.from({ length: grants }, () => () => grantCredits(otherDb, { accountId, credits: 7, reason: 'a test' })),
+      ...Array.from(
+        { length: grants },
+        () => () => bookCredits(otherDb, { accountId, kind: 'grant', amount: 7, reason: 'a test' }),
+      ),
       ...Array.from({ length: 12 }, () => () => jumble(database.db)),
     ];
     await Promise.all(work.map((one) => one()));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listTaskEntries } from '../../src/stores/ledger.ts';
+import { listTaskEntries } from '../../src/stores/credits.ts';
 import { listProviderJobs } from '../../src/stores/provider-jobs.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createEngine } from '../../src/temporal/engine.ts';

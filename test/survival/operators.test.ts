@@ -5,7 +5,7 @@ import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { isFinal, type FailCode } from '../../src/domain/task.ts';
 import type { Role } from '../../src/roles/settings.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listTaskEntries } from '../../src/stores/ledger.ts';
+import { listTaskEntries } from '../../src/stores/credits.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
 import { createEngine, type Engine } from '../../src/temporal/engine.ts';

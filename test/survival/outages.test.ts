@@ -5,7 +5,7 @@ import { createLog } from '../../src/log.ts';
 import { startApiRole } from '../../src/roles/api-role.ts';
 import type { Role } from '../../src/roles/settings.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listTaskEntries } from '../../src/stores/ledger.ts';
+import { listTaskEntries } from '../../src/stores/credits.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
 import { createEngine, type Engine } from '../../src/temporal/engine.ts';
 import { type Api, call, createTask } from '../support/api.ts';

@@ -11,7 +11,7 @@ import { installTemporalRuntime } from '../../src/roles/temporal-runtime.ts';
 import { mainQueue } from '../../src/roles/worker-role.ts';
 import { openWorkerRooms } from '../../src/roles/worker-rooms.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listTaskEntries } from '../../src/stores/ledger.ts';
+import { listTaskEntries } from '../../src/stores/credits.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
 import { createFakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts';

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { CallbackAttempt, CallbackOrder } from '../../activities/send-callback.ts';
-import { callbackPausesMs } from '../../src/domain/callback-schedule.ts';
+import { callbackPausesMs } from '../../src/domain/callback.ts';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { startTimeSkipping } from '../support/time-skipping.ts';
 

@@ -5,8 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { CallbackAttempt, CallbackOrder } from '../../activities/send-callback.ts';
-import { taskQueuesOf } from '../../src/domain/task-queues.ts';
-import { callbackWorkflowId } from '../../src/domain/workflow-ids.ts';
+import { callbackWorkflowId, taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { startTimeSkipping } from '../support/time-skipping.ts';
 
 // The workflows of a task and of its callback are the real ones, and the activities are played; the task has ended before.

@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { findAccount } from '../../src/stores/accounts.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listTaskEntries } from '../../src/stores/ledger.ts';
+import { listTaskEntries } from '../../src/stores/credits.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
 import { createEngine, type Engine } from '../../src/temporal/engine.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AccountDetail } from '../../stores/account-list.ts';
+import type { Account } from '../../stores/accounts.ts';
 import { unixMs } from '../fields.ts';
 
 /** An account as operators see it. */
@@ -19,7 +19,7 @@ export const accountSchema = z
   })
   .meta({ id: 'Account' });
 
-export function presentAccount(account: AccountDetail): z.output<typeof accountSchema> {
+export function presentAccount(account: Account): z.output<typeof accountSchema> {
   const { createRate: rate } = account;
   return {
     accountId: account.accountId,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { callbackTimeoutMs } from '../../domain/callback-schedule.ts';
-import { webhookId } from '../../domain/webhook-id.ts';
+import { callbackTimeoutMs, webhookId } from '../../domain/callback.ts';
 import type { Delivery, DeliveryAttempt } from '../../stores/deliveries.ts';
 import { unixMs } from '../fields.ts';
 

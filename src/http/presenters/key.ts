@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { scopes } from '../../domain/api-key.ts';
-import { dialects } from '../../domain/dialect.ts';
-import type { ApiKey } from '../../stores/api-keys.ts';
+import { dialects, scopes } from '../../domain/api-key.ts';
+import type { ApiKey } from '../../stores/keys.ts';
 import { unixMs } from '../fields.ts';
 
 /** A key as its owner may see it; the secret itself is not kept. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type LedgerEntry, ledgerKinds } from '../../stores/ledger.ts';
+import { type LedgerEntry, ledgerKinds } from '../../stores/credits.ts';
 
 /** One line of an account's books. */
 export const ledgerEntrySchema = z

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { ModelCatalogue } from '../../domain/models.ts';
 import { comingPrices, priceAt } from '../../domain/price.ts';
 import type { Database } from '../../stores/database.ts';
-import { readPriceSchedules } from '../../stores/price-schedules.ts';
-import { rateStates, type SetRate } from '../../stores/rates.ts';
+import { priceStates, readPriceSchedules, type SetPrice } from '../../stores/prices.ts';
 
 /** A rate that an operator has set. */
 export const setRateSchema = z
@@ -16,14 +15,14 @@ export const setRateSchema = z
         'Null ends the rate before it: an account goes back to the list price, that for everybody to the catalogue.',
     }),
     fromTime: z.int().nonnegative(),
-    state: z.enum(rateStates),
+    state: z.enum(priceStates),
     reason: z.string(),
     who: z.string(),
     createTime: z.int().nonnegative(),
   })
   .meta({ id: 'SetRate' });
 
-export function presentSetRate(rate: SetRate): z.output<typeof setRateSchema> {
+export function presentSetRate(rate: SetPrice): z.output<typeof setRateSchema> {
   return {
     rateId: rate.rateId,
     model: rate.model,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Rate } from '../../domain/rate.ts';
-import { maxImages, maxPromptCodePoints, maxSeconds, minSeconds, ratios } from '../../domain/task.ts';
-import { findAccountLimits } from '../../stores/accounts.ts';
-import { readBooks } from '../../stores/ledger.ts';
+import type { Rate } from '../../domain/rate-limit.ts';
+import { maxImages, maxPromptCodePoints, maxSeconds, minSeconds, ratios } from '../../domain/task-input.ts';
+import { findAccount } from '../../stores/accounts.ts';
+import { readBooks } from '../../stores/credits.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { cutPage, nextCursorSchema, numberedPage, strictQuery } from '../fields.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -87,7 +87,7 @@ const models = defineEndpoint({
 });
 
 async function presentLimits(accountId: string, deps: HttpDeps): Promise<z.output<typeof limitsSchema>> {
-  const limits = await findAccountLimits(deps.db, accountId);
+  const limits = await findAccount(deps.db, accountId);
   if (limits === undefined) throw new Error('a key belongs to an account that does not exist');
   const { createRate, unfinishedTasks, maxUnfinishedTasks } = limits;
   return {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isFinal, type Task } from '../../domain/task.ts';
-import { webhookId } from '../../domain/webhook-id.ts';
+import { webhookId } from '../../domain/callback.ts';
 import { askForRedelivery, findDelivery, listDeliveryAttempts } from '../../stores/deliveries.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { opaqueId, overlapField, strictQuery, textParameter } from '../fields.ts';

@@ -87,7 +87,7 @@ function newTask({ caller, dialect, json, ctx }: CreateCall, deps: HttpDeps): Ne
 function listed({ model: name }: TaskParam, { models }: HttpDeps) {
   const model = models.get(name);
   if (model === undefined) throw new Error(`a request for ${name} was let through, which is not in the catalogue`);
-  return { listedRates: model.rates, deadlineMs: model.deadlineMs, providers: model.providers };
+  return { listedRates: model.prices, deadlineMs: model.deadlineMs, providers: model.providers };
 }
 
 /** The record, when the client wanted to wait for it and its key may read it; whatever goes wrong, the task is accepted. */

@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import { ordinaryScopes, type Scope, scopes } from '../../domain/api-key.ts';
-import { dialects } from '../../domain/dialect.ts';
+import { dialects, ordinaryScopes, type Scope, scopes } from '../../domain/api-key.ts';
 import {
   createAccountKey,
+  listApiKeys,
   maxActiveKeys,
   revokeAccountKey,
   rotateAccountKey,
   type RotationOutcome,
-} from '../../stores/account-keys.ts';
-import { listApiKeys } from '../../stores/api-keys.ts';
+} from '../../stores/keys.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { opaqueId, overlapField, plainText } from '../fields.ts';
 import { keySchema, presentKey, secretSchema } from '../presenters/key.ts';

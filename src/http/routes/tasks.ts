@@ -3,7 +3,7 @@ import { translationOf } from '../../dialects/dialect.ts';
 import { kieRecordSchema } from '../../dialects/kie-record.ts';
 import type { FieldError } from '../../domain/field-errors.ts';
 import { isFinal, type Task, type TaskFailure } from '../../domain/task.ts';
-import { cancelGraceMs, refundTask } from '../../stores/end-task.ts';
+import { cancelGraceMs, refundTask } from '../../stores/tasks.ts';
 import { listTasks } from '../../stores/task-list.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { createdBetween, cutPage, idPage, nextCursorSchema, opaqueId, strictQuery, textParameter } from '../fields.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import sharp from 'sharp';
 import type { FrameSize } from '../../domain/frame-size.ts';
-import { TaskFault } from '../../domain/task-fault.ts';
+import { TaskFault } from '../../domain/errors.ts';
 import type { ReferenceImage } from '../provider.ts';
 import type { Layer, Still, Stretch } from './layers.ts';
 

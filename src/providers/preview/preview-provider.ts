@@ -2,7 +2,7 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { TaskFault } from '../../domain/task-fault.ts';
+import { TaskFault } from '../../domain/errors.ts';
 import type { GeneratedVideo, GenerationRequest, Provider } from '../provider.ts';
 import { readFaults, type Faults } from './faults.ts';
 import { renderFilm, type Film, type RunFfmpeg } from './render-film.ts';

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Redelivery, the time of the next attempt, and secrets that are shown to their owner once (design, section 6). */
+/** Redelivery, the time of the next attempt, and secrets that are shown to their owner once. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of [deliveries, secrets]) await sql.raw(statement).execute(db);
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type DeliveryAttempt, findDelivery, recordDeliveryAttempts } from '../../../src/stores/deliveries.ts';
-import { refundTask } from '../../../src/stores/end-task.ts';
+import { type DeliveryAttempt, findDelivery } from '../../../src/stores/deliveries.ts';
+import { recordDeliveryAttempts } from '../../../src/stores/delivery-attempts.ts';
+import { refundTask } from '../../../src/stores/tasks.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
 

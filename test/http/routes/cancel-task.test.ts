@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/stores/accounts.ts';
-import { completeTask, refundTask } from '../../../src/stores/end-task.ts';
+import { completeTask, refundTask, startGeneration } from '../../../src/stores/tasks.ts';
 import { auditLedger } from '../../../src/stores/ledger-audit.ts';
-import { startGeneration } from '../../../src/stores/tasks.ts';
 import { assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
 import { madeUpResult } from '../../support/tasks.ts';

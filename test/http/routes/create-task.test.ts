@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { modelCatalogue } from '../../../src/domain/models.ts';
 import { findAccount } from '../../../src/stores/accounts.ts';
-import { listLedger } from '../../../src/stores/ledger.ts';
+import { listLedger } from '../../../src/stores/credits.ts';
 import { findTask } from '../../../src/stores/tasks.ts';
-import { insertDecidedRate } from '../../support/decided-rate.ts';
+import { insertDecidedPrice } from '../../support/decided-price.ts';
 import { assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
 
@@ -87,13 +87,13 @@ test('200 the rate of the moment counts, and stays on the task when the rate cha
     { creditsPerSecond: 10, fromMs: 2_000 },
     { creditsPerSecond: 15, fromMs: Date.now() + 3_600_000 },
   ];
-  const models = modelCatalogue([{ model, title: '', rates, providers: ['preview'], deadlineMs: 1 }]);
+  const models = modelCatalogue([{ model, title: '', prices: rates, providers: ['preview'], deadlineMs: 1 }]);
   const own = await startHttpService({ models });
   try {
     const { key } = await own.newAccount(1000);
     const headers = { 'idempotency-key': 'dated' };
     assert.equal((await own.create(key, plainRequest, headers)).json.data['creditsCharged'], 50);
-    await insertDecidedRate(own.database.db, { model, creditsPerSecond: 20, fromMs: 1_000 });
+    await insertDecidedPrice(own.database.db, { model, creditsPerSecond: 20, fromMs: 1_000 });
     assert.equal((await own.create(key, plainRequest)).json.data['creditsCharged'], 100);
     assert.equal((await own.create(key, plainRequest, headers)).json.data['creditsCharged'], 50);
   } finally {

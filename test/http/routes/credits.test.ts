@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { refundTask } from '../../../src/stores/end-task.ts';
-import { grantCredits } from '../../../src/stores/ledger.ts';
+import { refundTask } from '../../../src/stores/tasks.ts';
+import { bookCredits } from '../../../src/stores/credits.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
 
@@ -32,7 +32,7 @@ test('200 the balance, and every entry that led to it, newest first', async () =
   const { accountId, key } = await service.newAccount(1000);
   const taskId = String((await service.create(key, plainRequest)).json.data['taskId']);
   await refundTask(service.database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
-  await grantCredits(service.database.db, { accountId, credits: 5, reason: 'thanks' });
+  await bookCredits(service.database.db, { accountId, kind: 'grant', amount: 5, reason: 'thanks' });
   const { balance, entries, nextCursor } = await booksOf(key);
   assert.deepEqual([balance, nextCursor], [1005, null]);
   assert.deepEqual(
@@ -54,10 +54,10 @@ test('200 an account without any entry has a balance of 0', async () => {
 test('200 pages go down the ledger without gaps while new entries arrive', async () => {
   const { accountId, key } = await service.newAccount(1);
   for (let credits = 2; credits <= 5; credits += 1) {
-    await grantCredits(service.database.db, { accountId, credits, reason: 'x' });
+    await bookCredits(service.database.db, { accountId, kind: 'grant', amount: credits, reason: 'x' });
   }
   const first = await booksOf(key, '?limit=2');
-  await grantCredits(service.database.db, { accountId, credits: 100, reason: 'meanwhile' });
+  await bookCredits(service.database.db, { accountId, kind: 'grant', amount: 100, reason: 'meanwhile' });
   const second = await booksOf(key, `?limit=2&cursor=${first.nextCursor}`);
   const third = await booksOf(key, `?limit=2&cursor=${second.nextCursor}`);
   assert.deepEqual(
@@ -71,7 +71,7 @@ test('200 pages go down the ledger without gaps while new entries arrive', async
 test('200 the newest entry agrees with the balance, also under load', async () => {
   const { accountId, key } = await service.newAccount(1);
   const grants = Array.from({ length: 30 }, () =>
-    grantCredits(service.database.db, { accountId, credits: 1, reason: 'load' }),
+    bookCredits(service.database.db, { accountId, kind: 'grant', amount: 1, reason: 'load' }),
   );
   for (const { balance, entries } of await Promise.all(Array.from({ length: 10 }, () => booksOf(key)))) {
     assert.equal(entries[0]?.balanceAfter, balance);

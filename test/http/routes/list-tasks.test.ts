@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { refundTask } from '../../../src/stores/end-task.ts';
-import { startGeneration } from '../../../src/stores/tasks.ts';
+import { refundTask, startGeneration } from '../../../src/stores/tasks.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
 

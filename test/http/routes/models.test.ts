@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { modelCatalogue } from '../../../src/domain/models.ts';
-import { type DecidedLongAgo, insertDecidedRate } from '../../support/decided-rate.ts';
+import { type DecidedLongAgo, insertDecidedPrice } from '../../support/decided-price.ts';
 import { assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
 
@@ -16,7 +16,7 @@ const { model } = plainRequest;
 
 let service: HttpService;
 before(async () => {
-  const models = modelCatalogue([{ model, title: 'Fast', rates, providers: ['preview'], deadlineMs: 1 }]);
+  const models = modelCatalogue([{ model, title: 'Fast', prices: rates, providers: ['preview'], deadlineMs: 1 }]);
   service = await startHttpService({ models });
 });
 after(() => service.close());
@@ -33,7 +33,7 @@ const shownTo = async (key: string) => {
   return [shown?.creditsPerSecond, shown?.nextRates];
 };
 const chargedTo = async (key: string) => (await service.create(key, plainRequest)).json.data['creditsCharged'];
-const decide = (rate: Omit<DecidedLongAgo, 'model'>) => insertDecidedRate(service.database.db, { model, ...rate });
+const decide = (rate: Omit<DecidedLongAgo, 'model'>) => insertDecidedPrice(service.database.db, { model, ...rate });
 
 test("200 the catalogue's rate that is shown is the rate that is charged, and coming ones are announced", async () => {
   const { key } = await service.newAccount(1000);

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { TaskResult } from '../../../src/domain/task.ts';
-import { completeTask, refundTask } from '../../../src/stores/end-task.ts';
-import { confirmCharge, startGeneration } from '../../../src/stores/tasks.ts';
+import { completeTask, confirmCharge, refundTask, startGeneration } from '../../../src/stores/tasks.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TaskFault } from '../../../src/domain/task-fault.ts';
+import { TaskFault } from '../../../src/domain/errors.ts';
 import { isPosterOf } from '../../../src/media/is-poster-of.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { createPreviewProvider } from '../../../src/providers/preview/preview-provider.ts';

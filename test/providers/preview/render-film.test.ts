@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { FilePathSource, Input, MP4 } from 'mediabunny';
 import { frameSize } from '../../../src/domain/frame-size.ts';
-import { ratios, type TaskInput } from '../../../src/domain/task.ts';
+import { ratios, type TaskInput } from '../../../src/domain/task-input.ts';
 import type { Ffmpeg } from '../../../src/media/ffmpeg.ts';
 import { sharp } from '../../../src/media/image-library.ts';
 import { isPosterOf } from '../../../src/media/is-poster-of.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { countLimit, countOfAccount, findAccountDetail, listAccounts } from '../../../stores/account-list.ts';
-import { limitAccountAs, openAccountAs, suspendAccountAs } from '../../../stores/operator-accounts.ts';
+import { countLimit, countOfAccount, listAccounts } from '../../../stores/account-list.ts';
+import { findAccount, limitAccountAs, openAccountAs, suspendAccountAs } from '../../../stores/accounts.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import {
   cutPage,
@@ -47,7 +47,7 @@ const listAll = defineEndpoint({
     const found =
       accountId === undefined
         ? await listAccounts(db, { prefix, suspended, after, limit: limit + 1 })
-        : [(await findAccountDetail(db, accountId)) ?? []].flat();
+        : [(await findAccount(db, accountId)) ?? []].flat();
     const { page, last } = cutPage(found, limit);
     return { accounts: page.map(presentAccount), nextCursor: last?.accountId ?? null };
   },
@@ -73,7 +73,7 @@ const showOne = defineEndpoint({
   data: z.strictObject({ account: accountSchema, counts: countsSchema }),
   failures: ['account_not_found'],
   handler: async ({ query: { accountId } }, { db }) => {
-    const account = await findAccountDetail(db, accountId);
+    const account = await findAccount(db, accountId);
     if (account === undefined) throw new HttpError('account_not_found');
     return { account: presentAccount(account), counts: await countOfAccount(db, accountId) };
   },

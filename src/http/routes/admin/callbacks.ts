@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { type FailedDeliveryCursor, listFailedDeliveries } from '../../../stores/deliveries.ts';
-import { redeliverAs } from '../../../stores/operator-tasks.ts';
+import { type FailedDeliveryCursor, listFailedDeliveries, redeliverAs } from '../../../stores/deliveries.ts';
 import { findTask } from '../../../stores/tasks.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import { cursorError, cutPage, idField, nextCursorSchema, pageFrom, strictQuery, textParameter } from '../../fields.ts';

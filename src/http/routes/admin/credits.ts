@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { findAccountDetail } from '../../../stores/account-list.ts';
-import { type Booking, readBooks } from '../../../stores/ledger.ts';
-import { bookCreditsAs } from '../../../stores/operator-credits.ts';
+import { findAccount } from '../../../stores/accounts.ts';
+import { bookCreditsAs, type Booking, readBooks } from '../../../stores/credits.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import type { Call } from '../../endpoint.ts';
 import {
@@ -37,7 +36,7 @@ const show = defineEndpoint({
   }),
   failures: ['account_not_found'],
   handler: async ({ query: { accountId, cursor: before, limit } }, { db }) => {
-    if ((await findAccountDetail(db, accountId)) === undefined) throw new HttpError('account_not_found');
+    if ((await findAccount(db, accountId)) === undefined) throw new HttpError('account_not_found');
     const { balance, entries } = await readBooks(db, { accountId, before, limit: limit + 1 });
     const { page, last } = cutPage(entries, limit);
     const nextCursor = last === undefined ? null : String(last.entryId);

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { ordinaryScopes } from '../../../domain/api-key.ts';
-import { findAccountDetail } from '../../../stores/account-list.ts';
-import { maxActiveKeys } from '../../../stores/account-keys.ts';
-import { listApiKeys } from '../../../stores/api-keys.ts';
-import { createKeyAs, revokeKeyAs } from '../../../stores/operator-keys.ts';
+import { findAccount } from '../../../stores/accounts.ts';
+import { createKeyAs, listApiKeys, maxActiveKeys, revokeKeyAs } from '../../../stores/keys.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import { idField, idParameter, strictQuery } from '../../fields.ts';
 import { keySchema, presentKey, secretSchema } from '../../presenters/key.ts';
@@ -22,7 +20,7 @@ const list = defineEndpoint({
   data: z.strictObject({ keys: z.array(keySchema).max(1000) }),
   failures: ['account_not_found'],
   handler: async ({ query: { accountId } }, { db }) => {
-    if ((await findAccountDetail(db, accountId)) === undefined) throw new HttpError('account_not_found');
+    if ((await findAccount(db, accountId)) === undefined) throw new HttpError('account_not_found');
     return { keys: (await listApiKeys(db, accountId)).map(presentKey) };
   },
 });

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { unknownModel } from '../../../domain/models.ts';
 import { findAccount } from '../../../stores/accounts.ts';
-import { setRateAs, withdrawRateAs } from '../../../stores/operator-rates.ts';
-import { listRates, maxCreditsPerSecond, rateLeadMs } from '../../../stores/rates.ts';
+import { listPrices, maxCreditsPerSecond, priceLeadMs, setPriceAs, withdrawPriceAs } from '../../../stores/prices.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import {
   cutPage,
@@ -47,7 +46,7 @@ const list = defineEndpoint({
     if (accountId !== undefined && (await findAccount(deps.db, accountId)) === undefined) {
       throw new HttpError('account_not_found');
     }
-    const { page, last } = cutPage(await listRates(deps.db, { accountId, model, before, limit: limit + 1 }), limit);
+    const { page, last } = cutPage(await listPrices(deps.db, { accountId, model, before, limit: limit + 1 }), limit);
     return {
       prices: await presentPrices(deps, accountId),
       rates: page.map(presentSetRate),
@@ -68,7 +67,7 @@ const set = defineEndpoint({
   summary: 'Set what a second of a model costs, for everybody or for one account',
   description:
     "Counts for tasks that are created at `fromTime` or later; every other task keeps what it was charged. An account's " +
-    `own rate counts before that for everybody. A rate begins ${rateLeadMs / 1000} seconds from now at the earliest, so that ` +
+    `own rate counts before that for everybody. A rate begins ${priceLeadMs / 1000} seconds from now at the earliest, so that ` +
     'every process knows it before it counts; the answer says when.',
   body: z.strictObject({
     model: z.string({ error: ({ input }) => (input === undefined ? 'is required' : modelError) }),
@@ -93,7 +92,7 @@ const set = defineEndpoint({
     const { model, creditsPerSecond, accountId, fromTime, reason } = input;
     const fault = unknownModel(models, model);
     if (fault !== undefined) throw invalidRequest([{ path: 'model', message: fault }]);
-    const setting = await setRateAs(db, actor, {
+    const setting = await setPriceAs(db, actor, {
       model,
       accountId: accountId ?? undefined,
       creditsPerSecond: creditsPerSecond ?? undefined,
@@ -102,7 +101,7 @@ const set = defineEndpoint({
     });
     if (setting.kind === 'account_not_found') throw new HttpError('account_not_found');
     if (setting.kind === 'in_the_past') throw invalidRequest([{ path: 'fromTime', message: timeError }]);
-    return presentSetRate(setting.rate);
+    return presentSetRate(setting.price);
   },
 });
 
@@ -116,7 +115,7 @@ const withdraw = defineEndpoint({
   scope: 'operator',
   summary: 'Take back a rate that does not count yet',
   description:
-    `Until ${rateLeadMs / 1000} seconds before it begins. One that counts can be followed by another, but not taken ` +
+    `Until ${priceLeadMs / 1000} seconds before it begins. One that counts can be followed by another, but not taken ` +
     'back. Withdrawing again changes nothing.',
   body: z.strictObject({
     rateId: z.int({ error: ({ input }) => (input === undefined ? 'is required' : idError) }).min(1, { error: idError }),
@@ -125,10 +124,10 @@ const withdraw = defineEndpoint({
   data: setRateSchema,
   failures: ['price_not_found', 'price_in_force'],
   handler: async ({ actor, input }, { db }) => {
-    const withdrawal = await withdrawRateAs(db, actor, input);
+    const withdrawal = await withdrawPriceAs(db, actor, input);
     if (withdrawal.kind === 'price_not_found') throw new HttpError('price_not_found');
     if (withdrawal.kind === 'too_late') throw new HttpError('price_in_force');
-    return presentSetRate(withdrawal.rate);
+    return presentSetRate(withdrawal.price);
   },
 });
 

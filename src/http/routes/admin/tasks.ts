@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { isFinal } from '../../../domain/task.ts';
-import { cancelTaskAs } from '../../../stores/operator-tasks.ts';
-import { readTaskDetail } from '../../../stores/task-detail.ts';
-import { listTasks, listTasksOfAll } from '../../../stores/task-list.ts';
-import { findTask } from '../../../stores/tasks.ts';
+import { cancelTaskAs, findTask } from '../../../stores/tasks.ts';
+import { listTasks, listTasksOfAll, readTaskDetail } from '../../../stores/task-list.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import {
   createdBetween,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { listActions } from '../../../../src/stores/operator-actions.ts';
-import { rateLeadMs } from '../../../../src/stores/rates.ts';
-import { insertDecidedRate } from '../../../support/decided-rate.ts';
+import { priceLeadMs } from '../../../../src/stores/prices.ts';
+import { insertDecidedPrice } from '../../../support/decided-price.ts';
 import { type Answer, assertRefused } from '../../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../../support/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../../support/operator.ts';
@@ -57,10 +57,10 @@ test('200 a rate begins when it was asked to, is announced to its account alone,
 test('200 a rate without a time begins as soon as every process can know it, and the answer says when', async () => {
   const askedAt = Date.now();
   const shown = await dataOf(set({ accountId: await newAccountId() }));
-  const [fromTime, latest] = [Number(shown['fromTime']), Date.now() + rateLeadMs + 5];
-  assert.ok(fromTime > askedAt + rateLeadMs && fromTime <= latest, `${fromTime - askedAt}`);
+  const [fromTime, latest] = [Number(shown['fromTime']), Date.now() + priceLeadMs + 5];
+  assert.ok(fromTime > askedAt + priceLeadMs && fromTime <= latest, `${fromTime - askedAt}`);
   const near = await dataOf(set({ accountId: await newAccountId(), fromTime: Date.now() + 1_000 }));
-  assert.ok(Number(near['fromTime']) > askedAt + rateLeadMs);
+  assert.ok(Number(near['fromTime']) > askedAt + priceLeadMs);
 });
 
 test('200 a rate that does not count yet is withdrawn, and withdrawing it again changes nothing', async () => {
@@ -89,7 +89,7 @@ test('200 a rate that does not count yet is withdrawn, and withdrawing it again 
 test('200 past, present and future rates are told apart, newest decision first, a page at a time', async () => {
   const accountId = await newAccountId();
   const insert = (creditsPerSecond: number | undefined, fromMs: number) =>
-    insertDecidedRate(service.database.db, { model, accountId, creditsPerSecond, fromMs });
+    insertDecidedPrice(service.database.db, { model, accountId, creditsPerSecond, fromMs });
   await insert(10, 5_000);
   await insert(11, 5_000);
   await insert(12, 4_000);
@@ -124,7 +124,7 @@ test('404 no such account, no such rate', async () => {
 
 test('409 a rate that counts is not taken back, nor one that will in a moment', async () => {
   const accountId = await newAccountId();
-  await insertDecidedRate(service.database.db, { model, accountId, creditsPerSecond: 10, fromMs: 5_000 });
+  await insertDecidedPrice(service.database.db, { model, accountId, creditsPerSecond: 10, fromMs: 5_000 });
   const [inForce] = (await ratesOf({ accountId })).rates;
   assertRefused(await withdraw(inForce?.rateId), 409, /is in force or about to be/);
   const { rateId } = await dataOf(set({ accountId }));

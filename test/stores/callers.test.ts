@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { newApiKey } from '../../src/stores/api-key-format.ts';
-import { createApiKey, revokeApiKey } from '../../src/stores/api-keys.ts';
-import { createCallerFinder } from '../../src/stores/caller-with-task.ts';
+import { newApiKey } from '../../src/stores/key-format.ts';
+import { createApiKey, revokeApiKey } from '../../src/stores/keys.ts';
+import { createCallerFinder } from '../../src/stores/callers.ts';
 import { createDatabase, type Database } from '../../src/stores/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount } from '../support/service.ts';

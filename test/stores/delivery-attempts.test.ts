@@ -1,22 +1,106 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { createAttemptRecorder } from '../../src/stores/attempt-recorder.ts';
+import {
+  createFirstCallbackSecret,
+  listCallbackSecrets,
+  rotateCallbackSecret,
+} from '../../src/stores/callback-secrets.ts';
 import { type Database, DatabaseAway } from '../../src/stores/database.ts';
-import { findDelivery, listDeliveryAttempts, type MadeAttempt } from '../../src/stores/deliveries.ts';
+import { askForRedelivery, findDelivery, listDeliveryAttempts } from '../../src/stores/deliveries.ts';
+import { createAttemptRecorder, createCallbackFinder, type MadeAttempt } from '../../src/stores/delivery-attempts.ts';
+import { findTask } from '../../src/stores/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { owedCallback } from '../support/owed-callback.ts';
 import { createTestAccount } from '../support/service.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
 let database: TestDatabase;
-let accountId: string;
+let recordersAccountId: string;
 before(async () => {
   database = await createTestDatabase();
-  ({ accountId } = await createTestAccount(database, 100_000));
+  recordersAccountId = await newAccount();
 });
 after(() => database.close());
 
-const newTask = async () => (await owedCallback(database.db, accountId, 'http://receiver.example/')).taskId;
+const newAccount = async () => (await createTestAccount(database, 100_000)).accountId;
+
+/** The database, with the name of each statement and how many values its first array has. */
+function counted(fail?: (statement: string) => Error | undefined) {
+  const statements: string[] = [];
+  const sizes: number[] = [];
+  const run: Database['run'] = async (statement, values) => {
+    const [first] = values ?? [];
+    statements.push(statement.name);
+    sizes.push(Array.isArray(first) ? first.length : 0);
+    const error = fail?.(statement.name);
+    if (error !== undefined) throw error;
+    return database.db.run(statement, values);
+  };
+  const db: Database = { ...database.db, run };
+  return { statements, sizes, db };
+}
+
+test('callbacks of several accounts that are read at the same time are answered by one statement, each with its own data', async () => {
+  const [one, other] = [await newAccount(), await newAccount()];
+  const [ones, others] = [
+    await owedCallback(database.db, one, 'http://one.example/', 'success'),
+    await owedCallback(database.db, other, 'http://other.example/'),
+  ];
+  await createFirstCallbackSecret(database.db, one, 'sealed for one');
+  const { db, statements } = counted();
+  const find = createCallbackFinder(db);
+  const found = await Promise.all([find(others.taskId), find(randomUUID()), find(ones.taskId), find(ones.taskId)]);
+  assert.deepEqual(statements, ['find-callbacks-to-send']);
+  for (const [index, { taskId }] of [[0, others] as const, [2, ones] as const, [3, ones] as const]) {
+    const { round, state, ...delivery } = (await findDelivery(database.db, taskId)) ?? assert.fail();
+    const { url, dialect, accountId } = delivery;
+    assert.deepEqual(found[index]?.delivery, { taskId, accountId, url, dialect, state, round });
+    assert.deepEqual(found[index]?.task, await findTask(database.db, taskId));
+    assert.deepEqual(found[index]?.secrets, await listCallbackSecrets(database.db, accountId));
+  }
+  assert.equal(found[1], undefined);
+  assert.deepEqual(
+    found.map((answer) => answer?.secrets.length),
+    [0, undefined, 1, 1],
+  );
+});
+
+test('a task that runs, or that has no callback, has nothing to send', async () => {
+  const accountId = await newAccount();
+  const find = createCallbackFinder(database.db);
+  const running = await acceptTestTask(database.db, accountId, taskParam('a', {}, 'http://receiver.example/'));
+  assert.deepEqual([await find(running), await find(randomUUID())], [undefined, undefined]);
+});
+
+test('each attempt reads the secrets and the round as they are when it begins', async () => {
+  const accountId = await newAccount();
+  const { taskId } = await owedCallback(database.db, accountId, 'http://receiver.example/');
+  const find = createCallbackFinder(database.db);
+  await createFirstCallbackSecret(database.db, accountId, 'first');
+  const sealed = async () =>
+    (await find(taskId))?.secrets.map((secret) => [secret.sealed, secret.expiresAt !== undefined]);
+  assert.deepEqual(await sealed(), [['first', false]]);
+  await rotateCallbackSecret(database.db, { accountId, sealed: 'second', overlapSeconds: 60 });
+  assert.deepEqual(await sealed(), [
+    ['second', false],
+    ['first', true],
+  ]);
+  assert.deepEqual((await find(taskId))?.secrets, await listCallbackSecrets(database.db, accountId));
+  await rotateCallbackSecret(database.db, { accountId, sealed: 'third', overlapSeconds: 0 });
+  assert.deepEqual(
+    await sealed(),
+    [
+      ['third', false],
+      ['first', true],
+    ],
+    'one whose overlap has ended signs nothing',
+  );
+  await askForRedelivery(database.db, taskId);
+  assert.equal((await find(taskId))?.delivery.round, 2);
+});
+
+const newTask = async () => (await owedCallback(database.db, recordersAccountId, 'http://receiver.example/')).taskId;
 
 function made(
   taskId: string,
@@ -28,18 +112,6 @@ function made(
   const responseHead = status === undefined ? undefined : Buffer.from([0, 255, status % 256]);
   const attempt = { startedAt: 1_790_000_000_123, durationMs: status ?? 0, status, error, responseHead };
   return { delivery: { taskId, round }, attempt, verdict: { state, dueAt: 1_790_000_020_456 } };
-}
-
-function counted(fail?: (statement: string) => Error | undefined): { db: Database; sizes: number[] } {
-  const sizes: number[] = [];
-  const run: Database['run'] = async (statement, values) => {
-    const [taskIds] = values ?? [];
-    sizes.push(Array.isArray(taskIds) ? taskIds.length : 0);
-    const error = fail?.(statement.name);
-    if (error !== undefined) throw error;
-    return database.db.run(statement, values);
-  };
-  return { sizes, db: { ...database.db, run } };
 }
 
 const outcomeOf = async (taskId: string) => {
@@ -87,7 +159,7 @@ test('two attempts of one task at the same time are numbered one after the other
   });
 });
 
-test('an attempt of an earlier round is logged and ends nothing, whoever it is recorded with', async () => {
+test('an attempt of an earlier round is logged and ends nothing, and does not hold up those recorded with it', async () => {
   const [stale, good] = [await newTask(), await newTask()];
   await Promise.all(
     [made(stale, 204, 'delivered', 7), made(good, 204, 'delivered')].map(createAttemptRecorder(database.db)),
@@ -113,7 +185,7 @@ test('one that cannot be recorded is the only one that is not', async () => {
   for (const taskId of [one, other]) assert.deepEqual((await outcomeOf(taskId)).attempts, [[1, 204]]);
 });
 
-test('a database that is away is not asked once more for each of them', async () => {
+test('an unavailable database is not asked once more for each attempt', async () => {
   const taskId = await newTask();
   const { db, sizes } = counted(() => new DatabaseAway(false, undefined));
   const record = createAttemptRecorder(db);

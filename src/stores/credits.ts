@@ -1,4 +1,7 @@
-import type { Database } from './database.ts';
+import type { Actor } from '../domain/operator.ts';
+import { lockAccount } from './accounts.ts';
+import { type Database, violatedUniqueConstraint } from './database.ts';
+import { type Change, recordAction } from './operator-actions.ts';
 
 export const ledgerKinds = ['grant', 'charge', 'refund', 'adjustment'] as const;
 export type LedgerKind = (typeof ledgerKinds)[number];
@@ -14,7 +17,19 @@ export type LedgerEntry = {
   readonly createdAt: number;
 };
 
-// A balance beyond 2^53 could not be read any more.
+const entryColumns = 'id, task_id, kind, amount, balance_after, reason, created_at';
+
+type EntryRow = {
+  id: number;
+  task_id: string | null;
+  kind: LedgerKind;
+  amount: number;
+  balance_after: number;
+  reason: string | null;
+  created_at: number;
+};
+
+// A balance beyond 2^53 could no longer be read.
 const book = {
   name: 'book-credits',
   text: `
@@ -25,7 +40,7 @@ with account as (
 )
 insert into ledger_entries (account_id, kind, amount, balance_after, reason, idempotency_key)
 select id, $3, $2::bigint, balance, $4, $5 from account
-returning id, task_id, kind, amount, balance_after, reason, created_at`,
+returning ${entryColumns}`,
 };
 
 /** Credits that an operator gives or takes; `amount` is signed. */
@@ -47,23 +62,15 @@ export async function bookCredits(
   return row === undefined ? undefined : entryFromRow(row);
 }
 
-/** Adds credits (a positive whole number) and answers the new balance, or undefined when there is no such account. */
-export async function grantCredits(
-  db: Database,
-  { accountId, credits, reason }: { accountId: string; credits: number; reason: string },
-): Promise<number | undefined> {
-  return (await bookCredits(db, { accountId, kind: 'grant', amount: credits, reason }))?.balanceAfter;
-}
-
 const selectBooked = {
   name: 'find-booking',
   text: `
-select account_id, id, task_id, kind, amount, balance_after, reason, created_at
+select account_id, ${entryColumns}
 from ledger_entries where idempotency_key = $1`,
 };
 
 /** The entry that was booked with this key, and whose it is. */
-export async function findBooking(
+async function findBooking(
   db: Database,
   idempotencyKey: string,
 ): Promise<{ readonly accountId: string; readonly entry: LedgerEntry } | undefined> {
@@ -74,18 +81,8 @@ export async function findBooking(
 const selectEntries = {
   name: 'list-ledger-entries',
   text: `
-select id, task_id, kind, amount, balance_after, reason, created_at from ledger_entries
+select ${entryColumns} from ledger_entries
 where account_id = $1 and id < $2 order by id desc limit $3`,
-};
-
-type EntryRow = {
-  id: number;
-  task_id: string | null;
-  kind: LedgerKind;
-  amount: number;
-  balance_after: number;
-  reason: string | null;
-  created_at: number;
 };
 
 /** An account's entries, newest first, a page of at most `limit` before the given entry. */
@@ -101,12 +98,12 @@ const selectBooks = {
   name: 'read-books',
   text: `
 select balance, entry.* from accounts left join lateral (
-  select id, task_id, kind, amount, balance_after, reason, created_at from ledger_entries
+  select ${entryColumns} from ledger_entries
   where account_id = accounts.id and id < $2 order by id desc limit $3
 ) entry on true where accounts.id = $1 order by entry.id desc`,
 };
 
-/** The balance and a page of the ledger as `listLedger` answers it, of one and the same moment. Throws for an unknown account. */
+/** The balance and a page of the ledger as `listLedger` answers it, of one snapshot. Throws for an unknown account. */
 export async function readBooks(
   db: Database,
   { accountId, before, limit }: { accountId: string; before: number | undefined; limit: number },
@@ -121,7 +118,7 @@ export async function readBooks(
 const selectTaskEntries = {
   name: 'list-task-ledger-entries',
   text: `
-select id, task_id, kind, amount, balance_after, reason, created_at from ledger_entries where task_id = $1 order by id`,
+select ${entryColumns} from ledger_entries where task_id = $1 order by id`,
 };
 
 /** A task's entries, oldest first: its charge, and its refund when it failed. */
@@ -140,4 +137,47 @@ function entryFromRow(row: EntryRow): LedgerEntry {
     reason: row.reason ?? undefined,
     createdAt: row.created_at,
   };
+}
+
+export type BookingOutcome =
+  | { readonly kind: 'booked'; readonly entry: LedgerEntry }
+  /** The same idempotency key came before with the same booking: its entry again, nothing booked. */
+  | { readonly kind: 'replayed'; readonly entry: LedgerEntry }
+  | { readonly kind: 'key_reused' }
+  | { readonly kind: 'account_not_found' }
+  | { readonly kind: 'balance_out_of_range'; readonly balance: number };
+
+/** Gives or takes credits, once for each idempotency key. Nothing is booked unless the answer is `booked`. */
+export async function bookCreditsAs(db: Database, actor: Actor, booking: Booking): Promise<BookingOutcome> {
+  try {
+    return await recordAction(db, actor, (transaction) => bookOnce(transaction, booking));
+  } catch (error) {
+    // Bookings of one account wait for its lock, so the other one with the same key was for another account.
+    if (violatedUniqueConstraint(error) !== 'ledger_by_idempotency_key') throw error;
+    return { kind: 'key_reused' };
+  }
+}
+
+async function bookOnce(transaction: Database, booking: Booking): Promise<Change<BookingOutcome>> {
+  const { accountId, kind, amount, reason, idempotencyKey } = booking;
+  const account = await lockAccount(transaction, accountId);
+  if (account === undefined) return { answer: { kind: 'account_not_found' } };
+  const earlier = idempotencyKey === undefined ? undefined : await findBooking(transaction, idempotencyKey);
+  if (earlier !== undefined) {
+    return { answer: isSame(booking, earlier) ? { kind: 'replayed', entry: earlier.entry } : { kind: 'key_reused' } };
+  }
+  const entry = await bookCredits(transaction, booking);
+  if (entry === undefined) return { answer: { kind: 'balance_out_of_range', balance: account.balance } };
+  const details = { amount, balance: entry.balanceAfter, reason, entryId: entry.entryId };
+  const action = kind === 'grant' ? 'credits.grant' : 'credits.adjust';
+  return { answer: { kind: 'booked', entry }, done: { action, accountId, details } };
+}
+
+function isSame(booking: Booking, { accountId, entry }: { accountId: string; entry: LedgerEntry }): boolean {
+  return (
+    booking.accountId === accountId &&
+    booking.kind === entry.kind &&
+    booking.amount === entry.amount &&
+    booking.reason === entry.reason
+  );
 }

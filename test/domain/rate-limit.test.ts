@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseRate, rateLeft } from '../../src/domain/rate.ts';
+import { parseRate, rateLeft } from '../../src/domain/rate-limit.ts';
 
 const rate = { quota: 20, windowMs: 10_000 };
 

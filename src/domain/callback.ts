@@ -2,7 +2,7 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** Pauses before each attempt at a callback, counted from the end of the previous one (design, section 6): ten attempts in three days. */
+/** Pauses before each attempt at a callback, counted from the end of the previous one: ten attempts in three days. */
 export const callbackPausesMs: readonly number[] = [
   0,
   5 * secondMs,
@@ -32,9 +32,18 @@ const maxBusyPauseMs = 5 * minuteMs;
 
 /**
  * How long an attempt for which we have no free slot steps back: a second, then twice as long each time up to five
- * minutes, give or take half by `random` (0 to 1), so that a crowd does not come back as a crowd. `turn` counts from 1.
+ * minutes, give or take half by `random` (0 to 1), so that many callers do not return together. `turn` counts from 1.
  */
 export function callbackBusyPauseMs(turn: number, random: number): number {
   const doubledMs = Math.min(maxBusyPauseMs, secondMs * 2 ** Math.min(turn - 1, 30));
   return Math.round(doubledMs * (0.5 + random));
 }
+
+/** The `webhook-id` of a task's callback: the same over all attempts and redeliveries, so that a receiver can drop repeats. */
+export function webhookId(taskId: string): string {
+  return `msg_${taskId.replaceAll('-', '')}`;
+}
+
+/** After a rotation both callback secrets sign for a day, unless chosen otherwise; for a month at most. */
+export const defaultOverlapSeconds = 24 * 60 * 60;
+export const maxOverlapSeconds = 30 * 24 * 60 * 60;

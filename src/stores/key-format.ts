@@ -7,7 +7,7 @@ const prefixes = { client: 'vg_', operator: 'vgop_' } as const;
 /** Whose key it is: a client's, for the API of its account, or an operator's. */
 export type KeyKind = keyof typeof prefixes;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** 30 characters of base62 carry 178 bits; the design asks for 160 at least. */
+/** 30 characters of base62 carry 178 bits. */
 const entropyLength = 30;
 const checksumLength = 6;
 const shape = new RegExp(`^[0-9A-Za-z]{${entropyLength + checksumLength}}$`);

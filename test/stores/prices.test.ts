@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { listRates, setRate, withdrawRate } from '../../src/stores/rates.ts';
+import { listPrices, setPrice, withdrawPrice } from '../../src/stores/prices.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { insertDecidedRate } from '../support/decided-rate.ts';
+import { insertDecidedPrice } from '../support/decided-price.ts';
 
 let database: TestDatabase;
 before(async () => {
@@ -19,14 +19,14 @@ function run(text: string): Promise<unknown> {
 async function announced(): Promise<number> {
   const fromMs = Date.now() + 3_600_000;
   const wanted = { model, accountId: undefined, creditsPerSecond: 30, fromMs, who: 'test', reason: 'test' };
-  const setting = await setRate(database.db, wanted);
+  const setting = await setPrice(database.db, wanted);
   assert.ok(setting.kind === 'set');
-  return setting.rate.rateId;
+  return setting.price.rateId;
 }
 
-test('a rate is never deleted and never changed, whatever statement tries it; only one that has not begun is withdrawn', async () => {
-  await insertDecidedRate(database.db, { model, creditsPerSecond: 30, fromMs: 5_000 });
-  const [inForce] = await listRates(database.db, { limit: 1 });
+test('a price is never deleted and never changed, by any statement; only one that has not begun is withdrawn', async () => {
+  await insertDecidedPrice(database.db, { model, creditsPerSecond: 30, fromMs: 5_000 });
+  const [inForce] = await listPrices(database.db, { limit: 1 });
   assert.ok(inForce);
   const mark = `withdrawn_by = 'x', withdrawn_at = effective_from - interval '1 ms'`;
   await assert.rejects(run(`update rates set ${mark} where id = ${inForce.rateId}`), /can not be changed any more/);
@@ -39,14 +39,14 @@ test('a rate is never deleted and never changed, whatever statement tries it; on
     run(`update rates set effective_from = now() where id = ${rateId}`),
     /can not be changed any more/,
   );
-  assert.equal((await withdrawRate(database.db, { rateId, who: 'test' })).kind, 'withdrawn');
+  assert.equal((await withdrawPrice(database.db, { rateId, who: 'test' })).kind, 'withdrawn');
   const undo = `update rates set withdrawn_at = null, withdrawn_by = null where id = ${rateId}`;
   await assert.rejects(run(undo), /can not be changed any more/);
   await assert.rejects(run('delete from rates'), /not allowed/);
   await assert.rejects(run('truncate rates'), /not allowed/);
 });
 
-test('a rate of zero, one that begins at once, and one that nobody has decided are refused by the table itself', async () => {
+test('a price of zero, one that begins immediately, and one without an author are refused by the table itself', async () => {
   const insert = (credits: string, from: string, who = `'x'`) =>
     run(
       `insert into rates (model, credits_per_second, effective_from, who, reason) values ('m', ${credits}, ${from}, ${who}, 'r')`,
@@ -59,6 +59,6 @@ test('a rate of zero, one that begins at once, and one that nobody has decided a
 
 test('of two withdrawals at the same time one has changed something', async () => {
   const rateId = await announced();
-  const both = await Promise.all([1, 2].map(() => withdrawRate(database.db, { rateId, who: 'test' })));
+  const both = await Promise.all([1, 2].map(() => withdrawPrice(database.db, { rateId, who: 'test' })));
   assert.deepEqual(new Set(both.map((one) => one.kind === 'withdrawn' && one.changed)), new Set([true, false]));
 });

@@ -1,7 +1,7 @@
-/** So many events in so much time: a burst of `quota` at once, and on average no more (GCRA, the generic cell rate algorithm). */
+/** So many events in so much time: a burst of `quota`, and on average no more (GCRA, the generic cell rate algorithm). */
 export type Rate = { readonly quota: number; readonly windowMs: number };
 
-/** What is left of a rate: so many events at once, and one more in `nextInMs`, or `nextSeconds` (a whole number, 1 at least). */
+/** What is left of a rate: so many events now, and one more in `nextInMs`, or `nextSeconds` (a whole number, 1 at least). */
 export type RateLeft = { readonly remaining: number; readonly nextInMs: number; readonly nextSeconds: number };
 
 /**

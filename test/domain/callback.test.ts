@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { callbackBusyPauseMs, callbackPauseMs, callbackPausesMs } from '../../src/domain/callback-schedule.ts';
+import { callbackBusyPauseMs, callbackPauseMs, callbackPausesMs } from '../../src/domain/callback.ts';
 
 const hourMs = 60 * 60_000;
 

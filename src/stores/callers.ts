@@ -1,20 +1,19 @@
 import DataLoader from 'dataloader';
-import type { Caller, Scope } from '../domain/api-key.ts';
-import type { Dialect } from '../domain/dialect.ts';
+import type { Caller, Dialect, Scope } from '../domain/api-key.ts';
 import type { Task } from '../domain/task.ts';
-import { hashApiKey, looksLikeApiKey } from './api-key-format.ts';
 import type { Database } from './database.ts';
-import { taskColumns, taskFromRow, type TaskRow } from './task-row.ts';
+import { hashApiKey, looksLikeApiKey } from './key-format.ts';
+import { taskColumns, taskFromRow, type TaskRow } from './tasks.ts';
 
-/** The key with this hash and whose it is, if it is good today. */
+/** The key with this hash and whose it is, if it is valid now. */
 const caller = `
 select api_keys.id as key_id, account_id as caller_id, scopes, suspended_at is not null as suspended, dialect,
   last_used_at is null or last_used_at < now() - interval '1 minute' as use_is_stale
 from api_keys join accounts on accounts.id = account_id
 where hash = asked.hash and revoked_at is null and (expires_at is null or expires_at > now())`;
 
-// `offset 0` keeps each look-up a look-up by key, whatever the planner thinks of the tables' sizes. The inner selects hide the
-// arrays' lengths from it: it would take the trouble of a plan of its own for every short one, five times the look-ups' cost.
+// `offset 0` keeps each look-up a look-up by key, independent of the planner's estimates of the tables' sizes. The inner selects hide the
+// arrays' lengths from it: it would make a plan of its own for every short one, at five times the look-ups' cost.
 const selectCallers = {
   name: 'find-callers-with-tasks',
   text: `
@@ -33,20 +32,20 @@ type CallerRow = {
   use_is_stale: boolean;
 };
 
-/** A caller, and whether the use of its key was last written down more than a minute ago. */
+/** A caller, and whether the use of its key was recorded more than a minute ago. */
 export type FoundCaller = Caller & { readonly useIsStale: boolean };
 
 /** The SHA-256 of a key, and the id of a task, a UUID, or undefined when no task is asked for. */
 type Question = { readonly hash: Buffer; readonly taskId: string | undefined };
 
-/** In one statement at most; whoever comes beyond is asked for with the next statement, at the same time. */
+/** In one statement at most; what comes beyond goes into a further statement at the same time. */
 const maxTogether = 100;
 
 export type CallerWithTask = { readonly caller: FoundCaller; readonly task: Task | undefined };
 
 /**
- * Tells whose key this is, and the task with this id if it is the caller's own: undefined for a key that is malformed, unknown,
- * revoked or expired, without telling which. One statement answers all who ask at the same time, for clients poll.
+ * Finds the account of a key, and the task with this id if it is the caller's own: undefined for a key that is malformed, unknown,
+ * revoked or expired, without saying which. One statement answers all calls that come at the same time, for clients poll.
  * `taskId` must be a UUID, or undefined for no task.
  */
 export function createCallerFinder(
@@ -56,7 +55,7 @@ export function createCallerFinder(
     // A revoked key counts from the next request.
     cache: false,
     maxBatchSize: maxTogether,
-    // All that arrive in one turn of the event loop; nobody waits any longer than that.
+    // All that arrive in one turn of the event loop; none waits longer than that.
     batchScheduleFn: (ask) => void setImmediate(ask),
   });
   return async (key, taskId) => (looksLikeApiKey(key) ? callers.load({ hash: hashApiKey(key), taskId }) : undefined);
@@ -78,4 +77,16 @@ async function findCallers(
 function callerFromRow(row: CallerRow): FoundCaller {
   const { key_id: keyId, caller_id: accountId, scopes, suspended, dialect, use_is_stale: useIsStale } = row;
   return { keyId, accountId, scopes, suspended, dialect, useIsStale };
+}
+
+const noteUses = {
+  name: 'note-key-uses',
+  text: `
+update api_keys set last_used_at = now()
+where id = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+};
+
+/** Touches these keys (last used now), at most once a minute each; the caller bounds how many they are. */
+export async function noteKeyUses(db: Database, keyIds: readonly string[]): Promise<void> {
+  await db.run(noteUses, [keyIds]);
 }

@@ -8,10 +8,9 @@ import { type Acceptance, acceptTask } from '../../src/stores/accept-task.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { createDatabase } from '../../src/stores/database.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { readPriceSchedules } from '../../src/stores/price-schedules.ts';
-import { listRates, rateLeadMs, setRate, withdrawRate } from '../../src/stores/rates.ts';
+import { listPrices, priceLeadMs, readPriceSchedules, setPrice, withdrawPrice } from '../../src/stores/prices.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type DecidedLongAgo, insertDecidedRate } from '../support/decided-rate.ts';
+import { type DecidedLongAgo, insertDecidedPrice } from '../support/decided-price.ts';
 import { listedRates, taskParam } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -57,7 +56,7 @@ const decided = fc.array(
 );
 const listed = fc.array(fc.record({ creditsPerSecond: price, inMs }), { maxLength: 3 });
 
-test('what is charged, asked for and shown is what the rule says on paper, whatever rates there are', async () => {
+test('what is charged, asked for and shown is what the rule says on paper, for any prices that were set', async () => {
   const [accountId, otherId, poorId] = [await newAccount(), await newAccount(), await newAccount(1)];
   await fc.assert(
     fc.asyncProperty(decided, listed, fc.integer({ min: 4, max: 15 }), async (rates, more, duration) => {
@@ -77,9 +76,9 @@ test('what is charged, asked for and shown is what the rule says on paper, whate
           model: whose === 'other model' ? 'another' : model,
           accountId: owner,
         };
-        await insertDecidedRate(database.db, row);
+        await insertDecidedPrice(database.db, row);
         // A poor account has the same rates, to see what it is asked for.
-        if (whose === 'own') await insertDecidedRate(database.db, { ...row, accountId: poorId });
+        if (whose === 'own') await insertDecidedPrice(database.db, { ...row, accountId: poorId });
         if (!rate.isWithdrawn && (whose === 'own' || whose === 'general')) paper[whose].push(row);
       }
       const onPaper = (row: DecidedLongAgo) => ({ creditsPerSecond: row.creditsPerSecond, fromMs: row.fromMs });
@@ -94,7 +93,7 @@ test('what is charged, asked for and shown is what the rule says on paper, whate
       assert.equal(accepted.kind === 'accepted' && accepted.creditsCharged, expected * duration);
       const refused = await accept({ accountId: poorId, model, duration, listed: unique });
       assert.deepEqual(refused, { kind: 'insufficient_credits', required: expected * duration, balance: 1 });
-      const catalogue = [{ model, title: model, rates: unique, providers: [], deadlineMs: 1 }];
+      const catalogue = [{ model, title: model, prices: unique, providers: [], deadlineMs: 1 }];
       const { atMs, priced } = await readPriceSchedules(database.db, accountId, catalogue);
       const [shown] = priced;
       assert.ok(shown);
@@ -107,7 +106,7 @@ test('what is charged, asked for and shown is what the rule says on paper, whate
   );
 });
 
-test('a model without any rate in force is never charged for', async () => {
+test('a model without any price in force is never charged for', async () => {
   const future = [{ creditsPerSecond: 33, fromMs: Date.now() + hourMs }];
   const accountId = await newAccount();
   await assert.rejects(accept({ accountId, model: 'priceless', listed: future }), /no rate of priceless is in force/);
@@ -120,7 +119,7 @@ test('a create that began before a change and had to wait past it pays the old p
   await rival.query('begin');
   await rival.query('select from accounts where id = $1 for no key update', [accountId]);
   const fromMs = (await databaseNow()) + 700;
-  await insertDecidedRate(database.db, { model, accountId, creditsPerSecond: 50, fromMs });
+  await insertDecidedPrice(database.db, { model, accountId, creditsPerSecond: 50, fromMs });
   const early = Array.from({ length: 3 }, () => accept({ accountId, model }));
   await waitFor('three creates behind the lock', async () => ((await waiting()) === 3 ? true : undefined));
   await waitFor('the change', async () => ((await databaseNow()) >= fromMs ? true : undefined));
@@ -153,7 +152,7 @@ function chargeOf(acceptance: Acceptance): number | undefined {
   return acceptance.kind === 'accepted' ? acceptance.creditsCharged : undefined;
 }
 
-test('while operators set and withdraw rates and everybody creates tasks, every charge is the price at its createdAt', async () => {
+test('while operators set and withdraw prices and clients create tasks, every charge is the price at its createdAt', async () => {
   const model = `model-${uuidv7()}`;
   const accounts = [await newAccount(), await newAccount()];
   // Seconds, not milliseconds: a decision must be there before it counts, on a busy machine too.
@@ -166,7 +165,7 @@ test('while operators set and withdraw rates and everybody creates tasks, every 
   // Operators do not stand in the queue for a connection behind the creates.
   const operators = createDatabase({ url: database.url, poolSize: 4 });
   const decide = (creditsPerSecond: number | undefined, accountId?: string, fromMs?: number) =>
-    setRate(operators, { model, accountId, creditsPerSecond, fromMs, who: 'test', reason: 'test', leadMs });
+    setPrice(operators, { model, accountId, creditsPerSecond, fromMs, who: 'test', reason: 'test', leadMs });
   const startMs = await databaseNow();
   const decisions = await Promise.all([
     decide(40),
@@ -175,8 +174,8 @@ test('while operators set and withdraw rates and everybody creates tasks, every 
     decide(45, undefined, startMs + 7_200),
     decide(99, undefined, startMs + 7_800),
   ]);
-  const doomed = decisions.map((decision) => (decision.kind === 'set' ? decision.rate.rateId : 0)).at(-1) ?? 0;
-  const withdrawn = await withdrawRate(operators, { rateId: doomed, who: 'test', leadMs });
+  const doomed = decisions.map((decision) => (decision.kind === 'set' ? decision.price.rateId : 0)).at(-1) ?? 0;
+  const withdrawn = await withdrawPrice(operators, { rateId: doomed, who: 'test', leadMs });
   assert.equal(withdrawn.kind, 'withdrawn');
   await operators.close();
   const untilMs = startMs + 9_000;
@@ -184,7 +183,7 @@ test('while operators set and withdraw rates and everybody creates tasks, every 
   creating.abort();
   await Promise.all(creators);
 
-  const rates = await listRates(database.db, { model, limit: 100 });
+  const rates = await listPrices(database.db, { model, limit: 100 });
   const counting = rates.filter(({ state }) => state !== 'withdrawn').toReversed();
   const decidedFor = (owner: string | undefined) =>
     counting
@@ -207,5 +206,5 @@ const selectCreated = {
 type CreatedRow = { account_id: string; credits_charged: number; created_at: number };
 
 test('a decision is known to every statement some seconds before it counts', () => {
-  assert.ok(rateLeadMs >= 2_000, 'a commit takes milliseconds, and far less than this on any machine that is usable');
+  assert.ok(priceLeadMs >= 2_000, 'a commit takes milliseconds, and far less than this on any machine that is usable');
 });

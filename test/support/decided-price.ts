@@ -1,6 +1,6 @@
 import type { Database } from '../../src/stores/database.ts';
 
-/** A rate as an operator might have decided it just before, so that it may begin at any instant, also in the past. */
+/** A price as an operator might have set it just before, so that it may begin at any instant, also in the past. */
 export type DecidedLongAgo = {
   readonly model: string;
   readonly accountId?: string | undefined;
@@ -10,7 +10,7 @@ export type DecidedLongAgo = {
   readonly isWithdrawn?: boolean;
 };
 
-const insertRate = {
+const insertPrice = {
   name: 'insert-test-rate',
   text: `
 insert into rates (model, account_id, credits_per_second, effective_from, created_at, who, reason, withdrawn_at, withdrawn_by)
@@ -19,10 +19,10 @@ select $1, $2, $3, at, at - interval '2 milliseconds', 'test', 'test',
 from to_timestamp($4::float8 / 1000) at`,
 };
 
-/** Puts the rate into the table. */
-export async function insertDecidedRate(
+/** Puts the price into the table. */
+export async function insertDecidedPrice(
   db: Database,
   { model, accountId, creditsPerSecond, fromMs, isWithdrawn = false }: DecidedLongAgo,
 ): Promise<void> {
-  await db.run(insertRate, [model, accountId, creditsPerSecond, fromMs, isWithdrawn]);
+  await db.run(insertPrice, [model, accountId, creditsPerSecond, fromMs, isWithdrawn]);
 }

@@ -1,0 +1,253 @@
+import type { Model } from '../domain/models.ts';
+import type { Actor } from '../domain/operator.ts';
+import type { DecidedPrice, PriceSchedule } from '../domain/price.ts';
+import { findAccount } from './accounts.ts';
+import type { Database } from './database.ts';
+import { type Done, recordAction } from './operator-actions.ts';
+
+/**
+ * A price begins, and may be withdrawn, at least so long ahead. When it begins, every statement of every process sees the
+ * decision, so the price of any task follows from its `createdAt` alone: nothing is charged by half a decision.
+ */
+export const priceLeadMs = 5_000;
+
+/** Bounds of a price, as the table `rates` has them. */
+export const maxCreditsPerSecond = 1_000_000;
+export const maxReasonLength = 500;
+
+export const priceStates = ['announced', 'in_force', 'past', 'withdrawn'] as const;
+export type PriceState = (typeof priceStates)[number];
+
+/** A price that an operator has set; the API and the table call it a rate. Times are Unix milliseconds. */
+export type SetPrice = {
+  readonly rateId: number;
+  readonly model: string;
+  /** Undefined for everybody. */
+  readonly accountId: string | undefined;
+  /** Undefined for the end of the price before: back to the catalogue's. */
+  readonly creditsPerSecond: number | undefined;
+  readonly effectiveFrom: number;
+  readonly createdAt: number;
+  readonly who: string;
+  readonly reason: string;
+  readonly state: PriceState;
+};
+
+const columns = 'rates.id, model, account_id, credits_per_second, effective_from, rates.created_at, who, reason';
+
+type PriceRow = {
+  id: number;
+  model: string;
+  account_id: string | null;
+  credits_per_second: number | null;
+  effective_from: number;
+  created_at: number;
+  who: string;
+  reason: string;
+};
+
+export type NewPrice = Pick<SetPrice, 'model' | 'accountId' | 'creditsPerSecond' | 'who' | 'reason'> & {
+  /** Unix milliseconds by the database's clock; as soon as possible without it. */
+  readonly fromMs?: number | undefined;
+  readonly leadMs?: number;
+};
+
+// Whole milliseconds, so that those who read the instant and the statement that charges by it mean the same one.
+const insertPrice = {
+  name: 'set-rate',
+  text: `
+insert into rates (model, account_id, credits_per_second, effective_from, created_at, who, reason)
+select $1, $2, $3, date_trunc('milliseconds', greatest(to_timestamp($4::float8 / 1000),
+  clock_timestamp() + ($5::integer + 1) * interval '1 millisecond')), clock_timestamp(), $6, $7
+where ($4::float8 is null or to_timestamp($4::float8 / 1000) >= clock_timestamp())
+  and ($2::uuid is null or exists (select from accounts where id = $2))
+returning ${columns}`,
+};
+
+export type PriceSetting =
+  | { readonly kind: 'set'; readonly price: SetPrice }
+  /** A price never changes what has been. */
+  | { readonly kind: 'in_the_past' }
+  | { readonly kind: 'account_not_found' };
+
+/**
+ * Decides what a second of a model costs from an instant on, for one account or everybody; tasks created before keep what they
+ * were charged. An instant nearer than `leadMs` is moved to it, and the answer says so. The caller checks that the model exists.
+ */
+export async function setPrice(db: Database, price: NewPrice): Promise<PriceSetting> {
+  const { model, accountId, creditsPerSecond, fromMs, who, reason, leadMs = priceLeadMs } = price;
+  const values = [model, accountId, creditsPerSecond, fromMs, leadMs, who, reason];
+  const [row] = await db.run<PriceRow>(insertPrice, values);
+  if (row !== undefined) return { kind: 'set', price: priceFromRow({ ...row, state: 'announced' }) };
+  const isUnknown = accountId !== undefined && (await findAccount(db, accountId)) === undefined;
+  return { kind: isUnknown ? 'account_not_found' : 'in_the_past' };
+}
+
+const withdraw = {
+  name: 'withdraw-rate',
+  text: `
+update rates set withdrawn_at = clock_timestamp(), withdrawn_by = $2
+where id = $1 and withdrawn_at is null and effective_from > clock_timestamp() + $3 * interval '1 millisecond'
+returning id`,
+};
+
+export type PriceWithdrawal =
+  | { readonly kind: 'withdrawn'; readonly price: SetPrice; readonly changed: boolean }
+  | { readonly kind: 'too_late'; readonly price: SetPrice }
+  | { readonly kind: 'price_not_found' };
+
+/** Withdraws a price that has not begun. One that has, or will within `leadMs`, stays: another one may follow it. */
+export async function withdrawPrice(
+  db: Database,
+  { rateId, who, leadMs = priceLeadMs }: { readonly rateId: number; readonly who: string; readonly leadMs?: number },
+): Promise<PriceWithdrawal> {
+  const withdrawn = await db.run(withdraw, [rateId, who, leadMs]);
+  const [row] = await db.run<PriceRow & { state: PriceState }>(selectPrice, [rateId]);
+  if (row === undefined) return { kind: 'price_not_found' };
+  const price = priceFromRow(row);
+  if (price.state !== 'withdrawn') return { kind: 'too_late', price };
+  return { kind: 'withdrawn', price, changed: withdrawn.length > 0 };
+}
+
+const inForceOf = (scope: string) => `
+  (select id from rates other where other.model = rates.model and ${scope} and other.withdrawn_at is null
+    and other.effective_from <= now() order by other.effective_from desc, other.id desc limit 1)`;
+const state = `
+case when withdrawn_at is not null then 'withdrawn' when effective_from > now() then 'announced'
+  when rates.id = case when account_id is null then ${inForceOf('other.account_id is null')}
+    else ${inForceOf('other.account_id = rates.account_id')} end then 'in_force' else 'past' end as state`;
+
+const selectPrice = { name: 'find-rate', text: `select ${columns}, ${state} from rates where id = $1` };
+
+const selectPrices = {
+  name: 'list-rates',
+  text: `
+select ${columns}, ${state} from rates
+where id < $1 and ($2::text is null or model = $2) order by id desc limit $3`,
+};
+const selectPricesOf = {
+  name: 'list-rates-of-account',
+  text: `
+select ${columns}, ${state} from rates
+where account_id = $4 and id < $1 and ($2::text is null or model = $2) order by id desc limit $3`,
+};
+
+export type PriceQuery = {
+  readonly model?: string | undefined;
+  /** The prices of this account alone; without it all, those of accounts among them. */
+  readonly accountId?: string | undefined;
+  readonly before?: number | undefined;
+  readonly limit: number;
+};
+
+/** What was decided, the newest decision first: a page of at most `limit` before the given one. */
+export async function listPrices(
+  db: Database,
+  { model, accountId, before = Number.MAX_SAFE_INTEGER, limit }: PriceQuery,
+): Promise<readonly SetPrice[]> {
+  type Row = PriceRow & { state: PriceState };
+  const values = [before, model, limit];
+  const rows =
+    accountId === undefined
+      ? await db.run<Row>(selectPrices, values)
+      : await db.run<Row>(selectPricesOf, [...values, accountId]);
+  return rows.map(priceFromRow);
+}
+
+function priceFromRow(row: PriceRow & { readonly state: PriceState }): SetPrice {
+  return {
+    rateId: row.id,
+    model: row.model,
+    accountId: row.account_id ?? undefined,
+    creditsPerSecond: row.credits_per_second ?? undefined,
+    effectiveFrom: row.effective_from,
+    createdAt: row.created_at,
+    who: row.who,
+    reason: row.reason,
+    state: row.state,
+  };
+}
+
+/** As `setPrice`, for an operator, and in the audit log. */
+export function setPriceAs(db: Database, actor: Actor, wanted: Omit<NewPrice, 'who'>): Promise<PriceSetting> {
+  return recordAction<PriceSetting>(db, actor, async (transaction) => {
+    const answer = await setPrice(transaction, { ...wanted, who: whoIs(actor) });
+    return answer.kind === 'set' ? { answer, done: done('rates.set', answer.price, wanted.reason) } : { answer };
+  });
+}
+
+/** As `withdrawPrice`, for an operator, and in the audit log. */
+export function withdrawPriceAs(
+  db: Database,
+  actor: Actor,
+  { rateId, reason }: { readonly rateId: number; readonly reason: string },
+): Promise<PriceWithdrawal> {
+  return recordAction<PriceWithdrawal>(db, actor, async (transaction) => {
+    const answer = await withdrawPrice(transaction, { rateId, who: whoIs(actor) });
+    if (answer.kind !== 'withdrawn' || !answer.changed) return { answer };
+    return { answer, done: done('rates.withdraw', answer.price, reason) };
+  });
+}
+
+function done(action: 'rates.set' | 'rates.withdraw', price: SetPrice, reason: string): Done {
+  const { rateId, model, accountId, creditsPerSecond = null, effectiveFrom } = price;
+  const details = { rateId, model, creditsPerSecond, effectiveFrom, reason };
+  return { action, ...(accountId !== undefined && { accountId }), details };
+}
+
+function whoIs({ kind, name }: Actor): string {
+  return kind === 'operator' ? name : `${name} at the command line`;
+}
+
+/** Announced prices of one model that are read at most, for one account and as many for everybody. */
+const maxAnnounced = 100;
+
+const fields = `account_id is not null as is_own, credits_per_second, effective_from, id`;
+const ofThisModel = `from rates where withdrawn_at is null and model = wanted.model and`;
+const inForce = `effective_from <= now() order by effective_from desc, id desc limit 1`;
+const announced = `effective_from > now() order by effective_from, id limit ${maxAnnounced}`;
+
+const selectSchedules = {
+  name: 'read-price-schedules',
+  text: `
+select wanted.model, now() as at, decided.* from unnest($2::text[]) wanted (model) left join lateral (
+  (select ${fields} ${ofThisModel} account_id = $1 and ${inForce})
+  union all (select ${fields} ${ofThisModel} account_id is null and ${inForce})
+  union all (select ${fields} ${ofThisModel} account_id = $1 and ${announced})
+  union all (select ${fields} ${ofThisModel} account_id is null and ${announced})
+) decided on true
+order by decided.effective_from, decided.id`,
+};
+
+type ScheduleRow = { model: string; at: number } & (
+  | { is_own: boolean; credits_per_second: number | null; effective_from: number }
+  | { is_own: null; effective_from: null }
+);
+
+export type PricedModel = { readonly model: Model; readonly schedule: PriceSchedule };
+
+/**
+ * What decides the prices of these models for an account, or for one without prices of its own: the prices in force now
+ * and those that are announced. `atMs` is the instant of reading by the database's clock, by which creates are charged.
+ */
+export async function readPriceSchedules(
+  db: Database,
+  accountId: string | undefined,
+  models: readonly Model[],
+): Promise<{ readonly atMs: number; readonly priced: readonly PricedModel[] }> {
+  const rows = await db.run<ScheduleRow>(selectSchedules, [accountId, models.map(({ model }) => model)]);
+  const [first] = rows;
+  if (first === undefined) throw new Error('the catalogue is empty, which its loader refuses');
+  const priced = models.map((model) => {
+    const decided = rows.filter((row) => row.model === model.model);
+    const own = decided.filter((row) => row.is_own === true).flatMap(decidedPrice);
+    const general = decided.filter((row) => row.is_own === false).flatMap(decidedPrice);
+    return { model, schedule: { own, general, listed: model.prices } };
+  });
+  return { atMs: first.at, priced };
+}
+
+function decidedPrice(row: ScheduleRow): readonly DecidedPrice[] {
+  if (row.is_own === null) return [];
+  return [{ creditsPerSecond: row.credits_per_second ?? undefined, fromMs: row.effective_from }];
+}
