@@ -3,10 +3,8 @@ import type { Rate } from '../domain/rate.ts';
 import { type AccountDetail, listAccounts } from '../stores/account-list.ts';
 import { findAccountLimits } from '../stores/accounts.ts';
 import { limitAccountAs, openAccountAs } from '../stores/operator-accounts.ts';
-import { commandLineActor } from './command-line-actor.ts';
-import type { RunOnDatabase } from './command-runner.ts';
 import { id, maxNameLength, rateOrDefault, textUpTo, wholeNumber } from './arguments.ts';
-import { CommandError } from './output.ts';
+import { commandLineActor, noAccount, type RunOnDatabase } from './run-command.ts';
 
 /** Accounts that are listed at most. */
 export const maxListedAccounts = 1000;
@@ -43,7 +41,7 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
     .action(
       run(async ({ db }, accountId: string, wanted: { creates?: Rate | 'default'; unfinished?: number }) => {
         const before = await findAccountLimits(db, accountId);
-        if (before === undefined) throw new CommandError(`There is no account ${accountId}.`);
+        if (before === undefined) throw noAccount(accountId);
         const createRate = wanted.creates === 'default' ? undefined : (wanted.creates ?? before.createRate);
         const maxUnfinishedTasks = wanted.unfinished ?? before.maxUnfinishedTasks;
         if (wanted.creates !== undefined || wanted.unfinished !== undefined) {

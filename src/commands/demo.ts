@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Config, readConfig, sealEnvironment } from '../config.ts';
 import { addGenerationOptions, type GenerationOptions } from './generation-options.ts';
 import { listenForInterruptions } from './interruption.ts';
-import { printAnswer } from './output.ts';
+import { isJson, printAnswer } from './output.ts';
 import { createStory } from './story.ts';
 
 const defaultPrompt = 'A paper boat on a rainy street';
@@ -14,9 +14,7 @@ export function addDemoCommand(program: Command): void {
   const command = addGenerationOptions(program.command('demo'))
     .description('see everything work: a paid video, a signed callback, and a failed task that is refunded')
     .argument('[prompt]', 'what the video shows', defaultPrompt);
-  command.action((prompt: string, options: GenerationOptions) =>
-    runDemo(prompt, options, program.opts<{ json?: boolean }>().json === true),
-  );
+  command.action((prompt: string, options: GenerationOptions) => runDemo(prompt, options, isJson(program)));
 }
 
 /**

@@ -11,9 +11,8 @@ import { readConfig } from '../config.ts';
 import { id } from './arguments.ts';
 import { addGenerationOptions, type GenerationOptions, withRequestBody } from './generation-options.ts';
 import { interrupted, type Interruptions, leave, listenForInterruptions } from './interruption.ts';
-import { invocation } from './invocation.ts';
-import { CommandError, printAnswer } from './output.ts';
-import { saveVideo } from './save-video.ts';
+import { saveVideo } from './local-files.ts';
+import { CommandError, invocation, isJson, printAnswer } from './output.ts';
 import { createStory, type Story } from './story.ts';
 
 type ServiceOptions = { readonly baseUrl?: string; readonly key?: string; readonly out?: string };
@@ -42,10 +41,6 @@ function addServiceOptions(command: Command): Command {
     .option('--base-url <url>', 'address of the service; by default PUBLIC_URL, else http://HOST:PORT')
     .option('--key <key>', 'API key; by default VIDEOGEN_API_KEY')
     .option('--out <file>', 'where to put the video; by default <task id>.mp4');
-}
-
-function isJson(program: Command): boolean {
-  return program.opts<{ json?: boolean }>().json === true;
 }
 
 type Service = {

@@ -1,14 +1,11 @@
 import type { Command } from 'commander';
 import { modelCatalogue, unknownModel } from '../domain/models.ts';
-import { presentPrices, presentSetRate, type PresentedPrice } from '../http/presenters/price.ts';
-import { findAccount } from '../stores/accounts.ts';
-import type { Database } from '../stores/database.ts';
+import { type PresentedPrice, presentPrices, presentSetRate } from '../http/presenters/price.ts';
 import { setRateAs, withdrawRateAs } from '../stores/operator-rates.ts';
 import { listRates, maxCreditsPerSecond, maxReasonLength, type SetRate } from '../stores/rates.ts';
 import { id, instant, textUpTo, wholeNumber } from './arguments.ts';
-import { commandLineActor } from './command-line-actor.ts';
-import type { RunOnDatabase } from './command-runner.ts';
 import { CommandError } from './output.ts';
+import { commandLineActor, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
 
 /** Decisions that are listed at most, the newest first. */
 const maxListed = 100;
@@ -47,7 +44,7 @@ export function addRateCommands(program: Command, run: RunOnDatabase): void {
         const creditsPerSecond = credits === 'default' ? undefined : credits;
         const wanted = { model, accountId, creditsPerSecond, fromMs, reason };
         const setting = await setRateAs(db, commandLineActor(), wanted);
-        if (setting.kind === 'account_not_found') throw new CommandError(`There is no account ${accountId}.`);
+        if (setting.kind === 'account_not_found') throw noAccount(accountId ?? '');
         if (setting.kind === 'in_the_past')
           throw new CommandError('A rate never changes what has been: --from is past.');
         return { json: presentSetRate(setting.rate), lines: [rateLine(setting.rate)] };
@@ -73,10 +70,6 @@ type SetOptions = { account?: string; from?: number; reason: string };
 
 function creditsOrDefault(text: string): number | 'default' {
   return text === 'default' ? 'default' : wholeNumber(1, maxCreditsPerSecond)(text);
-}
-
-async function requireAccount(db: Database, accountId: string): Promise<void> {
-  if ((await findAccount(db, accountId)) === undefined) throw new CommandError(`There is no account ${accountId}.`);
 }
 
 function priceLine({ model, creditsPerSecond, nextRates }: PresentedPrice): string {

@@ -1,10 +1,9 @@
 import type { Router } from '@koa/router';
 import type { LinkedFile, ResultStore } from '../../media/result-store.ts';
-import { answer } from '../envelope.ts';
-import type { HttpDeps } from '../http-deps.ts';
-import type { Context, Extras, RequestState } from '../request-state.ts';
-import { sendFile } from '../send-file.ts';
+import { answer, type Context, type Extras, type RequestState } from '../context.ts';
 import { HttpError } from '../errors.ts';
+import type { HttpDeps } from '../http-deps.ts';
+import { sendFile } from '../server/send-file.ts';
 
 /** Whatever stands behind it: only a good signature, and so only a key that we made, leads to a file. */
 const mediaPath = /^\/media\/.*$/s;
