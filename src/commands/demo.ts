@@ -18,7 +18,7 @@ export function addDemoCommand(program: Command): void {
 }
 
 /**
- * The whole path on a temporary data folder, whatever service the environment points to. Throws, and so exits with 1, unless
+ * The whole path on a temporary data folder, independent of the service that the environment names. Throws, and so exits with 1, unless
  * every promise was kept. Whenever it is broken off, its servers and files go with it: that is not cut short by more Ctrl-C.
  */
 async function runDemo(prompt: string, options: GenerationOptions, asJson: boolean): Promise<void> {

@@ -67,14 +67,14 @@ async function withService(
   const story = createStory(asJson);
   const interruptions = listenForInterruptions();
   const betweenTries = new AbortController();
-  let [told, pausedUntil] = ['', 0];
+  let [warnedOf, pausedUntil] = ['', 0];
   const stopIfPausing = () => {
     if (interruptions.signal.aborted && Date.now() < pausedUntil) betweenTries.abort(interruptions.signal.reason);
   };
   interruptions.signal.addEventListener('abort', stopIfPausing);
   const onRetry = ({ error, pauseMs }: Retry) => {
-    if (error.message !== told) story.warn(`${error.message}; trying again`);
-    told = error.message;
+    if (error.message !== warnedOf) story.warn(`${error.message}; trying again`);
+    warnedOf = error.message;
     pausedUntil = Date.now() + pauseMs;
     stopIfPausing();
   };

@@ -35,7 +35,7 @@ export function createBadKeys(limiter: RateLimiter | undefined): BadKeys {
   };
 }
 
-/** Keys are never kept in plain form, not even in memory: a core dump or a heap snapshot would give them away. */
+/** Keys are never held in plain form, not even in memory: a core dump or a heap snapshot would show them. */
 function hashed(key: string): string {
   return hashApiKey(key).toString('base64');
 }

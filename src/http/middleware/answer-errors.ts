@@ -19,7 +19,7 @@ async function answerError(ctx: Context, error: HttpError, log: Logger): Promise
   ctx.state.errorCode = error.code;
   logOurFaults(ctx, error, log);
   if (ctx.headerSent) {
-    // Half an answer is out; only a broken connection tells the client that the rest is missing.
+    // Half an answer is sent; only a broken connection shows the client that the rest is missing.
     ctx.res.destroy();
     return;
   }

@@ -90,7 +90,7 @@ function listed({ model: name }: TaskParam, { models }: HttpDeps) {
   return { listedRates: model.rates, deadlineMs: model.deadlineMs, providers: model.providers };
 }
 
-/** The record, when the client wanted to wait for it and its key may read it; whatever goes wrong, the task is accepted. */
+/** The record, when the client asked to wait for it and its key may read it. A fault here changes nothing: the task is accepted. */
 async function recordAfterWait({ caller, ctx }: CreateCall, deps: HttpDeps, taskId: string) {
   if (!caller.scopes.includes('tasks:read')) return undefined;
   const isHeld = await longPoll(ctx, deps.taskWaiters, { taskId, accountId: caller.accountId });

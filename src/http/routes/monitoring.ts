@@ -33,8 +33,8 @@ const readyz = defineEndpoint({
   failures: ['not_ready', 'database_unavailable', 'database_busy'],
   handler: async (_call, deps) => {
     if (deps.isLeaving?.() === true) throw new HttpError('not_ready', { data: { away: ['stopping'] } });
-    const away = await inTime((deps.ready ?? (() => databaseOnly(deps)))());
-    if (away.length > 0) throw new HttpError('not_ready', { data: { away } });
+    const unavailable = await withinTimeout((deps.ready ?? (() => databaseOnly(deps)))());
+    if (unavailable.length > 0) throw new HttpError('not_ready', { data: { away: unavailable } });
     return {};
   },
 });
@@ -46,7 +46,7 @@ async function databaseOnly({ db }: HttpDeps): Promise<readonly string[]> {
   return [];
 }
 
-async function inTime(check: Promise<readonly string[]>): Promise<readonly string[]> {
+async function withinTimeout(check: Promise<readonly string[]>): Promise<readonly string[]> {
   const timer = new AbortController();
   try {
     return await Promise.race([check, delay(timeoutMs, ['no answer in time'], { signal: timer.signal })]);
@@ -58,8 +58,8 @@ async function inTime(check: Promise<readonly string[]>): Promise<readonly strin
 export const healthEndpoints = [healthz, readyz];
 
 /**
- * `GET /metrics` on the public port, for this machine alone; to everybody else there is no such endpoint. Tells nothing about
- * any account, but how much business there is, and whether its books are in order, is nobody else's concern.
+ * `GET /metrics` on the public port, for this machine alone; any other client gets 404. They say nothing about single
+ * accounts, but the volume of business and the state of the books are for the operator only.
  */
 export function metricsRoute(router: Router<RequestState, Extras>, { metrics }: HttpDeps): void {
   if (metrics === undefined) return;
@@ -69,7 +69,7 @@ export function metricsRoute(router: Router<RequestState, Extras>, { metrics }: 
   });
 }
 
-/** Answers in Prometheus' own text format, the one answer besides media that is no envelope. */
+/** Answers in Prometheus' text format, without an envelope. */
 export async function showMetrics(ctx: Context, metrics: NonNullable<HttpDeps['metrics']>): Promise<void> {
   ctx.body = await metrics.metrics();
   ctx.set('Content-Type', metrics.contentType);

@@ -24,8 +24,6 @@ export type Connections = {
    * first. A connection whose request is in work is left alone.
    */
   makeRoom(count: number): number;
-  /** Cuts off whatever is still open. */
-  cutAll(): void;
 };
 
 type Connection = { readonly running: Map<Exchange, () => void>; last: Exchange | undefined };
@@ -68,9 +66,6 @@ export function trackConnections(): Connections {
       const cut = [...idle, ...reading].slice(0, count);
       for (const [socket] of cut) socket.destroy();
       return cut.length;
-    },
-    cutAll: () => {
-      for (const socket of connections.keys()) socket.destroy();
     },
   };
 }

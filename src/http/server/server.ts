@@ -165,7 +165,7 @@ async function drain(server: Server, connections: Connections, drainMs: number):
     server.close(() => resolve());
   });
   connections.closeWhenIdle();
-  const timer = setTimeout(() => connections.cutAll(), drainMs);
+  const timer = setTimeout(() => server.closeAllConnections(), drainMs);
   await over;
   clearTimeout(timer);
 }

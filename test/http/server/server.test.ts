@@ -117,7 +117,7 @@ test('garbage behind a good request does not come before its answer, nor instead
     connection.write(ready);
     await asked();
     connection.write('garbage\r\n\r\n');
-    await waitFor('the garbage to arrive', () => own.log.find((line) => line['failure'] === 'malformed_request'));
+    await waitFor('the garbage to arrive', () => own.log.find((line) => line['errorCode'] === 'malformed_request'));
     release();
     assert.equal(parseAnswer(await connection.closed).json.code, 200);
   });
