@@ -26,13 +26,13 @@ async function withWaits(
   options: HttpServiceOptions & { maxWaiters?: number } = {},
 ): Promise<void> {
   const { maxWaiters = 10, ...rest } = options;
-  const ends = createTaskWaiters(database.db, { pauseMs: 10, maxWaiters, maxPerAccount: maxWaiters });
+  const waiters = createTaskWaiters(database.db, { pauseMs: 10, maxWaiters, maxPerAccount: maxWaiters });
   const held: TaskWait[] = [];
   const taskWaiters = {
-    ...ends,
+    ...waiters,
     wait: (wanted: TaskWait) => {
       held.push(wanted);
-      return ends.wait(wanted);
+      return waiters.wait(wanted);
     },
   };
   const service = await startHttpService({ database, taskWaiters, ...rest });

@@ -28,9 +28,9 @@ const waitOf = (taskId: string, accountId = 'a') => ({ taskId, accountId, waitMs
 test('however many wait, each look is one statement about distinct tasks', async () => {
   const ended = new Set<string>();
   const played = databaseOf(ended);
-  const ends = createTaskWaiters(played.db, { pauseMs: 5 });
+  const waiters = createTaskWaiters(played.db, { pauseMs: 5 });
   const ids = Array.from({ length: 5 }, () => randomUUID());
-  const waits = [...ids, ...ids].map((id) => ends.wait(waitOf(id)));
+  const waits = [...ids, ...ids].map((id) => waiters.wait(waitOf(id)));
   assert.ok(waits.every((wait) => wait !== undefined));
   await waitFor('two looks', () => played.looks[1]);
   assert.deepEqual(played.looks[0]?.toSorted(), ids.toSorted());
@@ -42,9 +42,9 @@ test('a database that is away for a moment does not end the wait', async () => {
   const ended = new Set<string>();
   const played = databaseOf(ended);
   played.isAway = true;
-  const ends = createTaskWaiters(played.db, { pauseMs: 5 });
+  const waiters = createTaskWaiters(played.db, { pauseMs: 5 });
   const id = randomUUID();
-  const wait = ends.wait(waitOf(id));
+  const wait = waiters.wait(waitOf(id));
   await waitFor('three looks', () => played.looks[2]);
   ended.add(id);
   played.isAway = false;
@@ -52,20 +52,20 @@ test('a database that is away for a moment does not end the wait', async () => {
 });
 
 test('an account that fills its places leaves room for others', async () => {
-  const ends = createTaskWaiters(databaseOf(new Set()).db, { maxWaiters: 3, maxPerAccount: 2 });
-  const waits = ['a', 'a', 'a', 'b', 'c'].map((account) => ends.wait(waitOf(randomUUID(), account)));
+  const waiters = createTaskWaiters(databaseOf(new Set()).db, { maxWaiters: 3, maxPerAccount: 2 });
+  const waits = ['a', 'a', 'a', 'b', 'c'].map((account) => waiters.wait(waitOf(randomUUID(), account)));
   assert.deepEqual(
     waits.map((wait) => wait !== undefined),
     [true, true, false, true, false],
   );
-  ends.close();
+  waiters.close();
   for (const wait of waits) await wait;
-  assert.equal(ends.wait(waitOf(randomUUID(), 'z')), undefined);
+  assert.equal(waiters.wait(waitOf(randomUUID(), 'z')), undefined);
 });
 
 test('who has gone already is not kept', async () => {
-  const ends = createTaskWaiters(databaseOf(new Set()).db, { maxWaiters: 1 });
+  const waiters = createTaskWaiters(databaseOf(new Set()).db, { maxWaiters: 1 });
   const gone = AbortSignal.abort();
-  await ends.wait({ ...waitOf(randomUUID()), signal: gone });
-  assert.notEqual(ends.wait({ ...waitOf(randomUUID()), waitMs: 1 }), undefined);
+  await waiters.wait({ ...waitOf(randomUUID()), signal: gone });
+  assert.notEqual(waiters.wait({ ...waitOf(randomUUID()), waitMs: 1 }), undefined);
 });
