@@ -26,16 +26,16 @@ const commands = {
   key: async () => (await import('./commands/key.ts')).addKeyCommands(program, await runner()),
   operator: async () => (await import('./commands/operator.ts')).addOperatorCommands(program, await runner()),
   rate: async () => (await import('./commands/rate.ts')).addRateCommands(program, await runner()),
-  balance: async () => (await import('./commands/balance.ts')).addBalanceCommand(program, await runner()),
+  balance: async () => (await import('./commands/credits.ts')).addBalanceCommand(program, await runner()),
   task: async () => (await import('./commands/task.ts')).addTaskCommands(program, await runner()),
   'callback-secret': async () =>
     (await import('./commands/callback-secret.ts')).addCallbackSecretCommands(program, await runner()),
-  audit: async () => (await import('./commands/audit.ts')).addAuditCommand(program, await runner()),
+  audit: async () => (await import('./commands/credits.ts')).addAuditCommand(program, await runner()),
   migrate: async () => (await import('./commands/migrate.ts')).addMigrateCommand(program),
 };
 
 async function runner() {
-  return (await import('./commands/command-runner.ts')).createRunner(program);
+  return (await import('./commands/run-command.ts')).createRunner(program);
 }
 
 /** The command that was asked for; all of them when it is none of them, for the help and for what commander says then. */

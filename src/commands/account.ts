@@ -1,11 +1,9 @@
 import type { Command } from 'commander';
-import type { Rate } from '../domain/rate-limit.ts';
-import { type Account, findAccount, limitAccountAs, openAccountAs } from '../stores/accounts.ts';
-import { listAccounts } from '../stores/account-list.ts';
-import { commandLineActor } from './command-line-actor.ts';
-import type { RunOnDatabase } from './command-runner.ts';
 import { id, maxNameLength, rateOrDefault, textUpTo, wholeNumber } from './arguments.ts';
-import { CommandError } from './output.ts';
+import { commandLineActor, noAccount, type RunOnDatabase } from './run-command.ts';
+import type { Rate } from '../domain/rate-limit.ts';
+import { listAccounts } from '../stores/account-list.ts';
+import { type Account, findAccount, limitAccountAs, openAccountAs } from '../stores/accounts.ts';
 
 /** Accounts that are listed at most. */
 export const maxListedAccounts = 1000;
@@ -42,7 +40,7 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
     .action(
       run(async ({ db }, accountId: string, wanted: { creates?: Rate | 'default'; unfinished?: number }) => {
         const before = await findAccount(db, accountId);
-        if (before === undefined) throw new CommandError(`There is no account ${accountId}.`);
+        if (before === undefined) throw noAccount(accountId);
         const createRate = wanted.creates === 'default' ? undefined : (wanted.creates ?? before.createRate);
         const maxUnfinishedTasks = wanted.unfinished ?? before.maxUnfinishedTasks;
         if (wanted.creates !== undefined || wanted.unfinished !== undefined) {

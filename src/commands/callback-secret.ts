@@ -4,13 +4,9 @@ import { defaultOverlapSeconds, maxOverlapSeconds } from '../domain/callback.ts'
 import { keptSecret } from '../embedded/data-folder.ts';
 import { createSecretBox, type SecretBox } from '../outbound/secrets.ts';
 import { callbackSecretsOf, rotateSecret } from '../roles/account-secrets.ts';
-import { findAccount } from '../stores/accounts.ts';
-import type { Database } from '../stores/database.ts';
 import { recordAction } from '../stores/operator-actions.ts';
 import { id, wholeNumber } from './arguments.ts';
-import { commandLineActor } from './command-line-actor.ts';
-import type { RunOnDatabase } from './command-runner.ts';
-import { CommandError } from './output.ts';
+import { commandLineActor, requireAccount, type RunOnDatabase } from './run-command.ts';
 
 export function addCallbackSecretCommands(program: Command, run: RunOnDatabase): void {
   const secret = program.command('callback-secret').description("the secret that signs an account's callbacks");
@@ -45,8 +41,4 @@ export function addCallbackSecretCommands(program: Command, run: RunOnDatabase):
 
 async function secretBox(config: Config): Promise<SecretBox> {
   return createSecretBox(config.secret ?? (await keptSecret(config.dataFolder)));
-}
-
-async function requireAccount(db: Database, accountId: string): Promise<void> {
-  if ((await findAccount(db, accountId)) === undefined) throw new CommandError(`There is no account ${accountId}.`);
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import { closeServer, listenOnLoopback } from './file-server.ts';
+import { closeServer, listenOnLoopback } from './local-files.ts';
 import { CommandError } from './output.ts';
 
 export type ReceivedCallback = { readonly webhookId: string; readonly state: string };

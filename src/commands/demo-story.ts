@@ -13,8 +13,8 @@ import type { Database } from '../stores/database.ts';
 import { listLedger } from '../stores/credits.ts';
 import { type DemoReceiver, startDemoReceiver } from './demo-receiver.ts';
 import { type GenerationOptions, withRequestBody } from './generation-options.ts';
+import { saveVideo } from './local-files.ts';
 import { CommandError } from './output.ts';
-import { saveVideo } from './save-video.ts';
 import type { Story } from './story.ts';
 
 const openingCredits = 1_000;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Config, readConfig, sealEnvironment } from '../config.ts';
 import { addGenerationOptions, type GenerationOptions } from './generation-options.ts';
 import { listenForInterruptions } from './interruption.ts';
-import { printAnswer } from './output.ts';
+import { isJson, printAnswer } from './output.ts';
 import { createStory } from './story.ts';
 
 const defaultPrompt = 'A paper boat on a rainy street';
@@ -14,13 +14,11 @@ export function addDemoCommand(program: Command): void {
   const command = addGenerationOptions(program.command('demo'))
     .description('see everything work: a paid video, a signed callback, and a failed task that is refunded')
     .argument('[prompt]', 'what the video shows', defaultPrompt);
-  command.action((prompt: string, options: GenerationOptions) =>
-    runDemo(prompt, options, program.opts<{ json?: boolean }>().json === true),
-  );
+  command.action((prompt: string, options: GenerationOptions) => runDemo(prompt, options, isJson(program)));
 }
 
 /**
- * The whole path on a temporary data folder, whatever service the environment points to. Throws, and so exits with 1, unless
+ * The whole path on a temporary data folder, independent of the service that the environment names. Throws, and so exits with 1, unless
  * every promise was kept. Whenever it is broken off, its servers and files go with it: that is not cut short by more Ctrl-C.
  */
 async function runDemo(prompt: string, options: GenerationOptions, asJson: boolean): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { invocation } from './invocation.ts';
+import { invocation } from './output.ts';
 
 const task = '019abc12-3456-7def-8901-234567890abc';
 const account = '019abc34-5678-7def-8901-234567890abc';

@@ -11,9 +11,8 @@ import { readConfig } from '../config.ts';
 import { id } from './arguments.ts';
 import { addGenerationOptions, type GenerationOptions, withRequestBody } from './generation-options.ts';
 import { interrupted, type Interruptions, leave, listenForInterruptions } from './interruption.ts';
-import { invocation } from './invocation.ts';
-import { CommandError, printAnswer } from './output.ts';
-import { saveVideo } from './save-video.ts';
+import { saveVideo } from './local-files.ts';
+import { CommandError, invocation, isJson, printAnswer } from './output.ts';
 import { createStory, type Story } from './story.ts';
 
 type ServiceOptions = { readonly baseUrl?: string; readonly key?: string; readonly out?: string };
@@ -44,10 +43,6 @@ function addServiceOptions(command: Command): Command {
     .option('--out <file>', 'where to put the video; by default <task id>.mp4');
 }
 
-function isJson(program: Command): boolean {
-  return program.opts<{ json?: boolean }>().json === true;
-}
-
 type Service = {
   readonly client: Client;
   readonly story: Story;
@@ -72,14 +67,14 @@ async function withService(
   const story = createStory(asJson);
   const interruptions = listenForInterruptions();
   const betweenTries = new AbortController();
-  let [told, pausedUntil] = ['', 0];
+  let [warnedOf, pausedUntil] = ['', 0];
   const stopIfPausing = () => {
     if (interruptions.signal.aborted && Date.now() < pausedUntil) betweenTries.abort(interruptions.signal.reason);
   };
   interruptions.signal.addEventListener('abort', stopIfPausing);
   const onRetry = ({ error, pauseMs }: Retry) => {
-    if (error.message !== told) story.warn(`${error.message}; trying again`);
-    told = error.message;
+    if (error.message !== warnedOf) story.warn(`${error.message}; trying again`);
+    warnedOf = error.message;
     pausedUntil = Date.now() + pauseMs;
     stopIfPausing();
   };

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TaskRequest } from '../../clients/typescript/src/index.ts';
 import { inputFieldNames, inputFields, type InputOption } from '../domain/task-input.ts';
-import { isUrl, serveFile, type FileServer } from './file-server.ts';
+import { type FileServer, isUrl, serveFile } from './local-files.ts';
 
 /** What `demo` and `generate` let a person choose; the service checks it. Input fields have the options of their table. */
 export type GenerationOptions = { readonly image: readonly string[]; readonly model: string };

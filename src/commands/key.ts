@@ -3,9 +3,8 @@ import { type Dialect, dialects, ordinaryScopes, type Scope, scopes } from '../d
 import { type ApiKey, createApiKey, listApiKeys, revokeKeyAs } from '../stores/keys.ts';
 import { recordAction } from '../stores/operator-actions.ts';
 import { futureInstant, id, maxNameLength, textUpTo } from './arguments.ts';
-import { commandLineActor } from './command-line-actor.ts';
-import type { RunOnDatabase } from './command-runner.ts';
 import { CommandError } from './output.ts';
+import { commandLineActor, noAccount, type RunOnDatabase } from './run-command.ts';
 
 type KeyOptions = { account: string; name: string; scopes: Scope[]; dialect: Dialect; expires?: number };
 
@@ -28,7 +27,7 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
           const { keyId } = answer;
           return { answer, done: { action: 'keys.create', accountId, keyId, details: { ...rest, expiresAt } } };
         });
-        if (created === undefined) throw new CommandError(`There is no account ${accountId}.`);
+        if (created === undefined) throw noAccount(accountId);
         return { json: created, lines: [created.key, 'Keep it: it is not shown again.'] };
       }),
     );

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
-import { withDatabaseUrl } from './open-database.ts';
-import { type Answer, printAnswer } from './output.ts';
+import { type Answer, isJson, printAnswer } from './output.ts';
+import { withDatabaseUrl } from './run-command.ts';
 
 export function addMigrateCommand(program: Command): void {
   program
@@ -10,7 +10,7 @@ export function addMigrateCommand(program: Command): void {
     .description('bring the database schema and the Temporal namespace up to date; safe to repeat')
     .action(async () => {
       const answer = await migrate(readConfig());
-      printAnswer(answer, program.opts<{ json?: boolean }>().json === true);
+      printAnswer(answer, isJson(program));
     });
 }
 

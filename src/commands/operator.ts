@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { recordAction } from '../stores/operator-actions.ts';
 import { createOperator, listOperators, revokeOperator, type ShownOperator } from '../stores/operators.ts';
 import { futureInstant, id, maxNameLength, textUpTo } from './arguments.ts';
-import { commandLineActor } from './command-line-actor.ts';
-import type { RunOnDatabase } from './command-runner.ts';
 import { CommandError } from './output.ts';
+import { commandLineActor, type RunOnDatabase } from './run-command.ts';
 
 export function addOperatorCommands(program: Command, run: RunOnDatabase): void {
   const operator = program.command('operator').description('make, list and revoke the keys of operators');

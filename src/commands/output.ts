@@ -1,3 +1,6 @@
+import type { Command } from 'commander';
+import { basename, relative } from 'node:path';
+
 /** What a command has to say: with `--json` one JSON object and nothing else, otherwise lines for a person. */
 export type Answer = { readonly json: Readonly<Record<string, unknown>>; readonly lines: readonly string[] };
 
@@ -16,4 +19,21 @@ export class CommandError extends Error {
 export function printAnswer({ json, lines }: Answer, asJson: boolean): void {
   if (asJson) process.stdout.write(`${JSON.stringify(json)}\n`);
   else if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** Whether `--json` was given. */
+export function isJson(program: Command): boolean {
+  return program.opts<{ json?: boolean }>().json === true;
+}
+
+/** How the person at the keyboard calls this program: `videogen` where that is on the PATH, else the file they gave to Node. */
+export function invocation(...args: readonly string[]): string {
+  const script = process.argv[1] ?? 'dist/src/cli.js';
+  const program = basename(script) === 'videogen' ? 'videogen' : `node ${shorter(script)}`;
+  return [program, ...args].join(' ');
+}
+
+function shorter(path: string): string {
+  const fromHere = relative(process.cwd(), path);
+  return fromHere.startsWith('..') ? path : fromHere;
 }

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
+import { type PresentedPrice, presentPrices, presentSetRate } from '../http/presenters/price.ts';
+import { id, instant, textUpTo, wholeNumber } from './arguments.ts';
+import { CommandError } from './output.ts';
+import { commandLineActor, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
 import { modelCatalogue, unknownModel } from '../domain/models.ts';
-import { presentPrices, presentSetRate, type PresentedPrice } from '../http/presenters/price.ts';
-import { findAccount } from '../stores/accounts.ts';
-import type { Database } from '../stores/database.ts';
 import {
   listPrices,
   maxCreditsPerSecond,
@@ -11,10 +12,6 @@ import {
   setPriceAs,
   withdrawPriceAs,
 } from '../stores/prices.ts';
-import { id, instant, textUpTo, wholeNumber } from './arguments.ts';
-import { commandLineActor } from './command-line-actor.ts';
-import type { RunOnDatabase } from './command-runner.ts';
-import { CommandError } from './output.ts';
 
 /** Decisions that are listed at most, the newest first. */
 const maxListed = 100;
@@ -53,7 +50,7 @@ export function addRateCommands(program: Command, run: RunOnDatabase): void {
         const creditsPerSecond = credits === 'default' ? undefined : credits;
         const wanted = { model, accountId, creditsPerSecond, fromMs, reason };
         const setting = await setPriceAs(db, commandLineActor(), wanted);
-        if (setting.kind === 'account_not_found') throw new CommandError(`There is no account ${accountId}.`);
+        if (setting.kind === 'account_not_found') throw noAccount(accountId ?? '');
         if (setting.kind === 'in_the_past')
           throw new CommandError('A rate never changes what has been: --from is past.');
         return { json: presentSetRate(setting.price), lines: [rateLine(setting.price)] };
@@ -79,10 +76,6 @@ type SetOptions = { account?: string; from?: number; reason: string };
 
 function creditsOrDefault(text: string): number | 'default' {
   return text === 'default' ? 'default' : wholeNumber(1, maxCreditsPerSecond)(text);
-}
-
-async function requireAccount(db: Database, accountId: string): Promise<void> {
-  if ((await findAccount(db, accountId)) === undefined) throw new CommandError(`There is no account ${accountId}.`);
 }
 
 function priceLine({ model, creditsPerSecond, nextRates }: PresentedPrice): string {

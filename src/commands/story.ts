@@ -2,7 +2,7 @@ import { intro, log, outro } from '@clack/prompts';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import type { TaskRecord } from '../../clients/typescript/src/index.ts';
 
-/** What a command tells a person while it works. With `--json` it is silent, and only warnings are written, to standard error. */
+/** The output of a command for a person while it works. With `--json` it is silent, and only warnings are written, to standard error. */
 export type Story = {
   begin(title: string): void;
   step(text: string): void;

@@ -1,18 +1,17 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import { type Task, type TaskState, taskStates } from '../domain/task.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { taskRecord } from '../domain/task-record.ts';
+import { type Task, type TaskState, taskStates } from '../domain/task.ts';
 import { readPort } from '../embedded/kept-port.ts';
 import { cancelTaskAs, findTask } from '../stores/tasks.ts';
 import { maxReasonLength } from '../stores/prices.ts';
 import { listTasks, listTasksOfAll, readTaskDetail } from '../stores/task-list.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
 import { id, textUpTo, wholeNumber } from './arguments.ts';
-import { commandLineActor } from './command-line-actor.ts';
-import type { RunOnDatabase } from './command-runner.ts';
 import { CommandError } from './output.ts';
+import { commandLineActor, type RunOnDatabase } from './run-command.ts';
 
 export function addTaskCommands(program: Command, run: RunOnDatabase): void {
   const task = program.command('task').description('list, show and cancel tasks');

@@ -3,27 +3,20 @@ import type { FieldError } from '../domain/field-errors.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
 import type { TaskRecord } from '../domain/task-record.ts';
 import type { ParsedTaskRequest } from '../domain/task-request.ts';
-import { kieCallbackBody, kieCallbackHeaders } from './kie-callback.ts';
-import { type KieCreatedTask, type KieRecord, presentKieTask } from './kie-record.ts';
-import { kieHint, parseKieTaskRequest } from './kie-request.ts';
-
-/** The one parser of create requests, and the models with the names that a dialect has for them. */
-export type RequestRules = {
-  readonly parse: (body: unknown) => ParsedTaskRequest;
-  readonly models: ModelCatalogue;
-};
+import {
+  kieCallbackBody,
+  kieCallbackHeaders,
+  type KieCreatedTask,
+  type KieRecord,
+  presentKieTask,
+  type SignedCallback,
+} from './kie-record.ts';
+import { kieHint, parseKieTaskRequest, type RequestRules } from './kie-request.ts';
 
 /** A create request after validation; `hint` is a further sentence for the reader of the refusal. */
 export type TranslatedRequest = ParsedTaskRequest & { readonly hint?: string | undefined };
 
 export type CreatedTask = { readonly taskId: string; readonly creditsCharged: number };
-
-/** What a callback in a dialect may be signed by, beside our own signature. Secrets: the current one first. */
-export type SignedCallback = {
-  readonly taskId: string;
-  readonly timestampSeconds: number;
-  readonly secrets: readonly string[];
-};
 
 /**
  * All that a dialect changes: requests are put into our words before they are validated, and answers into the client's
@@ -54,7 +47,7 @@ const native: Translation = {
   callbackHeaders: () => ({}),
 };
 
-/** What it maps to what is told in docs/dialect-kie.md. */
+/** docs/dialect-kie.md documents it for clients. */
 const kie: Translation = {
   taskRequest: parseKieTaskRequest,
   createdTask: ({ taskId }) => ({ taskId, recordId: taskId }),

@@ -1,13 +1,14 @@
+import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { aliasOf, type ModelCatalogue } from '../domain/models.ts';
-import type { TaskRecord } from '../domain/task-record.ts';
 import { inputFieldNames, inputFields } from '../domain/task-input.ts';
+import type { TaskRecord } from '../domain/task-record.ts';
 import { type TaskParam, type TaskState, taskStates } from '../domain/task.ts';
 
 const unixMs = z.int().nonnegative();
 const jsonText = z.string().refine((text) => text === '' || isJson(text));
 
-/** What createTask answers. */
+/** The answer of createTask. */
 export const kieCreatedSchema = z.strictObject({ taskId: z.string(), recordId: z.string() });
 
 /** A task as recordInfo answers it; the tests hold every answer against it. */
@@ -70,6 +71,33 @@ function theirParam({ model, input, callBackUrl }: TaskParam, models: ModelCatal
     ...(callBackUrl !== undefined && { callBackUrl }),
     input: Object.fromEntries(inputFieldNames.map((name) => [inputFields[name].kie, input[name]])),
   });
+}
+
+/** What a callback in a dialect may be signed by, beside our own signature. Secrets: the current one first. */
+export type SignedCallback = {
+  readonly taskId: string;
+  readonly timestampSeconds: number;
+  readonly secrets: readonly string[];
+};
+
+/** The text of a callback: the record under code 200, or under 501 when the task has failed. */
+export function kieCallbackBody(record: TaskRecord, models: ModelCatalogue): string {
+  const data = presentKieTask(record, models);
+  if (record.state !== 'fail') return JSON.stringify({ code: 200, msg: 'success', data });
+  return JSON.stringify({ code: 501, msg: data.failMsg, data: { ...data, resultJson: null } });
+}
+
+/**
+ * The signature that the dialect's clients verify. It covers task and time only and says nothing about the body; ours
+ * beside it does. The key is the account's callback secret as it is shown, `whsec_` included: those clients hash with
+ * the text in their settings.
+ */
+export function kieCallbackHeaders({ taskId, timestampSeconds, secrets }: SignedCallback) {
+  // There is room for one signature, so after a rotation it is made with the new secret.
+  const [current] = secrets;
+  if (current === undefined) throw new Error('a callback needs a secret');
+  const signature = createHmac('sha256', current).update(`${taskId}.${timestampSeconds}`).digest('base64');
+  return { 'x-webhook-timestamp': String(timestampSeconds), 'x-webhook-signature': signature };
 }
 
 function isJson(text: string): boolean {

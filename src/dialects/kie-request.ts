@@ -3,14 +3,18 @@ import { aliasOf, type ModelCatalogue, modelOfAlias } from '../domain/models.ts'
 import { inputFieldNames, inputFields } from '../domain/task-input.ts';
 import type { ParsedTaskRequest } from '../domain/task-request.ts';
 
-/** Told to clients that speak the dialect with a native key. */
+/** For clients that speak the dialect with a native key. */
 export const howToGetKieKey =
   'make a key of that dialect with POST /api/v1/keys {"name": "…", "dialect": "kie"}, or have the operator make one ' +
   'with videogen key create --dialect kie';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-type Rules = { readonly parse: (body: unknown) => ParsedTaskRequest; readonly models: ModelCatalogue };
+/** The one parser of create requests, and the models with their names in a dialect. */
+export type RequestRules = {
+  readonly parse: (body: unknown) => ParsedTaskRequest;
+  readonly models: ModelCatalogue;
+};
 
 /** Each field of `input`: our name, and theirs. Everything else that a client sends is an extra, and ignored. */
 const fields = inputFieldNames.map((ours): readonly [ours: string, theirs: string] => [ours, inputFields[ours].kie]);
@@ -45,7 +49,7 @@ const switchesBeyondUs: Readonly<Record<string, string>> = {
  * Validates a create request in the dialect by our own rules. Fields are understood in their spelling and, where that
  * is missing, in ours; an error names the field as the client wrote it.
  */
-export function parseKieTaskRequest(body: JsonObject, { parse, models }: Rules): ParsedTaskRequest {
+export function parseKieTaskRequest(body: JsonObject, { parse, models }: RequestRules): ParsedTaskRequest {
   const { input } = body;
   const refused = isObject(input) ? refusals(input) : [];
   const parsed = parse({
@@ -67,7 +71,7 @@ const onlyTheirs = [
   'nsfw_checker',
 ].filter((name) => name.includes('_'));
 
-/** What to tell a native key whose request was refused, when it was written for the dialect. */
+/** For a native key whose request was refused, when the request was written for the dialect. */
 export function kieHint({ model, input }: JsonObject, models: ModelCatalogue): string | undefined {
   const isUnknown = typeof model === 'string' && !models.has(model);
   const isTheirs = isUnknown && (model.startsWith('bytedance/') || modelOfAlias(models, model) !== model);

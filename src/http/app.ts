@@ -2,33 +2,28 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { Logger } from 'pino';
 import { createAuthentication } from './authentication.ts';
-import { describeError } from './describe-error.ts';
+import { answer, type Extras, type RequestState } from './context.ts';
 import { endpoints } from './endpoints.ts';
-import { answer } from './envelope.ts';
+import { describeError } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { answerErrors } from './middleware/answer-errors.ts';
-import { identifyRequest } from './middleware/identify-request.ts';
-import { logRequests } from './middleware/log-requests.ts';
-import { refuseNotOffered } from './middleware/refuse-not-offered.ts';
-import { refuseOddRequests } from './middleware/refuse-odd-requests.ts';
-import { refuseUnknownRoutes } from './middleware/refuse-unknown-routes.ts';
-import type { Route } from './nearest-route.ts';
-import type { Extras, RequestState } from './request-state.ts';
-import { docsRoute } from './routes/docs.ts';
+import { identifyRequest, logRequests } from './middleware/log-requests.ts';
+import { refuseMalformed } from './middleware/malformed-requests.ts';
+import { refuseUnknownRoutes, refuseUnsupported, type Route } from './middleware/unknown-endpoints.ts';
+import { docsRoute, openApiRoute } from './routes/docs.ts';
 import { documentRoutes } from './routes/documents.ts';
 import { homeRoute } from './routes/home.ts';
 import { mediaRoute } from './routes/media.ts';
-import { metricsRoute, showMetrics } from './routes/metrics.ts';
-import { openApiRoute } from './routes/openapi.ts';
+import { metricsRoute, showMetrics } from './routes/monitoring.ts';
 
 export type HttpApp = Koa<RequestState, Extras>;
 
-/** The whole HTTP contract: what every request passes, then one route per endpoint. */
+/** The whole HTTP contract: the middleware of every request, then one route per endpoint. */
 export function createApp(deps: HttpDeps): HttpApp {
   return appAround(createRouter(deps), deps.log);
 }
 
-/** What a port of its own serves: `/metrics` and `/healthz`, to everybody who reaches it. */
+/** For a port of its own: `/metrics` and `/healthz`, to every client that reaches it. */
 export function createMetricsApp({ log, metrics }: Required<Pick<HttpDeps, 'log' | 'metrics'>>): HttpApp {
   const router = new Router<RequestState, Extras>({ sensitive: true, strict: true });
   router.get('/healthz', (ctx) => answer(ctx, { code: 200, msg: 'success', data: {} }));
@@ -57,9 +52,9 @@ export function appAround(router: Router<RequestState, Extras>, log: Logger): Ht
   app.use(identifyRequest);
   app.use(logRequests(log));
   app.use(answerErrors(log));
-  app.use(refuseOddRequests);
+  app.use(refuseMalformed);
   app.use(router.routes());
-  app.use(refuseNotOffered);
+  app.use(refuseUnsupported);
   app.use(refuseUnknownRoutes({ methodsOf: (path) => methodsOf(router, path), routes: routesOf(router) }));
   // Koa reports broken connections here and would print them; every other failure has been answered above.
   app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'a connection broke'));

@@ -1,13 +1,15 @@
 import { LRUCache } from 'lru-cache';
+import type { Context } from './context.ts';
+import { HttpError } from './errors.ts';
+import type { HttpDeps } from './http-deps.ts';
 import type { Caller } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
+import type { Task } from '../domain/task.ts';
+import { type CallerWithTask, createCallerFinder, noteKeyUses } from '../stores/callers.ts';
+import type { Database } from '../stores/database.ts';
 import { hashApiKey } from '../stores/key-format.ts';
-import { type CallerWithTask, createCallerFinder } from '../stores/callers.ts';
 import { findOperator } from '../stores/operators.ts';
-import type { HttpDeps } from './http-deps.ts';
-import { isTaskId } from './own-task.ts';
-import type { Context } from './request-state.ts';
-import { HttpError } from './errors.ts';
+import { findTask } from '../stores/tasks.ts';
 
 /** Finds who calls by the key. A malformed, unknown, revoked or expired key and none get one and the same answer. */
 export type Authentication = {
@@ -30,9 +32,9 @@ const rememberedForMs = 30_000;
 export function createAuthentication({
   db,
   badKeys,
-  noteKeyUse,
+  touchKey,
   now = () => performance.now(),
-}: Pick<HttpDeps, 'db' | 'badKeys' | 'noteKeyUse' | 'now'>): Authentication {
+}: Pick<HttpDeps, 'db' | 'badKeys' | 'touchKey' | 'now'>): Authentication {
   const findCaller = createCallerFinder(db);
   const remembered = new LRUCache<string, Caller>({
     max: maxRemembered,
@@ -41,11 +43,11 @@ export function createAuthentication({
     perf: { now },
   });
 
-  async function find<Found>(ctx: Context, look: (key: string) => Promise<Found | undefined>): Promise<Found> {
+  async function find<Found>(ctx: Context, lookUp: (key: string) => Promise<Found | undefined>): Promise<Found> {
     const key = requireBearerToken(ctx);
     badKeys.refuse(ctx.req, key);
-    const found = await look(key);
-    badKeys.note(ctx.req, key, found !== undefined);
+    const found = await lookUp(key);
+    badKeys.record(ctx.req, key, found !== undefined);
     if (found === undefined) {
       remembered.delete(hashOf(key));
       throw new HttpError('unauthorized');
@@ -57,7 +59,7 @@ export function createAuthentication({
     client: async (ctx, taskId) => {
       const wanted = taskId !== null && isTaskId(taskId) ? taskId : undefined;
       const found = await find(ctx, (key) => findCaller(key, wanted));
-      if (found.caller.useIsStale) noteKeyUse(found.caller.keyId);
+      if (found.caller.useIsStale) touchKey(found.caller.keyId);
       nameForLog(ctx, found.caller);
       return found;
     },
@@ -106,4 +108,50 @@ function hashOf(key: string): string {
 /** Also requests that are refused later carry the account in their log line. */
 function nameForLog({ state }: Context, { accountId }: Caller): void {
   state.accountId = accountId;
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Whether this could be the id of a task; the database would refuse to look for anything else. */
+export function isTaskId(text: string): boolean {
+  return uuid.test(text);
+}
+
+/** The caller's task. Ids are opaque: another account's task, none, and what is no id of ours are the same to it. */
+export async function ownTask(db: Database, taskId: string, accountId: string): Promise<Task> {
+  const task = isTaskId(taskId) ? await findTask(db, taskId) : undefined;
+  if (task === undefined || task.accountId !== accountId) throw new HttpError('task_not_found');
+  return task;
+}
+
+/** Records when keys were last used, in batches and after the answers. */
+export type KeyTouches = {
+  /** Takes a key whose last recorded use is older than a minute; never waits and never throws. */
+  readonly add: (keyId: string) => void;
+  /** Records what is left; never rejects. */
+  readonly drain: () => Promise<void>;
+};
+
+const touchDelayMs = 1_000;
+/** Keys in one statement at most; a key beyond them is recorded at its next use. */
+const maxTouches = 10_000;
+
+export function createKeyTouches(db: Database, delayMs = touchDelayMs): KeyTouches {
+  const used = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  async function write(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    const keyIds = [...used];
+    used.clear();
+    // A use that is not recorded is recorded at the next one.
+    if (keyIds.length > 0) await noteKeyUses(db, keyIds).catch(() => {});
+  }
+  return {
+    add: (keyId) => {
+      if (used.size < maxTouches) used.add(keyId);
+      timer ??= setTimeout(() => void write(), delayMs).unref();
+    },
+    drain: write,
+  };
 }

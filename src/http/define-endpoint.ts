@@ -6,22 +6,19 @@ import type { Actor } from '../domain/operator.ts';
 import { isPlainText, notPlainText } from '../domain/task-input.ts';
 import type { Task } from '../domain/task.ts';
 import type { Authentication } from './authentication.ts';
-import { checkAnswer, checkRefusal } from './check-answers.ts';
-import { type Access, type Call, type EndpointSpec, failuresOf, type Operation } from './endpoint.ts';
-import { answer } from './envelope.ts';
+import { answer, type Context } from './context.ts';
+import { type Access, type Call, type EndpointSpec, everyRequest, failuresOf, type Operation } from './endpoint.ts';
+import { answerTo, errorDataOf, HttpError, invalidRequest, isRefusal, toHttpError } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { limitReads } from './limit-reads.ts';
-import { limitRefusals } from './limit-refusals.ts';
-import { readJson } from './read-json.ts';
-import type { Context } from './request-state.ts';
-import { HttpError, invalidRequest, isRefusal, toHttpError } from './errors.ts';
+import { limitReads, limitRefusals } from './limits/rate-limits.ts';
+import { readJson } from './server/read-json.ts';
 
 export type Endpoint = Operation & {
   /** Guards the request, runs the handler and answers; throws what refuses the request. */
   readonly serve: (ctx: Context, deps: HttpDeps, authentication: Authentication) => Promise<void>;
 };
 
-/** Makes an endpoint of its one declaration: what guards it, what documents it and what checks its answers in tests. */
+/** Makes an endpoint from its one declaration: its guards, its documentation and, in tests, the check of its answers. */
 export function defineEndpoint<
   const A extends Access,
   Data extends z.ZodType,
@@ -41,14 +38,14 @@ export function defineEndpoint<
   }
 
   async function guard(ctx: Context, deps: HttpDeps, authentication: Authentication): Promise<void> {
-    const look = () => identify(ctx, operation, deps, authentication);
-    if (operation.isCreate !== true) return handle(ctx, deps, await look());
+    const lookUp = () => identify(ctx, operation, deps, authentication);
+    if (operation.isCreate !== true) return handle(ctx, deps, await lookUp());
     const known = authentication.knownCaller(ctx);
-    const identity = known === undefined ? await look() : { caller: known, dialect: dialectOf(ctx, known) };
-    return limitRefusals(deps, identity.caller, () =>
+    const identity = known === undefined ? await lookUp() : { caller: known, dialect: dialectOf(ctx, known) };
+    return limitRefusals(deps.refusedCreates, identity.caller, () =>
       handle(ctx, deps, identity).catch(async (error: unknown) => {
-        // A revoked key or a suspended account is told that and nothing else. What is our fault may concern a charge, and stands.
-        if (known !== undefined && isRefusal(error)) await look();
+        // A revoked key or a suspended account is answered with that alone. A fault of ours may concern a charge, and stands.
+        if (known !== undefined && isRefusal(error)) await lookUp();
         throw error;
       }),
     );
@@ -89,7 +86,7 @@ async function identify(
       msg: `this endpoint belongs to the dialect ${dialect}; ${howToGetKieKey}`,
     });
   }
-  if (isCreate !== true) limitReads(ctx, deps, caller);
+  if (isCreate !== true) limitReads(ctx, deps.reads, caller);
   if (scope !== 'any' && !caller.scopes.includes(scope)) {
     throw new HttpError('scope_missing', { msg: `the API key lacks the scope ${scope}` });
   }
@@ -103,7 +100,7 @@ function dialectOf(ctx: Context, caller: Caller): Dialect {
   return ctx.get('Videogen-Dialect') === 'native' ? 'native' : caller.dialect;
 }
 
-/** 422 names every fault at once. */
+/** 422 names every fault. */
 function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -119,4 +116,25 @@ function queryObject({ querystring }: Context): Readonly<Record<string, unknown>
     throw invalidRequest(unfit.map(([name]) => ({ path: fieldPath([name]), message: notPlainText })));
   const oneOrAll = (values: readonly string[]) => (values.length === 1 ? values[0] : values);
   return Object.fromEntries([...new Set(query.keys())].map((name) => [name, oneOrAll(query.getAll(name))]));
+}
+
+// Checks the answers of an endpoint against its declaration: an undeclared refusal or shape is a bug, 500. Runs in tests only;
+// in production it would cost time and repair nothing.
+
+function checkAnswer(operation: Operation, data: unknown): void {
+  requireShape(operation, operation.data, data);
+}
+
+function checkRefusal(operation: Operation, refusal: HttpError): void {
+  const { code, details } = refusal;
+  if (code === 'internal') return;
+  if (![...everyRequest, ...operation.failures].includes(code)) {
+    throw new Error(`${operation.operationId} does not declare ${code}`, { cause: details.cause });
+  }
+  requireShape(operation, errorDataOf(code), answerTo(refusal).envelope.data);
+}
+
+function requireShape({ operationId }: Operation, schema: z.ZodType, data: unknown): void {
+  const { error } = schema.safeParse(data);
+  if (error !== undefined) throw new Error(`${operationId} answered another shape than it declares`, { cause: error });
 }

@@ -3,9 +3,9 @@ import type { Caller, Dialect, Scope } from '../domain/api-key.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
 import type { Actor } from '../domain/operator.ts';
 import type { Task } from '../domain/task.ts';
-import type { HttpDeps } from './http-deps.ts';
-import type { Context } from './request-state.ts';
+import type { Context } from './context.ts';
 import type { ErrorCode } from './errors.ts';
+import type { HttpDeps } from './http-deps.ts';
 
 /** Who may call: a key with this scope, any good key of a client, an operator's key, or a request without a key. */
 export type Access = Scope | 'any' | 'operator' | 'none';

@@ -9,9 +9,9 @@ import { rateEndpoints } from './routes/admin/rates.ts';
 import { operatorTaskEndpoints } from './routes/admin/tasks.ts';
 import { callbackEndpoints } from './routes/callbacks.ts';
 import { createTask } from './routes/create-task.ts';
-import { healthEndpoints } from './routes/health.ts';
 import { keyEndpoints } from './routes/keys.ts';
 import { kieEndpoints } from './routes/kie.ts';
+import { healthEndpoints } from './routes/monitoring.ts';
 import { taskEndpoints } from './routes/tasks.ts';
 
 /** Every endpoint that answers with the envelope, in the order of the documentation. */

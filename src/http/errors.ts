@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { describeFieldError, type FieldError, firstOfEachPath } from '../domain/field-errors.ts';
 import { DatabaseAway, DatabaseBusy } from '../stores/database.ts';
-import type { Envelope } from './envelope.ts';
 
 type ErrorAnswer = {
   /** HTTP status, which is also `code`. */
@@ -167,7 +166,7 @@ export class HttpError extends Error {
   }
 }
 
-/** 422 with every fault at once; the first one is the message, and a hint follows it. */
+/** 422 with every fault; the first one is the message, and a hint follows it. */
 export function invalidRequest(errors: readonly FieldError[], hint?: string): HttpError {
   const [first] = errors;
   return new HttpError('invalid_request', {
@@ -176,7 +175,7 @@ export function invalidRequest(errors: readonly FieldError[], hint?: string): Ht
   });
 }
 
-/** The error that a client is told, whatever was thrown; what nobody expected is our own fault. */
+/** The error that a client is answered with; an unexpected one is our own fault. */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof DatabaseBusy) return new HttpError('database_busy');
@@ -189,6 +188,15 @@ export function isRefusal(error: unknown): boolean {
   return errorAnswerOf(toHttpError(error).code).status < 500;
 }
 
+/** The one shape of every answer; `code` equals the HTTP status. */
+export type Envelope = {
+  readonly code: number;
+  readonly msg: string;
+  /** Of a refusal: the stable string that clients branch on. */
+  readonly error?: ErrorCode;
+  readonly data: unknown;
+};
+
 /** The answer to an error: envelope and headers. */
 export function answerTo({ code, details }: HttpError): {
   readonly envelope: Envelope;
@@ -198,5 +206,30 @@ export function answerTo({ code, details }: HttpError): {
   return {
     envelope: { code: status, msg: details.msg ?? msg, error: code, data: details.data ?? {} },
     headers: { ...headers, ...details.headers },
+  };
+}
+
+/** What the log keeps of an error. */
+export type DescribedError = {
+  readonly type: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+  readonly cause?: DescribedError;
+};
+
+const maxDepth = 4;
+
+/**
+ * An error for the log. Only these fields: PostgreSQL's errors carry the failing row in `detail`, and with it a prompt.
+ */
+export function describeError(error: unknown, depth = 1): DescribedError {
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error).slice(0, 1000) };
+  return {
+    type: error.name,
+    message: error.message,
+    ...('code' in error && typeof error.code === 'string' && { code: error.code }),
+    ...(error.stack !== undefined && { stack: error.stack }),
+    ...(error.cause !== undefined && depth < maxDepth && { cause: describeError(error.cause, depth + 1) }),
   };
 }

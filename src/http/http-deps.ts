@@ -6,27 +6,27 @@ import type { Task } from '../domain/task.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import type { Acceptance, NewTask } from '../stores/accept-task.ts';
 import type { Database } from '../stores/database.ts';
-import type { BadKeys } from './bad-keys.ts';
-import type { RateLimiter } from './rate-limiter.ts';
-import type { TaskEnds } from './task-ends.ts';
+import type { BadKeys } from './limits/bad-keys.ts';
+import type { RateLimiter } from './limits/rate-limits.ts';
+import type { TaskWaiters } from './tasks/long-poll.ts';
 
 /** A task that was ended by its client; a callback may be owed for it. */
 export type CancelledTask = { readonly taskId: string; readonly accountId: string; readonly hasCallback: boolean };
 
-/** What the HTTP layer needs of the rest; the API's front door puts it together. */
+/** What the HTTP layer needs of the rest; the API's entry point provides it. */
 export type HttpDeps = {
   readonly db: Database;
   readonly models: ModelCatalogue;
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
   readonly resultStore: ResultStore;
-  /** Charges a task and accepts it, or tells why not; simultaneous calls may share a statement. */
+  /** Accepts and charges a task, or answers why not; simultaneous calls may share a statement. */
   readonly acceptTask: (task: NewTask) => Promise<Acceptance>;
-  /** Starts the workflow of an accepted task in the background; returns at once and never throws. */
+  /** Starts the workflow of an accepted task in the background; never waits and never throws. */
   readonly startTask: (task: { readonly taskId: string; readonly accountId: string; readonly model: string }) => void;
-  /** Stops, in the background, whatever still runs for a task that was cancelled; returns at once and never throws. */
+  /** Stops, in the background, what still runs for a task that was cancelled; never waits and never throws. */
   readonly stopTask: (task: CancelledTask) => void;
-  /** Takes back, in the background, a task that may exist although its client is told that it does not; never throws. */
-  readonly withdraw: (task: { readonly taskId: string; readonly accountId: string }) => void;
+  /** Refunds, in the background, a task that may exist although its request was answered with an error; never throws. */
+  readonly refundUncertain: (task: { readonly taskId: string; readonly accountId: string }) => void;
   /** Progress of a live task, 0 to 100; bounded in time, never rejects. */
   readonly progressOf: (task: Task) => Promise<number>;
   /** Has an owed callback sent now, in the background; never throws. */
@@ -43,10 +43,10 @@ export type HttpDeps = {
   /** How many creates of an account may be refused before all are, for a while; undefined is no limit. */
   readonly refusedCreates: RateLimiter | undefined;
   readonly badKeys: BadKeys;
-  /** Has it written down, in the background, that a key was used; never throws. */
-  readonly noteKeyUse: (keyId: string) => void;
-  /** Holds answers back until tasks end. */
-  readonly taskEnds: TaskEnds;
+  /** Records, in the background, that a key was used; never throws. */
+  readonly touchKey: (keyId: string) => void;
+  /** Long polls: requests that wait for the end of a task. */
+  readonly taskWaiters: TaskWaiters;
   readonly log: Logger;
   /** Shown at `/metrics`, to this machine alone; without it there is no such route. */
   readonly metrics?: { readonly contentType: string; metrics(): Promise<string> };
@@ -54,10 +54,10 @@ export type HttpDeps = {
   readonly temporalUiUrl?: string | undefined;
   /** Unix milliseconds. */
   readonly now?: () => number;
-  /** Names of the parts that are away, none when everything is there; a database that answers by default. */
+  /** Names of the parts that are unavailable; without it only the database is asked. */
   readonly ready?: () => Promise<readonly string[]>;
   /** True once the process is about to stop: `/readyz` answers 503 then. */
   readonly isLeaving?: () => boolean;
-  /** Holds every answer against the OpenAPI document, in tests; one that does not fit becomes a 500. */
+  /** In tests: checks every answer against its declaration; one that does not fit becomes a 500. */
   readonly checkAnswers?: boolean;
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Context } from './request-state.ts';
+import type { Context } from './context.ts';
 import { invalidRequest } from './errors.ts';
 
 const name = 'Idempotency-Key';

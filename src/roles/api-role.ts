@@ -1,13 +1,13 @@
 import { modelCatalogue } from '../domain/models.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { createApp } from '../http/app.ts';
+import { createKeyTouches } from '../http/authentication.ts';
 import type { CancelledTask } from '../http/http-deps.ts';
-import { createBadKeys } from '../http/bad-keys.ts';
-import { createKeyUses } from '../http/key-uses.ts';
-import { createRateLimiter } from '../http/rate-limiter.ts';
-import { startHttpServer } from '../http/server.ts';
-import { createTaskEnds } from '../http/task-ends.ts';
-import { createWithdrawals } from '../http/withdrawals.ts';
+import { createBadKeys } from '../http/limits/bad-keys.ts';
+import { createRateLimiter } from '../http/limits/rate-limits.ts';
+import { startHttpServer } from '../http/server/server.ts';
+import { createTaskWaiters } from '../http/tasks/long-poll.ts';
+import { createUncertainCreates } from '../http/tasks/uncertain-creates.ts';
 import type { Log } from '../log.ts';
 import { createFolderResultStore } from '../media/folder-result-store.ts';
 import { createMetrics } from '../metrics.ts';
@@ -16,8 +16,8 @@ import { createDatabase } from '../stores/database.ts';
 import { createTaskAcceptor } from '../stores/task-acceptor.ts';
 import { type ApiEngine, openApiEngine } from '../temporal/api-engine.ts';
 import { createTaskStarter } from '../temporal/task-starter.ts';
-import { exportBookMetrics } from './book-metrics.ts';
 import { revealSecret, rotateSecret } from './account-secrets.ts';
+import { exportBookMetrics } from './book-metrics.ts';
 import { listenFault, makePrivateFolder } from './local-faults.ts';
 import { createRequestParser } from './request-parser.ts';
 import type { Role, Settings } from './settings.ts';
@@ -46,13 +46,13 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
   });
   const box = createSecretBox(settings.secret);
   exportBookMetrics(metrics, db);
-  const withdrawals = createWithdrawals({
+  const uncertainCreates = createUncertainCreates({
     db,
     log,
     onOutcome: (outcome) => metrics.acceptancesWithdrawn.inc({ outcome }),
   });
-  const taskEnds = createTaskEnds(db);
-  const keyUses = createKeyUses(db);
+  const taskWaiters = createTaskWaiters(db);
+  const keyTouches = createKeyTouches(db);
   let isLeaving = false;
   const app = createApp({
     db,
@@ -63,7 +63,7 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
     acceptTask: createTaskAcceptor(db),
     startTask: starter.start,
     stopTask: stopper.start,
-    withdraw: withdrawals.add,
+    refundUncertain: uncertainCreates.add,
     redeliver: redeliveries.start,
     callbackSecrets: {
       reveal: (accountId) => revealSecret(db, box, accountId),
@@ -77,8 +77,8 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
     refusedCreates: settings.refusedCreateRate && createRateLimiter(settings.refusedCreateRate),
     badKeys: createBadKeys(settings.badKeyRate && createRateLimiter(settings.badKeyRate)),
     temporalUiUrl: settings.temporalUiUrl,
-    noteKeyUse: keyUses.add,
-    taskEnds,
+    touchKey: keyTouches.add,
+    taskWaiters,
     isLeaving: () => isLeaving,
     checkAnswers: settings.checkAnswers,
   });
@@ -92,15 +92,15 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
       isLeaving = true;
     },
     close: async () => {
-      taskEnds.close();
+      taskWaiters.close();
       await server.close(drainMs);
       await Promise.all([
         starter.drain(drainMs),
         redeliveries.drain(drainMs),
         stopper.drain(drainMs),
-        withdrawals.drain(drainMs),
+        uncertainCreates.drain(drainMs),
       ]);
-      await keyUses.drain();
+      await keyTouches.drain();
       await Promise.allSettled([engine.close(), db.close()]);
     },
   };

@@ -1,5 +1,5 @@
 import { createMetricsApp } from '../http/app.ts';
-import { startHttpServer } from '../http/server.ts';
+import { startHttpServer } from '../http/server/server.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { listenFault } from './local-faults.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { createBadKeys } from '../../src/http/bad-keys.ts';
-import { createRateLimiter } from '../../src/http/rate-limiter.ts';
+import { createBadKeys } from '../../src/http/limits/bad-keys.ts';
+import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { findAccount } from '../../src/stores/accounts.ts';
 import { createApiKey, revokeApiKey } from '../../src/stores/keys.ts';
 import { type Database, DatabaseAway } from '../../src/stores/database.ts';
@@ -27,7 +27,7 @@ before(async () => {
     database,
     db: observed(database.db),
     now: () => nowMs,
-    noteKeyUse: (keyId) => noted.push(keyId),
+    touchKey: (keyId) => noted.push(keyId),
     badKeys: createBadKeys(createRateLimiter({ quota: 2, windowMs: 3_600_000 })),
   });
 });

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { scopes } from '../../src/domain/api-key.ts';
-import { createBadKeys } from '../../src/http/bad-keys.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
-import { createRateLimiter } from '../../src/http/rate-limiter.ts';
+import { createBadKeys } from '../../src/http/limits/bad-keys.ts';
+import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
+import { type Answer, assertRefused } from '../support/http-client.ts';
+import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { askWith, createTestOperator, type TestOperator } from '../support/operator.ts';
+import { owedCallback } from '../support/owed-callback.ts';
+import { scopes } from '../../src/domain/api-key.ts';
 import { newApiKey } from '../../src/stores/key-format.ts';
 import { createApiKey } from '../../src/stores/keys.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listActions } from '../../src/stores/operator-actions.ts';
 import { createOperator, listOperators, revokeOperator } from '../../src/stores/operators.ts';
 import { setPrice } from '../../src/stores/prices.ts';
-import { type Answer, assertRefused } from '../support/http-client.ts';
-import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
-import { askWith, createTestOperator, type TestOperator } from '../support/operator.ts';
-import { owedCallback } from '../support/owed-callback.ts';
 
 const operatorEndpoints = endpoints.filter(({ scope }) => scope === 'operator');
 
@@ -148,7 +148,7 @@ async function newRateId(): Promise<number> {
     reason,
   });
   assert.ok(setting.kind === 'set');
-  return setting.price.rateId;
+  return setting.rate.rateId;
 }
 
 /** One for each operation that changes something; an operation without its own fails the test below. */

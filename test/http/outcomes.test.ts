@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import type { Scope } from '../../src/domain/api-key.ts';
-import { createBadKeys } from '../../src/http/bad-keys.ts';
 import type { Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
-import { createRateLimiter, type RateLimiter } from '../../src/http/rate-limiter.ts';
-import { createApiKey } from '../../src/stores/keys.ts';
-import { type Database, DatabaseAway, DatabaseBusy } from '../../src/stores/database.ts';
-import { createOperator } from '../../src/stores/operators.ts';
+import type { ErrorCode } from '../../src/http/errors.ts';
+import { createBadKeys } from '../../src/http/limits/bad-keys.ts';
+import { createRateLimiter, type RateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Answer, assertRefused, type SendOptions } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
-import type { ErrorCode } from '../../src/http/errors.ts';
+import type { Scope } from '../../src/domain/api-key.ts';
+import { type Database, DatabaseAway, DatabaseBusy } from '../../src/stores/database.ts';
+import { createApiKey } from '../../src/stores/keys.ts';
+import { createOperator } from '../../src/stores/operators.ts';
 
 // What every endpoint of a kind refuses in the same way, produced at each of them. A run of all tests fails when an endpoint
 // documents a refusal that neither this file nor its own tests have produced (test/support/recorded-outcomes.ts).

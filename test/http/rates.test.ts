@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createBadKeys } from '../../src/http/bad-keys.ts';
-import { createRateLimiter } from '../../src/http/rate-limiter.ts';
+import { createBadKeys } from '../../src/http/limits/bad-keys.ts';
+import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { findAccount, setAccountLimits } from '../../src/stores/accounts.ts';
 import { newApiKey } from '../../src/stores/key-format.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';

@@ -6,12 +6,11 @@ import type { Scope } from '../../src/domain/api-key.ts';
 import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
 import { createTaskRequestParser } from '../../src/domain/task-request.ts';
 import { createApp } from '../../src/http/app.ts';
-import { createBadKeys } from '../../src/http/bad-keys.ts';
+import { createKeyTouches } from '../../src/http/authentication.ts';
 import type { CancelledTask, HttpDeps } from '../../src/http/http-deps.ts';
-import type { ServerLimits } from '../../src/http/server-limits.ts';
-import { createKeyUses } from '../../src/http/key-uses.ts';
-import { type HttpServer, startHttpServer } from '../../src/http/server.ts';
-import { createTaskEnds } from '../../src/http/task-ends.ts';
+import { createBadKeys } from '../../src/http/limits/bad-keys.ts';
+import { type HttpServer, type ServerLimits, startHttpServer } from '../../src/http/server/server.ts';
+import { createTaskWaiters } from '../../src/http/tasks/long-poll.ts';
 import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { revealSecret, rotateSecret } from '../../src/roles/account-secrets.ts';
@@ -62,7 +61,7 @@ export async function startHttpService({
   const stopped: CancelledTask[] = [];
   const log: LogLine[] = [];
   const models = modelCatalogue(defaultModels);
-  const keyUses = createKeyUses(ownDatabase.db, 5);
+  const keyTouches = createKeyTouches(ownDatabase.db, 5);
   const deps: HttpDeps = {
     db: ownDatabase.db,
     models,
@@ -75,7 +74,7 @@ export async function startHttpService({
     acceptTask: createTaskAcceptor(overrides.db ?? ownDatabase.db),
     startTask: (task) => started.push(task),
     stopTask: (task) => stopped.push(task),
-    withdraw: () => undefined,
+    refundUncertain: () => undefined,
     redeliver: (delivery) => redelivered.push(delivery),
     callbackSecrets: {
       reveal: (accountId) => revealSecret(ownDatabase.db, box, accountId),
@@ -86,8 +85,8 @@ export async function startHttpService({
     reads: undefined,
     refusedCreates: undefined,
     badKeys: createBadKeys(undefined),
-    noteKeyUse: keyUses.add,
-    taskEnds: createTaskEnds(ownDatabase.db, { pauseMs: 20 }),
+    touchKey: keyTouches.add,
+    taskWaiters: createTaskWaiters(ownDatabase.db, { pauseMs: 20 }),
     checkAnswers: true,
     log: pino({ level: 'debug' }, { write: (text: string) => note(log, parseLine(text)) }),
     ...overrides,
@@ -120,9 +119,9 @@ export async function startHttpService({
     recordInfo: (key, taskId) =>
       send('GET', `/api/v1/jobs/recordInfo?taskId=${taskId}`, { headers: { authorization: `Bearer ${key}` } }),
     close: async (drainMs = 1_000) => {
-      deps.taskEnds.close();
+      deps.taskWaiters.close();
       await server.close(drainMs);
-      await keyUses.drain();
+      await keyTouches.drain();
       if (database === undefined) await ownDatabase.close();
       await rm(folder, { recursive: true });
     },

@@ -1,11 +1,9 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { describeError } from '../describe-error.ts';
-import { drainUnreadBody } from '../drain-unread-body.ts';
-import { answer } from '../envelope.ts';
-import type { Context, Step } from '../request-state.ts';
-import { answerTo, type HttpError, toHttpError } from '../errors.ts';
+import { answer, type Context, type Step } from '../context.ts';
+import { answerTo, describeError, type HttpError, toHttpError } from '../errors.ts';
 
-/** The one translator: whatever is thrown below becomes an envelope, and a line in the log when it is our fault. */
+/** The error handler: every error becomes an envelope, and a line in the log when it is our fault. */
 export function answerErrors(log: Logger): Step {
   return async (ctx, next) => {
     try {
@@ -21,7 +19,7 @@ async function answerError(ctx: Context, error: HttpError, log: Logger): Promise
   ctx.state.errorCode = error.code;
   logOurFaults(ctx, error, log);
   if (ctx.headerSent) {
-    // Half an answer is out; only a broken connection tells the client that the rest is missing.
+    // Half an answer is sent; only a broken connection shows the client that the rest is missing.
     ctx.res.destroy();
     return;
   }
@@ -44,4 +42,31 @@ const kept: readonly string[] = ['x-request-id', 'x-content-type-options'];
 /** What a handler had set for its own answer does not belong to this one. */
 function forgetHeaders(ctx: Context): void {
   for (const name of ctx.res.getHeaderNames()) if (!kept.includes(name)) ctx.remove(name);
+}
+
+/** A client that sends more than this does not get our answer. */
+const maxBytes = 4 * 1024 * 1024;
+const maxWaitMs = 2_000;
+
+/**
+ * Reads what is left of a refused body before the answer closes the connection: closing with unread bytes makes the
+ * kernel reset it, and the client would lose the answer. A connection that stays open needs no help: Node reads the
+ * rest by itself, within the request timeout.
+ */
+async function drainUnreadBody(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  if (req.complete || req.destroyed || res.shouldKeepAlive) return;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(done, maxWaitMs);
+    let bytes = 0;
+    function count(chunk: Buffer): void {
+      bytes += chunk.length;
+      if (bytes > maxBytes) done();
+    }
+    function done(): void {
+      clearTimeout(timer);
+      req.off('data', count).off('end', done).off('close', done);
+      resolve();
+    }
+    req.on('data', count).once('end', done).once('close', done).resume();
+  });
 }

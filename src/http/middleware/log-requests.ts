@@ -1,5 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Context, Step } from '../request-state.ts';
+import type { Context, Step } from '../context.ts';
+
+/** Gives the request an id of our own. A client's id is only logged: two clients may use the same one. */
+export const identifyRequest: Step = async (ctx, next) => {
+  ctx.state.requestId = randomUUID();
+  ctx.set('X-Request-Id', ctx.state.requestId);
+  ctx.set('X-Content-Type-Options', 'nosniff');
+  await next();
+};
 
 const probes: readonly string[] = ['/healthz', '/readyz', '/metrics'];
 
@@ -29,7 +38,7 @@ function line(ctx: Context) {
     requestId: ctx.state.requestId,
     method: ctx.method,
     path: ctx.path,
-    // What stands there before an answer is Koa's 404, which nobody was told.
+    // What stands there before an answer is Koa's 404, which was not sent.
     ...(ctx.res.headersSent && { status: ctx.res.statusCode }),
     ...(ctx.state.errorCode !== undefined && { errorCode: ctx.state.errorCode }),
     ...(ctx.state.accountId !== undefined && { accountId: ctx.state.accountId }),

@@ -29,7 +29,7 @@ export const ownCallbackSchema = z
   .meta({ id: 'Callback' });
 
 /**
- * Every network fault is the same word, and nothing tells how long it took, not even when it appears here: a client that could
+ * Every network fault is the same word, and nothing shows how long it took, not even when it appears here: a client that could
  * tell `blocked` from `connect` or `timeout` could scan our private network by creating tasks. So an attempt without a status
  * counts as under way for as long as one may take. The receiver's answer is for operators, for the same reason.
  */

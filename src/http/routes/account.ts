@@ -62,7 +62,7 @@ const modelSchema = z
   })
   .meta({ id: 'Model' });
 
-/** The same for every model (spec 2.3). */
+/** The same for every model. */
 const bounds = {
   resolutions: ['720p' as const],
   ratios: [...ratios],

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { isFinal, type Task } from '../../domain/task.ts';
 import { webhookId } from '../../domain/callback.ts';
 import { askForRedelivery, findDelivery, listDeliveryAttempts } from '../../stores/deliveries.ts';
+import { ownTask } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
-import { opaqueId, overlapField, strictQuery, textParameter } from '../fields.ts';
-import { ownTask } from '../own-task.ts';
-import { ownCallbackSchema, presentOwnCallback } from '../presenters/callback.ts';
 import { HttpError, invalidRequest } from '../errors.ts';
+import { opaqueId, overlapField, strictQuery, textParameter } from '../fields.ts';
+import { ownCallbackSchema, presentOwnCallback } from '../presenters/callback.ts';
 
 const list = defineEndpoint({
   operationId: 'listCallbacks',

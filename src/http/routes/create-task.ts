@@ -6,15 +6,15 @@ import { documentedTaskRequest } from '../../domain/task-request.ts';
 import type { TaskParam } from '../../domain/task.ts';
 import type { Acceptance, NewTask } from '../../stores/accept-task.ts';
 import { findTask } from '../../stores/tasks.ts';
-import { acceptSurely } from '../accept-surely.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import type { Call } from '../endpoint.ts';
+import { HttpError, invalidRequest } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../idempotency-key.ts';
-import { holdUntilEnd, preferenceApplied, preferHeader } from '../prefer-wait.ts';
+import { rateAnswerHeaders, rateHeaders, refusalHeaders } from '../limits/rate-limits.ts';
 import { presentTask, taskRecordSchema } from '../presenters/task-record.ts';
-import { rateAnswerHeaders, rateHeaders, refusalHeaders } from '../rate-headers.ts';
-import { HttpError, invalidRequest } from '../errors.ts';
+import { acceptWithRetry } from '../tasks/accept-with-retry.ts';
+import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts';
 
 type CreateCall = Pick<Call<'tasks:write', undefined, undefined>, 'caller' | 'dialect' | 'json' | 'ctx'>;
 
@@ -49,7 +49,7 @@ export const createTask = defineEndpoint({
   handler: async (call, deps) => {
     const { caller, dialect, ctx } = call;
     const task = newTask(call, deps);
-    const acceptance = answered(await acceptSurely(deps, task));
+    const acceptance = answered(await acceptWithRetry(deps, task));
     const { taskId, creditsCharged } = acceptance;
     if (acceptance.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
     else if (acceptance.rate !== undefined) {
@@ -90,10 +90,10 @@ function listed({ model: name }: TaskParam, { models }: HttpDeps) {
   return { listedRates: model.prices, deadlineMs: model.deadlineMs, providers: model.providers };
 }
 
-/** The record, when the client wanted to wait for it and its key may read it; whatever goes wrong, the task is accepted. */
+/** The record, when the client asked to wait for it and its key may read it. A fault here changes nothing: the task is accepted. */
 async function recordAfterWait({ caller, ctx }: CreateCall, deps: HttpDeps, taskId: string) {
   if (!caller.scopes.includes('tasks:read')) return undefined;
-  const isHeld = await holdUntilEnd(ctx, deps, { taskId, accountId: caller.accountId });
+  const isHeld = await longPoll(ctx, deps.taskWaiters, { taskId, accountId: caller.accountId });
   if (!isHeld) return undefined;
   const task = await findTask(deps.db, taskId).catch(() => undefined);
   return task === undefined ? undefined : presentTask(deps, task).catch(() => undefined);

@@ -1,9 +1,11 @@
 import type { Router } from '@koa/router';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import { pageHeaders, pageStyle, showText } from '../html-page.ts';
-import type { Extras, RequestState } from '../request-state.ts';
-import { sendFile } from '../send-file.ts';
+import type { Extras, RequestState } from '../context.ts';
+import type { HttpDeps } from '../http-deps.ts';
+import { openApiDocument } from '../openapi.ts';
+import { pageHeaders, pageStyle, showText } from '../presenters/html-page.ts';
+import { sendFile } from '../server/send-file.ts';
 
 /** Swagger UI as npm delivered it, beside this program's other packages. */
 const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
@@ -98,3 +100,13 @@ const ui = SwaggerUIBundle({
   },
 });
 `;
+
+/** `GET /openapi.json`: the description of this very installation, with its models; no envelope around it. */
+export function openApiRoute(router: Router<RequestState, Extras>, { models }: HttpDeps): void {
+  let text: string | undefined;
+  router.get('/openapi.json', (ctx) => {
+    text ??= JSON.stringify(openApiDocument(models));
+    ctx.set({ 'Content-Type': 'application/json', 'Cache-Control': 'no-cache', 'Access-Control-Allow-Origin': '*' });
+    ctx.body = text;
+  });
+}

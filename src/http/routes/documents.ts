@@ -1,9 +1,9 @@
 import type { Router } from '@koa/router';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { escapeHtml, showPage } from '../html-page.ts';
-import type { Extras, RequestState } from '../request-state.ts';
+import type { Extras, RequestState } from '../context.ts';
 import { HttpError } from '../errors.ts';
+import { escapeHtml, showPage } from '../presenters/html-page.ts';
 
 /** What is shown of the documentation, and where it lies in the package. */
 const documents: Readonly<Record<string, string>> = {

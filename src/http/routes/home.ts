@@ -1,9 +1,8 @@
 import type { Router } from '@koa/router';
-import { answer } from '../envelope.ts';
-import { isFromThisMachine } from '../from-this-machine.ts';
-import { escapeHtml, showPage } from '../html-page.ts';
+import { isFromThisMachine } from '../client-address.ts';
+import { answer, type Context, type Extras, type RequestState } from '../context.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import type { Context, Extras, RequestState } from '../request-state.ts';
+import { escapeHtml, showPage } from '../presenters/html-page.ts';
 
 /** `GET /` and `GET /favicon.ico`: a page for a browser, the envelope for a program. */
 export function homeRoute(

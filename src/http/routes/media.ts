@@ -1,12 +1,11 @@
 import type { Router } from '@koa/router';
 import type { LinkedFile, ResultStore } from '../../media/result-store.ts';
-import { answer } from '../envelope.ts';
-import type { HttpDeps } from '../http-deps.ts';
-import type { Context, Extras, RequestState } from '../request-state.ts';
-import { sendFile } from '../send-file.ts';
+import { answer, type Context, type Extras, type RequestState } from '../context.ts';
 import { HttpError } from '../errors.ts';
+import type { HttpDeps } from '../http-deps.ts';
+import { sendFile } from '../server/send-file.ts';
 
-/** Whatever stands behind it: only a good signature, and so only a key that we made, leads to a file. */
+/** Any key: only a valid signature, and so only a key that we made, leads to a file. */
 const mediaPath = /^\/media\/.*$/s;
 
 /** `GET /media/<key>?expires=&signature=`: the files of a store whose links lead back to this service. Needs no API key. */
@@ -34,7 +33,7 @@ const openToAllSites = {
   'Cross-Origin-Resource-Policy': 'cross-origin',
 };
 
-/** Every link that is not good is refused alike, whatever is wrong with it and whether or not the file exists. */
+/** Every invalid link gets the same refusal, for any fault and whether or not the file exists. */
 function linkedFile(ctx: Context, open: NonNullable<ResultStore['open']>): LinkedFile {
   const query = new URLSearchParams(ctx.querystring);
   const [expires, signature] = [query.getAll('expires'), query.getAll('signature')];

@@ -5,10 +5,10 @@ import type { FieldError } from '../../domain/field-errors.ts';
 import { isFinal, type Task, type TaskFailure } from '../../domain/task.ts';
 import { cancelGraceMs, refundTask } from '../../stores/tasks.ts';
 import { listTasks } from '../../stores/task-list.ts';
+import { ownTask } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
+import { HttpError } from '../errors.ts';
 import { createdBetween, cutPage, idPage, nextCursorSchema, opaqueId, strictQuery, textParameter } from '../fields.ts';
-import { ownTask } from '../own-task.ts';
-import { holdUntilEnd, preferenceApplied, preferHeader } from '../prefer-wait.ts';
 import {
   cancelledTaskSchema,
   presentCancelledTask,
@@ -16,7 +16,7 @@ import {
   stateParameter,
   taskRecordSchema,
 } from '../presenters/task-record.ts';
-import { HttpError } from '../errors.ts';
+import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts';
 
 const recordInfo = defineEndpoint({
   operationId: 'recordInfo',
@@ -39,7 +39,7 @@ const recordInfo = defineEndpoint({
   handler: async ({ caller: { accountId }, dialect, task, ctx }, deps) => {
     const { unknownTask, taskRecord } = translationOf(dialect);
     if (task === undefined) throw noSuchTask(unknownTask);
-    const isHeld = !isFinal(task.state) && (await holdUntilEnd(ctx, deps, task));
+    const isHeld = !isFinal(task.state) && (await longPoll(ctx, deps.taskWaiters, task));
     const record = await presentTask(deps, isHeld ? await ownTask(deps.db, task.taskId, accountId) : task);
     return taskRecord(record, deps.models);
   },

@@ -1,0 +1,76 @@
+import type { Router } from '@koa/router';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { isFromThisMachine } from '../client-address.ts';
+import type { Context, Extras, RequestState } from '../context.ts';
+import { defineEndpoint } from '../define-endpoint.ts';
+import { HttpError } from '../errors.ts';
+import type { HttpDeps } from '../http-deps.ts';
+
+const healthz = defineEndpoint({
+  operationId: 'healthz',
+  method: 'get',
+  path: '/healthz',
+  tag: 'service',
+  scope: 'none',
+  // Says nothing about the parts that the process depends on.
+  summary: 'Whether the process lives',
+  data: z.strictObject({}),
+  handler: async () => ({}),
+});
+
+/** Probes give up after a few seconds themselves. */
+const timeoutMs = 3_000;
+
+const readyz = defineEndpoint({
+  operationId: 'readyz',
+  method: 'get',
+  path: '/readyz',
+  tag: 'service',
+  scope: 'none',
+  summary: 'Whether requests should be sent here',
+  data: z.strictObject({}),
+  failures: ['not_ready', 'database_unavailable', 'database_busy'],
+  handler: async (_call, deps) => {
+    if (deps.isLeaving?.() === true) throw new HttpError('not_ready', { data: { away: ['stopping'] } });
+    const unavailable = await withinTimeout((deps.ready ?? (() => databaseOnly(deps)))());
+    if (unavailable.length > 0) throw new HttpError('not_ready', { data: { away: unavailable } });
+    return {};
+  },
+});
+
+const selectOne = { name: 'ready', text: 'select 1 as one' };
+
+async function databaseOnly({ db }: HttpDeps): Promise<readonly string[]> {
+  await db.run(selectOne);
+  return [];
+}
+
+async function withinTimeout(check: Promise<readonly string[]>): Promise<readonly string[]> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([check, delay(timeoutMs, ['no answer in time'], { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
+}
+
+export const healthEndpoints = [healthz, readyz];
+
+/**
+ * `GET /metrics` on the public port, for this machine alone; any other client gets 404. They say nothing about single
+ * accounts, but the volume of business and the state of the books are for the operator only.
+ */
+export function metricsRoute(router: Router<RequestState, Extras>, { metrics }: HttpDeps): void {
+  if (metrics === undefined) return;
+  router.get('/metrics', async (ctx) => {
+    if (!isFromThisMachine(ctx.req)) throw new HttpError('unknown_endpoint');
+    await showMetrics(ctx, metrics);
+  });
+}
+
+/** Answers in Prometheus' text format, without an envelope. */
+export async function showMetrics(ctx: Context, metrics: NonNullable<HttpDeps['metrics']>): Promise<void> {
+  ctx.body = await metrics.metrics();
+  ctx.set('Content-Type', metrics.contentType);
+}

@@ -1,0 +1,171 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Logger } from 'pino';
+import type { HttpApp } from '../app.ts';
+import { describeError, HttpError } from '../errors.ts';
+import { hasAmbiguousFraming } from '../middleware/malformed-requests.ts';
+import { answerClientError, refuse } from './client-errors.ts';
+import { type Connections, trackConnections } from './connections.ts';
+import { maxBodyBytes } from './read-json.ts';
+
+export type HttpServer = {
+  /** The port in use, also when any free one was asked for. */
+  readonly port: number;
+  /**
+   * Takes no new connections, closes idle ones, lets running requests end for `drainMs` at most and then cuts them off.
+   * Never rejects; a second call waits for the first.
+   */
+  close(drainMs: number): Promise<void>;
+};
+
+export type HttpServerOptions = {
+  readonly app: HttpApp;
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly log: Logger;
+  readonly limits?: Partial<ServerLimits>;
+};
+
+/** Bounds on what a connection may cost; times in milliseconds. */
+export type ServerLimits = {
+  /** From the first byte to the end of the headers. */
+  readonly headersTimeoutMs: number;
+  /** From the first byte to the end of the body. */
+  readonly requestTimeoutMs: number;
+  /** How long an idle connection is kept; longer than the usual 60 s of a load balancer, which must be the one to close. */
+  readonly keepAliveTimeoutMs: number;
+  /** A connection on which nothing moves, as of a client that does not read; longer than a held answer may take. */
+  readonly stalledTimeoutMs: number;
+  readonly maxHeaderBytes: number;
+  readonly maxConnections: number;
+  /** How often the first two are checked. */
+  readonly checkEveryMs: number;
+};
+
+const defaultServerLimits: ServerLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  keepAliveTimeoutMs: 65_000,
+  stalledTimeoutMs: 120_000,
+  maxHeaderBytes: 16 * 1024,
+  maxConnections: 10_000,
+  checkEveryMs: 2_000,
+};
+
+/** Starts listening; rejects when the address is taken or unknown. */
+export async function startHttpServer({ app, host, port, log, limits }: HttpServerOptions): Promise<HttpServer> {
+  const connections = trackConnections();
+  const server = boundedServer({ ...defaultServerLimits, ...limits });
+  serve(server, app, connections, log);
+  await listen(server, host, port);
+  // Such as too many open files on accepting; the connections that are open go on.
+  server.on('error', (error) => log.error({ error: describeError(error) }, 'the HTTP server has a fault'));
+  let closed: Promise<void> | undefined;
+  return { port: portOf(server), close: (drainMs) => (closed ??= drain(server, connections, drainMs)) };
+}
+
+function boundedServer(limits: ServerLimits): Server {
+  const server = createServer({
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: limits.checkEveryMs,
+    maxHeaderSize: limits.maxHeaderBytes,
+    // Node would refuse in its own words; the app does it in the envelope.
+    requireHostHeader: false,
+  });
+  server.timeout = limits.stalledTimeoutMs;
+  server.maxConnections = limits.maxConnections;
+  // Node would drop headers beyond its limit silently; the app counts them and refuses.
+  server.maxHeadersCount = 0;
+  return server;
+}
+
+/**
+ * Requests of one connection that may wait for each other; of a connection with more, these are answered and it is closed, as
+ * RFC 9112 (section 9.3.2) lets us.
+ */
+const maxPipelined = 32;
+
+function serve(server: Server, app: HttpApp, connections: Connections, log: Logger): void {
+  const callback = app.callback();
+  // What follows a request of ambiguous length is not read: it may be the body of another.
+  const refused = new WeakSet<Duplex>();
+  const refuseConnection = (error: Error, socket: Duplex) => {
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    const errorCode = answerClientError(error, socket, connections.lastOf(socket));
+    if (errorCode !== undefined) log.info({ errorCode, reason: error.message }, 'a connection was refused');
+  };
+  const handle = (req: IncomingMessage, res: ServerResponse) => {
+    if (hasAmbiguousFraming(req)) refuseConnection(new Error('the end of a request is in doubt'), req.socket);
+    if (connections.runningOn(req.socket) >= maxPipelined) {
+      refuseConnection(new Error('too many requests without waiting for answers'), req.socket);
+    }
+    if (refused.has(req.socket)) return;
+    connections.serve({ req, res }, () => void callback(req, res));
+  };
+  server.on('connection', (socket) => connections.connected(socket));
+  server.on('drop', roomMaker(server, connections, log));
+  server.on('request', handle);
+  // "Go on" only to a body that will be read; a larger one is refused before it is sent.
+  server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
+    if (!(Number(req.headers['content-length']) > maxBodyBytes)) res.writeContinue();
+    handle(req, res);
+  });
+  // An expectation we do not know may be ignored (RFC 9110, section 10.1.1); Node would answer without an envelope.
+  server.on('checkExpectation', handle);
+  server.on('connect', (_req, socket) => refuseConnect(socket));
+  server.on('clientError', refuseConnection);
+}
+
+/** This is no proxy. */
+function refuseConnect(socket: Duplex): void {
+  const allow = 'GET, HEAD, OPTIONS, POST';
+  const msg = `the method CONNECT is not allowed; allowed: ${allow}`;
+  refuse(socket, new HttpError('method_not_allowed', { msg, headers: { Allow: allow } }));
+}
+
+/** A full server is logged this often at most. */
+const fullLogMs = 10_000;
+
+/**
+ * Node has closed the connection beyond the bound without an answer. So that a flood of connections does not lock out the
+ * others, a twentieth of those without a request in work is closed to make room for the next ones.
+ */
+function roomMaker({ maxConnections }: Server, connections: Connections, log: Logger): () => void {
+  let loggedAt = -Infinity;
+  return () => {
+    const closed = connections.makeRoom(Math.ceil(maxConnections / 20));
+    if (performance.now() - loggedAt < fullLogMs) return;
+    loggedAt = performance.now();
+    log.warn({ maxConnections, closed }, 'too many connections');
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
+  return address.port;
+}
+
+async function drain(server: Server, connections: Connections, drainMs: number): Promise<void> {
+  const over = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  connections.closeWhenIdle();
+  const timer = setTimeout(() => server.closeAllConnections(), drainMs);
+  await over;
+  clearTimeout(timer);
+}

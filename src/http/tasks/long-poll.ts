@@ -1,0 +1,128 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Database } from '../../stores/database.ts';
+import { listEndedAmong } from '../../stores/tasks.ts';
+import type { Context } from '../context.ts';
+
+/** A longer wait is shortened to this, which the answer says in `Preference-Applied`. */
+const maxWaitSeconds = 60;
+
+/** Documents an endpoint that can hold its answer. */
+export const preferHeader = z.object({
+  Prefer: z
+    .string()
+    .optional()
+    // No example: /docs would fill it in, and a person who tries the operation out would wait.
+    .meta({
+      description: `\`wait=N\` holds the answer until the task ends or N seconds (at most ${maxWaitSeconds}) have passed.`,
+    }),
+});
+
+export const preferenceApplied = { 'Preference-Applied': '`wait=N` when the answer was held back as asked.' };
+
+/**
+ * Holds the answer as `Prefer: wait=N` asks (RFC 7240, section 4.3), and answers whether it did. The hold ends early with the
+ * task, when the client goes away, and when the service shuts down. A preference that cannot be read is ignored.
+ */
+export async function longPoll(
+  ctx: Context,
+  taskWaiters: TaskWaiters,
+  { taskId, accountId }: { readonly taskId: string; readonly accountId: string },
+): Promise<boolean> {
+  const asked = /(?:^|,)\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i.exec(ctx.get('Prefer'))?.[1] ?? 0;
+  const waitSeconds = Math.min(maxWaitSeconds, Number(asked));
+  if (waitSeconds === 0) return false;
+  const closed = new AbortController();
+  const onClose = () => closed.abort();
+  ctx.res.once('close', onClose);
+  const held = taskWaiters.wait({ taskId, accountId, waitMs: waitSeconds * 1000, signal: closed.signal });
+  await held;
+  ctx.res.off('close', onClose);
+  if (held === undefined) return false;
+  ctx.set('Preference-Applied', `wait=${waitSeconds}`);
+  return true;
+}
+
+/** Requests that wait for the end of a task; one statement every `pauseMs` asks for all of them. */
+export type TaskWaiters = {
+  /**
+   * Resolves when the task has ended, after `waitMs`, when `signal` aborts or on `close`, whichever comes first; never
+   * rejects. Undefined when too many wait already: the caller must answer without waiting.
+   */
+  wait(wanted: TaskWait): Promise<void> | undefined;
+  /** Releases every waiter, and takes no more. */
+  close(): void;
+};
+
+export type TaskWait = {
+  readonly taskId: string;
+  readonly accountId: string;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+};
+
+export type TaskWaiterLimits = {
+  readonly maxWaiters: number;
+  readonly maxPerAccount: number;
+  readonly pauseMs: number;
+};
+
+/** A poll reads as many primary keys as there are waiters at most: a thousand take about a millisecond. */
+const defaultLimits: TaskWaiterLimits = { maxWaiters: 1_000, maxPerAccount: 100, pauseMs: 200 };
+
+type Waiter = { readonly taskId: string; readonly accountId: string; readonly release: () => void };
+
+export function createTaskWaiters(db: Database, limits: Partial<TaskWaiterLimits> = {}): TaskWaiters {
+  const { maxWaiters, maxPerAccount, pauseMs } = { ...defaultLimits, ...limits };
+  const waiters = new Set<Waiter>();
+  let isClosed = false;
+  let isPolling = false;
+  return {
+    wait: (wanted) => {
+      const ofAccount = [...waiters].filter(({ accountId }) => accountId === wanted.accountId).length;
+      if (isClosed || waiters.size >= maxWaiters || ofAccount >= maxPerAccount) return undefined;
+      const released = waitFor(waiters, wanted);
+      if (!isPolling) void pollWhileAnyWait();
+      return released;
+    },
+    close: () => {
+      isClosed = true;
+      for (const waiter of waiters) waiter.release();
+    },
+  };
+
+  async function pollWhileAnyWait(): Promise<void> {
+    isPolling = true;
+    while (waiters.size > 0) {
+      await delay(pauseMs);
+      await releaseEnded(db, waiters);
+    }
+    isPolling = false;
+  }
+}
+
+function waitFor(waiters: Set<Waiter>, { taskId, accountId, waitMs, signal }: TaskWait): Promise<void> {
+  return new Promise((resolve) => {
+    const waiter: Waiter = { taskId, accountId, release };
+    const timer = setTimeout(release, waitMs);
+    signal.addEventListener('abort', release, { once: true });
+    waiters.add(waiter);
+    if (signal.aborted) release();
+    function release(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', release);
+      waiters.delete(waiter);
+      resolve();
+    }
+  });
+}
+
+async function releaseEnded(db: Database, waiters: ReadonlySet<Waiter>): Promise<void> {
+  if (waiters.size === 0) return;
+  try {
+    const ended = await listEndedAmong(db, [...new Set([...waiters].map(({ taskId }) => taskId))]);
+    for (const waiter of waiters) if (ended.has(waiter.taskId)) waiter.release();
+  } catch {
+    // The database is unavailable: each waiter has its own limit, and the read behind it answers the client.
+  }
+}

@@ -1,0 +1,86 @@
+import type { Logger } from 'pino';
+import type { TaskFailure } from '../../domain/task.ts';
+import type { Database } from '../../stores/database.ts';
+import { cancelGraceMs, findTask, refundTask } from '../../stores/tasks.ts';
+
+/** A task that may have been accepted although its request was answered with an error. */
+export type UncertainCreate = { readonly taskId: string; readonly accountId: string };
+
+export type RefundOutcome = 'none' | 'refunded' | 'too_late';
+
+export type UncertainCreates = {
+  /** Adds a task; never waits and never throws. */
+  readonly add: (task: UncertainCreate) => void;
+  /** Waits until every create is settled, for `limitMs` at most; logs those that are left. */
+  readonly drain: (limitMs: number) => Promise<void>;
+};
+
+export type UncertainCreateDeps = {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly onOutcome?: (outcome: RefundOutcome) => void;
+  /** A statement on a lost connection may still be running, but no longer than its limit of 15 s: then absence is proof. */
+  readonly conclusiveMs?: number;
+};
+
+const pollEveryMs = 500;
+const defaultConclusiveMs = 20_000;
+/** Each is a failed request, so this many mean an outage under full load. */
+const maxUncertain = 10_000;
+
+const withdrawn: TaskFailure = {
+  failCode: 'cancelled',
+  failMsg: 'The task was withdrawn, because its request was answered with an error.',
+};
+
+/**
+ * Makes the answer 503 "nothing is charged" true: keeps uncertain creates in memory, looks them up as soon as the database
+ * is available again, and refunds those that exist. A process that is killed meanwhile loses them; docs/decisions.md describes
+ * that window.
+ */
+export function createUncertainCreates(deps: UncertainCreateDeps): UncertainCreates {
+  const uncertain = new Map<string, UncertainCreate & { readonly since: number }>();
+  let settling: Promise<void> | undefined;
+
+  async function settleAll(): Promise<void> {
+    while (uncertain.size > 0) {
+      await pause();
+      for (const task of uncertain.values()) {
+        const outcome = await refundIfCreated(deps, task).catch(() => undefined);
+        // The database is still unavailable: the others wait for the next poll.
+        if (outcome === undefined) break;
+        if (outcome === 'none' && Date.now() - task.since < (deps.conclusiveMs ?? defaultConclusiveMs)) continue;
+        uncertain.delete(task.taskId);
+        deps.onOutcome?.(outcome);
+        if (outcome !== 'none') deps.log.warn({ ...task, outcome }, 'a task in doubt was found after all');
+      }
+    }
+    settling = undefined;
+  }
+
+  return {
+    add: (task) => {
+      if (uncertain.size >= maxUncertain) deps.log.error(task, 'too many tasks in doubt: this one is not looked for');
+      else uncertain.set(task.taskId, { ...task, since: Date.now() });
+      settling ??= settleAll();
+    },
+    drain: async (limitMs) => {
+      await Promise.race([settling, pause(limitMs)]);
+      for (const task of uncertain.values()) deps.log.error(task, 'stopped while this task was in doubt');
+      uncertain.clear();
+    },
+  };
+}
+
+/** The first final state wins: a task that has succeeded meanwhile stays charged. */
+async function refundIfCreated({ db }: UncertainCreateDeps, { taskId }: UncertainCreate): Promise<RefundOutcome> {
+  if ((await findTask(db, taskId)) === undefined) return 'none';
+  const { task } = await refundTask(db, taskId, withdrawn, { terminatesAfterMs: cancelGraceMs });
+  return task.state === 'fail' ? 'refunded' : 'too_late';
+}
+
+function pause(ms = pollEveryMs): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createRateLimiter, refusalHeaders } from '../../../src/http/limits/rate-limits.ts';
+
+test('each caller has its own quota, and gets it back evenly', () => {
+  let now = 1_000_000;
+  const limiter = createRateLimiter({ quota: 4, windowMs: 1_000 }, () => now);
+  const taken = (key: string) => limiter.take(key).isAllowed;
+  assert.deepEqual([taken('a'), taken('a'), taken('a'), taken('a'), taken('a')], [true, true, true, true, false]);
+  assert.equal(taken('b'), true);
+  now += 250;
+  assert.deepEqual([taken('a'), taken('a')], [true, false]);
+  now += 10_000;
+  assert.equal(limiter.peek('a').remaining, 4, 'and never more than the quota');
+});
+
+test('a refused event and a mere look cost nothing', () => {
+  let now = 0;
+  const limiter = createRateLimiter({ quota: 1, windowMs: 1_000 }, () => now);
+  limiter.take('a');
+  for (let i = 0; i < 100; i += 1) {
+    limiter.take('a');
+    limiter.peek('a');
+  }
+  now = 1_000;
+  assert.equal(limiter.take('a').isAllowed, true);
+});
+
+test('Retry-After is the time until there is room, and up to half a window more, so that not all come back together', () => {
+  const rate = { quota: 1, windowMs: 10_000 };
+  const limiter = createRateLimiter(rate, () => 0);
+  limiter.take('a');
+  const left = limiter.peek('a');
+  const retryAfter = (random: number) => refusalHeaders('reads', rate, left, () => random)['Retry-After'];
+  assert.deepEqual([0, 0.5, 0.999].map(retryAfter), ['10', '12', '14']);
+  const told = new Set(Array.from({ length: 200 }, () => refusalHeaders('reads', rate, left)['Retry-After']));
+  assert.deepEqual([...told].toSorted(), ['10', '11', '12', '13', '14']);
+});

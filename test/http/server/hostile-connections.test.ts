@@ -1,0 +1,354 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { findAccount } from '../../../src/stores/accounts.ts';
+import type { Database } from '../../../src/stores/database.ts';
+import { auditLedger } from '../../../src/stores/ledger-audit.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { assertRefused } from '../../support/http-client.ts';
+import { parseAnswer, type RawConnection, rawConnection, rawExchange } from '../../support/http-raw.ts';
+import {
+  type HttpService,
+  type HttpServiceOptions,
+  plainRequest,
+  startHttpService,
+} from '../../support/http-service.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+let database: TestDatabase;
+let service: HttpService;
+before(async () => {
+  database = await createTestDatabase();
+  service = await startHttpService({ database });
+});
+after(async () => {
+  await service.close();
+  const violations = await auditLedger(database.db);
+  await database.close();
+  assert.deepEqual(violations, []);
+});
+
+async function withService(options: HttpServiceOptions, work: (own: HttpService) => Promise<void>): Promise<void> {
+  const own = await startHttpService({ database, ...options });
+  try {
+    await work(own);
+  } finally {
+    await own.close();
+  }
+}
+
+async function assertServes(own: HttpService): Promise<void> {
+  assert.equal((await own.send('GET', '/healthz')).status, 200);
+}
+
+async function assertNothingCharged(accountId: string, credits: number): Promise<void> {
+  const account = await findAccount(database.db, accountId);
+  assert.deepEqual([account?.balance, account?.unfinishedTasks], [credits, 0]);
+}
+
+const health = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+const post = 'POST /api/v1/jobs/createTask HTTP/1.1\r\nHost: x\r\n';
+const chunked = `${post}Transfer-Encoding: chunked\r\n`;
+const emptyChunks = '\r\n0\r\n\r\n';
+/** Stands behind each odd request; whoever takes it for a request has been tricked. */
+const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n';
+
+function createHead(key: string, ...headers: string[]): string {
+  return `${[`${post}Authorization: Bearer ${key}`, 'Content-Type: application/json', ...headers].join('\r\n')}\r\n\r\n`;
+}
+
+for (const [name, bytes] of [
+  ['the same length twice', `${post}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello`],
+  ['a list of lengths', `${post}Content-Length: 5, 5\r\n\r\nhello`],
+  ['a length with a sign', `${post}Content-Length: +5\r\n\r\nhello`],
+  ['a hexadecimal length', `${post}Content-Length: 0x5\r\n\r\nhello`],
+  ['an empty length', `${post}Content-Length: \r\n\r\nhello`],
+  ['a length beyond counting', `${post}Content-Length: 99999999999999999999999\r\n\r\nhello`],
+  ['a length, then chunks', `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n${emptyChunks}`],
+  ['chunks, then a length', `${chunked}Content-Length: 5\r\n${emptyChunks}`],
+  ['a coding that looks like chunked', `${post}Transfer-Encoding: xchunked\r\n${emptyChunks}`],
+  ['a coding over chunked', `${post}Transfer-Encoding: chunked, identity\r\n${emptyChunks}`],
+  ['a coding under chunked', `${post}Transfer-Encoding: gzip, chunked\r\n${emptyChunks}`],
+  ['two codings, chunked first', `${chunked}Transfer-Encoding: identity\r\n${emptyChunks}`],
+  ['two codings, chunked last', `${post}Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n${emptyChunks}`],
+  ['a coding behind a vertical tab', `${post}Transfer-Encoding: \x0bchunked\r\n${emptyChunks}`],
+  ['chunks in HTTP/1.0', `${chunked.replace('1.1', '1.0')}Connection: keep-alive\r\n${emptyChunks}`],
+  ['a chunk of negative size', `${chunked}\r\n-5\r\nhello\r\n0\r\n\r\n`],
+  ['a chunk size with a prefix', `${chunked}\r\n0x5\r\nhello\r\n0\r\n\r\n`],
+  ['a chunk size beyond counting', `${chunked}\r\nfffffffffffffffff\r\nhello\r\n0\r\n\r\n`],
+  ['a chunk size with a space', `${chunked}\r\n5 \r\nhello\r\n0\r\n\r\n`],
+  ['chunks between bare line feeds', `${chunked}\r\n5\nhello\n0\n\n`],
+  ['a bare line feed in a chunk extension', `${chunked}\r\n5;a\nb\r\nhello\r\n0\r\n\r\n`],
+  ['a length in a trailer', `${chunked}\r\n0\r\nContent-Length: 5\r\n\r\n`],
+  ['a folded header', 'GET /healthz HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n'],
+  ['a folded coding', `${post}Transfer-Encoding:\r\n chunked\r\n${emptyChunks}`],
+  ['bare line feeds', 'GET /healthz HTTP/1.1\nHost: x\n\n'],
+  ['a bare carriage return', 'GET /healthz HTTP/1.1\r\nHost: x\r\nA: b\rB: c\r\n\r\n'],
+  [
+    'a bare line feed in a header',
+    `GET /healthz HTTP/1.1\r\nHost: x\r\nA: b\nTransfer-Encoding: chunked\r\n${emptyChunks}`,
+  ],
+] as const) {
+  test(`400 ${name}: one answer, then the connection is closed, and nothing behind it is a request`, async () => {
+    const text = await rawExchange(service.server.port, Buffer.from(bytes + smuggled, 'latin1'));
+    assertRefused(parseAnswer(text), 400, /well-formed/);
+    assert.deepEqual(
+      service.log.filter(({ path }) => path === '/smuggled'),
+      [],
+    );
+  });
+}
+
+test('400 an odd request behind a good one: the good one is answered, and nothing more', async () => {
+  const odd = `${post}Transfer-Encoding: gzip, chunked\r\n${emptyChunks}${smuggled}`;
+  assert.equal(parseAnswer(await rawExchange(service.server.port, health + odd)).status, 200);
+  assert.deepEqual(
+    service.log.filter(({ path }) => path === '/smuggled'),
+    [],
+  );
+});
+
+test('413 chunk extensions, which nobody reads, are not read without end', async () => {
+  const bytes = `${chunked}\r\n5;${'a'.repeat(20_000)}\r\nhello\r\n0\r\n\r\n`;
+  assertRefused(parseAnswer(await rawExchange(service.server.port, bytes)), 413, /larger than/);
+});
+
+for (const name of ['Host', 'Authorization', 'Content-Type']) {
+  test(`400 two of ${name}, of which a proxy may have judged the other`, async () => {
+    const asked = `GET /healthz HTTP/1.1\r\n${name}: a\r\n${name}: b\r\nHost: x\r\nConnection: close\r\n\r\n`;
+    assertRefused(parseAnswer(await rawExchange(service.server.port, asked)), 400, /given twice/);
+  });
+}
+
+test('431 more than 100 headers, none of which is left out before it is judged', async () => {
+  const lines = (count: number) => 'a:b\r\n'.repeat(count);
+  const asked = (count: number) => `GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${lines(count - 2)}\r\n`;
+  assert.equal(parseAnswer(await rawExchange(service.server.port, asked(100))).status, 200);
+  for (const count of [101, 2_500]) {
+    assertRefused(parseAnswer(await rawExchange(service.server.port, asked(count))), 431, /headers are too large/);
+  }
+});
+
+test('414 an address over 4 KiB, and 431 one over the bound of all headers', async () => {
+  const asked = (length: number) => `GET /${'a'.repeat(length)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+  assertRefused(parseAnswer(await rawExchange(service.server.port, asked(4_095))), 404, /no such endpoint/);
+  assertRefused(parseAnswer(await rawExchange(service.server.port, asked(4_096))), 414, /too long/);
+  assertRefused(parseAnswer(await rawExchange(service.server.port, asked(20_000))), 431, /headers are too large/);
+});
+
+/** The largest file that is given out without a key. */
+const bundle = '/docs/swagger-ui-bundle.js';
+
+/** Open files of this process; none where the system does not show them. */
+function openFiles(name: RegExp): readonly string[] {
+  const folder = '/proc/self/fd';
+  if (!existsSync(folder)) return [];
+  // A descriptor may be closed between the listing and the look.
+  const targets = readdirSync(folder).map((fd) => {
+    try {
+      return readlinkSync(`${folder}/${fd}`);
+    } catch {
+      return '';
+    }
+  });
+  return targets.filter((target) => name.test(target));
+}
+
+/** A server without the bound would listen for ever. */
+const bounded = { timeout: 180_000 };
+/** Long enough for a request that comes at once, on a busy machine too. */
+const impatient = { headersTimeoutMs: 2_000, requestTimeoutMs: 3_000, checkEveryMs: 20 };
+
+/** Sends one byte after the other, for as long as the server listens. */
+async function dribble(connection: RawConnection, bytes: string): Promise<string> {
+  let next = 0;
+  const timer = setInterval(() => connection.write(bytes.charAt(next++ % bytes.length)), 5);
+  return connection.closed.finally(() => clearInterval(timer));
+}
+
+test(
+  '408 headers that come byte by byte, and no byte at all, hold a connection for the headers timeout only',
+  bounded,
+  async () => {
+    await withService({ limits: { ...impatient, requestTimeoutMs: 600_000 } }, async (own) => {
+      const slow = rawConnection(own.server.port);
+      slow.write('GET /healthz HTTP/1.1\r\nHost: x\r\nA: ');
+      const [dribbled, silent] = [dribble(slow, 'a'), rawConnection(own.server.port).closed];
+      await assertServes(own);
+      for (const text of [await dribbled, await silent]) assertRefused(parseAnswer(text), 408, /took too long/);
+      await assertServes(own);
+    });
+  },
+);
+
+test(
+  '408 a body that comes byte by byte is given up at the request timeout, and nothing is charged',
+  bounded,
+  async () => {
+    await withService({ limits: impatient }, async (own) => {
+      const { accountId, key } = await own.newAccount(1_000);
+      const slow = rawConnection(own.server.port);
+      slow.write(createHead(key, 'Content-Length: 100000'));
+      const dribbled = dribble(slow, JSON.stringify(plainRequest));
+      assert.equal((await own.create((await own.newAccount(1_000)).key, plainRequest)).status, 200);
+      assertRefused(parseAnswer(await dribbled), 408, /took too long/);
+      await assertNothingCharged(accountId, 1_000);
+    });
+  },
+);
+
+test('requests that are sent without waiting are answered one and all, in order', async () => {
+  const { key } = await service.newAccount(100_000);
+  const body = (prompt: string) => JSON.stringify({ ...plainRequest, input: { prompt } });
+  const create = (prompt: string, ...headers: string[]) =>
+    createHead(key, `Content-Length: ${body(prompt).length}`, ...headers) + body(prompt);
+  const paths = ['/healthz', '/nothing', '/readyz'];
+  const asked = Array.from({ length: 9 }, (_, i) => `GET ${paths[i % 3]} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  const all = [create('a'), ...asked, create(' '), create('c', 'Connection: close')].join('');
+  const text = await rawExchange(service.server.port, all);
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status).join();
+  assert.equal(statuses, ['200', '200,404,200', '200,404,200', '200,404,200', '422', '200'].join());
+});
+
+test('a connection is served one request at a time, and may have 32 waiting; these are answered, and then it is closed', async () => {
+  let asked = 0;
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  const ready = async () => {
+    asked += 1;
+    await gate;
+    return [];
+  };
+  await withService({ ready }, async (own) => {
+    const connection = rawConnection(own.server.port);
+    connection.write('GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000));
+    await waitFor('the refusal', () => own.log.find(({ reason }) => /too many requests/.test(String(reason))));
+    await assertServes(own);
+    assert.equal(asked, 1);
+    release();
+    const text = await connection.closed;
+    assert.deepEqual([asked, text.match(/HTTP\/1\.1 200/g)?.length], [32, 32]);
+  });
+});
+
+test('a full server refuses by closing, and what keeps nobody waiting gives way to the next', async () => {
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  const ready = () => gate.then(() => []);
+  await withService({ ready, limits: { maxConnections: 4 } }, async (own) => {
+    const busy = rawConnection(own.server.port);
+    busy.write('GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    const reading = rawConnection(own.server.port);
+    reading.socket.pause();
+    reading.write(`GET ${bundle} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    const idle = [rawConnection(own.server.port), rawConnection(own.server.port)];
+    for (const connection of idle) {
+      connection.write(health);
+      await connection.received(/200 OK.*}$/s);
+    }
+    const gone: string[] = [];
+    for (const [name, connection] of Object.entries({ reading, first: idle[0], second: idle[1], busy })) {
+      void connection?.closed.then(() => gone.push(name));
+    }
+    // Each is turned away, and makes room for one more.
+    const rounds = [];
+    for (let round = 0; round < 2; round += 1) {
+      assert.equal(await rawConnection(own.server.port).closed, '');
+      const next = rawConnection(own.server.port);
+      next.write(health);
+      await next.received(/200 OK.*}$/s);
+      rounds.push(next);
+    }
+    assert.deepEqual(gone, ['first', 'second']);
+    for (const next of rounds) next.socket.destroy();
+    release();
+    assert.equal(parseAnswer(await busy.closed).status, 200, 'whoever is being served is left alone');
+    reading.socket.destroy();
+    const lines = own.log.filter(({ msg }) => msg === 'too many connections');
+    assert.deepEqual(lines.length, 1, 'the log does not grow with the flood');
+  });
+});
+
+test('a full server of readers who take for ever cuts the oldest of them off', async () => {
+  await withService({ limits: { maxConnections: 3 } }, async (own) => {
+    const readers = Array.from({ length: 3 }, () => {
+      const connection = rawConnection(own.server.port);
+      connection.socket.pause();
+      connection.write(`GET ${bundle} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      return connection;
+    });
+    await waitFor('the turning away of one more', async () => {
+      const text = await rawConnection(own.server.port).closed;
+      return text === '' && own.log.find(({ closed }) => closed === 1);
+    });
+    await assertServes(own);
+    for (const { socket } of readers) socket.destroy();
+  });
+});
+
+test('an answer that nobody reads is cut off when nothing has moved for the bound, and no file stays open', async () => {
+  await withService({ limits: { stalledTimeoutMs: 200 } }, async (own) => {
+    const connection = rawConnection(own.server.port);
+    connection.socket.pause();
+    connection.write(`GET ${bundle} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(20));
+    await waitFor('the line', () => own.log.find(({ path, aborted }) => path === bundle && aborted === true));
+    await waitFor('the closing of the files', () => (openFiles(/swagger-ui-bundle/).length === 0 ? true : undefined));
+    connection.socket.destroy();
+    await assertServes(own);
+  });
+});
+
+test('a client that resets its connection within the body has created nothing', async () => {
+  const { accountId, key } = await service.newAccount(1_000);
+  const connection = rawConnection(service.server.port);
+  connection.write(`${createHead(key, 'Content-Length: 1000')}{"model":`);
+  await waitFor('the key to be used', async () => {
+    const text = 'select last_used_at from api_keys where account_id = $1';
+    const [row] = await database.db.run<{ last_used_at: number | null }>({ name: 'test-use', text }, [accountId]);
+    return row?.last_used_at ?? undefined;
+  });
+  connection.socket.resetAndDestroy();
+  await waitFor('the line', () =>
+    service.log.find((line) => line['accountId'] === accountId && line['aborted'] === true),
+  );
+  await assertNothingCharged(accountId, 1_000);
+  await assertServes(service);
+});
+
+for (const moment of ['before', 'after'] as const) {
+  test(`a client that goes away ${moment} the commit finds its task by its Idempotency-Key, charged once and started`, async () => {
+    let reached = () => {};
+    let goOn = () => {};
+    const atGate = new Promise<void>((resolve) => (reached = resolve));
+    const gate = new Promise<void>((resolve) => (goOn = resolve));
+    const { db } = database;
+    const pause = () => {
+      reached();
+      return gate;
+    };
+    const run: Database['run'] = async (statement, values) => {
+      const isAcceptance = statement.name === 'accept-task';
+      if (isAcceptance && moment === 'before') await pause();
+      const rows = await db.run(statement, values);
+      if (isAcceptance && moment === 'after') await pause();
+      // The generic type of the rows is lost between the two.
+      return rows as never;
+    };
+    await withService({ db: { ...db, run } }, async (own) => {
+      const { accountId, key } = await own.newAccount(1_000);
+      const body = JSON.stringify(plainRequest);
+      const connection = rawConnection(own.server.port);
+      connection.write(createHead(key, 'Idempotency-Key: k', `Content-Length: ${body.length}`) + body);
+      await atGate;
+      connection.socket.resetAndDestroy();
+      await waitFor('the line', () =>
+        own.log.find((line) => line['accountId'] === accountId && line['aborted'] === true),
+      );
+      goOn();
+      const [started] = await waitFor('the start', () => (own.started.length > 0 ? own.started : undefined));
+      const again = await own.create(key, plainRequest, { 'idempotency-key': 'k' });
+      assert.deepEqual([again.json.data['taskId'], again.headers['idempotency-replayed']], [started?.taskId, 'true']);
+      assert.equal((await findAccount(db, accountId))?.balance, 1_000 - 165);
+    });
+  });
+}

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findJsonFault, maxJsonDepth } from '../../../src/http/server/json-faults.ts';
+
+for (const [text, path] of [
+  ['{"a":1,"a":1}', 'a'],
+  ['{ "a" : 1 , "b" : {} , "a" : 2 }', 'a'],
+  ['{"a":{"b":1,"c":[],"b":2}}', 'a.b'],
+  ['{"a":[{},{"b":1},{"b":1,"b":2}]}', 'a[2].b'],
+  ['{"a":[[0,{"b":1,"b":2}]]}', 'a[0][1].b'],
+  ['{"a":"{","b":"\\"","a":1}', 'a'],
+  ['{"a\\\\":1,"b":"\\\\","a\\\\":2}', 'a\\'],
+  ['{"a":1,"\\u0061":2}', 'a'],
+  ['{"__proto__":1,"__proto__":2}', '__proto__'],
+  ['{"":1,"":2}', ''],
+] as const) {
+  test(`a key that is given twice is named: ${text}`, () => {
+    assert.deepEqual(findJsonFault(text), { kind: 'repeated_key', path });
+  });
+}
+
+for (const text of [
+  '{}',
+  '{"a":{"a":{"a":1}},"b":{"a":1}}',
+  '{"a":[{"a":1},{"a":1}]}',
+  '{"a":["b","b",{},"b"],"b":"a"}',
+  '{"a":"a","b":"a","A":"a"}',
+  '{"a":"\\"a\\":1,\\"a\\":2"}',
+  '{"a":"\\\\","b":"{\\"b\\":1}"}',
+  '{"toString":1,"constructor":2,"__proto__":{"toString":3}}',
+  '{"a":"\\ud83c\\udfac","b":"\\\\u0000"}',
+]) {
+  test(`no key is given twice: ${text}`, () => {
+    assert.equal(findJsonFault(text), undefined);
+  });
+}
+
+test('whatever JSON.stringify writes has no fault, and a key that is added once more is found', () => {
+  const anyObject = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ maxDepth: 5 }), { minKeys: 1 });
+  fc.assert(
+    fc.property(anyObject, fc.nat(), fc.constantFrom(undefined, 2, '\t'), (value, nth, space) => {
+      const text = JSON.stringify(value, undefined, space);
+      fc.pre(!/\\u0000|\\ud[89a-f]/.test(text));
+      assert.equal(findJsonFault(text), undefined);
+      const names = Object.keys(value);
+      const name = names[nth % names.length] ?? '';
+      const twice = `${text.slice(0, text.lastIndexOf('}'))},${JSON.stringify(name)}:0}`;
+      assert.equal(findJsonFault(twice)?.kind, 'repeated_key', twice);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('values may be nested so deep and no deeper, in arrays and in objects', () => {
+  const arrays = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+  const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+  for (const nested of [arrays, objects]) {
+    assert.equal(findJsonFault(nested(maxJsonDepth)), undefined);
+    assert.deepEqual(findJsonFault(nested(maxJsonDepth + 1)), { kind: 'too_deep' });
+    assert.deepEqual(findJsonFault(nested(20_000)), { kind: 'too_deep' });
+  }
+});
+
+test('a body of the largest size is looked through in time that grows with its length alone', () => {
+  const size = 256 * 1024;
+  const largest = [
+    `{"a":[${'"",'.repeat(size / 3)}""]}`,
+    `{"a":"${'\\\\'.repeat(size / 2)}"}`,
+    `{"a":"${'\\"'.repeat(size / 2)}"}`,
+    `{${Array.from({ length: size / 10 }, (_, i) => `"${i}":0`).join()}}`,
+    `{"a":[${'{},'.repeat(size / 3)}{}]}`,
+  ];
+  for (const text of largest) {
+    findJsonFault(text);
+    const startedAt = process.cpuUsage();
+    assert.equal(findJsonFault(text), undefined);
+    const { user, system } = process.cpuUsage(startedAt);
+    assert.ok(user + system < 500_000, `${user + system} µs of CPU for ${text.slice(0, 20)}`);
+  }
+});

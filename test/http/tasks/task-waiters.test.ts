@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { createTaskWaiters } from '../../../src/http/tasks/long-poll.ts';
+import { type Database, DatabaseAway } from '../../../src/stores/database.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+/** A database in which the listed tasks have ended; counts the looks, and is away when told so. */
+function databaseOf(ended: Set<string>): { db: Database; looks: string[][]; isAway: boolean } {
+  const played = {
+    looks: [] as string[][],
+    isAway: false,
+    db: {
+      run: (_statement: unknown, [ids]: [string[]]) => {
+        played.looks.push(ids);
+        if (played.isAway) return Promise.reject(new DatabaseAway(false, undefined));
+        return Promise.resolve(ids.filter((id) => ended.has(id)).map((id) => ({ id })));
+      },
+      // Nothing else of a database is asked for here.
+    } as unknown as Database,
+  };
+  return played;
+}
+
+const { signal } = new AbortController();
+const waitOf = (taskId: string, accountId = 'a') => ({ taskId, accountId, waitMs: 30_000, signal });
+
+test('however many wait, each look is one statement about distinct tasks', async () => {
+  const ended = new Set<string>();
+  const played = databaseOf(ended);
+  const waiters = createTaskWaiters(played.db, { pauseMs: 5 });
+  const ids = Array.from({ length: 5 }, () => randomUUID());
+  const waits = [...ids, ...ids].map((id) => waiters.wait(waitOf(id)));
+  assert.ok(waits.every((wait) => wait !== undefined));
+  await waitFor('two looks', () => played.looks[1]);
+  assert.deepEqual(played.looks[0]?.toSorted(), ids.toSorted());
+  for (const id of ids) ended.add(id);
+  await Promise.all(waits);
+});
+
+test('a database that is away for a moment does not end the wait', async () => {
+  const ended = new Set<string>();
+  const played = databaseOf(ended);
+  played.isAway = true;
+  const waiters = createTaskWaiters(played.db, { pauseMs: 5 });
+  const id = randomUUID();
+  const wait = waiters.wait(waitOf(id));
+  await waitFor('three looks', () => played.looks[2]);
+  ended.add(id);
+  played.isAway = false;
+  await wait;
+});
+
+test('an account that fills its places leaves room for others', async () => {
+  const waiters = createTaskWaiters(databaseOf(new Set()).db, { maxWaiters: 3, maxPerAccount: 2 });
+  const waits = ['a', 'a', 'a', 'b', 'c'].map((account) => waiters.wait(waitOf(randomUUID(), account)));
+  assert.deepEqual(
+    waits.map((wait) => wait !== undefined),
+    [true, true, false, true, false],
+  );
+  waiters.close();
+  for (const wait of waits) await wait;
+  assert.equal(waiters.wait(waitOf(randomUUID(), 'z')), undefined);
+});
+
+test('who has gone already is not kept', async () => {
+  const waiters = createTaskWaiters(databaseOf(new Set()).db, { maxWaiters: 1 });
+  const gone = AbortSignal.abort();
+  await waiters.wait({ ...waitOf(randomUUID()), signal: gone });
+  assert.notEqual(waiters.wait({ ...waitOf(randomUUID()), waitMs: 1 }), undefined);
+});
