@@ -1,6 +1,6 @@
 import { CancelledFailure, Context } from '@temporalio/activity';
-import { setTimeout as delay } from 'node:timers/promises';
 import { TaskFault } from '../src/domain/task-fault.ts';
+import { withinMs } from '../src/domain/time-limit.ts';
 import type { GeneratedVideo, GenerationRequest } from '../src/providers/provider.ts';
 import { endProviderJob } from '../src/stores/provider-jobs.ts';
 import { touchGeneration } from '../src/stores/tasks.ts';
@@ -14,8 +14,8 @@ export const deadlinePassed = new TaskFault(
 );
 
 /**
- * Follows the job to its video. At the deadline the provider is asked once more; a cancelled task stops the job. How a job
- * decides the task's end is committed, so that an attempt whose answer is lost is repeated with the same end.
+ * Follows the job to its video. At the deadline the provider is asked once more; a cancelled task stops the job. The
+ * outcome is committed, so that an attempt whose answer is lost is repeated with the same end.
  */
 export async function followProviderJob(
   deps: ActivityDeps,
@@ -29,7 +29,7 @@ export async function followProviderJob(
     signal.throwIfAborted();
     return await provider.follow(jobId, request, report, signal);
   } catch (error) {
-    if (signal.reason === deadlinePassed) return lastLook(deps, job);
+    if (signal.reason === deadlinePassed) return askOnceMore(deps, job);
     if (signal.aborted) throw await stopped(deps, job);
     if (error instanceof TaskFault && !error.retryable) await failWith(deps, job, 'fail', error);
     throw error;
@@ -37,19 +37,20 @@ export async function followProviderJob(
 }
 
 /** At the deadline the provider is asked once more, since a video that is ready is better than a refund. */
-async function lastLook(deps: ActivityDeps, job: OpenJob): Promise<GeneratedVideo> {
-  const video = await withinMs(lastLookMs, job.provider.result(job.jobId));
+async function askOnceMore(deps: ActivityDeps, job: OpenJob): Promise<GeneratedVideo> {
+  const video = await answerInTime(job.provider.result(job.jobId));
   if (video !== undefined) return video;
-  // Committed before the job is stopped, so that an attempt that repeats this one does not wonder who stopped it.
+  // Committed before the job is stopped, so that a repeated attempt finds the deadline passed, not a job that failed.
   await touchGeneration(deps.db, job.taskId);
-  await withinMs(lastLookMs, job.provider.cancel(job.jobId));
+  await answerInTime(job.provider.cancel(job.jobId));
   await failWith(deps, job, 'abandoned', deadlinePassed);
   throw deadlinePassed;
 }
 
-const lastLookMs = 15_000;
+/** For each of the last calls to the provider. */
+const answerLimitMs = 15_000;
 
-/** Commits the job's end together with its reason, so that an attempt that repeats this one comes to the same end. */
+/** Commits the job's end together with its reason, so that a repeated attempt comes to the same end. */
 function failWith(deps: ActivityDeps, job: OpenJob, outcome: 'fail' | 'abandoned', fault: TaskFault): Promise<void> {
   const { taskId, ordinal } = job;
   const failure = { failCode: fault.failCode, failMsg: fault.message };
@@ -64,21 +65,14 @@ async function stopped(deps: ActivityDeps, job: OpenJob): Promise<Error> {
   if (Context.current().cancellationDetails?.cancelRequested !== true) {
     return new TaskFault('internal', 'This attempt gives way to another.', { retryable: true });
   }
-  const hasStopped = await withinMs(
-    lastLookMs,
-    job.provider.cancel(job.jobId).then(() => true),
-  );
+  const hasStopped = await answerInTime(job.provider.cancel(job.jobId).then(() => true));
   const cancelled = new TaskFault('cancelled', 'The task was cancelled.');
   if (hasStopped === true) await failWith(deps, job, 'abandoned', cancelled);
   return new CancelledFailure('the task was cancelled');
 }
 
-/** The answer, or undefined when it fails or takes too long: these calls are a courtesy, not a step. */
-async function withinMs<T>(limitMs: number, answer: Promise<T>): Promise<T | undefined> {
-  const expiry = new AbortController();
-  try {
-    return await Promise.race([answer.catch(() => undefined), delay(limitMs, undefined, { signal: expiry.signal })]);
-  } finally {
-    expiry.abort();
-  }
+/** The answer, or undefined when it fails or takes too long: the task ends without it, too. */
+function answerInTime<T>(answer: Promise<T>): Promise<T | undefined> {
+  const noAnswer = () => undefined;
+  return withinMs(answerLimitMs, answer.catch(noAnswer), noAnswer);
 }

@@ -2,17 +2,17 @@ import { Context } from '@temporalio/activity';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TaskFault } from '../src/domain/task-fault.ts';
-import type { GeneratedVideo, GenerationRequest, ReferenceImage } from '../src/providers/provider.ts';
+import type { ReferenceImage } from '../src/domain/ports.ts';
+import type { GeneratedVideo, GenerationRequest } from '../src/providers/provider.ts';
 import { DatabaseAway } from '../src/stores/database.ts';
 import { succeedProviderJob } from '../src/stores/provider-jobs.ts';
 import { attemptTouchMs, type GeneratingTask, startGeneration, touchGeneration } from '../src/stores/tasks.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import { deadlinePassed, followProviderJob } from './follow-provider-job.ts';
-import { heartbeatProgress } from './heartbeat-progress.ts';
-import { mediaKeysOf } from './media-keys.ts';
+import { heartbeatProgress } from './heartbeats.ts';
+import { mediaKeysOf, withWorkFolder } from './task-files.ts';
 import { openProviderJob, type OpenJob } from './open-provider-job.ts';
-import { withWorkFolder } from './work-folder.ts';
 
 /** Where the generated video waits for `storeResult`: its key in our own store, and that of the poster delivered with it. */
 export type StagedVideo = { readonly key: string; readonly posterKey?: string };

@@ -5,9 +5,8 @@ import type { TaskResult } from '../src/domain/task.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { StagedVideo } from './generate-video.ts';
-import { withKeepAlive } from './keep-alive.ts';
-import { mediaKeysOf } from './media-keys.ts';
-import { withWorkFolder } from './work-folder.ts';
+import { withKeepAlive } from './heartbeats.ts';
+import { mediaKeysOf, withWorkFolder } from './task-files.ts';
 
 /**
  * Checks that the staged video plays, measures it, sees to its poster and gives both their final keys in our own store. The

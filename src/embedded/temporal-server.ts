@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { SetupError } from '../domain/setup-error.ts';
 import { connectTemporal } from '../temporal/connect.ts';
-import { registerSearchAttributes } from '../temporal/register-search-attributes.ts';
+import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { keptPort } from './kept-port.ts';
 import { runServer } from './own-server.ts';
 import { commandOf, stopProcess } from './running-process.ts';

@@ -3,7 +3,7 @@ import type { Settings } from './settings.ts';
 
 type Sources = Pick<Settings, 'host' | 'port' | 'metricsPort' | 'databaseUrl' | 'temporal' | 'embeddedPorts'>;
 
-/** Where the servers of this installation listen, as far as its settings tell: clients' URLs never lead there. */
+/** Addresses on which the servers of this installation listen, as far as its settings say: clients' URLs are never sent there. */
 export function ownEndpoints(settings: Sources): readonly OwnEndpoint[] {
   const { host, port, metricsPort, databaseUrl, temporal, embeddedPorts } = settings;
   const ports = [port, ...(metricsPort === undefined ? [] : [metricsPort]), ...embeddedPorts];

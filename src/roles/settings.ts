@@ -1,11 +1,12 @@
-import type { Config } from '../config.ts';
+import { join } from 'node:path';
+import { type Config, ConfigError } from '../config.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
 
 /** A configuration in which everything that may be embedded has been found or started. */
 export type Settings = Config & {
   readonly databaseUrl: string;
   readonly temporal: TemporalTarget;
-  /** On which servers of ours listen beside those that these settings name. */
+  /** Ports of embedded servers that these settings do not name otherwise. */
   readonly embeddedPorts: readonly number[];
   readonly secret: string;
   readonly publicUrl: string;
@@ -21,6 +22,30 @@ export type Settings = Config & {
 export type Role = {
   /** Tells proxies to send requests elsewhere: `/readyz` answers 503 from now on, everything else goes on. */
   leave?(): void;
-  /** Drains it within a bound and then returns, whatever happens. */
+  /** Drains it within a time limit; never rejects. */
   close(): Promise<void>;
 };
+
+/** The settings of an API or worker process, where nothing is embedded. Throws `ConfigError` for what is missing. */
+export function externalSettings(config: Config): Settings {
+  const { databaseUrl, temporal, secret, resultStore } = config;
+  const missing = [
+    ...(databaseUrl === undefined ? ['DATABASE_URL: must be set; only "npm start" brings a database of its own'] : []),
+    ...(temporal === undefined ? ['TEMPORAL_ADDRESS: must be set; only "npm start" brings a Temporal of its own'] : []),
+    ...(secret === undefined ? ['VIDEOGEN_SECRET: must be set'] : []),
+    ...(resultStore === undefined ? ['RESULT_STORE: must be set, for api and workers share it'] : []),
+  ];
+  if (databaseUrl === undefined || temporal === undefined || secret === undefined || resultStore === undefined) {
+    throw new ConfigError(missing);
+  }
+  return {
+    ...config,
+    databaseUrl,
+    temporal,
+    embeddedPorts: [],
+    secret,
+    resultStore,
+    publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
+    workFolder: join(config.dataFolder, 'work'),
+  };
+}

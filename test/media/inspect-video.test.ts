@@ -3,9 +3,9 @@ import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { TaskFault } from '../../src/domain/task-fault.ts';
-import type { Ffmpeg } from '../../src/media/ffmpeg.ts';
+import type { Ffmpeg } from '../../src/domain/ports.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
-import { isPosterOf } from '../../src/media/is-poster-of.ts';
+import { isPosterOf } from '../../src/media/poster.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import { oldFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
 

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { withinMs } from '../../domain/time-limit.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { HttpError } from '../errors.ts';
@@ -30,7 +30,8 @@ const readyz = defineEndpoint({
   failures: ['not_ready', 'database_unavailable', 'database_busy'],
   handler: async (_call, deps) => {
     if (deps.isLeaving?.() === true) throw new HttpError('not_ready', { data: { away: ['stopping'] } });
-    const away = await inTime((deps.ready ?? (() => databaseOnly(deps)))());
+    const check = (deps.ready ?? (() => databaseOnly(deps)))();
+    const away = await withinMs(timeoutMs, check, () => ['no answer in time']);
     if (away.length > 0) throw new HttpError('not_ready', { data: { away } });
     return {};
   },
@@ -41,15 +42,6 @@ const selectOne = { name: 'ready', text: 'select 1 as one' };
 async function databaseOnly({ db }: HttpDeps): Promise<readonly string[]> {
   await db.run(selectOne);
   return [];
-}
-
-async function inTime(check: Promise<readonly string[]>): Promise<readonly string[]> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([check, delay(timeoutMs, ['no answer in time'], { signal: timer.signal })]);
-  } finally {
-    timer.abort();
-  }
 }
 
 export const healthEndpoints = [healthz, readyz];

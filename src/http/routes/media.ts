@@ -1,5 +1,5 @@
 import type { Router } from '@koa/router';
-import type { LinkedFile, ResultStore } from '../../media/result-store.ts';
+import type { LinkedFile, ResultStore } from '../../domain/ports.ts';
 import { answer } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import type { Context, Extras, RequestState } from '../request-state.ts';

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import sharp from 'sharp';
 import type { FrameSize } from '../../domain/frame-size.ts';
 import { TaskFault } from '../../domain/task-fault.ts';
-import type { ReferenceImage } from '../provider.ts';
+import type { ReferenceImage } from '../../domain/ports.ts';
 import type { Layer, Still, Stretch } from './layers.ts';
 
 type Side = keyof FrameSize;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { Context } from '@temporalio/activity';
-import { heartbeatProgress } from '../../activities/heartbeat-progress.ts';
+import { heartbeatProgress } from '../../activities/heartbeats.ts';
 
 type Beat = (details: unknown) => void;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSharedSync } from '../../src/media/shared-sync.ts';
+import { createSharedSync } from '../../src/media/durable-copy.ts';
 
 type Write = { readonly folder: string; end(error?: Error): void };
 
