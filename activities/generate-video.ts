@@ -19,8 +19,8 @@ export type StagedVideo = { readonly key: string; readonly posterKey?: string };
 
 /**
  * Runs the generation to its end, or resumes the provider's job that an earlier attempt began. Reports progress by
- * heartbeat. The task's own deadline limits how long it runs, over all attempts; what it waits in between is not counted. The
- * order's `deadlineMs` counts only for a task that was accepted before tasks kept theirs.
+ * heartbeat. The task's own deadline limits the time it runs, over all attempts, without the pauses between them. The order's
+ * `deadlineMs` counts only for a task that was accepted before deadlines were stored.
  */
 export function createGenerateVideo(deps: ActivityDeps) {
   return ({ taskId, deadlineMs }: { taskId: string; deadlineMs: number }): Promise<StagedVideo> =>
@@ -53,7 +53,7 @@ async function generate(deps: ActivityDeps, task: GeneratingTask, workFolder: st
   }
 }
 
-/** While the database is away, what the attempt uses of the deadline is counted short, and nothing else happens. */
+/** While the database is unavailable, the time that the attempt uses of its deadline is not counted; nothing else happens. */
 async function touch(deps: ActivityDeps, taskId: string): Promise<void> {
   await touchGeneration(deps.db, taskId).catch((error: unknown) =>
     deps.log.warn({ err: error, taskId }, 'generation not recorded as alive'),
@@ -75,7 +75,7 @@ function limitsOf(context: Context, leftMs: number): { readonly signal: AbortSig
   return { signal: limits.signal, release };
 }
 
-/** An earlier attempt may have got its video into our store, and only its answer was lost; then nothing is generated again. */
+/** An earlier attempt may have stored its video, and only its answer was lost; then nothing is generated again. */
 async function stagedEarlier(deps: ActivityDeps, taskId: string, workFolder: string): Promise<StagedVideo | undefined> {
   const { staged, stagedPoster } = mediaKeysOf(taskId);
   if (!(await deps.media.fetchTo(staged, join(workFolder, 'staged.mp4')))) return undefined;
@@ -84,7 +84,7 @@ async function stagedEarlier(deps: ActivityDeps, taskId: string, workFolder: str
   return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
 }
 
-/** Whatever broke off because time was up, the task ends; a database that is away is waited for, to look at the job again. */
+/** After the deadline every error ends the task; but an unavailable database is waited for, to check the job once more. */
 async function openInTime(
   deps: ActivityDeps,
   task: GeneratingTask,
@@ -125,7 +125,7 @@ async function stageVideo(deps: ActivityDeps, taskId: string, video: GeneratedVi
   return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
 }
 
-/** Far more than a JPEG of 720p needs; what is larger is no poster, and is not copied about. */
+/** Far more than a JPEG of 720p needs; a larger file is no poster, and is not copied. */
 const maxPosterBytes = 4 * 1024 * 1024;
 
 /** Whether there was one to stage: without it the poster is made from the video. */

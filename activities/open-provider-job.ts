@@ -11,8 +11,8 @@ import {
 import type { ActivityDeps } from './deps.ts';
 
 /**
- * An intent without an answer that is younger than this may belong to a call that is still on its way, from a worker that
- * was taken for dead; a provider that does not know the job yet is asked again later.
+ * A younger intent without an answer may belong to a call that still runs, from a worker that was taken for dead; a provider
+ * that does not know the job yet is asked again later.
  */
 const settledAfterMs = 60_000;
 
@@ -37,7 +37,7 @@ export async function openProviderJob(
   request: GenerationRequest,
   signal: AbortSignal,
 ): Promise<OpenJob> {
-  // Nobody asks for a job before the generation has begun, so the attempt that began it finds none.
+  // No job is created before the generation has begun, so the first attempt finds none.
   const jobs = task.isFirst === true ? [] : await listProviderJobs(deps.db, task.taskId);
   const decided = jobs.find((job) => job.failure !== undefined)?.failure;
   // An attempt whose answer was lost had come to this end; another provider is not asked for what was decided.
@@ -62,7 +62,7 @@ async function resumeJob(
   const { ordinal } = job;
   if (job.jobId !== undefined) return { taskId, ordinal, provider, jobId: job.jobId };
   const recovered = await provider.recover(request, signal);
-  if (recovered.kind === 'found') return noted(deps, { taskId, ordinal, provider, jobId: recovered.jobId });
+  if (recovered.kind === 'found') return recorded(deps, { taskId, ordinal, provider, jobId: recovered.jobId });
   if (recovered.kind === 'unknown') {
     const fault = unavailable(`the answer of ${job.provider} was lost`, false);
     const failure = { failCode: fault.failCode, failMsg: fault.message };
@@ -74,7 +74,7 @@ async function resumeJob(
   return undefined;
 }
 
-/** Calls for a job that a task may make at most; each of them but the last was refused without a job being made. */
+/** Calls for a job that a task may make; each of them but the last was refused without creating a job. */
 const maxJobs = 20;
 
 async function submitToFirst(
@@ -94,7 +94,7 @@ async function submitToFirst(
     ordinal += 1;
     signal.throwIfAborted();
     const intended = await intendProviderJob(deps.db, { taskId: task.taskId, ordinal, provider: provider.name });
-    // It may get a job at this very moment, so no other provider is asked either.
+    // It may create a job just now, so no other provider is asked either.
     if (!intended) throw unavailable('another attempt is asking a provider', true);
     try {
       return await submit(deps, { taskId: task.taskId, ordinal, provider }, request, signal);
@@ -107,7 +107,7 @@ async function submitToFirst(
   throw lastFault;
 }
 
-/** Today's order counts, so that an operator can lead tasks that wait to another provider; a model that is gone keeps its own. */
+/** Today's order counts, so that an operator can move waiting tasks to another provider; a task of a removed model keeps its own. */
 function providersOf(deps: ActivityDeps, task: OpenedTask): readonly Provider[] {
   const names = deps.models.get(task.param.model)?.providers ?? task.providers ?? [];
   return names.flatMap((name) => deps.providers.get(name) ?? []);
@@ -121,18 +121,18 @@ async function submit(
 ): Promise<OpenJob> {
   try {
     const jobId = await provider.submit(request, signal);
-    return await noted(deps, { taskId, ordinal, provider, jobId });
+    return await recorded(deps, { taskId, ordinal, provider, jobId });
   } catch (error) {
-    // A TaskFault from submit is the provider's word that no job exists. Any other error, and our own deadline, which comes
-    // back through the signal, leaves the intent open, to be looked up.
+    // A TaskFault from submit means that no job exists. Any other error, also our own deadline from the signal, leaves the
+    // intent open; a later attempt asks the provider for the job.
     if (error instanceof TaskFault && error !== signal.reason)
       await endProviderJob(deps.db, { taskId, ordinal, outcome: 'not_created' });
     throw error;
   }
 }
 
-/** The job, once its id is committed. One that nobody waits for any more is stopped; the next attempt sees what became of its task. */
-async function noted(deps: ActivityDeps, job: OpenJob): Promise<OpenJob> {
+/** The job, once its id is committed. A job whose intent was closed is stopped; the next attempt finds the state of its task. */
+async function recorded(deps: ActivityDeps, job: OpenJob): Promise<OpenJob> {
   if (await recordProviderJob(deps.db, job)) return job;
   await job.provider.cancel(job.jobId);
   throw new Error(`the call for job ${job.jobId} had been given up; the job is stopped`);

@@ -83,7 +83,7 @@ const settled = new Set<string>();
 /** There are two of them, `staging` and `results`; the bound holds for any other keys. */
 const mostSettled = 100;
 
-/** A new folder is only safe once the one above it is written, up to the root; those above are written for many files at once. */
+/** A new folder is only safe once the one above it is written, up to the root; one write of those serves many files. */
 async function syncFolders(root: string, ...paths: readonly string[]): Promise<void> {
   const folders = new Set<string>();
   const above = new Set<string>();

@@ -11,7 +11,7 @@ const maxSidePx = 6000;
  */
 const maxDecodeSeconds = 300;
 
-/** An image that is refused; `message` goes on after the name of the image: `is animated`. */
+/** An image that is refused; `message` continues the name of the image: `is animated`. */
 export class ImageRefusal extends Error {
   override readonly name = 'ImageRefusal';
 }
@@ -21,7 +21,7 @@ export type DecodedImage = FrameSize & { readonly jpeg: Buffer };
 /**
  * Decodes the bytes of a stranger into a plain picture: upright (EXIF orientation applied), sRGB with 8 bits,
  * transparency on white, no metadata, a JPEG of high quality, for every provider takes one. An animation is refused
- * instead of cut down to its first frame: nobody sends one in order to get a still. Throws `ImageRefusal`. An image that is
+ * instead of cut down to its first frame: a client that sends one does not expect a still. Throws `ImageRefusal`. An image that is
  * not decoded within `maxSeconds` is a plain error, because it is a fault of this machine, and may be retried.
  */
 export async function decodeImage(bytes: Buffer, maxSeconds = maxDecodeSeconds): Promise<DecodedImage> {

@@ -94,7 +94,7 @@ async function reencode(index: number, fetchedPath: string, path: string): Promi
 
 /**
  * A reference image that cannot be used; final, because retrying only where it might help would show a client
- * which addresses we refuse. `index` is that of the image in `input.imageUrls`, and `why` goes on after its name:
+ * which addresses we refuse. `index` is that of the image in `input.imageUrls`, and `why` continues its name:
  * `is animated`.
  */
 function imageFault(

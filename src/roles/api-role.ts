@@ -19,8 +19,7 @@ import { createTaskStarter } from '../temporal/task-starter.ts';
 import { exportBookMetrics } from './book-metrics.ts';
 import { revealSecret, rotateSecret } from './account-secrets.ts';
 import { listenFault, makePrivateFolder } from './local-faults.ts';
-import { createRequestParser } from './request-parser.ts';
-import type { Role, Settings } from './settings.ts';
+import { createRequestParser, type Role, type Settings } from './settings.ts';
 
 /** Running requests, and then the starts of workflows behind them, get this long each. */
 const drainMs = 15_000;

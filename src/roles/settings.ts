@@ -1,5 +1,8 @@
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
+import { modelCatalogue } from '../domain/models.ts';
+import { createTaskRequestParser } from '../domain/task-request.ts';
+import { literalRefusal, type OwnEndpoint } from '../outbound/guard.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
 
 /** A configuration in which everything that may be embedded has been found or started. */
@@ -20,7 +23,7 @@ export type Settings = Config & {
 
 /** A part of the service that is running. */
 export type Role = {
-  /** Tells proxies to send requests elsewhere: `/readyz` answers 503 from now on, everything else goes on. */
+  /** Makes proxies send requests elsewhere: `/readyz` answers 503 from now on, everything else continues. */
   leave?(): void;
   /** Drains it within a time limit; never rejects. */
   close(): Promise<void>;
@@ -48,4 +51,43 @@ export function externalSettings(config: Config): Settings {
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
     workFolder: join(config.dataFolder, 'work'),
   };
+}
+
+/** The parser of create requests with this installation's models and allow-lists. */
+export function createRequestParser({
+  models,
+  imageAllow,
+  callbackAllow,
+}: Pick<Settings, 'models' | 'imageAllow' | 'callbackAllow'>) {
+  return createTaskRequestParser({
+    models: modelCatalogue(models),
+    refuseImageUrl: (url) => literalRefusal(url, imageAllow),
+    refuseCallbackUrl: (url) => literalRefusal(url, callbackAllow),
+  });
+}
+
+type Sources = Pick<Settings, 'host' | 'port' | 'metricsPort' | 'databaseUrl' | 'temporal' | 'embeddedPorts'>;
+
+/** Addresses on which the servers of this installation listen, as far as its settings say: clients' URLs are never sent there. */
+export function ownEndpoints(settings: Sources): readonly OwnEndpoint[] {
+  const { host, port, metricsPort, databaseUrl, temporal, embeddedPorts } = settings;
+  const ports = [port, ...(metricsPort === undefined ? [] : [metricsPort]), ...embeddedPorts];
+  return [
+    ...ports.map((ownPort) => ({ host, port: ownPort })),
+    databaseEndpoint(new URL(databaseUrl)),
+    ...(temporal.connection.address === undefined ? [] : [temporalEndpoint(temporal.connection.address)]),
+  ];
+}
+
+/** Host and port may also stand in the query, as for every client of PostgreSQL. */
+function databaseEndpoint({ hostname, port, searchParams }: URL): OwnEndpoint {
+  return {
+    host: searchParams.get('host') ?? (hostname || 'localhost'),
+    port: Number(searchParams.get('port') ?? (port || 5432)),
+  };
+}
+
+function temporalEndpoint(address: string): OwnEndpoint {
+  const { hostname, port } = new URL(`temporal://${address.replace(/^\w+:\/\//, '')}`);
+  return { host: hostname, port: Number(port || 7233) };
 }

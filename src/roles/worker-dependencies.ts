@@ -19,9 +19,7 @@ import { createDatabase } from '../stores/database.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
 import { createOwedCallbacks } from './owed-callbacks.ts';
-import { ownEndpoints } from './own-endpoints.ts';
-import type { Settings } from './settings.ts';
-import { createRequestParser } from './request-parser.ts';
+import { createRequestParser, ownEndpoints, type Settings } from './settings.ts';
 
 export type WorkerDependencies = { readonly deps: ActivityDeps; close(): Promise<void> };
 
