@@ -4,15 +4,13 @@ import { join } from 'node:path';
 import { TaskFault } from '../src/domain/task-fault.ts';
 import type { ReferenceImage } from '../src/domain/ports.ts';
 import type { GeneratedVideo, GenerationRequest } from '../src/providers/provider.ts';
-import { DatabaseAway } from '../src/stores/database.ts';
 import { succeedProviderJob } from '../src/stores/provider-jobs.ts';
 import { attemptTouchMs, type GeneratingTask, startGeneration, touchGeneration } from '../src/stores/tasks.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
-import { deadlinePassed, followProviderJob } from './follow-provider-job.ts';
 import { heartbeatProgress } from './heartbeats.ts';
 import { mediaKeysOf, withWorkFolder } from './task-files.ts';
-import { openProviderJob, type OpenJob } from './open-provider-job.ts';
+import { deadlinePassed, runProviderJob } from './provider-job.ts';
 
 /** Where the generated video waits for `storeResult`: its key in our own store, and that of the poster delivered with it. */
 export type StagedVideo = { readonly key: string; readonly posterKey?: string };
@@ -41,8 +39,7 @@ async function generate(deps: ActivityDeps, task: GeneratingTask, workFolder: st
     const earlier = task.isFirst ? undefined : await stagedEarlier(deps, task.taskId, workFolder);
     if (earlier !== undefined) return earlier;
     const request = generationRequest(deps, task, workFolder, limits.signal);
-    const job = await openInTime(deps, task, request, limits.signal);
-    const video = await followProviderJob(deps, job, request, progress.report, limits.signal);
+    const video = await runProviderJob(deps, task, request, progress.report, limits.signal);
     const staged = await stageVideo(deps, task.taskId, video);
     await succeedProviderJob(deps.db, task.taskId);
     return staged;
@@ -82,21 +79,6 @@ async function stagedEarlier(deps: ActivityDeps, taskId: string, workFolder: str
   const hasPoster = await deps.media.fetchTo(stagedPoster, join(workFolder, 'staged.jpg'));
   await succeedProviderJob(deps.db, taskId);
   return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
-}
-
-/** After the deadline every error ends the task; but an unavailable database is waited for, to check the job once more. */
-async function openInTime(
-  deps: ActivityDeps,
-  task: GeneratingTask,
-  request: GenerationRequest,
-  signal: AbortSignal,
-): Promise<OpenJob> {
-  try {
-    return await openProviderJob(deps, task, request, signal);
-  } catch (error) {
-    const isDecided = error instanceof DatabaseAway || (error instanceof TaskFault && !error.retryable);
-    throw signal.reason === deadlinePassed && !isDecided ? deadlinePassed : error;
-  }
 }
 
 function generationRequest(

@@ -6,7 +6,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import pg from 'pg';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { mediaKeysOf } from '../../activities/task-files.ts';
-import { openProviderJob } from '../../activities/open-provider-job.ts';
+import { openProviderJob } from '../../activities/provider-job.ts';
 import { createReconcileActivities } from '../../activities/reconcile.ts';
 import type { Model } from '../../src/domain/models.ts';
 import type { WorkflowDescription } from '../../src/domain/ports.ts';
