@@ -2,8 +2,8 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { TaskFault } from '../src/domain/errors.ts';
 
 /**
- * Translates a `TaskFault` into Temporal's words: the type is the failCode, the message what the client reads, and the
- * cause is for operators. Everything else passes unchanged and is retried by the activity's policy.
+ * Turns a `TaskFault` into an `ApplicationFailure`: its type is the failCode, its message what the client reads, and its
+ * cause is for operators. Every other error passes unchanged and is retried by the activity's policy.
  */
 export async function withActivityFailures<T>(work: () => Promise<T>): Promise<T> {
   try {

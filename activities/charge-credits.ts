@@ -20,7 +20,7 @@ export type ChargedTask = {
 
 /**
  * The first step: confirms the charge that createTask made in its own transaction, or makes it for a task that came
- * with an `order`. Idempotent. Fails for good when there is neither a task nor an order that can be charged.
+ * with an `order`. Idempotent. Fails without a retry when there is neither a task nor an order that can be charged.
  */
 export function createChargeCredits(deps: ActivityDeps) {
   return async ({ taskId, order }: { taskId: string; order?: TaskOrder | undefined }): Promise<ChargedTask> => {
@@ -42,7 +42,7 @@ const defaultDeadlineMs = 30 * 60_000;
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** What an operator mistyped is refused at once: the database would refuse it for ever, and reconcile looks a task up by its id. */
+/** Refuses an operator's typing errors here: the database would refuse them on every retry, and reconcile finds a task by its id. */
 function requireIds(taskId: string, order: TaskOrder | undefined): void {
   const { workflowExecution } = Context.current().info;
   if (!uuid.test(taskId)) throw refused(`taskId must be a UUID in lower case, not ${taskId}`);

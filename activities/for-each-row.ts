@@ -9,15 +9,15 @@ export type RowLoop<Row> = {
   /** The next page after the given row, in order. */
   readonly page: (after: Row | undefined, limit: number) => Promise<readonly Row[]>;
   readonly work: (row: Row) => Promise<void>;
-  /** Told of a row whose work failed; the others go on. */
+  /** Takes a row whose work failed; the others continue. */
   readonly onError: (error: unknown, row: Row) => void;
-  /** After so many milliseconds the rest is left to the next round; no limit by default. */
+  /** After this time the rest is left to the next round; no limit by default. */
   readonly budgetMs?: number;
 };
 
 /**
- * Works through all pages, several rows at a time, with a heartbeat after each row. One bad row never stops the others; a
- * full page without a single success does, for then it is the engine or the store that is away. Answers how many failed.
+ * Works through all pages, several rows at a time, with a heartbeat after each row. One bad row never stops the others, but a
+ * full page without a success does, because then Temporal or the store is unavailable. Returns how many failed.
  */
 export async function forEachRow<Row>({ page, work, onError, budgetMs }: RowLoop<Row>): Promise<{ failed: number }> {
   const giveUpAt = performance.now() + (budgetMs ?? Infinity);
@@ -26,7 +26,7 @@ export async function forEachRow<Row>({ page, work, onError, budgetMs }: RowLoop
   do {
     const rows = await page(last, pageSize);
     const failures = await workThrough(rows, work, onError);
-    if (failures === pageSize) throw new Error(`nothing could be done about ${pageSize} rows in a row`);
+    if (failures === pageSize) throw new Error(`all ${pageSize} rows of a page failed`);
     failed += failures;
     last = rows.length < pageSize ? undefined : rows.at(-1);
   } while (last !== undefined && performance.now() < giveUpAt);

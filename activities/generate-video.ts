@@ -1,26 +1,24 @@
 import { Context } from '@temporalio/activity';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ReferenceImage } from '../src/domain/ports.ts';
 import { TaskFault } from '../src/domain/errors.ts';
-import type { GeneratedVideo, GenerationRequest, ReferenceImage } from '../src/providers/provider.ts';
-import { DatabaseAway } from '../src/stores/database.ts';
+import type { GeneratedVideo, GenerationRequest } from '../src/providers/provider.ts';
 import { succeedProviderJob } from '../src/stores/provider-jobs.ts';
 import { attemptTouchMs, type GeneratingTask, startGeneration, touchGeneration } from '../src/stores/tasks.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
-import { deadlinePassed, followProviderJob } from './follow-provider-job.ts';
-import { heartbeatProgress } from './heartbeat-progress.ts';
-import { mediaKeysOf } from './media-keys.ts';
-import { openProviderJob, type OpenJob } from './open-provider-job.ts';
-import { withWorkFolder } from './work-folder.ts';
+import { heartbeatProgress } from './heartbeats.ts';
+import { mediaKeysOf, withWorkFolder } from './task-files.ts';
+import { deadlinePassed, runProviderJob } from './provider-job.ts';
 
 /** Where the generated video waits for `storeResult`: its key in our own store, and that of the poster delivered with it. */
 export type StagedVideo = { readonly key: string; readonly posterKey?: string };
 
 /**
  * Runs the generation to its end, or resumes the provider's job that an earlier attempt began. Reports progress by
- * heartbeat. The task's own deadline limits how long it runs, over all attempts; what it waits in between is not counted. The
- * order's `deadlineMs` counts only for a task that was accepted before tasks kept theirs.
+ * heartbeat. The task's own deadline limits the time it runs, over all attempts, without the pauses between them. The order's
+ * `deadlineMs` counts only for a task that was accepted before deadlines were stored.
  */
 export function createGenerateVideo(deps: ActivityDeps) {
   return ({ taskId, deadlineMs }: { taskId: string; deadlineMs: number }): Promise<StagedVideo> =>
@@ -41,8 +39,7 @@ async function generate(deps: ActivityDeps, task: GeneratingTask, workFolder: st
     const earlier = task.isFirst ? undefined : await stagedEarlier(deps, task.taskId, workFolder);
     if (earlier !== undefined) return earlier;
     const request = generationRequest(deps, task, workFolder, limits.signal);
-    const job = await openInTime(deps, task, request, limits.signal);
-    const video = await followProviderJob(deps, job, request, progress.report, limits.signal);
+    const video = await runProviderJob(deps, task, request, progress.report, limits.signal);
     const staged = await stageVideo(deps, task.taskId, video);
     await succeedProviderJob(deps.db, task.taskId);
     return staged;
@@ -53,7 +50,7 @@ async function generate(deps: ActivityDeps, task: GeneratingTask, workFolder: st
   }
 }
 
-/** While the database is away, what the attempt uses of the deadline is counted short, and nothing else happens. */
+/** While the database is unavailable, the time that the attempt uses of its deadline is not counted; nothing else happens. */
 async function touch(deps: ActivityDeps, taskId: string): Promise<void> {
   await touchGeneration(deps.db, taskId).catch((error: unknown) =>
     deps.log.warn({ err: error, taskId }, 'generation not recorded as alive'),
@@ -75,28 +72,13 @@ function limitsOf(context: Context, leftMs: number): { readonly signal: AbortSig
   return { signal: limits.signal, release };
 }
 
-/** An earlier attempt may have got its video into our store, and only its answer was lost; then nothing is generated again. */
+/** An earlier attempt may have stored its video, and only its answer was lost; then nothing is generated again. */
 async function stagedEarlier(deps: ActivityDeps, taskId: string, workFolder: string): Promise<StagedVideo | undefined> {
   const { staged, stagedPoster } = mediaKeysOf(taskId);
   if (!(await deps.media.fetchTo(staged, join(workFolder, 'staged.mp4')))) return undefined;
   const hasPoster = await deps.media.fetchTo(stagedPoster, join(workFolder, 'staged.jpg'));
   await succeedProviderJob(deps.db, taskId);
   return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
-}
-
-/** Whatever broke off because time was up, the task ends; a database that is away is waited for, to look at the job again. */
-async function openInTime(
-  deps: ActivityDeps,
-  task: GeneratingTask,
-  request: GenerationRequest,
-  signal: AbortSignal,
-): Promise<OpenJob> {
-  try {
-    return await openProviderJob(deps, task, request, signal);
-  } catch (error) {
-    const isDecided = error instanceof DatabaseAway || (error instanceof TaskFault && !error.retryable);
-    throw signal.reason === deadlinePassed && !isDecided ? deadlinePassed : error;
-  }
 }
 
 function generationRequest(
@@ -125,7 +107,7 @@ async function stageVideo(deps: ActivityDeps, taskId: string, video: GeneratedVi
   return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
 }
 
-/** Far more than a JPEG of 720p needs; what is larger is no poster, and is not copied about. */
+/** Far more than a JPEG of 720p needs; a larger file is no poster, and is not copied. */
 const maxPosterBytes = 4 * 1024 * 1024;
 
 /** Whether there was one to stage: without it the poster is made from the video. */

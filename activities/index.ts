@@ -1,9 +1,8 @@
 import { createChargeCredits } from './charge-credits.ts';
-import { createCompleteTask } from './complete-task.ts';
 import type { ActivityDeps } from './deps.ts';
+import { createCompleteTask, createRefundCredits } from './end-task.ts';
 import { createGenerateVideo } from './generate-video.ts';
 import { createReconcileActivities } from './reconcile.ts';
-import { createRefundCredits } from './refund-credits.ts';
 import { createSendCallback } from './send-callback.ts';
 import { createStoreResult } from './store-result.ts';
 

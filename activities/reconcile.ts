@@ -4,18 +4,18 @@ import { auditNextPart } from '../src/stores/ledger-audit.ts';
 import { listExpiredMedia, markMediaDeleted } from '../src/stores/task-list.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
-import { mediaKeysOf } from './media-keys.ts';
+import { mediaKeysOf } from './task-files.ts';
 import { settleProviderJobs } from './settle-provider-jobs.ts';
 import { settleTasks } from './settle-tasks.ts';
 
 /** A callback overdue by no more than this is left to the workflow that owes it. */
 const callbackGraceMs = 60_000;
-/** What a failed task left in the store is deleted after this: no attempt of it can be alive by then. */
+/** Media of a failed task is deleted after this time, when no attempt of it can be alive. */
 const leftoverMs = 60 * 60_000;
-/** Housekeeping gives way to the next round, so that tasks are settled every minute whatever there is to delete. */
+/** Housekeeping stops after this time, so that tasks are settled every minute, however much there is to delete. */
 const housekeepingBudgetMs = 45_000;
 
-/** What `reconcile` does every minute; each is idempotent and driven from the database (design, section 5). */
+/** What `reconcile` does every minute; each is idempotent and driven from the database. */
 export function createReconcileActivities(deps: ActivityDeps) {
   return {
     settleTasks: () => settleTasks(deps),
@@ -45,7 +45,7 @@ async function deleteExpiredMedia(deps: ActivityDeps): Promise<{ deleted: number
   let deleted = 0;
   const { retentionMs } = deps;
   await forEachRow<string>({
-    // What was deleted is no longer listed, so each page is the first; one that could not be is met again in the next round.
+    // A deleted task is no longer listed, so each page is the first; one that failed is listed again in the next round.
     page: (_after, limit) => listExpiredMedia(deps.db, { retentionMs, leftoverMs, limit }),
     work: async (taskId) => {
       await Promise.all(Object.values(mediaKeysOf(taskId)).map((key: string) => deps.media.delete(key)));
@@ -58,9 +58,9 @@ async function deleteExpiredMedia(deps: ActivityDeps): Promise<{ deleted: number
   return { deleted };
 }
 
-/** One round of the audit that never ends; violations that are not put right are logged as errors and answered by their count. */
+/** One part of the continuous audit; violations that are not corrected are logged as errors and counted. */
 async function auditBooks(deps: ActivityDeps): Promise<{ violations: number }> {
   const violations = await auditNextPart(deps.db, () => Context.current().heartbeat());
-  for (const violation of violations) deps.log.error(violation, 'the books do not add up');
+  for (const violation of violations) deps.log.error(violation, 'ledger violation found');
   return { violations: violations.length };
 }

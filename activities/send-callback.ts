@@ -30,7 +30,7 @@ export function createSendCallback(deps: ActivityDeps) {
     if (delivery.state === 'failed') return { kind: 'failed', retryAfterMs: undefined };
     if (delivery.state !== 'pending') return { kind: delivery.state };
     const signal = Context.current().cancellationSignal;
-    const attempt = await deps.postCallback({ ...delivery, signal }).catch(steppingBack);
+    const attempt = await deps.postCallback({ ...delivery, signal }).catch(retryWhenBusy);
     const outcome = judge(attempt, nextPauseMs);
     await deps.recordAttempt({
       delivery,
@@ -41,8 +41,8 @@ export function createSendCallback(deps: ActivityDeps) {
   };
 }
 
-/** All slots are taken: the attempt is not counted, frees its place in the worker at once, and is scheduled again by Temporal. */
-function steppingBack(error: unknown): never {
+/** All slots are taken: the attempt is not counted, frees its place in the worker, and is retried by Temporal later. */
+function retryWhenBusy(error: unknown): never {
   if (!(error instanceof OutboundError) || error.kind !== 'busy') throw error;
   throw ApplicationFailure.create({
     type: 'busy',
@@ -61,8 +61,8 @@ function judge({ status, retryAfterMs, durationMs }: CallbackAnswer, nextPauseMs
 }
 
 /**
- * The due time counts from the latest moment at which this attempt could have ended: clients see it, and a network error
- * tells itself by how long it took.
+ * The due time counts from the latest moment at which this attempt could have ended: clients see it, and the duration
+ * would reveal the kind of a network error.
  */
 function verdict(
   { startedAt, retryAfterMs }: CallbackAnswer,

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { withinMs } from '../src/domain/time-limit.ts';
 import type { Provider, RecoveredJob } from '../src/providers/provider.ts';
 import {
   listUnsettledJobs,
@@ -17,7 +17,7 @@ const budgetMs = 45_000;
 
 /**
  * Jobs of failed tasks that may still run upstream, and cost money there: after a termination, a worker that died with a
- * cancelled task, a deadline. Each is looked at once more and stopped; one that succeeded too late is counted, not delivered.
+ * cancelled task, a deadline. Each is checked once more and stopped; one that succeeded too late is counted, not delivered.
  */
 export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped: number; late: number }> {
   const settled = { stopped: 0, late: 0 };
@@ -35,13 +35,13 @@ export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped:
 }
 
 async function settleJob(deps: ActivityDeps, job: UnsettledJob): Promise<'abandoned' | 'late_success'> {
-  // Wherever the generation still runs, it stops: its worker hears of this with its next heartbeat.
+  // Also stops a generation that still runs: its worker sees the cancellation with its next heartbeat.
   await deps.engine.cancelTask(job.taskId);
   const provider = deps.providers.get(job.provider);
   const found: RecoveredJob = provider === undefined ? { kind: 'unknown' } : await findJob(deps, provider, job);
   if (found.kind === 'not_created') return 'abandoned';
   if (found.kind !== 'found' || provider === undefined) {
-    deps.log.error(job, 'a provider job of a failed task cannot be looked up; it may run, and cost, upstream');
+    deps.log.error(job, 'provider job of a failed task not found; it may run, and cost, upstream');
     return 'abandoned';
   }
   if ((await inTime(provider.result(found.jobId))) !== undefined) {
@@ -70,21 +70,14 @@ async function findJob(deps: ActivityDeps, provider: Provider, job: UnsettledJob
   return found;
 }
 
-/** A look-up makes nothing, so it needs none. */
+/** `recover` creates nothing, so it needs no images. */
 function noImages(): Promise<never> {
   return Promise.reject(new Error('the task has ended; its images are not fetched again'));
 }
 
 /** Rejects when there is no answer in time; the next round asks again. */
-async function inTime<T>(answer: Promise<T>): Promise<T> {
-  const expiry = new AbortController();
-  const late = delay(answerLimitMs, undefined, { signal: expiry.signal }).then(() => {
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  return withinMs(answerLimitMs, answer, () => {
     throw new Error(`the provider did not answer within ${answerLimitMs} ms`);
   });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    expiry.abort();
-    late.catch(() => {});
-  }
 }

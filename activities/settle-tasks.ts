@@ -1,3 +1,4 @@
+import type { CodeFailure, WorkflowDescription, WorkflowStatus } from '../src/domain/ports.ts';
 import type { TaskFailure } from '../src/domain/task.ts';
 import {
   listDueTerminations,
@@ -8,12 +9,12 @@ import {
   type WorkflowTermination,
 } from '../src/stores/task-list.ts';
 import { refundTask } from '../src/stores/tasks.ts';
-import type { ActivityDeps, CodeFailure, WorkflowLook, WorkflowStatus } from './deps.ts';
+import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 
-/** A task this young is left to the process that accepted it. */
+/** A younger task is left to the process that accepted it. */
 const startGraceMs = 10_000;
-/** A workflow task that can go on does so within this time, on a machine that is not overloaded. */
+/** A workflow task that can continue does so within this time, on a machine that is not overloaded. */
 const stepMs = 15_000;
 /** Behind the limits that the activity and the workflow watch themselves (workflows/steps.ts), for when neither runs. */
 const deadlineGraceMs = 2 * 60_000;
@@ -24,8 +25,8 @@ type Settled = { started: number; refunded: number; failed: number };
 
 /**
  * Starts accepted tasks that have no workflow, in order of arrival, and refunds those whose workflow is gone, stuck or
- * long overdue; their callbacks are started at once. A final task is never touched. Then ends the workflows that still run although
- * their task is final.
+ * long overdue, and starts their callbacks. A final task is never touched. Then ends the workflows that still run although their
+ * task is final.
  */
 export async function settleTasks(deps: ActivityDeps): Promise<Settled> {
   const settled = { started: 0, refunded: 0 };
@@ -46,16 +47,16 @@ export async function settleTasks(deps: ActivityDeps): Promise<Settled> {
 async function settleTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'started' | 'refunded' | 'left'> {
   // A workflow that exists already, also one that has ended, is not started again.
   if (task.state === 'waiting' && (await deps.engine.startTask(task))) return 'started';
-  const look = await deps.engine.lookAt(task.taskId);
-  if (look.codeFailure !== undefined || task.isStuck) await reportStuck(deps, task, look.codeFailure);
-  const isRunning = look.status === 'running';
-  const failure = look.status === 'running' ? whyStuck(deps, task, look) : failureAfter[look.status];
+  const workflow = await deps.engine.describeTask(task.taskId);
+  if (workflow.codeFailure !== undefined || task.isStuck) await reportStuck(deps, task, workflow.codeFailure);
+  const isRunning = workflow.status === 'running';
+  const failure = workflow.status === 'running' ? whyStuck(deps, task, workflow) : failureAfter[workflow.status];
   if (failure === undefined) return 'left';
-  // The money and the true reason come first: whatever happens next, nobody reads that an operator ended the task. Between the
-  // listing and this moment the workflow may have ended the task itself; then this changes nothing.
+  // The refund and the true reason come first, so that the termination below is never read as an operator's. The workflow may
+  // have ended the task since the listing; then this changes nothing.
   const ended = await refundTask(deps.db, task.taskId, failure, isRunning ? { terminatesAfterMs: 0 } : {});
   if (!ended.changed) return 'left';
-  deps.log.warn({ taskId: task.taskId, ...look, failCode: failure.failCode }, 'task settled by reconcile');
+  deps.log.warn({ taskId: task.taskId, ...workflow, failCode: failure.failCode }, 'task settled by reconcile');
   if (ended.hasCallback) await deps.engine.startDelivery(task);
   return 'refunded';
 }
@@ -64,36 +65,36 @@ async function settleTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'st
 async function reportStuck(deps: ActivityDeps, { taskId }: UnfinishedTask, failure: CodeFailure | undefined) {
   const isNew = await markStuck(deps.db, taskId, failure?.since);
   if (!isNew) return;
-  if (failure === undefined) deps.log.info({ taskId }, 'workflow code goes on again');
-  else deps.log.error({ taskId, ...failure }, 'workflow code fails; roll back the release, or the task is refunded');
+  if (failure === undefined) deps.log.info({ taskId }, 'workflow code recovered');
+  else deps.log.error({ taskId, ...failure }, 'workflow code failed; roll back the release, or the task is refunded');
 }
 
-/** Why a running workflow will not end its task any more, or undefined when it may. */
-function whyStuck(deps: ActivityDeps, task: UnfinishedTask, look: WorkflowLook): TaskFailure | undefined {
-  if (look.codeFailure !== undefined && isPastHope(look.codeFailure, deps.stuckTaskMs)) {
+/** Why a running workflow will never end its task, or undefined when it may. */
+function whyStuck(deps: ActivityDeps, task: UnfinishedTask, workflow: WorkflowDescription): TaskFailure | undefined {
+  if (workflow.codeFailure !== undefined && isPastHope(workflow.codeFailure, deps.stuckTaskMs)) {
     return { failCode: 'internal', failMsg: 'The task failed because of a fault of the service.' };
   }
-  return isOverdue(task, look) ? failureAfter.timed_out : undefined;
+  return isOverdue(task, workflow) ? failureAfter.timed_out : undefined;
 }
 
 /**
- * Tries lie up to ten minutes apart. So it is not enough that the failure is old: a try that was begun when the time was over
- * must have got no further either, or a release that has just been repaired would not have had its chance.
+ * Attempts lie up to ten minutes apart. So an old failure is not enough: an attempt that began after the time limit must have
+ * failed, too, or a release that has just been repaired would not get its attempt.
  */
 function isPastHope({ since, retriedAt }: CodeFailure, stuckTaskMs: number): boolean {
   return retriedAt !== undefined && retriedAt - since >= stuckTaskMs && Date.now() - retriedAt >= stepMs;
 }
 
 /** All by the database's clock. Waiting does not use up the deadline; it has a limit of its own. */
-function isOverdue({ ageMs, ranMs, deadlineMs }: UnfinishedTask, { pendingActivities }: WorkflowLook): boolean {
+function isOverdue({ ageMs, ranMs, deadlineMs }: UnfinishedTask, { pendingActivities }: WorkflowDescription): boolean {
   if (ageMs - ranMs > maxWaitMs + deadlineGraceMs) return true;
   return pendingActivities.includes('generateVideo') && ranMs > deadlineMs + deadlineGraceMs;
 }
 
-/** Driven by the rows that came with the refunds, so that neither a crash nor an engine that is away makes one forgotten. */
+/** Driven by the rows that came with the refunds, so that neither a crash nor an outage of Temporal loses one. */
 async function terminateWorkflows(deps: ActivityDeps): Promise<void> {
   await forEachRow<WorkflowTermination>({
-    // What was ended is no longer listed, so each page is the first; one that could not be is met again in the next round.
+    // A terminated workflow is no longer listed, so each page is the first; one that failed is listed again in the next round.
     page: (_after, limit) => listDueTerminations(deps.db, limit),
     work: async ({ taskId, reason }) => {
       await deps.engine.terminateTask(taskId, reason);

@@ -5,12 +5,11 @@ import type { TaskResult } from '../src/domain/task.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { StagedVideo } from './generate-video.ts';
-import { withKeepAlive } from './keep-alive.ts';
-import { mediaKeysOf } from './media-keys.ts';
-import { withWorkFolder } from './work-folder.ts';
+import { withKeepAlive } from './heartbeats.ts';
+import { mediaKeysOf, withWorkFolder } from './task-files.ts';
 
 /**
- * Checks that the staged video plays, measures it, sees to its poster and gives both their final keys in our own store. The
+ * Checks that the staged video plays, measures it, makes its poster if it has none, and moves both to their final keys in our own store. The
  * keys are the same on every retry, so a retry overwrites its own work.
  */
 export function createStoreResult(deps: ActivityDeps) {
@@ -39,14 +38,14 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
     ...(isKept ? [{ from: staged.posterKey, to: posterKey }] : []),
     { from: staged.key, to: videoKey },
   ]);
-  // What was delivered as a poster and is none.
+  // The delivered poster was invalid.
   if (staged.posterKey !== undefined && isPosterMade) await deps.media.delete(staged.posterKey);
   return { videoKey, posterKey, ...measured };
 }
 
 /**
- * The keys come from a history, into which an operator may write what he likes. Another task's video must not be moved away, and
- * what is nowhere in our store must not be looked for all day.
+ * The keys come from a history, into which an operator may write anything. Another task's video must not be moved, and a key
+ * that does not exist must not be retried for a day.
  */
 function requireOwn(taskId: string, staged: StagedVideo | null | undefined): void {
   const own = mediaKeysOf(taskId);
@@ -56,13 +55,13 @@ function requireOwn(taskId: string, staged: StagedVideo | null | undefined): voi
   throw new TaskFault('result_invalid', 'The generated video is not that of this task.', { cause });
 }
 
-/** From where it was staged; an attempt that was lost after its last step has moved it to its final key already. */
+/** From its staging key, or from its final key when an earlier attempt has moved it and its answer was lost. */
 async function fetchFirst({ media }: ActivityDeps, keys: readonly string[], filePath: string): Promise<boolean> {
   for (const key of keys) if (await media.fetchTo(key, filePath)) return true;
   return false;
 }
 
-/** Where the poster lies that came with the video, if one did. */
+/** The path of the poster that came with the video, if one did. */
 async function fetchPoster(
   deps: ActivityDeps,
   [stagedKey, finalKey]: readonly [staged: string | undefined, final: string],

@@ -4,15 +4,15 @@ import type { CallbackAttempt, CallbackOrder } from '../activities/send-callback
 import { readConfig } from '../src/config.ts';
 import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
-import { externalSettings } from '../src/roles/external-settings.ts';
-import { openWorkerRooms } from '../src/roles/worker-rooms.ts';
+import { externalSettings } from '../src/roles/settings.ts';
+import { openWorkerDependencies } from '../src/roles/worker-dependencies.ts';
 import { inParallel } from './load.ts';
 
 // A process of its own: `sendCallback` as the worker runs it, over the worker's own database, secrets and guarded client, with
 // nothing of the engine but an activity's context. Told which tasks, it makes one attempt at each and says how long they took.
 
 const settings = externalSettings(readConfig());
-const rooms = openWorkerRooms(settings, createLog({ level: settings.logLevel }), createMetrics());
+const rooms = openWorkerDependencies(settings, createLog({ level: settings.logLevel }), createMetrics());
 const { sendCallback } = createCallbackActivities(rooms.deps);
 
 async function deliver(taskId: string): Promise<void> {

@@ -3,7 +3,7 @@ import { readConfig } from '../src/config.ts';
 import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
 import type { Provider } from '../src/providers/provider.ts';
-import { externalSettings } from '../src/roles/external-settings.ts';
+import { externalSettings } from '../src/roles/settings.ts';
 import { fatalErrors, runUntilSignal } from '../src/roles/run-until-signal.ts';
 import { startWorkerRole } from '../src/roles/worker-role.ts';
 

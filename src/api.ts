@@ -3,11 +3,9 @@ import { readConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { startApiRole } from './roles/api-role.ts';
-import { externalSettings } from './roles/external-settings.ts';
+import { externalSettings, type Role } from './roles/settings.ts';
 import { startMetricsRole } from './roles/metrics-role.ts';
-import { fatalErrors, runUntilSignal } from './roles/run-until-signal.ts';
-import type { Role } from './roles/settings.ts';
-import { sayAndExit } from './say-and-exit.ts';
+import { fatalErrors, runUntilSignal, sayAndExit } from './roles/run-until-signal.ts';
 
 // The API alone: PostgreSQL and Temporal are somewhere else. Several of these may run side by side.
 process.umask(0o077);

@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { readFileSync } from 'node:fs';
 import { addExamples } from './commands/examples.ts';
-import { sayAndExit } from './say-and-exit.ts';
+import { sayAndExit } from './roles/run-until-signal.ts';
 
 // Compiled, this file lies in dist/src. A package.json without a version is not ours.
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {

@@ -10,7 +10,7 @@ import { parseModelsFile } from './models-file.ts';
 import { type AllowList, loopbackAllowance, parseAllowList } from './outbound/allow-list.ts';
 import type { TemporalTarget } from './temporal/connect.ts';
 
-/** What the environment says (design, section 10). Undefined `databaseUrl` or `temporal` means that part is embedded. */
+/** What the environment says. Undefined `databaseUrl` or `temporal` means that part is embedded. */
 export type Config = {
   readonly host: string;
   readonly port: number;

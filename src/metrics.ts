@@ -3,7 +3,7 @@ import { Counter, Registry } from 'prom-client';
 /** What this process counts, for Prometheus. Names are part of the contract with operators: docs/operations.md lists them. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** One registry for each process, made by whoever starts its roles. */
+/** One registry for each process; its entry point makes it. */
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { migrate } from './commands/migrate.ts';
 import { readConfig } from './config.ts';
-import { sayAndExit } from './say-and-exit.ts';
+import { sayAndExit } from './roles/run-until-signal.ts';
 
 // Brings database and Temporal namespace up to date, once per deploy, before api and worker.
 process.umask(0o077);

@@ -2,11 +2,10 @@
 import { readConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
-import { externalSettings } from './roles/external-settings.ts';
+import { externalSettings } from './roles/settings.ts';
 import { startMetricsRole } from './roles/metrics-role.ts';
-import { fatalErrors, runUntilSignal } from './roles/run-until-signal.ts';
+import { fatalErrors, runUntilSignal, sayAndExit } from './roles/run-until-signal.ts';
 import { startWorkerRole } from './roles/worker-role.ts';
-import { sayAndExit } from './say-and-exit.ts';
 
 // The workers alone: PostgreSQL and Temporal are somewhere else. Several of these may run side by side.
 process.umask(0o077);

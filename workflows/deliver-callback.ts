@@ -1,19 +1,72 @@
-import { condition, continueAsNew, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  ActivityFailure,
+  condition,
+  continueAsNew,
+  defineSignal,
+  ParentClosePolicy,
+  patched,
+  setHandler,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { CallbackAttempt } from '../activities/send-callback.ts';
+import { callbackWorkflowId } from '../src/domain/task-queues.ts';
 import { callbackPauseMs, callbackPausesMs } from '../src/domain/callback.ts';
 import { callbacksOf } from './steps.ts';
 
 export type DeliverCallbackInput = {
   readonly taskId: string;
   readonly accountId: string;
-  /** What came of the first attempt, when the task's own workflow has made it. */
+  /** The outcome of the first attempt, when the task's own workflow has made it. */
   readonly firstAttempt?: CallbackAttempt | undefined;
 };
 
-/** Sends at once and begins the schedule anew, whatever the delivery is waiting for. */
+/** Sends immediately and begins the schedule anew, also during a pause of the delivery. */
 export const redeliverSignal = defineSignal<[], 'redeliver'>('redeliver');
 
-/** Tells the client's receiver how its task ended: signed attempts over three days, until one is answered with 2xx or 410. */
+/**
+ * The callback, as the last step of a task. Its workflow makes the first attempt, and most callbacks need no other. What is left
+ * of the schedule becomes a workflow of its own, because the task does not wait for it.
+ */
+export async function notifyClient({ taskId, accountId }: { taskId: string; accountId: string }): Promise<void> {
+  // Not in the histories of tasks that were running when it was introduced.
+  const firstAttempt = patched('first-callback-from-task') ? await attemptFromTask(taskId, accountId) : undefined;
+  if (firstAttempt === undefined || firstAttempt.kind === 'failed') {
+    await startDelivery({ taskId, accountId, firstAttempt });
+  }
+}
+
+/** Undefined when its outcome is unknown: there was no free slot, no worker in time, or one that died during the attempt. */
+async function attemptFromTask(taskId: string, accountId: string): Promise<CallbackAttempt | undefined> {
+  const { sendCallback } = callbacksOf(accountId, 'fromTask');
+  try {
+    return await sendCallback({ taskId, isLast: false, nextPauseMs: callbackPausesMs[1] });
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    return undefined;
+  }
+}
+
+/**
+ * Starts the delivery as a workflow that outlives the task. It must have started before the parent returns, else it never
+ * does; one that already runs (after a reset, or started by reconcile) is left alone.
+ */
+async function startDelivery(delivery: DeliverCallbackInput): Promise<void> {
+  const { taskId } = delivery;
+  try {
+    await startChild(deliverCallback, {
+      workflowId: callbackWorkflowId(taskId),
+      args: [delivery],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary: `callback of task ${taskId}`,
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
+
+/** Delivers the callback of a task: signed attempts over three days, until one is answered with 2xx or 410. */
 export async function deliverCallback({
   firstAttempt,
   ...delivery
@@ -22,7 +75,7 @@ export async function deliverCallback({
   const redeliveries = countRedeliveries();
   let made = firstAttempt;
   for (let index = 0; ; index += 1) {
-    // An attempt that was made before this workflow was there cannot have been the redelivery that came with its start.
+    // An attempt that was made before this workflow began cannot have been the redelivery that came with its start.
     const seen = made === undefined ? redeliveries() : 0;
     const nextPauseMs = callbackPausesMs[index + 1];
     const isLast = nextPauseMs === undefined;

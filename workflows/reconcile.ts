@@ -6,7 +6,7 @@ const common = {
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 } as const;
 
-/** Tasks that wait for money or for their start: repeated within the round. */
+/** Tasks that wait for money or for their start: retried within the round. */
 const { settleTasks, startOwedCallbacks } = proxyActivities<MainActivities>({
   ...common,
   startToCloseTimeout: '5m',
@@ -14,7 +14,7 @@ const { settleTasks, startOwedCallbacks } = proxyActivities<MainActivities>({
   retry: { initialInterval: '1s', maximumInterval: '10s', maximumAttempts: 5 },
 });
 
-/** What may as well be done a minute later: no round of it holds up the next settling of tasks. */
+/** What may be done a minute later: it never delays the next settling of tasks. */
 const { settleProviderJobs, deleteExpiredMedia, auditBooks } = proxyActivities<MainActivities>({
   ...common,
   startToCloseTimeout: '90s',
@@ -22,7 +22,7 @@ const { settleProviderJobs, deleteExpiredMedia, auditBooks } = proxyActivities<M
   retry: { maximumAttempts: 1 },
 });
 
-/** Every minute: what a crash, an operator or the passing of time left undone (design, section 5). No step waits for another. */
+/** Every minute: what a crash, an operator or the passing of time left undone. No step waits for another. */
 export async function reconcile(): Promise<{
   started: number;
   refunded: number;

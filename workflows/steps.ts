@@ -8,26 +8,29 @@ import { taskQueuesOf } from '../src/domain/task-queues.ts';
 
 const steadily = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' } as const;
 
+/** More than the database's own limits together (10 s to connect, 15 s a statement), also on a busy machine. */
+const databaseStepTimeout = '1m';
+
 /** One statement on our own database: as a local activity it costs one event instead of six. */
 export const charging = proxyLocalActivities<Pick<MainActivities, 'chargeCredits'>>({
-  startToCloseTimeout: '20s',
+  startToCloseTimeout: databaseStepTimeout,
   retry: steadily,
   summary: 'confirm or make the charge',
 });
 
-/** The end of the task; repeated for as long as the database is away, for there is no other way out. */
+/** The end of the task; repeated for as long as the database is unavailable, because there is no other way out. */
 export const bookkeeping = proxyActivities<Pick<MainActivities, 'completeTask' | 'refundCredits'>>({
-  startToCloseTimeout: '20s',
+  startToCloseTimeout: databaseStepTimeout,
   retry: steadily,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   summary: 'end the task, in one transaction',
 });
 
-/** Copying and checking the video. It was paid for: a store or a worker that is away is waited for, a day at most. */
+/** Copying and checking the video. It was paid for, so an unavailable store or worker is waited for, a day at most. */
 export const storing = proxyActivities<Pick<MainActivities, 'storeResult'>>({
   startToCloseTimeout: '5m',
   scheduleToCloseTimeout: '24h',
-  // So that a worker that died is missed at once, and not after the time that a slow store may take.
+  // Detects a dead worker long before the time that a slow store may take.
   heartbeatTimeout: '30s',
   retry: steadily,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
@@ -40,19 +43,19 @@ const maxQueueMs = 24 * 60 * 60_000;
 const graceMs = 60_000;
 
 /**
- * How an attempt at a generation comes to its turn. Temporal puts what it tries again behind everything that waits; a
- * generation that had begun has a client waiting, and perhaps a job that is paid for. So the first attempt queues up, what
- * broke off goes ahead of everybody a few times, and what breaks off then as well queues up again, for as long as it takes.
+ * The place of an attempt in the queue. Temporal puts a retry behind everything that waits; but a generation that had begun
+ * has a client waiting, and perhaps a job that is paid for. So the first attempt queues up, one that broke off gets a higher
+ * priority a few times, and later retries queue up again, until the schedule-to-close limit.
  */
-const turns = {
+const generationAttempts = {
   first: { retry: { maximumAttempts: 1 } },
   ahead: { retry: { ...steadily, maximumAttempts: 3 }, priorityKey: 1 },
   again: { retry: steadily },
 } as const;
 
 /** Generation on its own queue, fair between accounts, limited by the model's deadline. */
-export function generationOf({ accountId, model, deadlineMs }: ChargedTask, turn: keyof typeof turns) {
-  const { retry, ...priority } = turns[turn];
+export function generationOf({ accountId, model, deadlineMs }: ChargedTask, attempt: keyof typeof generationAttempts) {
+  const { retry, ...priority } = generationAttempts[attempt];
   return proxyActivities<GenerationActivities>({
     taskQueue: taskQueuesOf(workflowInfo().taskQueue).generation,
     startToCloseTimeout: deadlineMs + graceMs,
@@ -66,19 +69,19 @@ export function generationOf({ accountId, model, deadlineMs }: ChargedTask, turn
 }
 
 /**
- * How an attempt at a callback is repeated. One that fails is an answer, not an error: these are for our own faults, such as no
- * free slot or a worker that died. The one that a task makes itself is not repeated, and not waited for long.
+ * Retries of an attempt at a callback. An attempt that fails is an answer, not an error: these are for our own faults, such as
+ * no free slot or a worker that died. The attempt that a task makes itself is not retried, and has a short limit.
  */
-const callbackTurns = {
+const callbackAttempts = {
   fromTask: { scheduleToCloseTimeout: '1m', retry: { maximumAttempts: 1 } },
   scheduled: { retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' } },
 } as const;
 
-export function callbacksOf(accountId: string, turn: keyof typeof callbackTurns) {
+export function callbacksOf(accountId: string, attempt: keyof typeof callbackAttempts) {
   return proxyActivities<CallbackActivities>({
     taskQueue: taskQueuesOf(workflowInfo().taskQueue).callbacks,
     startToCloseTimeout: '45s',
-    ...callbackTurns[turn],
+    ...callbackAttempts[attempt],
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     priority: { fairnessKey: accountId },
     summary: 'one signed attempt',

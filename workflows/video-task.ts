@@ -1,18 +1,21 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import {
+  ActivityFailure,
+  ApplicationFailure,
   CancellationScope,
   defineQuery,
+  isCancellation,
   setCurrentDetails,
   setHandler,
+  TimeoutFailure,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { ChargedTask, TaskOrder } from '../activities/charge-credits.ts';
-import type { TaskEnd } from '../activities/complete-task.ts';
-import type { TaskState } from '../src/domain/task.ts';
-import { failureOf } from './failure-of.ts';
-import { generate } from './generate.ts';
-import { bookkeeping, charging, storing } from './steps.ts';
-import { tellOfEnd } from './tell-of-end.ts';
+import type { TaskEnd } from '../activities/end-task.ts';
+import type { StagedVideo } from '../activities/generate-video.ts';
+import { type FailCode, failCodes, type TaskFailure, type TaskState } from '../src/domain/task.ts';
+import { notifyClient } from './deliver-callback.ts';
+import { bookkeeping, charging, generationOf, storing } from './steps.ts';
 
 export type VideoTaskInput = {
   readonly taskId: string;
@@ -32,9 +35,9 @@ const taskState = defineSearchAttributeKey('TaskState', SearchAttributeType.KEYW
 export async function videoTask({ taskId, order }: VideoTaskInput): Promise<TaskEnd> {
   const show = showState();
   const charged = await CancellationScope.nonCancellable(() => charging.chargeCredits({ taskId, order }));
-  const end = charged.isFinal ? await settled(taskId) : await runToEnd(taskId, charged, show);
+  const end = charged.isFinal ? await finalState(taskId) : await runToEnd(taskId, charged, show);
   show(end.state);
-  if (end.hasCallback) await CancellationScope.nonCancellable(() => tellOfEnd({ taskId, ...charged }));
+  if (end.hasCallback) await CancellationScope.nonCancellable(() => notifyClient({ taskId, ...charged }));
   return end;
 }
 
@@ -50,8 +53,46 @@ async function runToEnd(taskId: string, charged: ChargedTask, show: (state: Task
   }
 }
 
-/** An operator's reset replays a task that has ended: its final state is read back, for refunding a final task changes nothing. */
-function settled(taskId: string): Promise<TaskEnd> {
+/** Generates the video. An attempt that broke off, with its worker or its provider, is repeated before tasks that only wait. */
+async function generate(taskId: string, charged: ChargedTask): Promise<StagedVideo> {
+  const order = { taskId, deadlineMs: charged.deadlineMs };
+  try {
+    return await generationOf(charged, 'first').generateVideo(order);
+  } catch (error) {
+    throwUnlessBrokenOff(error);
+  }
+  try {
+    return await generationOf(charged, 'ahead').generateVideo(order);
+  } catch (error) {
+    throwUnlessBrokenOff(error);
+  }
+  return generationOf(charged, 'again').generateVideo(order);
+}
+
+/** Throws what ends the generation: a refusal, a cancellation, or a day in the queue. */
+function throwUnlessBrokenOff(error: unknown): void {
+  if (!(error instanceof ActivityFailure) || error.retryState !== 'MAXIMUM_ATTEMPTS_REACHED') throw error;
+}
+
+/** What the client reads about a failure: the message of an activity that gave a failCode, else a general sentence. */
+function failureOf(error: unknown): TaskFailure {
+  // A worker that dies with a cancelled task answers nothing, and Temporal reports a timeout.
+  if (isCancellation(error) || CancellationScope.current().consideredCancelled)
+    return { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (cause instanceof TimeoutFailure) return { failCode: 'timeout', failMsg: 'The task was not finished in time.' };
+  if (cause instanceof ApplicationFailure && isFailCode(cause.type)) {
+    return { failCode: cause.type, failMsg: cause.message };
+  }
+  return { failCode: 'internal', failMsg: 'The task failed because of a fault of the service.' };
+}
+
+function isFailCode(type: string | null | undefined): type is FailCode {
+  return failCodes.some((code) => code === type);
+}
+
+/** An operator's reset replays a task that has ended. Refunding a final task changes nothing, so this reads its state back. */
+function finalState(taskId: string): Promise<TaskEnd> {
   const failure = failureOf(undefined);
   return CancellationScope.nonCancellable(() => bookkeeping.refundCredits({ taskId, failure }));
 }

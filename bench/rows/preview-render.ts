@@ -6,7 +6,7 @@ import { encoderArguments } from '../../src/providers/preview/encoding.ts';
 import { createPreviewProvider } from '../../src/providers/preview/preview-provider.ts';
 import { framesPerSecond } from '../../src/providers/preview/layers.ts';
 import { createRandom } from '../../src/providers/preview/random.ts';
-import type { ReferenceImage } from '../../src/providers/provider.ts';
+import type { ReferenceImage } from '../../src/domain/ports.ts';
 import { interleaved } from '../rounds.ts';
 import { type Row, showMs, times } from '../row.ts';
 import { median } from '../statistics.ts';

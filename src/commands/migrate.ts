@@ -28,7 +28,7 @@ export async function migrate(config: Config): Promise<Answer> {
 
 async function register(target: TemporalTarget): Promise<readonly string[]> {
   const { connectTemporal } = await import('../temporal/connect.ts');
-  const { registerSearchAttributes } = await import('../temporal/register-search-attributes.ts');
+  const { registerSearchAttributes } = await import('../temporal/search-attributes.ts');
   const { client, close } = connectTemporal(target);
   try {
     return await registerSearchAttributes(client);

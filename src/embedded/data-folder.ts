@@ -24,7 +24,7 @@ export type DataFolderLock = { readonly release: () => Promise<void> };
 
 /**
  * Makes this process the only owner of the data folder (created when missing), until `release` or the end of the process
- * in any manner, `kill -9` included: the lock is the system's, so it is never stale. Throws `DataFolderInUse` at once when
+ * in any manner, `kill -9` included: the lock is the system's, so it is never stale. Throws `DataFolderInUse` when
  * another process owns it, and closes the folder to other accounts. Two containers that share a folder do not see each other.
  */
 export async function lockDataFolder(folder: string): Promise<DataFolderLock> {

@@ -22,7 +22,7 @@ export type EmbeddedStack = {
   stop(): Promise<void>;
 };
 
-/** A server of ours, or the address of somebody else's. */
+/** A server of ours, or the address of another one. */
 type Found<T> = T & { stop(): Promise<void> };
 
 type Starting = {
@@ -34,7 +34,7 @@ type Starting = {
 };
 
 /**
- * Brings up whatever the configuration leaves to us: PostgreSQL without DATABASE_URL, Temporal without TEMPORAL_ADDRESS.
+ * Starts the servers that the configuration does not name: PostgreSQL without DATABASE_URL, Temporal without TEMPORAL_ADDRESS.
  * Both start at the same time, on the data folder, which this process owns from then on. Throws a sentence for the
  * operator when something is missing or the folder is in use; nothing is left running then, nor after `signal`.
  */
@@ -73,7 +73,7 @@ export async function startEmbeddedStack(
   return { settings, temporalUiUrl: temporal.value.uiUrl, log, logPath, stop };
 }
 
-/** How long a start waits for a database that is away before it gives up. */
+/** How long a start waits for an unavailable database. */
 const databaseWaitMs = 120_000;
 
 async function database({ config, say, log, signal }: Starting): Promise<Found<{ url: string }>> {

@@ -8,7 +8,7 @@ export const firstCredits = 10_000;
 
 /**
  * On an installation without any account: opens one and answers its first key, for the only time. Account and key are made
- * together, so that a repeated call never finds an account whose key nobody has seen.
+ * together, so that a repeated call never finds an account whose key was never shown.
  */
 export function makeFirstKey(db: Database): Promise<{ accountId: string; key: string } | undefined> {
   return db.transaction(async (run) => {

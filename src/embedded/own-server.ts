@@ -11,11 +11,11 @@ export type ServerProgram = {
   readonly start: () => Promise<ChildProcess>;
   /** Asks it once whether it serves us. Throws when it never will. */
   readonly serves: () => Promise<boolean>;
-  /** A server that serves not within this time is stopped and counts as one that did not come up. */
+  /** A server that does not serve within this time is stopped, and the start has failed. */
   readonly readyWithinMs: number;
   /** Starts that may fail before the first one that serves; none begins later than `readyWithinMs`. */
   readonly maxStarts: number;
-  /** What to tell the operator when it does not come up. */
+  /** The error for the operator when it does not start. */
   readonly fault: () => Promise<Error>;
   readonly stopSteps: readonly StopStep[];
   /** Called about once a minute, to bound logs. */

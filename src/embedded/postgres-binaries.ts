@@ -16,7 +16,7 @@ export type PostgresBinaries = { readonly initdb: string; readonly postgres: str
 
 /**
  * The account for a server on this cluster folder: undefined means our own, which is always so for an ordinary user. For root
- * it is whoever owns the cluster already, else `nobody`.
+ * it is the owner of an existing cluster, else `nobody`.
  */
 export async function postgresAccount(cluster: string): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -61,7 +61,7 @@ export async function postgresBinaries(
   );
 }
 
-/** For another account the system's cache comes first: below our own folder it cannot look. */
+/** For another account the system's cache comes first: it cannot read below our own folder. */
 function copyParents(folder: string, account: Account | undefined): string[] {
   if (account === undefined) return [folder];
   return [process.platform === 'darwin' ? '/Library/Caches/videogen' : '/var/cache/videogen', folder];

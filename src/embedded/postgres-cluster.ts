@@ -73,7 +73,7 @@ const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-local
 
 type NewCluster = ClusterWanted & { readonly cluster: string; readonly password: string };
 
-/** Under another name until it is complete, so that being killed in the middle leaves nothing that looks like a cluster. */
+/** Under another name until it is complete, so that a kill in the middle never leaves half a cluster under its name. */
 async function createCluster({ folder, cluster, binaries, account, password, log }: NewCluster): Promise<void> {
   log(`Creating the database in ${cluster}.`);
   const draft = join(folder, `cluster.${randomBytes(6).toString('hex')}.new`);
@@ -129,7 +129,7 @@ async function handOver(paths: string[], { uid, gid }: Account): Promise<void> {
   }
 }
 
-/** Leftovers of a start that was killed. The owner of the data folder runs this, so nobody else is at work here. */
+/** Leftovers of a start that was killed. The owner of the data folder runs this, so no other process works here. */
 async function removeDrafts(folder: string): Promise<void> {
   const names = await readdir(folder);
   const drafts = names.filter((name) => /^cluster\.[0-9a-f]{12}\.new/.test(name));

@@ -163,14 +163,14 @@ function postgresUrl(port: number, password: string, database: string): string {
 }
 
 async function withClient(url: string, use: (client: Client) => Promise<unknown>): Promise<void> {
-  // `ssl` is given here, so that pg does not look for PGSSLMODE in the environment.
+  // Without `ssl`, pg would read PGSSLMODE from the environment.
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: 3_000,
     query_timeout: 30_000,
     ssl: false,
   });
-  // A server that goes away closes the idle connection with an error nobody waits for; the query tells enough.
+  // A server that stops closes the idle connection with an error event; the error of the query is enough.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -183,20 +183,20 @@ async function withClient(url: string, use: (client: Client) => Promise<unknown>
 type Postmaster = { readonly pid: number; readonly port: number };
 
 /** The first line of its pid file is the pid, the fourth the port; the lines appear one after another while it starts. */
-async function notedPostmaster(cluster: string): Promise<Postmaster | undefined> {
+async function recordedPostmaster(cluster: string): Promise<Postmaster | undefined> {
   const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
   return Number.isInteger(pid) && pid > 0 ? { pid, port } : undefined;
 }
 
-/** The server that runs on this cluster folder, whoever started it. Only one process can have the port, so it tells them apart. */
+/** The server that runs on this cluster folder, also one of an earlier process; identified by its port. */
 async function findPostmaster(cluster: string): Promise<Postmaster | undefined> {
-  const noted = await notedPostmaster(cluster);
-  const command = noted && (await commandOf(noted.pid));
-  return command?.includes('postgres') === true && command.includes(` -p ${noted?.port} `) ? noted : undefined;
+  const recorded = await recordedPostmaster(cluster);
+  const command = recorded && (await commandOf(recorded.pid));
+  return command?.includes('postgres') === true && command.includes(` -p ${recorded?.port} `) ? recorded : undefined;
 }
 
-/** A server that the end of a killed process left behind: two on one cluster are impossible, so it makes room for ours. */
+/** Stops a server that a killed process left running, because two cannot run on one cluster. */
 async function stopOrphan(cluster: string, log: (message: string) => void): Promise<void> {
   const orphan = await findPostmaster(cluster);
   if (orphan === undefined) return;
@@ -207,13 +207,13 @@ async function stopOrphan(cluster: string, log: (message: string) => void): Prom
 /**
  * Removes a `postmaster.pid` that would stop PostgreSQL for no reason: its pid belongs to another program since a crash of the
  * machine, or to a zombie that is never reaped (containers without an init). Call it only when no server of ours runs there.
- * A file whose pid is free stays: PostgreSQL itself finds it stale, and still uses it to look for surviving backends.
+ * A file whose pid is free stays: PostgreSQL itself finds it stale, and uses it to find surviving backends.
  */
 async function clearStalePid(cluster: string, reapWaitMs = 3_000): Promise<void> {
   for (const deadline = Date.now() + reapWaitMs; ; await pause(30)) {
-    const noted = await notedPostmaster(cluster);
-    if (noted === undefined || !pidIsTaken(noted.pid)) return;
-    if ((await commandOf(noted.pid)) === undefined && Date.now() < deadline) continue;
+    const recorded = await recordedPostmaster(cluster);
+    if (recorded === undefined || !pidIsTaken(recorded.pid)) return;
+    if ((await commandOf(recorded.pid)) === undefined && Date.now() < deadline) continue;
     return rm(join(cluster, 'postmaster.pid'), { force: true });
   }
 }

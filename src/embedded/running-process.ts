@@ -17,7 +17,7 @@ async function commandFromProc(pid: number): Promise<string | undefined> {
   return text === '' ? undefined : text.split('\0').join(' ').trim();
 }
 
-/** Where there is no `/proc`, which is macOS. `ps` ends with 1 for an unknown pid; any other fault must not look like that. */
+/** Where there is no `/proc`, which is macOS. `ps` ends with 1 for an unknown pid; any other error is thrown. */
 export async function commandFromPs(pid: number): Promise<string | undefined> {
   const env = { LC_ALL: 'C', PATH: '/usr/bin:/bin' };
   const columns = ['-ww', '-o', 'stat=', '-o', 'command=', '-p', String(pid)];
@@ -42,7 +42,7 @@ export async function stopProcess(
     try {
       process.kill(pid, signal);
     } catch (error) {
-      // It ended by itself between the look and the signal, which is what we wanted.
+      // It ended by itself between the check and the signal.
       if (errorCode(error) !== 'ESRCH') throw error;
     }
     for (const deadline = Date.now() + waitMs; Date.now() < deadline; await pause(20)) if (await isGone()) return;

@@ -10,8 +10,8 @@ export async function openServerLog(path: string): Promise<FileHandle> {
 }
 
 /**
- * Moves a log that has grown too large to `<path>.1` and empties it. It is copied, not renamed, because the server goes on
- * writing into the file it holds; opened for appending, it continues at the new end. A few lines may be lost in between.
+ * Moves a log that has grown too large to `<path>.1` and empties it. It is copied, not renamed, because the server keeps
+ * writing into its open file; opened for appending, it continues at the new end. A few lines may be lost in between.
  */
 export async function boundServerLog(path: string): Promise<void> {
   const size = await stat(path).then(

@@ -18,7 +18,7 @@ export type Service = Role & {
   readonly fatal: Promise<never>;
 };
 
-/** After this the person who started the service is told that Temporal is still missing. */
+/** After this time the person who started the service reads that Temporal is still unavailable. */
 const workersLateMs = 10_000;
 
 /**
@@ -31,7 +31,7 @@ export async function startService(
   say: (message: string) => void,
   signal = new AbortController().signal,
 ): Promise<Service> {
-  // Faults of this machine are told before anything is started.
+  // Faults of this machine are found before anything is started.
   ffmpegBinary(config.ffmpegPath);
   const stack = await startEmbeddedStack(config, say, signal);
   const roles: Role[] = [];
@@ -46,7 +46,7 @@ export async function startService(
     roles.push(await startMetricsRole(settings, log, metrics));
     const worker = await startWorkerRole(settings, log, fatal.reject, metrics);
     roles.push(worker);
-    tellOfLateWorkers(worker, say);
+    reportLateWorkers(worker, say);
     roles.push(await startApiRole({ ...settings, temporalUiUrl }, log, metrics));
     const leave = () => {
       for (const role of roles) role.leave?.();
@@ -58,7 +58,7 @@ export async function startService(
   }
 }
 
-function tellOfLateWorkers({ running }: WorkerRole, say: (message: string) => void): void {
+function reportLateWorkers({ running }: WorkerRole, say: (message: string) => void): void {
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { SetupError } from '../domain/errors.ts';
 import { connectTemporal } from '../temporal/connect.ts';
-import { registerSearchAttributes } from '../temporal/register-search-attributes.ts';
+import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { keptPort } from './kept-port.ts';
 import { runServer } from './own-server.ts';
 import { commandOf, stopProcess } from './running-process.ts';
@@ -117,8 +117,8 @@ const fairness = [
   'matching.numTaskqueueWritePartitions=1',
 ].flatMap((value) => ['--dynamic-config-value', value]);
 
-/** The shell notes its own pid and then becomes the server, so that no kill of ours can leave a server without its pid file. */
-const notePidThenRun = 'echo $$ >"$1" || exit 1; shift; exec "$@"';
+/** The shell records its own pid and then becomes the server, so that no kill of ours can leave a server without its pid file. */
+const recordPidThenRun = 'echo $$ >"$1" || exit 1; shift; exec "$@"';
 
 /**
  * Starts the server in a session of its own, so that a Ctrl-C in our terminal does not reach it. Its variables are ours alone:
@@ -126,10 +126,10 @@ const notePidThenRun = 'echo $$ >"$1" || exit 1; shift; exec "$@"';
  */
 async function spawnTemporal(cliPath: string, folder: string, args: readonly string[]): Promise<ChildProcess> {
   const log = await openServerLog(join(folder, 'server.log'));
-  // It wants a home, and notes there which version it last was.
+  // It needs a home folder, where it records its last version.
   const env = { HOME: folder, PATH: '/usr/bin:/bin' };
   try {
-    const child = spawn('/bin/sh', ['-c', notePidThenRun, 'sh', join(folder, 'pid'), cliPath, ...args], {
+    const child = spawn('/bin/sh', ['-c', recordPidThenRun, 'sh', join(folder, 'pid'), cliPath, ...args], {
       env,
       cwd: '/',
       stdio: ['ignore', log.fd, log.fd],
@@ -157,7 +157,7 @@ async function knowsSearchAttributes(address: string, namespace: string): Promis
   try {
     return (await registerSearchAttributes(client, 2_000)).length === 0;
   } catch {
-    // Namespace not made yet, shutting down: all of them mean not now.
+    // No namespace yet, or shutting down: not ready.
     return false;
   } finally {
     await close();

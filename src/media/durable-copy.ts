@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
+import { close, constants, fsync, open } from 'node:fs';
 import { access, chmod, copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isMissing } from './is-missing.ts';
-import type { Move } from './result-store.ts';
-import { createSharedSync } from './shared-sync.ts';
-import { syncToDisk } from './sync-to-disk.ts';
+import { promisify } from 'node:util';
+import type { Move } from '../domain/ports.ts';
 
 /** A folder in the store's own file system, where a rename is atomic; no key can name it, because of its dot. */
 const draftsFolder = '.drafts';
-/** A draft untouched for so long has no writer any more. */
+/** A draft untouched for this time has no writer. */
 const staleDraftMs = 24 * 60 * 60_000;
 const renameAttempts = 20;
 
@@ -49,13 +47,13 @@ export async function sweepDrafts(root: string, nowMs: number): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names) {
     const draft = join(folder, name);
-    // One that is gone has just been put in its place by its writer.
+    // A missing one has just been moved to its place by its writer.
     const { mtimeMs } = await stat(draft).catch(() => ({ mtimeMs: nowMs }));
     if (nowMs - mtimeMs > staleDraftMs) await rm(draft, { force: true });
   }
 }
 
-/** The folder for drafts is there but for the first time. */
+/** The folder for drafts is missing only the first time. */
 async function copyToDraft(source: string, draft: string): Promise<void> {
   const copy = () => copyFile(source, draft, constants.COPYFILE_FICLONE);
   await copy().catch(async (error: unknown) => {
@@ -67,7 +65,7 @@ async function copyToDraft(source: string, draft: string): Promise<void> {
   await chmod(draft, 0o600);
 }
 
-/** A delete may take the empty folder away while it is being made, or before the rename; then it is made again. */
+/** A delete may remove the empty folder before the rename; then it is made again. */
 async function moveInto(source: string, target: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -82,12 +80,12 @@ async function moveInto(source: string, target: string): Promise<void> {
 
 const sharedSync = createSharedSync(syncToDisk);
 
-/** Folders of which this process knows that they are on the disk with all above them: those above the folders of the tasks. */
+/** Folders that this process knows to be on the disk with all above them: the parents of the tasks' folders. */
 const settled = new Set<string>();
-/** There are two of them, `staging` and `results`; whatever else keys may name, this does not grow. */
+/** There are two of them, `staging` and `results`; the bound holds for any other keys. */
 const mostSettled = 100;
 
-/** A new folder is only safe once the one above it is written, up to the root; those above are written for many files at once. */
+/** A new folder is only safe once the one above it is written, up to the root; one write of those serves many files. */
 async function syncFolders(root: string, ...paths: readonly string[]): Promise<void> {
   const folders = new Set<string>();
   const above = new Set<string>();
@@ -111,4 +109,54 @@ function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** One folder's writes to the disk: the one that runs, and the one that begins after it. */
+type Writes = { readonly running: Promise<void>; next: Promise<void> | undefined };
+
+/**
+ * Returns a function that writes a folder to the disk: what was put into it before the call is there when it returns. Calls
+ * during one write share the next one, because the folders above those of the tasks are written for every file. A folder is
+ * remembered while a call waits for it.
+ */
+export function createSharedSync(write: (folder: string) => Promise<void>): (folder: string) => Promise<void> {
+  const writesOf = new Map<string, Writes>();
+  const start = (folder: string): Promise<void> => {
+    const writes: Writes = { running: write(folder), next: undefined };
+    writesOf.set(folder, writes);
+    const forget = () => {
+      if (writes.next === undefined) writesOf.delete(folder);
+    };
+    writes.running.then(forget, forget);
+    return writes.running;
+  };
+  return (folder) => {
+    const writes = writesOf.get(folder);
+    if (writes === undefined) return start(folder);
+    const begin = () => start(folder);
+    return (writes.next ??= writes.running.then(begin, begin));
+  };
+}
+
+// Plain descriptors: a FileHandle costs half as much again, and every task needs a dozen of them.
+const [opened, synced, closed] = [promisify(open), promisify(fsync), promisify(close)];
+
+/** Writes a file or a folder to the disk. */
+async function syncToDisk(path: string): Promise<void> {
+  const descriptor = await opened(path, 'r').catch((error: unknown) => {
+    // A missing folder was removed by a delete after our write.
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+  if (descriptor === undefined) return;
+  try {
+    await synced(descriptor);
+  } finally {
+    await closed(descriptor);
+  }
+}
+
+/** True for the error of a file or folder that is not there. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

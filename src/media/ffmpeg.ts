@@ -1,38 +1,48 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
 import type { Readable } from 'node:stream';
+import type { Ffmpeg, FfmpegRun } from '../domain/ports.ts';
 import { ffmpegBinary } from './ffmpeg-binary.ts';
-import { FfmpegError } from './ffmpeg-error.ts';
-import { frameCounter } from './frame-counter.ts';
-import { lowerPriority } from './lower-priority.ts';
 
-/** One run of ffmpeg. There is no shell: `args` reach it one by one, as they are. */
-export type FfmpegRun = {
-  /** Everything but the global options, which the runner adds. */
-  readonly args: readonly string[];
-  /** Relative paths in `args` start here. */
-  readonly cwd: string;
-  /** Aborting kills the child at once; the run then rejects with the signal's reason, after the child is gone. */
-  readonly signal: AbortSignal;
-  /** The longest a run may go without another frame; a child that stalls is killed. How long the whole takes is the signal's matter. */
-  readonly stallMs?: number;
-  /** Hears how many frames have been written so far, about twice a second. */
-  readonly onFrame?: (frames: number) => void;
+export type FfmpegFailure = {
+  /** Null when a signal ended it or it never started. */
+  readonly exitCode: number | null;
+  readonly killedBy: string | null;
+  /** Killed, because it made no progress. */
+  readonly stalled: boolean;
+  /** The end of what it wrote to standard error; may name files, so it belongs in the log only. */
+  readonly stderr: string;
+  readonly cause?: unknown;
 };
 
-/** Runs ffmpeg to its end. Rejects with `FfmpegError` when it fails, and with the signal's reason when aborted. */
-export type Ffmpeg = (run: FfmpegRun) => Promise<void>;
+/** ffmpeg did not finish its work. */
+export class FfmpegError extends Error {
+  override readonly name = 'FfmpegError';
+  readonly failure: FfmpegFailure;
+
+  constructor(failure: FfmpegFailure) {
+    super(`ffmpeg ${howItEnded(failure)}${failure.stderr && `: ${failure.stderr}`}`, { cause: failure.cause });
+    this.failure = failure;
+  }
+}
+
+function howItEnded(failure: FfmpegFailure): string {
+  if (failure.stalled) return 'made no progress and was killed';
+  if (failure.killedBy !== null) return `was killed by ${failure.killedBy}`;
+  return failure.exitCode === null ? 'could not be started' : `ended with exit code ${failure.exitCode}`;
+}
 
 /** A frame takes a hundredth of a second, a poster up to a few seconds; a machine that is very busy is still waited for. */
 const longestStallMs = 5 * 60_000;
 
-/** A stall is seen in so many looks, so that a time in which this process itself stood still counts as one of them only. */
-const looksUntilStalled = 8;
+/** A stall is seen in this many checks, so that a time in which this process itself was frozen counts as one check only. */
+const checksUntilStalled = 8;
 
 /** Only files we wrote: an address inside a file must never make ffmpeg fetch something. */
 const globalOptions = ['-nostdin', '-hide_banner', '-loglevel', 'error', '-y', '-progress', 'pipe:1'];
 const protocolOptions = ['-protocol_whitelist', 'file,pipe'];
 
-/** How much of the child's complaint an error carries: enough for the reason, bounded for the log. */
+/** The end of the child's standard error that an error carries: enough for the reason, bounded for the log. */
 const stderrTailCharacters = 4096;
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
@@ -47,6 +57,16 @@ export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
     lowerPriority(child.pid);
     await watched(child, run);
   };
+}
+
+/** Rendering may take every core; the process that answers requests and sends heartbeats must still come first. */
+function lowerPriority(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // The child may be gone already, and some systems forbid it; rendering works anyway.
+  }
 }
 
 /** The whitelist is an option of each input, so it is repeated before every `-i`. */
@@ -74,26 +94,26 @@ async function watched(child: Child, run: FfmpegRun): Promise<void> {
   }
 }
 
-/** Kills once the number of frames has been the same for so long. */
+/** Kills once the number of frames has been the same for `stallMs`. */
 function watchForStall(stallMs: number, kill: () => void) {
-  let [last, looks] = [0, 0];
+  let [last, checks] = [0, 0];
   const timer = setInterval(() => {
-    looks += 1;
-    if (looks === looksUntilStalled) kill();
-  }, stallMs / looksUntilStalled);
+    checks += 1;
+    if (checks === checksUntilStalled) kill();
+  }, stallMs / checksUntilStalled);
   return {
     sawFrames: (frames: number) => {
       if (frames === last) return;
-      [last, looks] = [frames, 0];
+      [last, checks] = [frames, 0];
     },
-    isSeen: () => looks >= looksUntilStalled,
+    isSeen: () => checks >= checksUntilStalled,
     stop: () => clearInterval(timer),
   };
 }
 
 type End = { readonly exitCode: number | null; readonly killedBy: string | null; readonly error?: Error };
 
-/** Waits for `close`, not `exit`, so that nothing writes to the folder or the pipes any more. Never rejects. */
+/** Waits for `close`, not `exit`: after it nothing writes to the folder or the pipes. Never rejects. */
 function ended(child: Child): Promise<End> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ exitCode: null, killedBy: null, error }));
@@ -107,4 +127,20 @@ function tailOf(stream: Readable): () => string {
     tail = (tail + text).slice(-stderrTailCharacters);
   });
   return () => tail.trim();
+}
+
+/** A report is a handful of short lines; a longer rest without a line break is not one. */
+const longestLineCharacters = 1024;
+
+/** Reads the `frame=N` lines of ffmpeg's `-progress` output from chunks that may break anywhere. */
+export function frameCounter(onFrame: (frames: number) => void): (chunk: string) => void {
+  let rest = '';
+  return (chunk) => {
+    const lines = (rest + chunk).split('\n');
+    rest = (lines.pop() ?? '').slice(-longestLineCharacters);
+    for (const line of lines) {
+      const frames = /^frame=\s*(\d+)/.exec(line)?.[1];
+      if (frames !== undefined) onFrame(Number(frames));
+    }
+  };
 }

@@ -1,10 +1,9 @@
 import { constants } from 'node:fs';
-import { access, copyFile, link as nameAgain, rm, rmdir } from 'node:fs/promises';
+import { access, copyFile, link as hardLink, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { durableCopy, durableMove, sweepDrafts } from './durable-copy.ts';
-import { isMissing } from './is-missing.ts';
+import type { LinkedFile, PresentedLink, ResultStore } from '../domain/ports.ts';
+import { durableCopy, durableMove, isMissing, sweepDrafts } from './durable-copy.ts';
 import { contentTypeOf, isMediaKey, requireMediaKey } from './media-key.ts';
-import type { LinkedFile, PresentedLink, ResultStore } from './result-store.ts';
 import { createLinkSigner, type LinkSigner, type LinkSignerOptions } from './signed-link.ts';
 
 export type FolderResultStoreOptions = LinkSignerOptions & {
@@ -44,22 +43,22 @@ export function createFolderResultStore(options: FolderResultStoreOptions): Fold
   };
 }
 
-/** Every task has a folder of its own; a folder that still holds something refuses to go. */
+/** Every task has a folder; one that is not empty is not removed. */
 async function removeEmptyFolder(root: string, folder: string): Promise<void> {
   if (folder !== '.') await rmdir(join(root, folder)).catch(() => undefined);
 }
 
-/** A second name for the file costs nothing; a copy, where it lies on another disk or on one that knows no such names. */
+/** A hard link, which costs nothing; a copy where the file lies on another disk, or on one without hard links. */
 async function fetchIfThere(from: string, to: string): Promise<boolean> {
   try {
-    await nameAgain(from, to).catch((error: unknown) => {
+    await hardLink(from, to).catch((error: unknown) => {
       if (isMissing(error)) throw error;
-      // Never over a file that is there: it may be the second name of a stored one.
+      // Never over an existing file: it may be a hard link to a stored one.
       return copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     });
     return true;
   } catch (error) {
-    // A missing destination folder is the caller's mistake and must not look like a missing result.
+    // A missing destination folder is the caller's mistake, not a missing result.
     if (!isMissing(error) || (await exists(from))) throw error;
     return false;
   }

@@ -1,17 +1,17 @@
 import type { FrameSize } from '../domain/frame-size.ts';
 import { isPhotoFormat, sharp } from './image-library.ts';
 
-/** Pixels a side, both bounds included (design, section 7). */
+/** Pixels a side, both bounds included. */
 const minSidePx = 300;
 const maxSidePx = 6000;
 
 /**
- * The largest image takes about three seconds on one core, and a busy machine gives it a fraction of one. Whatever a stranger
- * sends, libvips bounds the work itself, by the pixels and by the scans of a progressive JPEG.
+ * The largest image takes about three seconds on one core, and a busy machine gives it a fraction of one. libvips bounds the work for
+ * every file, by the pixels and by the scans of a progressive JPEG.
  */
 const maxDecodeSeconds = 300;
 
-/** An image that is refused; `message` goes on after the name of the image: `is animated`. */
+/** An image that is refused; `message` continues the name of the image: `is animated`. */
 export class ImageRefusal extends Error {
   override readonly name = 'ImageRefusal';
 }
@@ -21,8 +21,8 @@ export type DecodedImage = FrameSize & { readonly jpeg: Buffer };
 /**
  * Decodes the bytes of a stranger into a plain picture: upright (EXIF orientation applied), sRGB with 8 bits,
  * transparency on white, no metadata, a JPEG of high quality, for every provider takes one. An animation is refused
- * instead of cut down to its first frame: nobody sends one in order to get a still. Throws `ImageRefusal`; an image that is
- * not decoded within `maxSeconds` is no such case, for it says something about this machine, and may be tried again.
+ * instead of cut down to its first frame: a client that sends one does not expect a still. Throws `ImageRefusal`. An image that is
+ * not decoded within `maxSeconds` is a plain error, because it is a fault of this machine, and may be retried.
  */
 export async function decodeImage(bytes: Buffer, maxSeconds = maxDecodeSeconds): Promise<DecodedImage> {
   await checkHeader(bytes);

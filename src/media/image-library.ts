@@ -3,7 +3,7 @@ import sharp from 'sharp';
 /**
  * sharp, closed but for the three formats that clients may send, and for SVG, which only the `preview` provider draws with;
  * all read from memory only. `block` counts for the whole process, and so for everybody who imports sharp: it is done here,
- * once, and this room imports sharp from here. What is off: every other format (TIFF, HEIF, GIF and PDF have long lists of
+ * once, and the other files of src/media import sharp from here. What is off: every other format (TIFF, HEIF, GIF and PDF have long lists of
  * faults), and reading by path, so that no text of a client can ever be taken for the name of a file.
  */
 sharp.block({ operation: ['VipsForeignLoad'] });
@@ -17,7 +17,7 @@ sharp.cache(false);
 
 /**
  * Whether bytes of others begin as a JPEG, PNG or WebP image does. libvips chooses the reader by these bytes, too; without
- * them it would try SVG, so whatever comes from outside is asked this before sharp sees it.
+ * them it would try SVG, so every file from outside is checked with this before sharp reads it.
  */
 export function isPhotoFormat(bytes: Buffer): boolean {
   const start = bytes.toString('latin1', 0, 12);

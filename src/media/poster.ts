@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Ffmpeg } from './ffmpeg.ts';
+import type { FrameSize } from '../domain/frame-size.ts';
+import type { Ffmpeg } from '../domain/ports.ts';
+import { isPhotoFormat, sharp } from './image-library.ts';
 import { probeVideo } from './probe-video.ts';
 
 /** Past the opening fade and before the end, where a film most often shows what it is about. */
@@ -11,7 +14,7 @@ export type PosterOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** A JPEG has the colours of BT.601 in their full range; ffmpeg 4.1 cannot change both at once. */
+/** A JPEG has the colours of BT.601 in their full range; ffmpeg 4.1 cannot change both in one step. */
 const jpegColours = 'scale=out_color_matrix=bt601,format=yuv420p,scale=out_range=pc';
 
 /**
@@ -37,3 +40,23 @@ export async function makePoster(
     signal: options.signal ?? new AbortController().signal,
   });
 }
+
+/** The colour spaces of a JPEG that every browser shows: grey and sRGB, not CMYK. */
+const shownColours: readonly string[] = ['srgb', 'b-w'];
+
+/**
+ * Whether the file is a whole JPEG of exactly this size, judged by its header and its last two bytes: the pixels were encoded by
+ * the provider, and decoding them would cost a good part of what making a poster costs. The caller bounds the file's size.
+ */
+export async function isPosterOf(path: string, { widthPx, heightPx }: FrameSize): Promise<boolean> {
+  const bytes = await readFile(path);
+  if (!isPhotoFormat(bytes) || bytes.readUInt16BE(bytes.length - 2) !== endOfImage) return false;
+  const header = await sharp(bytes, { limitInputPixels: false })
+    .metadata()
+    .catch(() => undefined);
+  if (header?.format !== 'jpeg' || !shownColours.includes(header.space)) return false;
+  // A picture with a rotation is shown in another size.
+  return header.width === widthPx && header.height === heightPx && (header.orientation ?? 1) === 1;
+}
+
+const endOfImage = 0xff_d9;

@@ -13,8 +13,11 @@ import {
   type InputVideoTrack,
   type Source,
 } from 'mediabunny';
-import { beginsWithNalUnit, nalLengthBytes } from './begins-with-nal-unit.ts';
-import { VideoFileError } from './video-file-error.ts';
+
+/** A file that is not a video which plays. The message says why, for the log. */
+export class VideoFileError extends Error {
+  override readonly name = 'VideoFileError';
+}
 
 /** What a video file says of itself, measured from its packets. */
 export type VideoFacts = {
@@ -30,14 +33,14 @@ export type VideoFacts = {
   readonly sha256: string;
 };
 
-/** The most of the file that is held in memory at once. */
+/** The part of the file that is held in memory. */
 const cacheBytes = 8 * 1024 * 1024;
 
 /** An hour at 60 pictures a second: far beyond what the service makes, so a file with more is not one of ours. */
 const mostPackets = 216_000;
 
 /**
- * Measures an MP4 and checks that it plays, as far as that can be told without decoding it: an H.264 picture with a decoder
+ * Measures an MP4 and checks that it plays, as far as that can be seen without decoding it: an H.264 picture with a decoder
  * configuration, beginning with a key frame, every packet of every track readable within the file, and none of the picture's
  * with something else in its place. Throws `VideoFileError` otherwise.
  */
@@ -88,7 +91,7 @@ async function factsOf(input: Input): Promise<Omit<VideoFacts, 'bytes' | 'sha256
   };
 }
 
-/** Answers what its packets are read with: how many bytes tell the length of a unit. */
+/** Returns how many bytes hold the length of a unit, to read the packets with. */
 async function checkDecodable(video: InputVideoTrack): Promise<number> {
   const codec = await video.getCodec();
   if (codec !== 'avc') throw new VideoFileError(`the picture is ${codec ?? 'of an unknown codec'}, not H.264`);
@@ -123,4 +126,28 @@ async function readPackets(track: InputTrack, isSound: (data: Uint8Array) => boo
   const durationSeconds = seen.toSeconds - seen.fromSeconds;
   if (durationSeconds <= 0) throw new VideoFileError(`the ${track.type} track has no length`);
   return { packets: seen.packets, durationSeconds };
+}
+
+/**
+ * Whether a packet of an H.264 track begins with a unit of that format that lies within it: a length of `lengthBytes` bytes, at
+ * least one byte more, and the bit that the standard forbids not set. A hole in a file, and text in the place of a picture, do
+ * not; nothing is decoded.
+ */
+function beginsWithNalUnit(packet: Uint8Array, lengthBytes: number): boolean {
+  if (packet.length <= lengthBytes) return false;
+  const length = packet.subarray(0, lengthBytes).reduce((sum, byte) => sum * 256 + byte, 0);
+  const forbidden = (packet[lengthBytes] ?? 0) >= 0x80;
+  return length > 0 && length <= packet.length - lengthBytes && !forbidden;
+}
+
+/** How many bytes such a length has, as the decoder configuration (`avcC`, bytes) of the track says; undefined when it is none. */
+function nalLengthBytes(description: unknown): number | undefined {
+  const [version, , , , sizes] = bytesOf(description);
+  return version === 1 && sizes !== undefined ? (sizes & 3) + 1 : undefined;
+}
+
+/** mediabunny's own type for it is one of browsers, which Node's types do not have. */
+function bytesOf(source: unknown): Uint8Array {
+  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+  return source instanceof ArrayBuffer ? new Uint8Array(source) : new Uint8Array();
 }

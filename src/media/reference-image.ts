@@ -1,35 +1,28 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FrameSize } from '../domain/frame-size.ts';
+import type { ImageFetch, ReferenceImage } from '../domain/ports.ts';
+import { TaskFault } from '../domain/errors.ts';
 import type { GuardedClient } from '../outbound/client.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { decodeImage, ImageRefusal } from './image-decode.ts';
-import { imageFault } from './image-fault.ts';
-import { inTurn } from './image-turn.ts';
+import { withDecodingSlot } from './decoding-slots.ts';
 
-/** A reference image re-encoded by us: a JPEG at `path`, upright, with its size in pixels. */
-export type ReferenceImage = FrameSize & { readonly path: string };
+/** The images become `image-0.jpg`, `image-1.jpg`, … in the folder. */
+type FetchReferenceImages = ImageFetch & { readonly client: Pick<GuardedClient, 'download'> };
 
-export type FetchReferenceImages = {
-  readonly client: Pick<GuardedClient, 'download'>;
-  readonly urls: readonly string[];
-  /** An existing folder of this attempt; the images become `image-0.jpg`, `image-1.jpg`, … in it. */
-  readonly folder: string;
-  readonly signal: AbortSignal;
-};
-
-/** 30 MB (design, section 7), read as the larger of its two meanings. */
+/** The documented 30 MB, read as the larger of its two meanings. */
 const maxMegabytes = 30;
-/** The time is for all of it, from a slow server to a busy machine. */
+/** The timeout covers the whole download. */
 const limits = { maxBytes: maxMegabytes * 1024 * 1024, timeoutMs: 120_000, maxRedirects: 3 } as const;
 const headers = { accept: 'image/jpeg, image/png, image/webp' } as const;
 
-/** At most so many images of one task are fetched at once. */
+/** Images of one task that are fetched at the same time. */
 const maxParallel = 3;
 
 /**
  * Fetches, checks and re-encodes the reference images, in the order of `urls`. Throws `TaskFault` for the first bad
- * one and stops the others. Whatever is no fault of an image is thrown as it came and may be tried again: the abort of
+ * one and stops the others. An error that is no fault of an image is thrown unchanged and may be retried: the abort of
  * `signal`, a closing client or a busy host (`OutboundError`), a full disk, a decoder that took too long.
  */
 export async function fetchReferenceImages(request: FetchReferenceImages): Promise<readonly ReferenceImage[]> {
@@ -44,7 +37,7 @@ export async function fetchReferenceImages(request: FetchReferenceImages): Promi
   }
 }
 
-/** Ends when nothing is under way any more, for the folder is deleted after that. */
+/** Ends after the last fetch has ended, because the folder is deleted then. */
 async function fetchAll(request: FetchReferenceImages, stop: () => void): Promise<readonly ReferenceImage[]> {
   const images = new Map<number, ReferenceImage>();
   const failures: unknown[] = [];
@@ -67,7 +60,7 @@ async function fetchOne(request: FetchReferenceImages, index: number, url: strin
   const fetchedPath = join(request.folder, `image-${index}.fetched`);
   await download(request, index, url, fetchedPath);
   const path = join(request.folder, `image-${index}.jpg`);
-  const size = await inTurn(request.signal, () => reencode(index, fetchedPath, path));
+  const size = await withDecodingSlot(request.signal, () => reencode(index, fetchedPath, path));
   await rm(fetchedPath);
   return { path, ...size };
 }
@@ -82,7 +75,7 @@ async function download(request: FetchReferenceImages, index: number, url: strin
   }
 }
 
-/** One sentence for everything that may go wrong on the way, so that it tells nothing about our network. */
+/** One sentence for every network error, so that it says nothing about our network. */
 function asImageFault(error: unknown, index: number): unknown {
   if (!(error instanceof OutboundError) || error.kind === 'aborted' || error.kind === 'busy') return error;
   if (error.kind === 'too_large') return imageFault('image_invalid', index, `is larger than ${maxMegabytes} MB`, error);
@@ -97,4 +90,18 @@ async function reencode(index: number, fetchedPath: string, path: string): Promi
   });
   await writeFile(path, jpeg);
   return { widthPx, heightPx };
+}
+
+/**
+ * A reference image that cannot be used; final, because retrying only where it might help would show a client
+ * which addresses we refuse. `index` is that of the image in `input.imageUrls`, and `why` continues its name:
+ * `is animated`.
+ */
+function imageFault(
+  failCode: 'image_unreachable' | 'image_invalid',
+  index: number,
+  why: string,
+  cause?: unknown,
+): TaskFault {
+  return new TaskFault(failCode, `input.imageUrls[${index}] ${why}.`, { cause });
 }

@@ -1,5 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { PresentedLink } from './result-store.ts';
+import type { PresentedLink, ResultStore } from '../domain/ports.ts';
+import type { Task } from '../domain/task.ts';
 
 export type LinkSignerOptions = {
   /** The installation's secret; the signing key is derived from it, so no other use of the secret can forge a link. */
@@ -49,4 +50,10 @@ export function createLinkSigner({
 function sameText(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** Fresh links to a task's video: empty until success, and again once the media has passed its retention. */
+export async function resultUrls(store: Pick<ResultStore, 'link'>, task: Task): Promise<readonly string[]> {
+  if (task.result === undefined || task.mediaDeletedAt !== undefined) return [];
+  return [await store.link(task.result.videoKey)];
 }

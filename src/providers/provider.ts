@@ -1,8 +1,5 @@
-import type { FrameSize } from '../domain/frame-size.ts';
+import type { ReferenceImage } from '../domain/ports.ts';
 import type { TaskInput } from '../domain/task.ts';
-
-/** A reference image that was fetched, checked and re-encoded by us; a file nobody else writes to. */
-export type ReferenceImage = FrameSize & { readonly path: string };
 
 export type GenerationRequest = {
   readonly taskId: string;
@@ -28,12 +25,12 @@ export type RecoveredJob =
 /** One way to make a video. Every method throws `TaskFault` for what it expects; anything else is our fault and is retried. */
 export type Provider = {
   readonly name: string;
-  /** Its jobs run in `follow` and end with it; without it they run upstream, whether anybody follows them or not. */
+  /** Its jobs run in `follow` and end with it; without it they run upstream, also when no worker follows them. */
   readonly isLocal?: boolean;
-  /** Creates the upstream job and answers its id. Never called twice for one task unless the first call surely created nothing. */
+  /** Creates the upstream job and answers its id. Never called twice for one task unless the first call certainly created nothing. */
   submit(request: GenerationRequest, signal: AbortSignal): Promise<string>;
   /**
-   * Looks for the job of an earlier `submit` whose answer was lost: its id, `not_created` when there surely is none, or
+   * Finds the job of an earlier `submit` whose answer was lost: its id, `not_created` when there certainly is none, or
    * `unknown` when the provider cannot tell; then nothing is submitted again, because a second job costs money.
    */
   recover(request: GenerationRequest, signal: AbortSignal): Promise<RecoveredJob>;

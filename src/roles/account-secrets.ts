@@ -1,5 +1,4 @@
-import { newCallbackSecret } from '../outbound/secrets.ts';
-import { type SecretBox, SecretBoxError } from '../outbound/secrets.ts';
+import { newCallbackSecret, type SecretBox, SecretBoxError } from '../outbound/secrets.ts';
 import {
   createFirstCallbackSecret,
   listCallbackSecrets,
@@ -10,8 +9,8 @@ import {
 import type { Database } from '../stores/database.ts';
 
 /**
- * The secrets that sign an account's callbacks today, the current one first. The first is made on first use. Whoever has just
- * read the account's secrets gives them as `known`.
+ * The secrets that sign an account's callbacks today, the current one first. The first is made on first use. A caller that
+ * has just read the account's secrets passes them as `known`.
  */
 export async function callbackSecretsOf(
   db: Database,

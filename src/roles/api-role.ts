@@ -14,35 +14,34 @@ import { createMetrics } from '../metrics.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createDatabase } from '../stores/database.ts';
 import { createTaskAcceptor } from '../stores/task-acceptor.ts';
-import { type ApiEngine, openApiEngine } from '../temporal/api-engine.ts';
+import { type ApiEngine, openApiEngine } from '../temporal/engine.ts';
 import { createTaskStarter } from '../temporal/task-starter.ts';
 import { revealSecret, rotateSecret } from './account-secrets.ts';
 import { exportBookMetrics } from './book-metrics.ts';
 import { listenFault, makePrivateFolder } from './local-faults.ts';
-import { createRequestParser } from './request-parser.ts';
-import type { Role, Settings } from './settings.ts';
+import { createRequestParser, type Role, type Settings } from './settings.ts';
 
 /** Running requests, and then the starts of workflows behind them, get this long each. */
 const drainMs = 15_000;
 
-/** Starts the HTTP API in this process. Temporal may be away: tasks are accepted and wait. */
+/** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
 export async function startApiRole(settings: Settings, log: Log, metrics = createMetrics()): Promise<Role> {
   await makePrivateFolder(settings.resultStore, 'RESULT_STORE');
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
-    onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    onIdleError: (error) => log.warn({ err: error }, 'database connection broke'),
   });
   const engine = openApiEngine(settings.temporal, taskQueuesOf(settings.taskQueue));
   const starter = createTaskStarter(engine.startTask, (error, task) => {
-    log.warn({ err: error, taskId: task.taskId }, 'workflow not started yet; reconcile will start it');
+    log.warn({ err: error, taskId: task.taskId }, 'workflow start deferred; reconcile will start it');
   });
   const stopper = createTaskStarter<CancelledTask>(
     (task) => stopTask(engine, task),
-    (error, task) => log.warn({ err: error, taskId: task.taskId }, 'cancelled task not stopped yet'),
+    (error, task) => log.warn({ err: error, taskId: task.taskId }, 'stop of a cancelled task deferred'),
   );
   const redeliveries = createTaskStarter(engine.redeliver, (error, { taskId }) => {
-    log.warn({ err: error, taskId }, 'callback not redelivered yet; reconcile will see to it');
+    log.warn({ err: error, taskId }, 'callback redelivery deferred to reconcile');
   });
   const box = createSecretBox(settings.secret);
   exportBookMetrics(metrics, db);
@@ -69,7 +68,7 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
       reveal: (accountId) => revealSecret(db, box, accountId),
       rotate: (rotation) => rotateSecret(db, box, rotation),
     },
-    // With a port of their own, they are not shown on the public one.
+    // With a separate port, metrics are not served on the public one.
     ...(settings.metricsPort === undefined && { metrics: metrics.registry }),
     progressOf: engine.progressOf,
     createRate: settings.createRate,
@@ -86,7 +85,7 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
   const server = await startHttpServer({ app, host, port, log }).catch((error: unknown) => {
     throw listenFault(error, settings, 'PORT');
   });
-  log.info({ port: server.port, publicUrl: settings.publicUrl }, 'api is listening');
+  log.info({ port: server.port, publicUrl: settings.publicUrl }, 'api started');
   return {
     leave: () => {
       isLeaving = true;
@@ -106,7 +105,7 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
   };
 }
 
-/** The generation stops by its workflow; a task without a workflow has nobody else to start its callback. */
+/** The workflow stops the generation. The callback is started here, because a task may have no workflow that does. */
 async function stopTask(engine: ApiEngine, { taskId, accountId, hasCallback }: CancelledTask): Promise<void> {
   await engine.cancelTask(taskId);
   if (hasCallback) await engine.startDelivery({ taskId, accountId });

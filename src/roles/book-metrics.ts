@@ -5,8 +5,8 @@ import type { Database } from '../stores/database.ts';
 import { countStuckTasks } from '../stores/task-list.ts';
 
 /**
- * Shows what the audit and `reconcile` last found. It is read from the database at each look, so that every process tells the same, and a
- * violation is shown until it is put right. While the database is away the last known figures stay.
+ * Exports the last results of the audit and of `reconcile`. Each scrape reads them from the database, so that every process reports
+ * the same, and a violation is shown until it is corrected. While the database is unavailable the last known figures stay.
  */
 export function exportBookMetrics({ registry }: Metrics, db: Database): void {
   const registers = [registry];

@@ -10,7 +10,7 @@ const drainMs = 1_000;
 
 /**
  * Serves `/metrics` and `/healthz` of this process on `METRICS_PORT`, for monitors only; nothing without that setting. Close it
- * last: a process that drains is alive.
+ * last: a draining process is alive.
  */
 export async function startMetricsRole(
   { host, metricsPort }: Pick<Settings, 'host' | 'metricsPort'>,
@@ -23,6 +23,6 @@ export async function startMetricsRole(
   const server = await startHttpServer({ app, host, port: metricsPort, log, limits }).catch((error: unknown) => {
     throw listenFault(error, { host, port: metricsPort }, 'METRICS_PORT');
   });
-  log.info({ port: server.port }, 'metrics are served');
+  log.info({ port: server.port }, 'metrics server started');
   return { close: () => server.close(drainMs) };
 }

@@ -2,14 +2,14 @@ import type { OwedCallback } from '../../activities/deps.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
 import { taskRecord } from '../domain/task-record.ts';
 import { translationOf } from '../dialects/dialect.ts';
-import type { ResultStore } from '../media/result-store.ts';
-import { resultUrls } from '../media/result-urls.ts';
+import type { ResultStore } from '../domain/ports.ts';
+import { resultUrls } from '../media/signed-link.ts';
 import type { SecretBox } from '../outbound/secrets.ts';
 import { createCallbackFinder } from '../stores/delivery-attempts.ts';
 import type { Database } from '../stores/database.ts';
 import { callbackSecretsOf } from './account-secrets.ts';
 
-/** Finds the callback owed for a task. Its body has links signed for this very attempt; its secrets are those of this moment. */
+/** Finds the callback owed for a task. Its body has links signed for this very attempt; its secrets are those valid now. */
 export function createOwedCallbacks(
   db: Database,
   box: SecretBox,

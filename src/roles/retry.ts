@@ -17,9 +17,9 @@ export type Retry = {
 };
 
 /**
- * Runs a step of the start that needs another server, again and again until it succeeds: an outage during the start must
+ * Runs a step of the start that needs another server, until it succeeds: an outage during the start must
  * not end a process that has accepted tasks. Each attempt has a time limit of its own. Pauses double from 0.25 to 10 s.
- * What cannot pass by itself is not repeated.
+ * An error that cannot pass by itself is not retried.
  */
 export async function retry<T>({ step, log, signal, onFirstFailure }: Retry, attempt: () => Promise<T>): Promise<T> {
   for (let attempts = 1, pauseMs = firstPauseMs; ; attempts++, pauseMs = Math.min(maxPauseMs, pauseMs * 2)) {

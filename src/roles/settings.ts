@@ -1,11 +1,15 @@
-import type { Config } from '../config.ts';
+import { join } from 'node:path';
+import { type Config, ConfigError } from '../config.ts';
+import { modelCatalogue } from '../domain/models.ts';
+import { createTaskRequestParser } from '../domain/task-request.ts';
+import { literalRefusal, type OwnEndpoint } from '../outbound/guard.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
 
 /** A configuration in which everything that may be embedded has been found or started. */
 export type Settings = Config & {
   readonly databaseUrl: string;
   readonly temporal: TemporalTarget;
-  /** On which servers of ours listen beside those that these settings name. */
+  /** Ports of embedded servers that these settings do not name otherwise. */
   readonly embeddedPorts: readonly number[];
   readonly secret: string;
   readonly publicUrl: string;
@@ -19,8 +23,71 @@ export type Settings = Config & {
 
 /** A part of the service that is running. */
 export type Role = {
-  /** Tells proxies to send requests elsewhere: `/readyz` answers 503 from now on, everything else goes on. */
+  /** Makes proxies send requests elsewhere: `/readyz` answers 503 from now on, everything else continues. */
   leave?(): void;
-  /** Drains it within a bound and then returns, whatever happens. */
+  /** Drains it within a time limit; never rejects. */
   close(): Promise<void>;
 };
+
+/** The settings of an API or worker process, where nothing is embedded. Throws `ConfigError` for what is missing. */
+export function externalSettings(config: Config): Settings {
+  const { databaseUrl, temporal, secret, resultStore } = config;
+  const missing = [
+    ...(databaseUrl === undefined ? ['DATABASE_URL: must be set; only "npm start" brings a database of its own'] : []),
+    ...(temporal === undefined ? ['TEMPORAL_ADDRESS: must be set; only "npm start" brings a Temporal of its own'] : []),
+    ...(secret === undefined ? ['VIDEOGEN_SECRET: must be set'] : []),
+    ...(resultStore === undefined ? ['RESULT_STORE: must be set, for api and workers share it'] : []),
+  ];
+  if (databaseUrl === undefined || temporal === undefined || secret === undefined || resultStore === undefined) {
+    throw new ConfigError(missing);
+  }
+  return {
+    ...config,
+    databaseUrl,
+    temporal,
+    embeddedPorts: [],
+    secret,
+    resultStore,
+    publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
+    workFolder: join(config.dataFolder, 'work'),
+  };
+}
+
+/** The parser of create requests with this installation's models and allow-lists. */
+export function createRequestParser({
+  models,
+  imageAllow,
+  callbackAllow,
+}: Pick<Settings, 'models' | 'imageAllow' | 'callbackAllow'>) {
+  return createTaskRequestParser({
+    models: modelCatalogue(models),
+    refuseImageUrl: (url) => literalRefusal(url, imageAllow),
+    refuseCallbackUrl: (url) => literalRefusal(url, callbackAllow),
+  });
+}
+
+type Sources = Pick<Settings, 'host' | 'port' | 'metricsPort' | 'databaseUrl' | 'temporal' | 'embeddedPorts'>;
+
+/** Addresses on which the servers of this installation listen, as far as its settings say: clients' URLs are never sent there. */
+export function ownEndpoints(settings: Sources): readonly OwnEndpoint[] {
+  const { host, port, metricsPort, databaseUrl, temporal, embeddedPorts } = settings;
+  const ports = [port, ...(metricsPort === undefined ? [] : [metricsPort]), ...embeddedPorts];
+  return [
+    ...ports.map((ownPort) => ({ host, port: ownPort })),
+    databaseEndpoint(new URL(databaseUrl)),
+    ...(temporal.connection.address === undefined ? [] : [temporalEndpoint(temporal.connection.address)]),
+  ];
+}
+
+/** Host and port may also stand in the query, as for every client of PostgreSQL. */
+function databaseEndpoint({ hostname, port, searchParams }: URL): OwnEndpoint {
+  return {
+    host: searchParams.get('host') ?? (hostname || 'localhost'),
+    port: Number(searchParams.get('port') ?? (port || 5432)),
+  };
+}
+
+function temporalEndpoint(address: string): OwnEndpoint {
+  const { hostname, port } = new URL(`temporal://${address.replace(/^\w+:\/\//, '')}`);
+  return { host: hostname, port: Number(port || 7233) };
+}

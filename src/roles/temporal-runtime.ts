@@ -4,14 +4,14 @@ import type { Log } from '../log.ts';
 let installed = false;
 
 /**
- * Sends the SDK's log lines to ours and keeps its hands off the process's signals, which the front doors handle. A
+ * Sends the SDK's log lines to ours and leaves the process's signals to the entry points. A
  * process has one runtime, so only the first call counts.
  */
 export function installTemporalRuntime(log: Log): void {
   if (installed) return;
   installed = true;
   const logger = new DefaultLogger('INFO', ({ level, message, meta }) => log[levels[level]](meta, message));
-  // Otherwise the native part of the SDK writes to the terminal by itself, over whatever stands there.
+  // Otherwise the native part of the SDK writes to the terminal by itself, over our own output.
   Runtime.install({ logger, shutdownSignals: [], telemetryOptions: { logging: { forward: {} } } });
 }
 

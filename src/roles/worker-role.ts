@@ -4,34 +4,34 @@ import { access } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createCallbackActivities, createGenerationActivities, createMainActivities } from '../../activities/index.ts';
-import { sweepWorkFolder } from '../../activities/work-folder.ts';
+import { sweepWorkFolder } from '../../activities/task-files.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import type { Log } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import { connectTemporal } from '../temporal/connect.ts';
-import { registerSearchAttributes } from '../temporal/register-search-attributes.ts';
+import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { ensureReconcileSchedule } from '../temporal/reconcile-schedule.ts';
 import { makePrivateFolder } from './local-faults.ts';
 import { retry } from './retry.ts';
 import type { Role, Settings } from './settings.ts';
 import { installTemporalRuntime } from './temporal-runtime.ts';
-import { openWorkerRooms } from './worker-rooms.ts';
+import { openWorkerDependencies } from './worker-dependencies.ts';
 
-/** A running activity gets this long to end by itself before it is told to stop, and then this long to obey. */
+/** The time in which a running activity may end by itself before it is cancelled, and the time until the worker stops anyway. */
 const graceMs = 5_000;
 const forceMs = 20_000;
-/** Attempts that live longer than the longest deadline allows are not alive. */
+/** Longer than the longest deadline: no attempt with an older folder is alive. */
 const staleWorkMs = 26 * 60 * 60_000;
 
 export type WorkerRole = Role & {
-  /** Resolves once all workers poll and the schedule is in place; rejects when the role is closed before. */
+  /** Resolves once all workers poll and the schedule exists; rejects when the worker is closed before. */
   readonly running: Promise<void>;
 };
 
 /**
  * Starts the workers of all three task queues in this process. What is local is checked before this resolves (ffmpeg, the
- * work folder, the workflows' code). What needs Temporal is repeated in the background until it works.
- * `wrap` may put something else in the place of what the activities work with, such as other providers.
+ * work folder, the workflows' code). What needs Temporal is retried in the background.
+ * `wrap` may replace dependencies of the activities, such as providers.
  */
 export async function startWorkerRole(
   settings: Settings,
@@ -45,13 +45,13 @@ export async function startWorkerRole(
   await makePrivateFolder(settings.resultStore, 'RESULT_STORE');
   await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA');
   await sweepWorkFolder(settings.workFolder, staleWorkMs);
-  const rooms = openWorkerRooms(settings, log, metrics);
+  const dependencies = openWorkerDependencies(settings, log, metrics);
   const stopping = new AbortController();
   const opened: Opened = { connection: undefined, workers: [], runs: [] };
   // Without the SDK's own retries, which throw from a timer once the connection is closed under them.
   const temporal = connectTemporal(settings.temporal, { retries: false });
   const running = startWorkers(
-    { settings, log, client: temporal.client, deps: wrap(rooms.deps), onFatal, signal: stopping.signal },
+    { settings, log, client: temporal.client, deps: wrap(dependencies.deps), onFatal, signal: stopping.signal },
     opened,
   );
   running.catch((error: unknown) => {
@@ -64,7 +64,7 @@ export async function startWorkerRole(
     await Promise.allSettled(opened.runs);
     // It refuses while a worker that was just being made still holds it; the process ends anyway.
     await opened.connection?.close().catch((error: unknown) => log.warn({ err: error }, 'connection not closed'));
-    await Promise.allSettled([temporal.close(), rooms.close()]);
+    await Promise.allSettled([temporal.close(), dependencies.close()]);
   };
   return { running, close };
 }
@@ -145,8 +145,8 @@ function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 
 }
 
 /**
- * Measured (docs/decisions.md): every new workflow starts on the non-sticky queue, which gets two pollers by default. What a worker
- * takes it must be able to do within ten seconds also on a saturated machine, so it takes few at a time and leaves the rest in the queue.
+ * Measured (docs/decisions.md): every new workflow starts on the non-sticky queue, which gets two pollers by default. A workflow
+ * task must end within ten seconds, also on a saturated machine, so a worker takes few at a time and leaves the rest in the queue.
  */
 export const mainQueue = {
   workflowBundle: { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) },

@@ -1,37 +1,40 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { DeliveryToStart, Engine, TaskToStart } from '../domain/ports.ts';
 import { callbackWorkflowId, type TaskQueues, taskWorkflowId } from '../domain/task-queues.ts';
 import type { deliverCallback, redeliverSignal, videoTask } from '../../workflows/index.ts';
-import { within } from './connect.ts';
-import { lookAt, unlessGone } from './workflow-look.ts';
+import { connectTemporal, type TemporalTarget, within } from './connect.ts';
+import { describeTask, unlessGone } from './describe-task.ts';
+import { searchAttributes } from './search-attributes.ts';
+import { createTaskProgress, type LiveTask } from './task-progress.ts';
 
 const startLimitMs = 10_000;
 const stopLimitMs = 5_000;
 
-export const searchAttributes = {
-  accountId: defineSearchAttributeKey('AccountId', SearchAttributeType.KEYWORD),
-  model: defineSearchAttributeKey('Model', SearchAttributeType.KEYWORD),
-  taskState: defineSearchAttributeKey('TaskState', SearchAttributeType.KEYWORD),
-};
-
-type AcceptedTask = { readonly taskId: string; readonly accountId: string; readonly model: string };
-
-/** What Videogen asks of Temporal. Every call may be repeated, and gives up after a few seconds when Temporal is away. */
-export function createEngine(client: Client, queues: TaskQueues) {
+/** Every call may be repeated, and fails after a few seconds when Temporal is unavailable. */
+export function createEngine(client: Client, queues: TaskQueues): Engine {
   return {
-    startTask: (task: AcceptedTask) => startTask(client, queues, task),
-    lookAt: (taskId: string) => lookAt(client, taskId),
-    cancelTask: (taskId: string) => cancelTask(client, taskId),
-    terminateTask: (taskId: string, reason: string) => terminateTask(client, taskId, reason),
-    startDelivery: (delivery: { taskId: string; accountId: string }) => startDelivery(client, queues, delivery),
-    redeliver: (delivery: { taskId: string; accountId: string }) => redeliver(client, queues, delivery),
+    startTask: (task) => startTask(client, queues, task),
+    describeTask: (taskId) => describeTask(client, taskId),
+    cancelTask: (taskId) => cancelTask(client, taskId),
+    terminateTask: (taskId, reason) => terminateTask(client, taskId, reason),
+    startDelivery: (delivery) => startDelivery(client, queues, delivery),
+    redeliver: (delivery) => redeliver(client, queues, delivery),
   };
 }
 
-export type Engine = ReturnType<typeof createEngine>;
+/** The API's part of it; each call is as in `createEngine` and `createTaskProgress`. */
+export type ApiEngine = Pick<Engine, 'startTask' | 'cancelTask' | 'startDelivery' | 'redeliver'> & {
+  readonly progressOf: (task: LiveTask) => Promise<number>;
+  readonly close: () => Promise<void>;
+};
 
-/** Starts the task's workflow; answers false when one was started before, even one that has ended, and leaves it alone. */
-function startTask(client: Client, queues: TaskQueues, { taskId, accountId, model }: AcceptedTask): Promise<boolean> {
+/** The API's connection to Temporal. It connects on its first call; while Temporal is unavailable each call fails immediately. */
+export function openApiEngine(target: TemporalTarget, queues: TaskQueues): ApiEngine {
+  const { client, close } = connectTemporal(target, { retries: false });
+  return { ...createEngine(client, queues), progressOf: createTaskProgress(client), close };
+}
+
+function startTask(client: Client, queues: TaskQueues, { taskId, accountId, model }: TaskToStart): Promise<boolean> {
   return unlessStarted(() =>
     within(client, startLimitMs, () =>
       client.workflow.start<typeof videoTask>('videoTask', {
@@ -53,12 +56,7 @@ function startTask(client: Client, queues: TaskQueues, { taskId, accountId, mode
   );
 }
 
-/** Starts a delivery of the task's callback; one that is running is left alone, one that has ended is begun again. */
-async function startDelivery(
-  client: Client,
-  queues: TaskQueues,
-  delivery: { taskId: string; accountId: string },
-): Promise<void> {
+async function startDelivery(client: Client, queues: TaskQueues, delivery: DeliveryToStart): Promise<void> {
   await unlessStarted(() =>
     within(client, startLimitMs, () =>
       client.workflow.start<typeof deliverCallback>('deliverCallback', deliveryOptions(queues, delivery)),
@@ -66,12 +64,7 @@ async function startDelivery(
   );
 }
 
-/** Has the callback sent now: by its running workflow, which begins its schedule anew, or by a new one. */
-async function redeliver(
-  client: Client,
-  queues: TaskQueues,
-  delivery: { taskId: string; accountId: string },
-): Promise<void> {
+async function redeliver(client: Client, queues: TaskQueues, delivery: DeliveryToStart): Promise<void> {
   const signal: (typeof redeliverSignal)['name'] = 'redeliver';
   await within(client, startLimitMs, () =>
     client.workflow.signalWithStart<typeof deliverCallback>('deliverCallback', {
@@ -81,7 +74,7 @@ async function redeliver(
   );
 }
 
-function deliveryOptions(queues: TaskQueues, { taskId, accountId }: { taskId: string; accountId: string }) {
+function deliveryOptions(queues: TaskQueues, { taskId, accountId }: DeliveryToStart) {
   return {
     workflowId: callbackWorkflowId(taskId),
     taskQueue: queues.main,
@@ -101,12 +94,10 @@ async function unlessStarted(start: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Asks the task's workflow to end, which stops its generation; harmless when it has ended or was never started. */
 async function cancelTask(client: Client, taskId: string): Promise<void> {
   await unlessGone(() => within(client, stopLimitMs, () => client.workflow.getHandle(taskWorkflowId(taskId)).cancel()));
 }
 
-/** Ends a workflow that cannot end by itself any more; harmless when it has. */
 async function terminateTask(client: Client, taskId: string, reason: string): Promise<void> {
   await unlessGone(() =>
     within(client, stopLimitMs, () => client.workflow.getHandle(taskWorkflowId(taskId)).terminate(reason)),

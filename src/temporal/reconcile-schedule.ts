@@ -7,11 +7,11 @@ import {
 import type { TaskQueues } from '../domain/task-queues.ts';
 import { within } from './connect.ts';
 
-/** An engine that was restarted itself takes up to seven seconds to answer for a schedule (measured). */
+/** A Temporal server that was restarted takes up to seven seconds to answer for a schedule (measured). */
 const limitMs = 30_000;
 
 /**
- * Makes sure that `reconcile` runs every minute, never two at once, and now: whoever calls this has just come up, perhaps
+ * Makes sure that `reconcile` runs every minute, never two at the same time, and runs it now: the caller has just started, perhaps
  * after a crash. Of an existing schedule only the action is renewed; its interval, and a pause, are left to operators.
  */
 export async function ensureReconcileSchedule(client: Client, queues: TaskQueues): Promise<void> {
@@ -42,8 +42,8 @@ function reconcileAction(queues: TaskQueues) {
     workflowId: reconcileScheduleId(queues),
     taskQueue: queues.main,
     args: [],
-    // The one workflow with a timeout, for a round that is stuck would keep every later one from starting; nothing is lost
-    // with a round. The activities give up earlier (workflows/reconcile.ts).
+    // The only workflow with a timeout, because a stuck round would prevent every later one; a lost round loses nothing. The
+    // activities time out earlier (workflows/reconcile.ts).
     workflowRunTimeout: '8m',
     staticSummary: 'settle what a crash, an operator or time left undone',
   } satisfies ScheduleOptionsAction;

@@ -3,68 +3,61 @@ import type { Payload } from '@temporalio/common';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import type { Task } from '../domain/task.ts';
+import { withinMs } from '../domain/time-limit.ts';
 import { taskWorkflowId } from '../domain/task-queues.ts';
 import { within } from './connect.ts';
 
-/** Simultaneous pollers of a task share one look at the engine for this long. */
+/** Simultaneous pollers of a task share one description of its workflow for this time. */
 const sharedMs = 1_000;
-/** A figure younger than this is answered at once, and looked after behind the answer. */
+/** A younger figure is answered immediately, and refreshed behind the answer. */
 const recentMs = 3_000;
-/** A look takes no longer than this. */
-const lookLimitMs = 500;
-/** A poller whose figure is older, or is the first, waits no longer than this for the look. */
+/** Limit of one call to Temporal. */
+const describeLimitMs = 500;
+/** A poller whose figure is older, or is the first, waits no longer than this for the refresh. */
 const pollerWaitMs = 50;
-/** Looks at the same time; the engine has better things to do than to tell of two hundred tasks at once. */
-const maxLooks = 16;
+/** Simultaneous calls: Temporal has more important work than to describe two hundred tasks. */
+const maxCalls = 16;
 const maxRemembered = 10_000;
 
 /** A task whose progress is asked for. */
 export type LiveTask = Pick<Task, 'taskId' | 'state'>;
 
-/** What is known of a task: its figure once a look has ended, when the last look began, and the one that is under way. */
-type Figure = { progress: number | undefined; lookedAt: number; looking: Promise<void> | undefined };
+/** The progress of a task once a refresh has ended, when the last refresh began, and the one that runs. */
+type Figure = { progress: number | undefined; refreshedAt: number; refresh: Promise<void> | undefined };
 
 /**
- * Answers the progress of a live task, 0 to 100, from the heartbeat of its generation. Never rejects, and never goes back. Whoever
- * polls a task that somebody polls gets the figure of the last look, and the next look is made behind that answer. When the
- * engine is slow or away the last known figure is the answer, 0 without one. It sees at most one look per task and second.
+ * Answers the progress of a live task, 0 to 100, from the heartbeat of its generation. Never rejects, and never goes back. A task
+ * that is polled often gets the last figure, which is refreshed behind the answer. While Temporal is slow or unavailable the
+ * last known figure is the answer, 0 without one. Temporal gets at most one call per task and second.
  */
 export function createTaskProgress(client: Client, now = () => performance.now()): (task: LiveTask) => Promise<number> {
   const figures = new LRUCache<string, Figure>({ max: maxRemembered });
-  const inTurn = pLimit(maxLooks);
-  const lookAgain = (taskId: string, figure: Figure): Promise<void> =>
-    inTurn(async () => {
-      figure.lookedAt = now();
-      const seen = await look(client, taskId).catch(() => undefined);
-      // Between two attempts the engine knows no heartbeat for a moment; the figure never goes back because of that.
+  const limited = pLimit(maxCalls);
+  const refreshed = (taskId: string, figure: Figure): Promise<void> =>
+    limited(async () => {
+      figure.refreshedAt = now();
+      const seen = await heartbeatOf(client, taskId).catch(() => undefined);
+      // Between two attempts Temporal has no heartbeat; the figure must not go back.
       figure.progress = Math.max(figure.progress ?? 0, seen ?? 0);
-      figure.looking = undefined;
+      figure.refresh = undefined;
     });
   return async ({ state, taskId }) => {
     if (state !== 'generating') return 0;
-    const figure = figures.get(taskId) ?? { progress: undefined, lookedAt: -Infinity, looking: undefined };
+    const figure = figures.get(taskId) ?? { progress: undefined, refreshedAt: -Infinity, refresh: undefined };
     figures.set(taskId, figure);
-    const ageMs = now() - figure.lookedAt;
-    if (ageMs >= sharedMs) figure.looking ??= lookAgain(taskId, figure);
+    const ageMs = now() - figure.refreshedAt;
+    if (ageMs >= sharedMs) figure.refresh ??= refreshed(taskId, figure);
     const isRecent = figure.progress !== undefined && ageMs < recentMs;
-    if (!isRecent && figure.looking !== undefined) await inTime(figure.looking);
+    if (!isRecent && figure.refresh !== undefined) await withinMs(pollerWaitMs, figure.refresh, () => undefined);
     return figure.progress ?? 0;
   };
 }
 
-/** Waits for the look, unless that takes too long; it goes on, for the pollers to come. */
-async function inTime(looking: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, pollerWaitMs)));
-  await Promise.race([looking, late]);
-  clearTimeout(timer);
-}
-
-/** Undefined when the engine knows of no heartbeat. Asks for the bare description: what the SDK's handle unpacks is not needed. */
-async function look(client: Client, taskId: string): Promise<number | undefined> {
+/** The progress in the last heartbeat, undefined without one. The raw description is enough, and cheaper than the SDK's. */
+async function heartbeatOf(client: Client, taskId: string): Promise<number | undefined> {
   const { namespace } = client.options;
   const execution = { workflowId: taskWorkflowId(taskId) };
-  const { pendingActivities } = await within(client, lookLimitMs, () =>
+  const { pendingActivities } = await within(client, describeLimitMs, () =>
     client.workflowService.describeWorkflowExecution({ namespace, execution }),
   );
   const generation = pendingActivities?.find((activity) => activity.activityType?.name === 'generateVideo');

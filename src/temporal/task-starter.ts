@@ -1,43 +1,43 @@
 import { setTimeout as delay } from 'node:timers/promises';
-
-/** A task that was accepted and waits for its workflow to be started. */
-export type AcceptedTask = { readonly taskId: string; readonly accountId: string; readonly model: string };
+import type { TaskToStart } from '../domain/ports.ts';
+import { withinMs } from '../domain/time-limit.ts';
+import { isUnavailable } from './connect.ts';
 
 export type TaskStarter<Task> = {
-  /** Takes a task and returns at once; never throws. */
+  /** Takes a task and returns immediately; never throws. */
   readonly start: (task: Task) => void;
-  /** Waits until everything taken was tried, for `limitMs` at most. */
+  /** Waits until every task was tried, for `limitMs` at most. */
   readonly drain: (limitMs: number) => Promise<void>;
 };
 
 /** Starts that run at the same time. */
 const concurrency = 8;
-/** Tasks that wait in memory; what comes beyond is left to `reconcile`, which reads the database. */
+/** Tasks that wait in memory; more than these are left to `reconcile`, which reads the database. */
 const maxWaiting = 10_000;
-/** Between two tries while Temporal is away. */
+/** Between two attempts while Temporal is unavailable. */
 const probePauseMs = 500;
 
 type Place<Task> = { readonly place: number; readonly task: Task; hasFailed: boolean };
 
 /**
- * Starts workflows behind the answers of createTask, in order of arrival and with bounded concurrency. While Temporal is
- * away only the first task is tried, on and on, and all others wait behind it, so that they go in order when it is back.
- * `onError` is told of a task's first failure. A start that Temporal refuses is given up: `reconcile` comes to it within
- * the minute, as it does to everything that a process takes with it.
+ * Starts workflows after createTask has answered, in order of arrival and with bounded concurrency. While Temporal is
+ * unavailable only the first task is retried, and all others wait behind it, so that they start in order afterwards.
+ * `onError` takes a task's first failure. A start that Temporal refuses is not retried: `reconcile` settles it within the
+ * minute, like the tasks of a process that was killed.
  */
-export function createTaskStarter<Task = AcceptedTask>(
+export function createTaskStarter<Task = TaskToStart>(
   startTask: (task: Task) => Promise<unknown>,
   onError: (error: unknown, task: Task) => void,
 ): TaskStarter<Task> {
   const waiting: Place<Task>[] = [];
   let arrivals = 0;
   let running = 0;
-  let isAway = false;
+  let isOutage = false;
   let isDraining = false;
   let idle: (() => void) | undefined;
 
   function runMore(): void {
-    while (waiting.length > 0 && running < (isAway ? 1 : concurrency)) {
+    while (waiting.length > 0 && running < (isOutage ? 1 : concurrency)) {
       running += 1;
       void run();
     }
@@ -54,17 +54,17 @@ export function createTaskStarter<Task = AcceptedTask>(
   async function tryStart(first: Place<Task>): Promise<void> {
     try {
       await startTask(first.task);
-      isAway = false;
+      isOutage = false;
     } catch (error) {
       if (!first.hasFailed) onError(error, first.task);
-      if (isDraining || !(await saysAway(error))) return;
-      isAway = true;
+      if (isDraining || !isUnavailable(error)) return;
+      isOutage = true;
       putBack({ ...first, hasFailed: true });
       await delay(probePauseMs);
     }
   }
 
-  /** Those that were tried at the same time fail in any order, and queue up again in that of their arrival. */
+  /** Tasks that were tried at the same time fail in any order, and queue up again in order of arrival. */
   function putBack(tried: Place<Task>): void {
     const next = waiting.findIndex(({ place }) => place > tried.place);
     waiting.splice(next === -1 ? waiting.length : next, 0, tried);
@@ -79,23 +79,8 @@ export function createTaskStarter<Task = AcceptedTask>(
     drain: async (limitMs) => {
       isDraining = true;
       if (running === 0) return;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, limitMs);
-        idle = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+      const allTried = new Promise<void>((resolve) => (idle = resolve));
+      await withinMs(limitMs, allTried, () => undefined);
     },
   };
-}
-
-/** Asks code that belongs to Temporal's client, which an API loads late. Where not even that can be loaded the start is given up. */
-async function saysAway(error: unknown): Promise<boolean> {
-  try {
-    const { isEngineAway } = await import('./is-engine-away.ts');
-    return isEngineAway(error);
-  } catch {
-    return false;
-  }
 }

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import pg from 'pg';
-import type { ActivityDeps, WorkflowLook } from '../../activities/deps.ts';
-import { mediaKeysOf } from '../../activities/media-keys.ts';
-import { openProviderJob } from '../../activities/open-provider-job.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { mediaKeysOf } from '../../activities/task-files.ts';
+import { openProviderJob } from '../../activities/provider-job.ts';
 import { createReconcileActivities } from '../../activities/reconcile.ts';
 import type { Model } from '../../src/domain/models.ts';
+import type { WorkflowDescription } from '../../src/domain/ports.ts';
 import type { FailCode } from '../../src/domain/task.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import {
@@ -42,7 +43,7 @@ let folder: string;
 let accountId: string;
 let upstream: FakeUpstream;
 let calls: string[];
-let looks: Map<string, WorkflowLook | Error>;
+let looks: Map<string, WorkflowDescription | Error>;
 before(async () => {
   database = await createTestDatabase();
   folder = await mkdtemp(join(tmpdir(), 'videogen-reconcile-'));
@@ -63,11 +64,15 @@ after(async () => {
   assert.deepEqual(violations, []);
 });
 
-const running: WorkflowLook = { status: 'running', codeFailure: undefined, pendingActivities: ['generateVideo'] };
-const gone: WorkflowLook = { status: 'terminated', codeFailure: undefined, pendingActivities: [] };
+const running: WorkflowDescription = {
+  status: 'running',
+  codeFailure: undefined,
+  pendingActivities: ['generateVideo'],
+};
+const gone: WorkflowDescription = { status: 'terminated', codeFailure: undefined, pendingActivities: [] };
 const minuteMs = 60_000;
 /** Its code first failed so many minutes ago, and was last tried so many minutes ago. */
-const failing = (sinceMinutes: number, retriedMinutes: number | undefined): WorkflowLook => {
+const failing = (sinceMinutes: number, retriedMinutes: number | undefined): WorkflowDescription => {
   const ago = (minutes: number) => Date.now() - minutes * minuteMs;
   const retriedAt = retriedMinutes === undefined ? undefined : ago(retriedMinutes);
   return { ...running, codeFailure: { since: ago(sinceMinutes), retriedAt, message: 'x is not a function' } };
@@ -82,7 +87,7 @@ function deps(): ActivityDeps {
         calls.push(`start ${taskId}`);
         return !looks.has(taskId);
       },
-      lookAt: async (taskId) => {
+      describeTask: async (taskId) => {
         const look = looks.get(taskId) ?? running;
         if (look instanceof Error) throw look;
         return look;
@@ -97,7 +102,7 @@ function deps(): ActivityDeps {
 const activities = (world = deps()) => createReconcileActivities(world);
 const run = <T>(work: () => Promise<T>) => silentActivity({ workflowId: 'reconcile' }, work);
 /** Old enough to be no business of the process that accepted it. */
-const accepted = async (look?: WorkflowLook | Error, callBackUrl?: string) => {
+const accepted = async (look?: WorkflowDescription | Error, callBackUrl?: string) => {
   const taskId = await acceptTestTask(database.db, accountId, taskParam('reconciled', {}, callBackUrl));
   await administer(`update tasks set created_at = created_at - interval '11 s' where id = '${taskId}'`);
   if (look !== undefined) {
@@ -148,7 +153,7 @@ for (const [what, look, failCode] of [
   ['timed out', { ...gone, status: 'timed_out' }, 'timeout'],
   ['completed without ending its task', { ...gone, status: 'completed' }, 'internal'],
   ['is stuck in its code', failing(12, 1), 'internal'],
-] satisfies [string, WorkflowLook, FailCode][]) {
+] satisfies [string, WorkflowDescription, FailCode][]) {
   test(`the task of a workflow that ${what} is refunded as ${failCode} and called back at once`, async () => {
     const taskId = await accepted(look, 'http://receiver.test/');
     assert.equal((await run(activities().settleTasks)).refunded, 1);
@@ -163,7 +168,7 @@ for (const [what, look] of [
   ['failed long ago and was not tried since the time was over, for tries lie minutes apart', failing(14, 5)],
   ['failed long ago and is just being tried', failing(20, 0)],
   ['failed long ago and waits for a worker to try it', failing(20, undefined)],
-] satisfies [string, WorkflowLook][]) {
+] satisfies [string, WorkflowDescription][]) {
   test(`a task whose code ${what} is counted as stuck and not refunded`, async () => {
     const taskId = await accepted(look);
     assert.equal((await run(activities().settleTasks)).refunded, 0);
@@ -216,16 +221,16 @@ test('a workflow that has not ended ten minutes after its task was cancelled is 
 test('a task that ends while it is looked at keeps its end, and reconcile claims nothing', async () => {
   const taskId = await accepted(gone, 'http://receiver.test/');
   const world = deps();
-  const lookAt = async (id: string) => {
+  const describeTask = async (id: string) => {
     await completeTask(database.db, id, madeUpResult);
-    return world.engine.lookAt(id);
+    return world.engine.describeTask(id);
   };
-  const settled = await run(activities({ ...world, engine: { ...world.engine, lookAt } }).settleTasks);
+  const settled = await run(activities({ ...world, engine: { ...world.engine, describeTask } }).settleTasks);
   assert.deepEqual([settled.refunded, calls, await failCodeOf(taskId)], [0, [], undefined]);
 });
 
 test('a generation two minutes past its deadline is ended, one that stores its video is not', async () => {
-  const storing: WorkflowLook = { ...running, pendingActivities: ['storeResult'] };
+  const storing: WorkflowDescription = { ...running, pendingActivities: ['storeResult'] };
   const [late, inTime, isStoring] = [await accepted(running), await accepted(running), await accepted(storing)];
   for (const taskId of [late, inTime, isStoring]) await startGeneration(database.db, taskId);
   await Promise.all([runsFor(late, 185), runsFor(inTime, 175), runsFor(isStoring, 185)]);

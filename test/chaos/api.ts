@@ -2,7 +2,7 @@ import { providerNames } from '../../src/domain/models.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
 import { startApiRole } from '../../src/roles/api-role.ts';
-import { externalSettings } from '../../src/roles/external-settings.ts';
+import { externalSettings } from '../../src/roles/settings.ts';
 import { fatalErrors, runUntilSignal } from '../../src/roles/run-until-signal.ts';
 import { paidProviderName } from './paid-provider.ts';
 

@@ -5,7 +5,7 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { readConfig } from '../../src/config.ts';
 import { providerNames } from '../../src/domain/models.ts';
 import { createLog } from '../../src/log.ts';
-import { externalSettings } from '../../src/roles/external-settings.ts';
+import { externalSettings } from '../../src/roles/settings.ts';
 import { fatalErrors, runUntilSignal } from '../../src/roles/run-until-signal.ts';
 import { startWorkerRole } from '../../src/roles/worker-role.ts';
 import { createPaidProvider, paidProviderName } from './paid-provider.ts';

@@ -148,7 +148,7 @@ async function newRateId(): Promise<number> {
     reason,
   });
   assert.ok(setting.kind === 'set');
-  return setting.rate.rateId;
+  return setting.price.rateId;
 }
 
 /** One for each operation that changes something; an operation without its own fails the test below. */

@@ -4,9 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { shippedFfmpeg } from '../../src/media/ffmpeg-binary.ts';
-import { FfmpegError } from '../../src/media/ffmpeg-error.ts';
-import { createFfmpeg } from '../../src/media/ffmpeg.ts';
-import { frameCounter } from '../../src/media/frame-counter.ts';
+import { createFfmpeg, FfmpegError, frameCounter } from '../../src/media/ffmpeg.ts';
 import { oldFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
 
 const ffmpeg = oldFfmpeg();

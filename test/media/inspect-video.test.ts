@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Ffmpeg } from '../../src/domain/ports.ts';
 import { TaskFault } from '../../src/domain/errors.ts';
-import type { Ffmpeg } from '../../src/media/ffmpeg.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
-import { isPosterOf } from '../../src/media/is-poster-of.ts';
+import { isPosterOf } from '../../src/media/poster.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import { oldFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
 

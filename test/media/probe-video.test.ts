@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { probeVideo } from '../../src/media/probe-video.ts';
-import { VideoFileError } from '../../src/media/video-file-error.ts';
+import { probeVideo, VideoFileError } from '../../src/media/probe-video.ts';
 import { oldFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
 
 const picture = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=30:duration=2'];

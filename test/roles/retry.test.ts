@@ -7,15 +7,15 @@ const step = 'reach the server';
 const log = createLog({ level: 'silent' });
 const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
-test('a step is repeated until it succeeds, and the person who waits is told once', async () => {
-  const told: string[] = [];
+test('a step is retried until it succeeds, and the person who waits gets one message', async () => {
+  const messages: string[] = [];
   let attempts = 0;
   const { signal } = new AbortController();
-  const answer = await retry({ step, log, signal, onFirstFailure: (message) => told.push(message) }, () =>
+  const answer = await retry({ step, log, signal, onFirstFailure: (message) => messages.push(message) }, () =>
     (attempts += 1) < 3 ? Promise.reject(refused()) : Promise.resolve('there'),
   );
   assert.deepEqual([answer, attempts], ['there', 3]);
-  assert.deepEqual(told, ['Could not reach the server yet (connect ECONNREFUSED); trying again.']);
+  assert.deepEqual(messages, ['Could not reach the server yet (connect ECONNREFUSED); trying again.']);
 });
 
 for (const [what, error, isRepeated] of [

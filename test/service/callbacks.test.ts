@@ -5,7 +5,8 @@ import { callbackWorkflowId, taskQueuesOf } from '../../src/domain/task-queues.t
 import { listDeliveryAttempts } from '../../src/stores/deliveries.ts';
 import { markMediaDeleted } from '../../src/stores/task-list.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
-import { createEngine, type Engine } from '../../src/temporal/engine.ts';
+import type { Engine } from '../../src/domain/ports.ts';
+import { createEngine } from '../../src/temporal/engine.ts';
 import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
 import { type Answer, type Api, call, recordInfo } from '../support/api.ts';
 import { type CallbackReceiver, type ReceivedCallback, startCallbackReceiver } from '../support/callback-receiver.ts';

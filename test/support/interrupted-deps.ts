@@ -38,7 +38,7 @@ export function interruptedDeps(deps: ActivityDeps, death: DeathPoint): { deps: 
     },
     engine: {
       startTask: (task) => call('startTask', () => engine.startTask(task)),
-      lookAt: (taskId) => call('lookAt', () => engine.lookAt(taskId)),
+      describeTask: (taskId) => call('describeTask', () => engine.describeTask(taskId)),
       cancelTask: (taskId) => call('cancelTask', () => engine.cancelTask(taskId)),
       terminateTask: (taskId, reason) => call('terminateTask', () => engine.terminateTask(taskId, reason)),
       startDelivery: (delivery) => call('startDelivery', () => engine.startDelivery(delivery)),

@@ -1,7 +1,7 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
-import { externalSettings } from '../../src/roles/external-settings.ts';
+import { externalSettings } from '../../src/roles/settings.ts';
 import { startWorkerRole } from '../../src/roles/worker-role.ts';
 
 // A worker process that kills itself with SIGKILL, so that not even a `finally` runs. Arguments: `before` or `after`, and

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { mediaKeysOf } from '../../activities/media-keys.ts';
+import { mediaKeysOf } from '../../activities/task-files.ts';
 import { TaskFault } from '../../src/domain/errors.ts';
 import type { Task } from '../../src/domain/task.ts';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';

@@ -37,7 +37,7 @@ test('behind 500 queued tasks of one account, another account’s single task is
     await waitFor('the backlog', async () => ((await queued(many.accountId)) === backlog - 2 ? true : undefined));
     const taskId = await order(single.accountId);
     await waitFor('the other account’s task', async () => {
-      const { pendingActivities } = await engine.lookAt(taskId);
+      const { pendingActivities } = await engine.describeTask(taskId);
       return pendingActivities.includes('generateVideo') ? true : undefined;
     });
     const before = upstream.asked.length;

@@ -8,7 +8,8 @@ import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/credits.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
-import { createEngine, type Engine } from '../../src/temporal/engine.ts';
+import type { Engine } from '../../src/domain/ports.ts';
+import { createEngine } from '../../src/temporal/engine.ts';
 import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
 import { createFakeUpstream } from '../support/fake-upstream.ts';
@@ -75,7 +76,7 @@ describe('an operator', { concurrency: true }, () => {
     await reset(taskId);
     // The old run's activity hears of it with its next heartbeat, and must leave the job alone.
     await waitFor('the new run', async () => {
-      const { pendingActivities } = await engine.lookAt(taskId);
+      const { pendingActivities } = await engine.describeTask(taskId);
       return pendingActivities.includes('generateVideo') ? true : undefined;
     });
     await waitFor('the old attempt to hear of it', () => (Date.now() - resetAt > 6_000 ? true : undefined));
@@ -93,7 +94,7 @@ describe('an operator', { concurrency: true }, () => {
       taskQueue: taskQueuesOf(environment.settings.taskQueue).main,
     });
     await endsRefunded(taskId, 'internal', '/stuck');
-    assert.equal((await engine.lookAt(taskId)).status, 'terminated');
+    assert.equal((await engine.describeTask(taskId)).status, 'terminated');
   });
 
   test('has a generation that does not end at its deadline: it is terminated, refunded, called back and stopped', async () => {
@@ -102,7 +103,7 @@ describe('an operator', { concurrency: true }, () => {
       `update tasks set attempt_started_at = now() - interval '33 minutes' where id = '${taskId}' and state = 'generating'`,
     );
     await endsRefunded(taskId, 'timeout', '/overdue');
-    assert.equal((await engine.lookAt(taskId)).status, 'terminated');
+    assert.equal((await engine.describeTask(taskId)).status, 'terminated');
     await jobStopped(taskId);
   });
 
@@ -122,12 +123,12 @@ describe('an operator', { concurrency: true }, () => {
     await temporal.client.workflow.getHandle(taskId).result();
     await remove(taskId);
     // Temporal takes up to half a minute over the removal of what has just been closed.
-    const isGone = async () => ((await engine.lookAt(taskId)).status === 'missing' ? true : undefined);
+    const isGone = async () => ((await engine.describeTask(taskId)).status === 'missing' ? true : undefined);
     await waitFor('its removal', isGone);
     // A task accepted now is started by a later round of reconcile, which has been past the finished one by then.
     await waitForStart(await accepted('/later'));
     assert.deepEqual(await findTask(environment.database.db, taskId), ended);
-    assert.equal((await engine.lookAt(taskId)).status, 'missing');
+    assert.equal((await engine.describeTask(taskId)).status, 'missing');
     assert.deepEqual(
       (await listTaskEntries(environment.database.db, taskId)).map(({ kind }) => kind),
       ['charge'],

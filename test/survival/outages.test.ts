@@ -7,7 +7,8 @@ import type { Role } from '../../src/roles/settings.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/credits.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
-import { createEngine, type Engine } from '../../src/temporal/engine.ts';
+import type { Engine } from '../../src/domain/ports.ts';
+import { createEngine } from '../../src/temporal/engine.ts';
 import { type Api, call, createTask } from '../support/api.ts';
 import { createFakeUpstream } from '../support/fake-upstream.ts';
 import { postgresUrl, temporalAddress } from '../support/servers.ts';
@@ -101,7 +102,7 @@ describe('an outage', () => {
     await temporal.client.workflow.getHandle(taskId).cancel();
     postgres.cut();
     await waitFor('the refund to be tried', async () => {
-      const { pendingActivities } = await engine.lookAt(taskId);
+      const { pendingActivities } = await engine.describeTask(taskId);
       return pendingActivities.includes('refundCredits') ? true : undefined;
     });
     postgres.restore();
@@ -116,7 +117,7 @@ describe('an outage', () => {
     for (let index = 0; index < 160; index += 1) taskIds.push(await accepted());
     const [first] = taskIds;
     assert.ok(first);
-    assert.equal((await engine.lookAt(first)).status, 'missing');
+    assert.equal((await engine.describeTask(first)).status, 'missing');
     engineProxy.restore();
     await upstream.whileFinishing(async () => {
       for (const taskId of taskIds) assert.equal((await waitForEnd(environment.database.db, taskId)).state, 'success');

@@ -6,7 +6,8 @@ import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import type { Role } from '../../src/roles/settings.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
-import { createEngine, type Engine } from '../../src/temporal/engine.ts';
+import type { Engine } from '../../src/domain/ports.ts';
+import { createEngine } from '../../src/temporal/engine.ts';
 import { createFakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
@@ -57,7 +58,7 @@ test('a generation that a shutdown broke off is not put behind what has only wai
       const waiting = await Promise.all(Array.from({ length: backlog }, accepted));
       for (const waits of waiting) {
         await waitFor('it to queue', async () => {
-          const { pendingActivities } = await engine.lookAt(waits);
+          const { pendingActivities } = await engine.describeTask(waits);
           return pendingActivities.includes('generateVideo') ? true : undefined;
         });
       }

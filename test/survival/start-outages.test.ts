@@ -29,9 +29,7 @@ const temporalFrozenMs = 40_000;
 
 test('a PostgreSQL that pauses right after the API listens delays the first key, and ends nothing', async (t) => {
   const service = await start(t, {});
-  await waitFor('the API to listen', async () =>
-    (await service.log()).includes('api is listening') ? true : undefined,
-  );
+  await waitFor('the API to listen', async () => ((await service.log()).includes('api started') ? true : undefined));
   const postgres = await postgresProcesses(service.data);
   for (const pid of postgres) process.kill(pid, 'SIGSTOP');
   await delay(postgresFrozenMs);

@@ -13,7 +13,8 @@ import { listTaskEntries } from '../../src/stores/credits.ts';
 import { countStuckTasks } from '../../src/stores/task-list.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
-import { createEngine, type Engine } from '../../src/temporal/engine.ts';
+import type { Engine } from '../../src/domain/ports.ts';
+import { createEngine } from '../../src/temporal/engine.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createFakeUpstream } from '../support/fake-upstream.ts';
 import { createTestAccount, createTestEnvironment } from '../support/service.ts';
@@ -104,7 +105,7 @@ type Story = {
   readonly settings: Settings;
   /** A round of `reconcile`. */
   readonly settle: () => Promise<void>;
-  readonly look: () => ReturnType<Engine['lookAt']>;
+  readonly look: () => ReturnType<Engine['describeTask']>;
   readonly task: () => Promise<Task>;
   readonly isStuck: () => Promise<boolean>;
   /** Kinds of its entries in the ledger. */
@@ -140,7 +141,7 @@ async function withTask(stuckTaskMs: number, story: (story: Story) => Promise<vo
       settle: async () => {
         await silentActivity({ workflowId: 'reconcile' }, () => createReconcileActivities(deps).settleTasks());
       },
-      look: () => engine.lookAt(taskId),
+      look: () => engine.describeTask(taskId),
       task: async () => {
         const task = await findTask(db, taskId);
         assert.ok(task);

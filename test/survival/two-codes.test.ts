@@ -9,7 +9,7 @@ import { createMetrics } from '../../src/metrics.ts';
 import type { Role, Settings } from '../../src/roles/settings.ts';
 import { installTemporalRuntime } from '../../src/roles/temporal-runtime.ts';
 import { mainQueue } from '../../src/roles/worker-role.ts';
-import { openWorkerRooms } from '../../src/roles/worker-rooms.ts';
+import { openWorkerDependencies } from '../../src/roles/worker-dependencies.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/credits.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
@@ -60,7 +60,7 @@ test('a running task survives the move to a release with other workflow code, an
 
     await deploy(today);
     upstream.finish(newer);
-    const isRefused = async () => ((await engine.lookAt(newer)).codeFailure === undefined ? undefined : true);
+    const isRefused = async () => ((await engine.describeTask(newer)).codeFailure === undefined ? undefined : true);
     await waitFor('today’s code to refuse what it did not begin', isRefused);
     await deploy(later);
     assert.equal((await waitForEnd(database.db, newer)).state, 'success');
@@ -87,7 +87,7 @@ async function startRelease(
 ): Promise<Role> {
   const log = createLog({ level: 'silent' });
   installTemporalRuntime(log);
-  const rooms = openWorkerRooms(settings, log, createMetrics());
+  const rooms = openWorkerDependencies(settings, log, createMetrics());
   const deps = withUpstream(rooms.deps, upstream);
   const connection = await NativeConnection.connect(settings.temporal.connection);
   const queues = taskQueuesOf(settings.taskQueue);

@@ -51,7 +51,7 @@ test('simultaneous pollers of a task share one look, and so do those of the next
 });
 
 test('an engine that hangs holds no poller up, and is not asked again meanwhile', async () => {
-  let answer: (described: Described) => void = () => assert.fail('nobody looked');
+  let answer: (described: Described) => void = () => assert.fail('no call was made');
   const { counted, progressOf } = engine(() => new Promise((resolve) => (answer = resolve)));
   assert.equal(await progressOf(task), 0);
   assert.equal(await progressOf(task), 0);
@@ -61,8 +61,8 @@ test('an engine that hangs holds no poller up, and is not asked again meanwhile'
   assert.equal(await waiting, 70);
 });
 
-test('an engine that is away is asked once a second, not by every poller', async () => {
-  const { counted, progressOf } = engine(() => Promise.reject(new Error('away')));
+test('an unavailable Temporal is asked once a second, not by every poller', async () => {
+  const { counted, progressOf } = engine(() => Promise.reject(new Error('unavailable')));
   for (let turn = 0; turn < 5; turn += 1) assert.equal(await progressOf(task), 0);
   assert.equal(counted.looks, 1);
 });
@@ -73,8 +73,8 @@ test('only a task that is being generated is looked at', async () => {
   assert.equal(counted.looks, 0);
 });
 
-test('a figure of the last seconds is answered at once, and the next poll has the one that was looked up behind it', async () => {
-  let answer: (described: Described) => void = () => assert.fail('nobody looked');
+test('a figure of the last seconds is answered immediately, and the next poll gets the refreshed one', async () => {
+  let answer: (described: Described) => void = () => assert.fail('no call was made');
   const { counted, clock, progressOf } = engine(() => new Promise((resolve) => (answer = resolve)));
   const first = progressOf(task);
   await nextTurn();
@@ -89,7 +89,7 @@ test('a figure of the last seconds is answered at once, and the next poll has th
   assert.equal(counted.looks, 2);
 });
 
-test('a figure that nobody has asked for since is not answered without a look', async () => {
+test('an old figure is refreshed before it is answered', async () => {
   let progress = 20;
   const { clock, progressOf } = engine(() => Promise.resolve(generatingAt(progress)));
   assert.equal(await progressOf(task), 20);
@@ -98,21 +98,21 @@ test('a figure that nobody has asked for since is not answered without a look', 
   assert.equal(await progressOf(task), 80);
 });
 
-test('the engine sees one look per task and second, however often the task is polled', async () => {
+test('Temporal gets one call per task and second, however often the task is polled', async () => {
   const { counted, clock, progressOf } = engine(() => Promise.resolve(generatingAt(10)));
   for (clock.nowMs = 0; clock.nowMs < 10_000; clock.nowMs += 10) await progressOf(task);
   assert.equal(counted.looks, 10);
 });
 
-test('progress never goes back, also when the engine knows no heartbeat for a moment, or an earlier one', async () => {
-  const told = [generatingAt(30), { pendingActivities: [] }, generatingAt(10), generatingAt(50)];
-  const { clock, progressOf } = engine(() => Promise.resolve(told.shift() ?? assert.fail('one look too many')));
+test('progress never goes back, also when Temporal has no heartbeat between two attempts, or an earlier one', async () => {
+  const described = [generatingAt(30), { pendingActivities: [] }, generatingAt(10), generatingAt(50)];
+  const { clock, progressOf } = engine(() => Promise.resolve(described.shift() ?? assert.fail('one call too many')));
   const seen: number[] = [];
   for (clock.nowMs = 0; clock.nowMs < 16_000; clock.nowMs += 4_000) seen.push(await progressOf(task));
   assert.deepEqual(seen, [30, 30, 30, 50]);
 });
 
-test('two hundred tasks are looked at sixteen at a time, and all of them in their turn', async () => {
+test('two hundred tasks are described sixteen at a time, in order', async () => {
   const underWay: ((described: Described) => void)[] = [];
   const { counted, progressOf } = engine(() => new Promise((resolve) => underWay.push(resolve)));
   const polls = Array.from({ length: 200 }, (_, index) => progressOf({ ...task, taskId: String(index) }));

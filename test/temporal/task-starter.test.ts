@@ -12,7 +12,7 @@ function unavailable(): ServiceError {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-test('while Temporal is away only one task is tried at a time, and all go in order of arrival when it is back', async () => {
+test('while Temporal is unavailable only one task is tried at a time, and all start in order of arrival afterwards', async () => {
   let isAway = true;
   let trying = 0;
   const tries: number[] = [];
@@ -40,10 +40,10 @@ test('while Temporal is away only one task is tried at a time, and all go in ord
   isAway = false;
   await waitFor('all starts', () => (begun.length === 200 ? true : undefined));
   assert.deepEqual(begun, numbers(200));
-  assert.ok(failed.size <= 33, 'only those that were tried are told of');
+  assert.ok(failed.size <= 33, 'only tasks that were tried are reported');
 });
 
-test('a start that Temporal refuses is given up and keeps nobody from starting', async () => {
+test('a start that Temporal refuses is not retried and delays no other start', async () => {
   const begun: number[] = [];
   const failed: number[] = [];
   const starter = createTaskStarter<number>(
@@ -58,7 +58,7 @@ test('a start that Temporal refuses is given up and keeps nobody from starting',
   assert.deepEqual([begun.length, failed.length], [50, 50]);
 });
 
-test('a process that drains while Temporal is away tries once more what it holds and does not wait for ever', async () => {
+test('a process that drains while Temporal is unavailable tries each waiting task once more and then ends', async () => {
   const starter = createTaskStarter<number>(
     () => Promise.reject(unavailable()),
     () => {},

@@ -7,7 +7,8 @@ import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/credits.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
-import { createEngine, type Engine } from '../../src/temporal/engine.ts';
+import type { Engine } from '../../src/domain/ports.ts';
+import { createEngine } from '../../src/temporal/engine.ts';
 import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
 import { createTestAccount, startTestWorker, type TestAccount, type TestEnvironment } from '../support/service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
@@ -86,7 +87,7 @@ describe('videoTask', () => {
     const task = await waitForEnd(worker.database.db, taskId);
     assert.deepEqual([task.failure?.failCode, task.creditsRefunded], ['cancelled', 132]);
     await handle.result();
-    assert.equal((await engine.lookAt(taskId)).status, 'completed');
+    assert.equal((await engine.describeTask(taskId)).status, 'completed');
   });
 
   test('a terminated workflow runs no code, so reconcile refunds it', async () => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type TaskRecord, taskRecord } from '../../domain/task-record.ts';
 import { inputRecordSchema } from '../../domain/task-input.ts';
 import { failCodes, isFinal, type Task, taskStates } from '../../domain/task.ts';
-import { resultUrls } from '../../media/result-urls.ts';
+import { resultUrls } from '../../media/signed-link.ts';
 import { unixMs } from '../fields.ts';
 import type { HttpDeps } from '../http-deps.ts';
 

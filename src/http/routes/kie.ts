@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Task } from '../../domain/task.ts';
-import { resultUrls } from '../../media/result-urls.ts';
+import { resultUrls } from '../../media/signed-link.ts';
 import { findAccount } from '../../stores/accounts.ts';
 import { findTask } from '../../stores/tasks.ts';
 import { defineEndpoint } from '../define-endpoint.ts';

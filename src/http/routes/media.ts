@@ -1,5 +1,5 @@
 import type { Router } from '@koa/router';
-import type { LinkedFile, ResultStore } from '../../media/result-store.ts';
+import type { LinkedFile, ResultStore } from '../../domain/ports.ts';
 import { answer, type Context, type Extras, type RequestState } from '../context.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';

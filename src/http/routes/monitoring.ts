@@ -1,8 +1,8 @@
 import type { Router } from '@koa/router';
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { isFromThisMachine } from '../client-address.ts';
 import type { Context, Extras, RequestState } from '../context.ts';
+import { withinMs } from '../../domain/time-limit.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -33,7 +33,8 @@ const readyz = defineEndpoint({
   failures: ['not_ready', 'database_unavailable', 'database_busy'],
   handler: async (_call, deps) => {
     if (deps.isLeaving?.() === true) throw new HttpError('not_ready', { data: { away: ['stopping'] } });
-    const unavailable = await withinTimeout((deps.ready ?? (() => databaseOnly(deps)))());
+    const check = (deps.ready ?? (() => databaseOnly(deps)))();
+    const unavailable = await withinMs(timeoutMs, check, () => ['no answer in time']);
     if (unavailable.length > 0) throw new HttpError('not_ready', { data: { away: unavailable } });
     return {};
   },
@@ -44,15 +45,6 @@ const selectOne = { name: 'ready', text: 'select 1 as one' };
 async function databaseOnly({ db }: HttpDeps): Promise<readonly string[]> {
   await db.run(selectOne);
   return [];
-}
-
-async function withinTimeout(check: Promise<readonly string[]>): Promise<readonly string[]> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([check, delay(timeoutMs, ['no answer in time'], { signal: timer.signal })]);
-  } finally {
-    timer.abort();
-  }
 }
 
 export const healthEndpoints = [healthz, readyz];

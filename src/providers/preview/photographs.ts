@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import sharp from 'sharp';
 import type { FrameSize } from '../../domain/frame-size.ts';
+import type { ReferenceImage } from '../../domain/ports.ts';
 import { TaskFault } from '../../domain/errors.ts';
-import type { ReferenceImage } from '../provider.ts';
 import type { Layer, Still, Stretch } from './layers.ts';
 
 type Side = keyof FrameSize;

@@ -2,13 +2,14 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Ffmpeg } from '../../domain/ports.ts';
 import { TaskFault } from '../../domain/errors.ts';
 import type { GeneratedVideo, GenerationRequest, Provider } from '../provider.ts';
 import { readFaults, type Faults } from './faults.ts';
-import { renderFilm, type Film, type RunFfmpeg } from './render-film.ts';
+import { renderFilm, type Film } from './render-film.ts';
 
 export type PreviewDeps = {
-  readonly ffmpeg: RunFfmpeg;
+  readonly ffmpeg: Ffmpeg;
   /** Whether words in double square brackets in the prompt cause failures (`PREVIEW_FAULTS=1`). */
   readonly faults: boolean;
 };

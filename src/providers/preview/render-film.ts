@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { frameSize } from '../../domain/frame-size.ts';
+import type { Ffmpeg, ReferenceImage } from '../../domain/ports.ts';
 import type { TaskInput } from '../../domain/task.ts';
-import type { GeneratedVideo, ReferenceImage } from '../provider.ts';
+import type { GeneratedVideo } from '../provider.ts';
 import { encoderArguments, outputGraph, posterArguments } from './encoding.ts';
 import { framesPerSecond, layersGraph, writeStills, type Layer } from './layers.ts';
 import { photographs } from './photographs.ts';
@@ -22,20 +23,12 @@ export type Film = {
   readonly workFolder: string;
 };
 
-/** What this provider asks of a renderer; the media room's `Ffmpeg` is one. Rejects when ffmpeg fails or is aborted. */
-export type RunFfmpeg = (run: {
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly signal: AbortSignal;
-  readonly onFrame?: (frames: number) => void;
-}) => Promise<void>;
-
 /**
  * Renders the film into the work folder, and its poster in the same run: exactly 24 frames for each second, H.264, with AAC
  * sound when the request wants it. `onProgress` takes the share that is done, 0 to 1. Rejects as the renderer does.
  */
 export async function renderFilm(
-  ffmpeg: RunFfmpeg,
+  ffmpeg: Ffmpeg,
   { model, input, title, images, workFolder }: Film,
   onProgress: (share: number) => void,
   signal: AbortSignal,

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Ffmpeg } from '../../../src/domain/ports.ts';
+import { isPosterOf } from '../../../src/media/poster.ts';
 import { TaskFault } from '../../../src/domain/errors.ts';
-import { isPosterOf } from '../../../src/media/is-poster-of.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { createPreviewProvider } from '../../../src/providers/preview/preview-provider.ts';
-import type { RunFfmpeg } from '../../../src/providers/preview/render-film.ts';
 import { generationRequest, oldFfmpeg, temporaryFolder } from './render-support.ts';
 
 const ffmpeg = oldFfmpeg();
-const never: RunFfmpeg = async () => assert.fail('nothing was to be rendered');
-const dies: RunFfmpeg = async () => Promise.reject(new Error('killed by SIGSEGV'));
+const never: Ffmpeg = async () => assert.fail('nothing was to be rendered');
+const dies: Ffmpeg = async () => Promise.reject(new Error('killed by SIGSEGV'));
 const open = () => new AbortController().signal;
 
 test('submit renders nothing and gives each task an id of its own that recover finds again', async (t) => {
@@ -64,7 +64,7 @@ test('[[reject]] is refused without rendering', async (t) => {
 
 test('[[crash]] kills the running renderer, and trying again would not help', async (t) => {
   let started = 0;
-  const counted: RunFfmpeg = (run) => {
+  const counted: Ffmpeg = (run) => {
     started += 1;
     return ffmpeg(run);
   };
@@ -113,7 +113,7 @@ test('without the setting the brackets are ordinary words', async (t) => {
 async function followed(
   t: Parameters<typeof temporaryFolder>[0],
   prompt: string,
-  renderer: RunFfmpeg,
+  renderer: Ffmpeg,
   changes: Parameters<typeof generationRequest>[1] = {},
   signal = open(),
   report: (progress: number) => void = () => undefined,

@@ -5,14 +5,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { FilePathSource, Input, MP4 } from 'mediabunny';
 import { frameSize } from '../../../src/domain/frame-size.ts';
+import type { Ffmpeg, ReferenceImage } from '../../../src/domain/ports.ts';
 import { ratios, type TaskInput } from '../../../src/domain/task-input.ts';
-import type { Ffmpeg } from '../../../src/media/ffmpeg.ts';
 import { sharp } from '../../../src/media/image-library.ts';
-import { isPosterOf } from '../../../src/media/is-poster-of.ts';
-import { makePoster } from '../../../src/media/poster.ts';
+import { isPosterOf, makePoster } from '../../../src/media/poster.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { renderFilm } from '../../../src/providers/preview/render-film.ts';
-import type { ReferenceImage } from '../../../src/providers/provider.ts';
 import { discImage, ffmpegOnPath, oldFfmpeg, taskInput, temporaryFolder } from './render-support.ts';
 
 const old = oldFfmpeg();

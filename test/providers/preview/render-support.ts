@@ -6,9 +6,10 @@ import type { TestContext } from 'node:test';
 import { runInNewContext } from 'node:vm';
 import type { TaskInput } from '../../../src/domain/task.ts';
 import { shippedFfmpeg } from '../../../src/media/ffmpeg-binary.ts';
-import { createFfmpeg, type Ffmpeg } from '../../../src/media/ffmpeg.ts';
+import type { Ffmpeg, ReferenceImage } from '../../../src/domain/ports.ts';
+import { createFfmpeg } from '../../../src/media/ffmpeg.ts';
 import { sharp } from '../../../src/media/image-library.ts';
-import type { GenerationRequest, ReferenceImage } from '../../../src/providers/provider.ts';
+import type { GenerationRequest } from '../../../src/providers/provider.ts';
 
 /** The oldest ffmpeg that must do, which npm always brings along. */
 export function oldFfmpeg(): Ffmpeg {

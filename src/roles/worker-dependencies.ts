@@ -19,23 +19,21 @@ import { createDatabase } from '../stores/database.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
 import { createOwedCallbacks } from './owed-callbacks.ts';
-import { ownEndpoints } from './own-endpoints.ts';
-import type { Settings } from './settings.ts';
-import { createRequestParser } from './request-parser.ts';
+import { createRequestParser, ownEndpoints, type Settings } from './settings.ts';
 
-export type WorkerRooms = { readonly deps: ActivityDeps; close(): Promise<void> };
+export type WorkerDependencies = { readonly deps: ActivityDeps; close(): Promise<void> };
 
-/** Everything the activities need, wired together from the settings. Connects lazily. */
-export function openWorkerRooms(settings: Settings, log: Log, metrics: Metrics): WorkerRooms {
+/** Wires the dependencies of the activities. Connects lazily. */
+export function openWorkerDependencies(settings: Settings, log: Log, metrics: Metrics): WorkerDependencies {
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
-    onIdleError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    onIdleError: (error) => log.warn({ err: error }, 'database connection broke'),
   });
   const temporal = connectTemporal(settings.temporal);
   const own = ownEndpoints(settings);
   const imageClient = createGuardedClient({ allow: settings.imageAllow, own });
-  // A callback that finds no slot steps back at once: waiting here would hold a place that all accounts share.
+  // A callback without a free slot is rescheduled: waiting here would hold a place that all accounts share.
   const callbackClient = createGuardedClient({
     allow: settings.callbackAllow,
     own,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { Context } from '@temporalio/activity';
-import { heartbeatProgress } from '../../activities/heartbeat-progress.ts';
+import { heartbeatProgress } from '../../activities/heartbeats.ts';
 
 type Beat = (details: unknown) => void;
 
@@ -26,7 +26,7 @@ async function played(
   t.mock.timers.reset();
 }
 
-test('a generation that is done at once sends no heartbeat: each is a write that nobody would read', async (t) => {
+test('a generation that ends immediately sends no heartbeat: each is a write that is never read', async (t) => {
   await played(t, undefined, (progress, sent) => {
     progress.report(0);
     progress.report(100);
@@ -35,7 +35,7 @@ test('a generation that is done at once sends no heartbeat: each is a write that
   });
 });
 
-test('a longer one tells its progress within a quarter of a second, then each step, and that it lives', async (t) => {
+test('a longer one reports its progress within a quarter of a second, then each step, and keeps alive', async (t) => {
   await played(t, undefined, (progress, sent) => {
     progress.report(10);
     t.mock.timers.tick(250);

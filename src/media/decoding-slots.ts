@@ -5,13 +5,13 @@ let decoding = 0;
 const waiting = new Set<() => void>();
 
 /**
- * Runs the work when it is its turn. Whoever waits holds no image in memory; the queue is as long as images are
- * being fetched (three for each generation), and each turn is bounded by the decoder's own limit of time.
+ * Runs the work when a slot is free. Nothing that waits holds an image in memory; the queue is bounded by the images that are
+ * being fetched (three for each generation), and each slot by the decoder's own time limit.
  */
-export async function inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function withDecodingSlot<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   if (decoding < maxDecoding) decoding += 1;
-  else await turn(signal);
+  else await freeSlot(signal);
   try {
     return await work();
   } finally {
@@ -19,14 +19,14 @@ export async function inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Pr
   }
 }
 
-/** The turn goes straight to the next one, so that nobody can slip in between. */
+/** The slot goes directly to the next in the queue. */
 function passOn(): void {
   const [next] = waiting;
   if (next === undefined) decoding -= 1;
   else next();
 }
 
-async function turn(signal: AbortSignal): Promise<void> {
+async function freeSlot(signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const leave = () => {
       waiting.delete(begin);

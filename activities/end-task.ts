@@ -1,19 +1,19 @@
+import type { TaskFailure, TaskResult, TaskState } from '../src/domain/task.ts';
+import { completeTask, refundTask } from '../src/stores/tasks.ts';
 import { TaskFault } from '../src/domain/errors.ts';
-import type { TaskResult, TaskState } from '../src/domain/task.ts';
-import { completeTask } from '../src/stores/tasks.ts';
 import { recordLateSuccess } from '../src/stores/provider-jobs.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
-import { mediaKeysOf } from './media-keys.ts';
+import { mediaKeysOf } from './task-files.ts';
 
-/** How a task ended, whoever ended it. */
+/** The final state of a task, also when something else ended it. */
 export type TaskEnd = {
   readonly state: TaskState;
   readonly failCode: string | undefined;
   readonly hasCallback: boolean;
 };
 
-/** Ends the task in success. When it was refunded before, it stays so: the video is never delivered, and its media is deleted. */
+/** Ends the task in success. A task that was refunded before stays failed: the video is not delivered, and its media is deleted. */
 export function createCompleteTask({ db, media, log }: ActivityDeps) {
   return ({ taskId, result }: { taskId: string; result: TaskResult }): Promise<TaskEnd> =>
     withActivityFailures(async () => {
@@ -28,7 +28,19 @@ export function createCompleteTask({ db, media, log }: ActivityDeps) {
     });
 }
 
-/** As with what is staged: a result that an operator wrote into the history must not show, or delete, another task's video. */
+/** Ends the task in failure and gives every credit back, in one transaction. A task that is final already stays as it is. */
+export function createRefundCredits({ db, log }: ActivityDeps) {
+  return async ({ taskId, failure }: { taskId: string; failure: TaskFailure }): Promise<TaskEnd> => {
+    const { task, hasCallback } = await refundTask(db, taskId, failure);
+    log.info(
+      { taskId, state: task.state, failCode: task.failure?.failCode, refunded: task.creditsRefunded },
+      'task ended',
+    );
+    return { state: task.state, failCode: task.failure?.failCode, hasCallback };
+  };
+}
+
+/** As with staged videos: a result that an operator wrote into the history must not show, or delete, another task's video. */
 function requireOwn(taskId: string, result: TaskResult | null | undefined): void {
   const { video, poster } = mediaKeysOf(taskId);
   if (result?.videoKey === video && result.posterKey === poster) return;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ownEndpoints } from '../../src/roles/own-endpoints.ts';
+import { ownEndpoints } from '../../src/roles/settings.ts';
 
 const plain = {
   host: '127.0.0.1',

@@ -1,12 +1,18 @@
 import type { Client } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { within } from './connect.ts';
-import { searchAttributes } from './engine.ts';
+
+export const searchAttributes = {
+  accountId: defineSearchAttributeKey('AccountId', SearchAttributeType.KEYWORD),
+  model: defineSearchAttributeKey('Model', SearchAttributeType.KEYWORD),
+  taskState: defineSearchAttributeKey('TaskState', SearchAttributeType.KEYWORD),
+};
 
 const limitMs = 30_000;
 /** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API. */
 const keyword = 2;
 
-/** Registers the search attributes that are missing in the namespace: a workflow that sets an unknown one is stuck for ever. */
+/** Registers the search attributes that are missing in the namespace: a workflow that sets an unknown one never continues. */
 export async function registerSearchAttributes(client: Client, timeoutMs = limitMs): Promise<readonly string[]> {
   return within(client, timeoutMs, async () => {
     const { operatorService } = client.connection;

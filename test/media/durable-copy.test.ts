@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSharedSync } from '../../src/media/shared-sync.ts';
+import { createSharedSync } from '../../src/media/durable-copy.ts';
 
 type Write = { readonly folder: string; end(error?: Error): void };
 
@@ -17,7 +17,7 @@ function heldWrites() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('whoever asks while a folder is written waits for a writing that began after he asked', async () => {
+test('a call during a write of the folder waits for a write that began after the call', async () => {
   const { writes, sync } = heldWrites();
   const first = sync('results');
   const later = [sync('results'), sync('results')];
@@ -32,7 +32,7 @@ test('whoever asks while a folder is written waits for a writing that began afte
   assert.equal(writes.length, 2, 'the two share one');
 });
 
-test('a writing that fails tells those who waited for it, and nobody else', async () => {
+test('a failed write rejects the calls that waited for it, and no others', async () => {
   const { writes, sync } = heldWrites();
   const first = sync('results');
   const second = sync('results');
@@ -43,7 +43,7 @@ test('a writing that fails tells those who waited for it, and nobody else', asyn
   await second;
 });
 
-test('folders do not wait for each other, and each is written anew when nobody waits any more', async () => {
+test('folders do not wait for each other, and each is written again when no call waits', async () => {
   const { writes, sync } = heldWrites();
   const both = [sync('results'), sync('staging')];
   assert.deepEqual(

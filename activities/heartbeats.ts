@@ -1,18 +1,18 @@
-import type { Context } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 
 /** What a heartbeat of `generateVideo` carries: progress from 0 to 100, as `describe` shows it to recordInfo. */
 export type GenerationHeartbeat = { readonly progress: number };
 
 /**
- * A cancellation reaches the activity with its next heartbeat; and a provider that reports nothing is not taken for a dead
- * worker. Each one is a write in Temporal: at every 2 s, 500 generations at once held up everything else there (bench/).
+ * Well below every heartbeat timeout, so that only a dead worker misses one; a cancellation reaches the activity with its next
+ * heartbeat. Each one is a write in Temporal: at every 2 s, 500 simultaneous generations delayed everything else there (bench/).
  */
 const keepAliveMs = 5_000;
 
-/** Nobody sees the progress of a generation that is done sooner, and it is spared the write. */
+/** A generation that is done sooner sends no heartbeat, which saves a write. */
 const firstBeatMs = 250;
 
-/** Sends progress by heartbeat, never backwards, also over attempts: a new attempt goes on from the figure of the last. */
+/** Sends progress by heartbeat, never backwards, also over attempts: a new attempt continues from the last figure. */
 export function heartbeatProgress(context: Context): { report: (progress: number) => void; stop: () => void } {
   let progress = lastProgress(context.info.heartbeatDetails);
   let isTime = false;
@@ -38,4 +38,15 @@ export function heartbeatProgress(context: Context): { report: (progress: number
 function lastProgress(details: unknown): number {
   if (typeof details !== 'object' || details === null || !('progress' in details)) return 0;
   return typeof details.progress === 'number' ? details.progress : 0;
+}
+
+/** Sends heartbeats while `work` runs: a dead worker is noticed within the heartbeat timeout, and a cancellation arrives. */
+export async function withKeepAlive<T>(work: () => Promise<T>): Promise<T> {
+  const context = Context.current();
+  const timer = setInterval(() => context.heartbeat(), keepAliveMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
 }

@@ -1,7 +1,24 @@
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Gives `work` an empty folder that lives exactly as long as it. */
+/** Where a task's files lie in the result store: the same keys on every retry, so that a retry overwrites its own work. */
+export type MediaKeys = {
+  readonly staged: string;
+  readonly stagedPoster: string;
+  readonly video: string;
+  readonly poster: string;
+};
+
+export function mediaKeysOf(taskId: string): MediaKeys {
+  return {
+    staged: `staging/${taskId}/video.mp4`,
+    stagedPoster: `staging/${taskId}/poster.jpg`,
+    video: `results/${taskId}/video.mp4`,
+    poster: `results/${taskId}/poster.jpg`,
+  };
+}
+
+/** Gives `work` an empty folder, which is deleted after it. */
 export async function withWorkFolder<T>(root: string, name: string, work: (folder: string) => Promise<T>): Promise<T> {
   await mkdir(root, { recursive: true });
   const folder = await mkdtemp(join(root, `${name}-`));
@@ -12,7 +29,7 @@ export async function withWorkFolder<T>(root: string, name: string, work: (folde
   }
 }
 
-/** Deletes what killed workers left behind: folders untouched for longer than any attempt lives. */
+/** Deletes the folders that killed workers left: those untouched for longer than any attempt lives. */
 export async function sweepWorkFolder(root: string, olderThanMs: number): Promise<void> {
   await mkdir(root, { recursive: true });
   for (const name of await readdir(root)) {

@@ -18,16 +18,16 @@ await environment?.connection.operatorService.addSearchAttributes({
   searchAttributes: { TaskState: 2 },
 });
 
-type Told = {
-  /** Of every attempt, whoever made it. */
+type Notified = {
+  /** Of every attempt, by the task's workflow or by its own. */
   readonly orders: readonly CallbackOrder[];
   readonly secondsToTask: number;
   /** How the callback's own workflow ended; undefined when there was none. */
   readonly ownWorkflow: string | undefined;
 };
 
-/** Runs a task to the end of its workflow and of all that it started. Without `receiver` nobody serves callbacks until it has ended. */
-async function told(receiver?: (attempt: number) => CallbackAttempt): Promise<Told> {
+/** Runs a task to the end of its workflow and of the delivery. Without `receiver` no worker serves callbacks until the task has ended. */
+async function notified(receiver?: (attempt: number) => CallbackAttempt): Promise<Notified> {
   assert.ok(environment);
   const { client, nativeConnection: connection } = environment;
   const queues = taskQueuesOf(`test-${randomUUID()}`);
@@ -67,30 +67,30 @@ async function told(receiver?: (attempt: number) => CallbackAttempt): Promise<To
 const delivered = (): CallbackAttempt => ({ kind: 'delivered' });
 const pauses = (orders: readonly CallbackOrder[]) => orders.map(({ nextPauseMs }) => nextPauseMs);
 
-test('a callback that is answered at once costs no workflow of its own', options, async () => {
-  const { orders, ownWorkflow } = await told(delivered);
+test('a callback that is answered at the first attempt needs no workflow of its own', options, async () => {
+  const { orders, ownWorkflow } = await notified(delivered);
   assert.deepEqual([pauses(orders), ownWorkflow], [[5_000], undefined]);
 });
 
-test('410 is the end of it as well', options, async () => {
-  const { orders, ownWorkflow } = await told(() => ({ kind: 'gone' }));
+test('410 at the first attempt ends the delivery as well', options, async () => {
+  const { orders, ownWorkflow } = await notified(() => ({ kind: 'gone' }));
   assert.deepEqual([orders.length, ownWorkflow], [1, undefined]);
 });
 
-test('behind an attempt that fails the schedule goes on without the task', options, async () => {
-  const { orders, secondsToTask, ownWorkflow } = await told((attempt) =>
+test('after a failed first attempt the schedule continues without the task', options, async () => {
+  const { orders, secondsToTask, ownWorkflow } = await notified((attempt) =>
     attempt < 3 ? { kind: 'failed', retryAfterMs: undefined } : delivered(),
   );
   assert.deepEqual([pauses(orders), ownWorkflow], [[5_000, 300_000, 1_800_000], 'delivered']);
-  // The test server's clock runs ahead of whoever looks at it, but not by the five minutes of the second pause.
+  // The test server's clock runs ahead, but not by the five minutes of the second pause.
   assert.ok(secondsToTask < 60, `the task took ${secondsToTask} s`);
 });
 
 test(
-  'an attempt for which there is no slot counts for nothing: the schedule begins in a workflow of its own',
+  'an attempt without a free slot does not count: the schedule begins in a workflow of its own',
   options,
   async () => {
-    const { orders, ownWorkflow } = await told((attempt) => {
+    const { orders, ownWorkflow } = await notified((attempt) => {
       if (attempt === 1) throw ApplicationFailure.create({ type: 'busy', message: 'no free slot' });
       return delivered();
     });
@@ -98,8 +98,8 @@ test(
   },
 );
 
-test('a task waits a minute at most for somebody who makes the attempt', options, async () => {
-  const { orders, secondsToTask, ownWorkflow } = await told();
+test('a task waits a minute at most for a worker that makes the attempt', options, async () => {
+  const { orders, secondsToTask, ownWorkflow } = await notified();
   assert.deepEqual([pauses(orders), ownWorkflow], [[5_000], 'delivered']);
   assert.ok(secondsToTask >= 60 && secondsToTask < 90, `the task took ${secondsToTask} s`);
 });
