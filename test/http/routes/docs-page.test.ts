@@ -8,6 +8,7 @@ import { endpoints } from '../../../src/http/endpoints.ts';
 import { findAccount } from '../../../src/stores/accounts.ts';
 import { skipWithoutBrowser, startBrowser } from '../../support/browser.ts';
 import { type HttpService, startHttpService } from '../../support/http-service.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const skip = skipWithoutBrowser();
 /** Of swagger-ui 5.35.0 itself, which we show as it is; nothing else may join them. */
@@ -119,11 +120,16 @@ test(
   'the page is dark for a reader who prefers that, and light for the others, without a reload',
   { skip },
   async () => {
-    const background = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+    // The browser restyles the page some time after it was told the preference.
+    const hasBackground = (colour: string) =>
+      waitFor(`the background ${colour}`, async () => {
+        const seen = await page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+        return seen === colour ? true : undefined;
+      });
     await page.emulateMedia({ colorScheme: 'dark' });
-    assert.equal(await background(), 'rgb(28, 32, 34)');
+    await hasBackground('rgb(28, 32, 34)');
     await page.emulateMedia({ colorScheme: 'light' });
-    assert.equal(await background(), 'rgb(255, 255, 255)');
+    await hasBackground('rgb(255, 255, 255)');
   },
 );
 
