@@ -79,6 +79,21 @@ test('a room imports only the rooms that the table of the house allows', () => {
   );
 });
 
+test('no file imports itself through others, not even for types', () => {
+  const targets = new Map<string, readonly string[]>();
+  for (const { file, to } of imports()) targets.set(file, [...(targets.get(file) ?? []), to]);
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (file: string, path: readonly string[]) => {
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+    if (path.includes(file) || done.has(file)) return;
+    for (const to of targets.get(file) ?? []) visit(to, [...path, file]);
+    done.add(file);
+  };
+  for (const file of targets.keys()) visit(file, []);
+  assert.deepEqual(cycles, []);
+});
+
 test('each outside thing has one door', () => {
   const wrong = imports().filter(({ file, to, typeOnly }) => {
     const rooms = doors[to];
