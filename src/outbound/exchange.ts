@@ -79,8 +79,9 @@ function send(pool: ConnectionPool, request: OutboundRequest): ClientRequest {
     path: `${url.pathname}${url.search}`,
     headers: { ...headers, host: url.host },
     agent: poolKey !== undefined && pool.agentFor(url.protocol),
-    // It knows one answer, so that a name leads where it was checked to lead.
-    lookup: (_hostname, _options, done) => done(null, answers),
+    // It knows one answer, so that a name leads where it was checked to lead. It gives it later, as DNS would: an address without
+    // a route fails within the call, and before the next turn of the event loop nothing listens for the socket's error.
+    lookup: (_hostname, _options, done) => void setImmediate(done, null, answers),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: 4_000,
     maxHeaderSize: 16 * 1024,
@@ -111,6 +112,8 @@ async function responseTo(outgoing: ClientRequest, { url, addresses }: OutboundR
     // Both stay: faults may follow a response, and then the reader of its body learns of them.
     outgoing.on('error', (error) => reject(explained(error, stage)));
     outgoing.once('response', (response) => resolve(response.on('error', () => {})));
+    // Comes last, and alone when the answer is 101 (Switching Protocols): that is neither a response nor an error to Node.
+    outgoing.once('close', () => reject(new OutboundError('protocol', 'closed without a response')));
   });
 }
 

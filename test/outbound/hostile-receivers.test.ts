@@ -63,6 +63,12 @@ const misbehaviours: readonly [string, (socket: Socket) => void, 'http' | 'https
     'http',
     'protocol',
   ],
+  [
+    'switches to another protocol',
+    answering('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+    'http',
+    'protocol',
+  ],
   ['speaks plain HTTP where TLS is meant', answering(ok), 'https', 'tls'],
   ['breaks off TLS', (socket) => void socket.once('data', () => socket.destroy()), 'https', 'tls'],
   ['never goes on with TLS', (socket) => void socket.resume(), 'https', 'timeout'],
@@ -167,6 +173,28 @@ test('a name with a dead address is reached at its next one', async () => {
     const client = newClient({ lookup: () => Promise.resolve(['127.0.0.3', '127.0.0.1']) });
     const answer = await client.post(`http://receiver.example:${receiver.port}/`, postOptions);
     assert.equal(answer.status, 204);
+  });
+});
+
+for (const scheme of ['http', 'https']) {
+  test(`an address that the system has no route to ends the ${scheme} request, and no process`, async () => {
+    // As an IPv6 address on a machine without IPv6: the system refuses within the call, before any event of the loop.
+    const client = newClient({ lookup: () => Promise.resolve(['255.255.255.255']) });
+    const url = `${scheme}://receiver.example/`;
+    await assert.rejects(client.post(url, postOptions), { kind: 'connect' });
+    await assert.rejects(client.post(url, { ...postOptions, poolKey: 'account' }), { kind: 'connect' });
+    await client.close();
+  });
+}
+
+test('a receiver that switches protocols gets one request, and holds up no shutdown', async () => {
+  const switching = answering('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n');
+  await withReceiver(switching, async (receiver) => {
+    const client = newClient();
+    const posted = client.post(`http://127.0.0.1:${receiver.port}/`, { ...postOptions, poolKey: 'account' });
+    await assert.rejects(posted, { kind: 'protocol' });
+    await client.close();
+    assert.equal(receiver.seen(), 1);
   });
 });
 
