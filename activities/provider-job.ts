@@ -5,6 +5,7 @@ import { withinMs } from '../src/domain/time-limit.ts';
 import type { GeneratedVideo, GenerationRequest, Provider } from '../src/providers/provider.ts';
 import { DatabaseAway } from '../src/stores/database.ts';
 import {
+  callSettledAfterMs,
   endProviderJob,
   intendProviderJob,
   listProviderJobs,
@@ -81,12 +82,6 @@ export async function openProviderJob(
   return submitToFirst(deps, task, request, { tried, signal });
 }
 
-/**
- * A younger intent without an answer may belong to a call that still runs, from a worker that was taken for dead; a provider
- * that does not know the job yet is asked again later.
- */
-const settledAfterMs = 60_000;
-
 async function resumeJob(
   deps: ActivityDeps,
   job: ProviderJob,
@@ -106,7 +101,7 @@ async function resumeJob(
     await endProviderJob(deps.db, { taskId, ordinal, outcome: 'abandoned', failure });
     throw fault;
   }
-  if (job.ageMs < settledAfterMs) throw unavailable(`${job.provider} may be making the job at this moment`, true);
+  if (job.ageMs < callSettledAfterMs) throw unavailable(`${job.provider} may be making the job at this moment`, true);
   await endProviderJob(deps.db, { taskId, ordinal, outcome: 'not_created' });
   return undefined;
 }

@@ -26,13 +26,13 @@ export function createReconcileActivities(deps: ActivityDeps) {
   };
 }
 
-/** Starts callbacks that no workflow is delivering: after a crash or a termination. */
+/** Starts callbacks that no workflow is delivering, after a crash or a termination, and those whose redelivery was not signalled. */
 async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number }> {
   let started = 0;
   await forEachRow<{ taskId: string; accountId: string }>({
     page: (after, limit) => listPendingDeliveries(deps.db, { minAgeMs: callbackGraceMs, after: after?.taskId, limit }),
     work: async (delivery) => {
-      await deps.engine.startDelivery(delivery);
+      await deps.engine.wakeDelivery(delivery);
       started += 1;
     },
     onError: (error, { taskId }) => deps.log.warn({ err: error, taskId }, 'callback not started in this round'),

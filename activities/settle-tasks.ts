@@ -45,12 +45,13 @@ export async function settleTasks(deps: ActivityDeps): Promise<Settled> {
 }
 
 async function settleTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'started' | 'refunded' | 'left'> {
-  // A workflow that exists already, also one that has ended, is not started again.
-  if (task.state === 'waiting' && (await deps.engine.startTask(task))) return 'started';
+  const hasWaited = hasWaitedTooLong(task);
+  // A workflow that exists already, also one that has ended, is not started again; nor is a task begun that is refunded next.
+  if (task.state === 'waiting' && !hasWaited && (await deps.engine.startTask(task))) return 'started';
   const workflow = await deps.engine.describeTask(task.taskId);
   if (workflow.codeFailure !== undefined || task.isStuck) await reportStuck(deps, task, workflow.codeFailure);
   const isRunning = workflow.status === 'running';
-  const failure = workflow.status === 'running' ? whyStuck(deps, task, workflow) : failureAfter[workflow.status];
+  const failure = hasWaited ? failureAfter.timed_out : whyFailed(deps, task, workflow);
   if (failure === undefined) return 'left';
   // The refund and the true reason come first, so that the termination below is never read as an operator's. The workflow may
   // have ended the task since the listing; then this changes nothing.
@@ -69,8 +70,9 @@ async function reportStuck(deps: ActivityDeps, { taskId }: UnfinishedTask, failu
   else deps.log.error({ taskId, ...failure }, 'workflow code failed; roll back the release, or the task is refunded');
 }
 
-/** Why a running workflow will never end its task, or undefined when it may. */
-function whyStuck(deps: ActivityDeps, task: UnfinishedTask, workflow: WorkflowDescription): TaskFailure | undefined {
+/** Why the workflow will never end its task, or undefined when it may. */
+function whyFailed(deps: ActivityDeps, task: UnfinishedTask, workflow: WorkflowDescription): TaskFailure | undefined {
+  if (workflow.status !== 'running') return failureAfter[workflow.status];
   if (workflow.codeFailure !== undefined && isPastHope(workflow.codeFailure, deps.stuckTaskMs)) {
     return { failCode: 'internal', failMsg: 'The task failed because of a fault of the service.' };
   }
@@ -85,9 +87,13 @@ function isPastHope({ since, retriedAt }: CodeFailure, stuckTaskMs: number): boo
   return retriedAt !== undefined && retriedAt - since >= stuckTaskMs && Date.now() - retriedAt >= stepMs;
 }
 
-/** All by the database's clock. Waiting does not use up the deadline; it has a limit of its own. */
-function isOverdue({ ageMs, ranMs, deadlineMs }: UnfinishedTask, { pendingActivities }: WorkflowDescription): boolean {
-  if (ageMs - ranMs > maxWaitMs + deadlineGraceMs) return true;
+/** By the database's clock. A generation that runs, after however long a wait, may be paid for: its deadline limits it. */
+function hasWaitedTooLong({ ageMs, ranMs, isGenerating }: UnfinishedTask): boolean {
+  return !isGenerating && ageMs - ranMs > maxWaitMs + deadlineGraceMs;
+}
+
+/** By the database's clock. Waiting does not use up the deadline; it has a limit of its own. */
+function isOverdue({ ranMs, deadlineMs }: UnfinishedTask, { pendingActivities }: WorkflowDescription): boolean {
   return pendingActivities.includes('generateVideo') && ranMs > deadlineMs + deadlineGraceMs;
 }
 

@@ -33,12 +33,14 @@ export type Engine = {
   /** Starts the task's workflow; answers false when one exists already, also one that has ended, and leaves it alone. */
   readonly startTask: (task: TaskToStart) => Promise<boolean>;
   readonly describeTask: (taskId: string) => Promise<WorkflowDescription>;
-  /** Asks the task's workflow to end, which stops its generation; harmless when it has ended or was never started. */
-  readonly cancelTask: (taskId: string) => Promise<void>;
+  /** Asks the task's workflow to end, which stops its generation; answers false when it has ended or was never started. */
+  readonly cancelTask: (taskId: string) => Promise<boolean>;
   /** Ends a workflow that cannot end by itself; harmless when it has ended. */
   readonly terminateTask: (taskId: string, reason: string) => Promise<void>;
   /** Starts a delivery of the task's callback; one that is running is left alone, one that has ended begins again. */
   readonly startDelivery: (delivery: DeliveryToStart) => Promise<void>;
+  /** For a callback that is overdue: as `startDelivery`, but one that runs and only pauses sends now, as with `redeliver`. */
+  readonly wakeDelivery: (delivery: DeliveryToStart) => Promise<void>;
   /** Has the callback sent now: by its running workflow, which begins its schedule anew, or by a new one. */
   readonly redeliver: (delivery: DeliveryToStart) => Promise<void>;
 };

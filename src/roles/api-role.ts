@@ -105,8 +105,8 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
   };
 }
 
-/** The workflow stops the generation. The callback is started here, because a task may have no workflow that does. */
+/** The workflow stops the generation and sends the callback. The callback is started here for a task that has no workflow. */
 async function stopTask(engine: ApiEngine, { taskId, accountId, hasCallback }: CancelledTask): Promise<void> {
-  await engine.cancelTask(taskId);
-  if (hasCallback) await engine.startDelivery({ taskId, accountId });
+  const isRunning = await engine.cancelTask(taskId);
+  if (hasCallback && !isRunning) await engine.startDelivery({ taskId, accountId });
 }

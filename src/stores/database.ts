@@ -152,12 +152,15 @@ function parseTimestamp(text: string): number {
   return Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'));
 }
 
-/** Classes 08 (connection), 53 (resources), 57 (operator intervention) and errors below SQL; a unique violation is none of these. */
+/**
+ * Classes 08 (connection), 53 (resources), 57 (operator intervention), 25006 (a standby, as during a failover) and errors below SQL;
+ * a unique violation is none of these.
+ */
 function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   if (code === undefined) return /timeout|terminated|connection|not queryable/i.test(error.message);
-  return /^(08|53|57)/.test(code) || /^E[A-Z]+$/.test(code);
+  return /^(08|53|57|25006)/.test(code) || /^E[A-Z]+$/.test(code);
 }
 
 /** The name of the broken constraint when the error is a unique violation, else undefined. */

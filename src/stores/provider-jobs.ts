@@ -131,6 +131,12 @@ export async function recordLateSuccess(db: Database, taskId: string): Promise<v
   await db.run(recordLate, [taskId]);
 }
 
+/**
+ * A call without an answer may still make its job for so long, from a worker that was taken for dead. A provider that knows no
+ * job before that is asked again later.
+ */
+export const callSettledAfterMs = 60_000;
+
 /** A job that may still run, and cost, upstream although its task has failed. */
 export type UnsettledJob = {
   readonly taskId: string;
@@ -145,12 +151,13 @@ const selectUnsettled = {
 select j.task_id, j.ordinal, j.provider, j.job_id from provider_jobs j join tasks t on t.id = j.task_id
 where j.settled_at is null and (j.outcome is null or j.outcome = 'abandoned')
   and t.state = 'fail' and t.completed_at < now() - $1 * interval '1 millisecond'
+  and (j.job_id is not null or j.intended_at < now() - ${callSettledAfterMs} * interval '1 millisecond')
   and ($2::uuid is null or (j.intended_at, j.task_id, j.ordinal) >
     (select intended_at, task_id, ordinal from provider_jobs where task_id = $2 and ordinal = $3))
 order by j.intended_at, j.task_id, j.ordinal limit $4`,
 };
 
-/** Jobs without a known end whose task ended `minAgeMs` ago or earlier, oldest first, a bounded page after the given one. */
+/** Jobs without a known end whose task ended `minAgeMs` ago or earlier and whose call cannot still be on its way, oldest first, a bounded page after the given one. */
 export async function listUnsettledJobs(
   db: Database,
   { minAgeMs, after, limit }: { minAgeMs: number; after?: UnsettledJob | undefined; limit: number },

@@ -92,6 +92,8 @@ export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
   readonly deadlineMs: number;
   /** Whether its workflow's code could not go on when it was last described. */
   readonly isStuck: boolean;
+  /** Whether an attempt to generate it was alive in the last two minutes. */
+  readonly isGenerating: boolean;
 };
 
 // Null is the deadline of a task that was accepted before tasks kept it and has not begun since: the longest there is.
@@ -101,7 +103,8 @@ const selectUnfinished = {
 select id, account_id, model, state, (extract(epoch from now() - created_at) * 1000)::bigint as age_ms,
   generation_spent_ms + (extract(epoch from
     coalesce(attempt_seen_at - attempt_started_at, now() - generation_started_at, interval '0')) * 1000)::bigint as ran_ms,
-  coalesce(deadline_ms, 86400000) as deadline_ms, stuck_since is not null as is_stuck
+  coalesce(deadline_ms, 86400000) as deadline_ms, stuck_since is not null as is_stuck,
+  coalesce(attempt_seen_at > now() - interval '2 minutes', false) as is_generating
 from tasks
 where state in ('waiting', 'queuing', 'generating') and created_at < now() - $1 * interval '1 millisecond'
   and ($2::uuid is null or (created_at, id) > (select created_at, id from tasks where id = $2))
@@ -117,6 +120,7 @@ type UnfinishedRow = {
   ran_ms: number;
   deadline_ms: number;
   is_stuck: boolean;
+  is_generating: boolean;
 };
 
 /** Unfinished tasks older than `minAgeMs` in order of arrival, a bounded page of them after the given one. */
@@ -134,6 +138,7 @@ export async function listUnfinishedTasks(
     ranMs: row.ran_ms,
     deadlineMs: row.deadline_ms,
     isStuck: row.is_stuck,
+    isGenerating: row.is_generating,
   }));
 }
 

@@ -17,7 +17,8 @@ export function createEngine(client: Client, queues: TaskQueues): Engine {
     describeTask: (taskId) => describeTask(client, taskId),
     cancelTask: (taskId) => cancelTask(client, taskId),
     terminateTask: (taskId, reason) => terminateTask(client, taskId, reason),
-    startDelivery: (delivery) => startDelivery(client, queues, delivery),
+    startDelivery: async (delivery) => void (await startDelivery(client, queues, delivery)),
+    wakeDelivery: (delivery) => wakeDelivery(client, queues, delivery),
     redeliver: (delivery) => redeliver(client, queues, delivery),
   };
 }
@@ -56,12 +57,26 @@ function startTask(client: Client, queues: TaskQueues, { taskId, accountId, mode
   );
 }
 
-async function startDelivery(client: Client, queues: TaskQueues, delivery: DeliveryToStart): Promise<void> {
-  await unlessStarted(() =>
+function startDelivery(client: Client, queues: TaskQueues, delivery: DeliveryToStart): Promise<boolean> {
+  return unlessStarted(() =>
     within(client, startLimitMs, () =>
       client.workflow.start<typeof deliverCallback>('deliverCallback', deliveryOptions(queues, delivery)),
     ),
   );
+}
+
+/**
+ * A redelivery is committed first and signalled then, so its signal may be lost. With no attempt under way and no step due, a
+ * workflow waits for the end of a pause; any other that runs sends by itself.
+ */
+async function wakeDelivery(client: Client, queues: TaskQueues, delivery: DeliveryToStart): Promise<void> {
+  if (await startDelivery(client, queues, delivery)) return;
+  const handle = client.workflow.getHandle(callbackWorkflowId(delivery.taskId));
+  const described = await unlessGone(() => within(client, startLimitMs, () => handle.describe()));
+  if (described === undefined) return;
+  const { pendingActivities, pendingWorkflowTask } = described.raw;
+  const isPausing = !pendingActivities?.length && !pendingWorkflowTask;
+  if (isPausing) await redeliver(client, queues, delivery);
 }
 
 async function redeliver(client: Client, queues: TaskQueues, delivery: DeliveryToStart): Promise<void> {
@@ -94,8 +109,9 @@ async function unlessStarted(start: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-async function cancelTask(client: Client, taskId: string): Promise<void> {
-  await unlessGone(() => within(client, stopLimitMs, () => client.workflow.getHandle(taskWorkflowId(taskId)).cancel()));
+async function cancelTask(client: Client, taskId: string): Promise<boolean> {
+  const handle = client.workflow.getHandle(taskWorkflowId(taskId));
+  return (await unlessGone(() => within(client, stopLimitMs, () => handle.cancel()))) !== undefined;
 }
 
 async function terminateTask(client: Client, taskId: string, reason: string): Promise<void> {

@@ -92,9 +92,10 @@ function deps(): ActivityDeps {
         if (look instanceof Error) throw look;
         return look;
       },
-      cancelTask: async (taskId) => void calls.push(`cancel ${taskId}`),
+      cancelTask: async (taskId) => calls.push(`cancel ${taskId}`) > 0,
       terminateTask: async (taskId) => void calls.push(`terminate ${taskId}`),
       startDelivery: async ({ taskId }) => void calls.push(`deliver ${taskId}`),
+      wakeDelivery: async ({ taskId }) => void calls.push(`wake ${taskId}`),
     },
   };
 }
@@ -255,11 +256,23 @@ test('a task that has waited for a day in all, whatever it waited for, is ended'
   ];
   await startGeneration(database.db, brokenOff);
   await runsFor(brokenOff, 50);
-  await administer(
-    `update tasks set created_at = now() - interval '1445 minutes' where state in ('queuing', 'generating')`,
-  );
+  await administer(`update tasks set created_at = now() - interval '1445 minutes',
+    attempt_started_at = attempt_started_at - interval '10 minutes',
+    attempt_seen_at = attempt_seen_at - interval '10 minutes' where state in ('queuing', 'generating')`);
   assert.equal((await run(activities().settleTasks)).refunded, 2);
   assert.deepEqual([await failCodeOf(queued), await failCodeOf(brokenOff)], ['timeout', 'timeout']);
+});
+
+test('after a day without Temporal a task that never began is refunded, not begun; one that is being generated is left', async () => {
+  const [waiting, generating] = [await accepted(), await accepted(running)];
+  await startGeneration(database.db, generating);
+  await administer(
+    `update tasks set created_at = now() - interval '1500 minutes' where state in ('waiting', 'generating')`,
+  );
+  looks.set(waiting, { status: 'missing', codeFailure: undefined, pendingActivities: [] });
+  assert.deepEqual(await run(activities().settleTasks), { started: 0, refunded: 1, failed: 0 });
+  assert.deepEqual([await failCodeOf(waiting), await failCodeOf(generating)], ['timeout', undefined]);
+  assert.deepEqual(calls, []);
 });
 
 test('a running task is judged by the deadline it was accepted with, whatever the catalogue says today', async () => {
@@ -336,7 +349,14 @@ test('a video that came after the refund is counted as late, and neither deliver
 });
 
 test('the job of a task that ended before the answer to its create came is found upstream, and stopped', async () => {
-  await failedWithJob({ isAnswered: false });
+  const taskId = await failedWithJob({ isAnswered: false });
+  const asked = await run(activities().settleProviderJobs);
+  assert.deepEqual(
+    asked,
+    { stopped: 0, late: 0 },
+    'the call may still be on its way, and make its job after the question',
+  );
+  await agedIntent(taskId);
   assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
   assert.equal(upstream.jobs[0]?.state, 'cancelled');
 });
@@ -354,6 +374,7 @@ for (const dies of [false, true]) {
         await administer(`alter table tasks disable trigger final_tasks_never_change`);
         await administer(`update tasks set completed_at = completed_at - interval '1 hour' where id = '${taskId}'`);
         await administer(`alter table tasks enable trigger final_tasks_never_change`);
+        await agedIntent(taskId);
         await run(activities().settleProviderJobs);
         return upstream.provider.submit(...asked);
       },
@@ -482,6 +503,11 @@ async function failedWithJob({ isAnswered = true } = {}): Promise<string> {
   await administer(`alter table tasks enable trigger final_tasks_never_change`);
   await endProviderJob(database.db, { ...job, outcome: 'abandoned', failure: failure('timeout') });
   return taskId;
+}
+
+/** Its worker has stood still, or been gone, for over a minute since. */
+async function agedIntent(taskId: string): Promise<void> {
+  await administer(`update provider_jobs set intended_at = intended_at - interval '61 s' where task_id = '${taskId}'`);
 }
 
 async function unfinished(): Promise<readonly string[]> {

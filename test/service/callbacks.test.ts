@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import { callbackWorkflowId, taskQueuesOf } from '../../src/domain/task-queues.ts';
-import { listDeliveryAttempts } from '../../src/stores/deliveries.ts';
+import { callbackWorkflowId, taskQueuesOf, taskWorkflowId } from '../../src/domain/task-queues.ts';
+import { askForRedelivery, listDeliveryAttempts } from '../../src/stores/deliveries.ts';
 import { markMediaDeleted } from '../../src/stores/task-list.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
 import type { Engine } from '../../src/domain/ports.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
 import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
-import { type Answer, type Api, call, recordInfo } from '../support/api.ts';
+import { type Answer, type Api, call, createTask, recordInfo } from '../support/api.ts';
 import { type CallbackReceiver, type ReceivedCallback, startCallbackReceiver } from '../support/callback-receiver.ts';
 import { owedCallback, waitForAttempts, waitForDelivery } from '../support/owed-callback.ts';
 import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -23,6 +24,7 @@ describe('callbacks', () => {
   let engine: Engine;
   let receiver: CallbackReceiver;
   const statuses = new Map<string, number[]>();
+  const slow = new Set<string>();
   before(async () => {
     service = await startTestService();
     account = await createTestAccount(service.database, 100_000);
@@ -30,7 +32,12 @@ describe('callbacks', () => {
     temporal = connectTemporal(service.settings.temporal);
     engine = createEngine(temporal.client, taskQueuesOf(service.settings.taskQueue));
     // A path answers what it was told to, one status after the other, and 204 from then on.
-    receiver = await startCallbackReceiver({ answer: ({ path }) => statuses.get(path)?.shift() ?? 204 });
+    receiver = await startCallbackReceiver({
+      answer: async ({ path }) => {
+        if (slow.has(path)) await delay(10_000);
+        return statuses.get(path)?.shift() ?? 204;
+      },
+    });
   });
   after(async () => {
     await receiver.close();
@@ -132,6 +139,40 @@ describe('callbacks', () => {
     await triggerReconcile(temporal.client, taskQueuesOf(service.settings.taskQueue));
     await receiver.waitForCallbacks('/crashed', 1);
     await waitForDelivery(service.database.db, taskId, 'delivered');
+  });
+
+  test('a redelivery whose signal was lost is sent by reconcile, although the schedule pauses for minutes', async () => {
+    statuses.set('/unheard', [500, 500]);
+    const { taskId, accountId } = await owed('/unheard');
+    await engine.startDelivery({ taskId, accountId });
+    await waitForAttempts(service.database.db, taskId, 2);
+    const startedAt = Date.now();
+    await askForRedelivery(service.database.db, taskId);
+    const text = `update callback_deliveries set due_at = now() - interval '2 minutes' where task_id = $1`;
+    await service.database.db.run({ name: 'test-overdue', text }, [taskId]);
+    await triggerReconcile(temporal.client, taskQueuesOf(service.settings.taskQueue));
+    await receiver.waitForCallbacks('/unheard', 3);
+    assert.ok(Date.now() - startedAt < 240_000, 'the schedule had said five minutes');
+    await waitForDelivery(service.database.db, taskId, 'delivered');
+  });
+
+  test('a task that is cancelled while it is generated is told of once, however slow the receiver is', async () => {
+    slow.add('/cancelled');
+    const created = await createTask(api, {
+      model: 'videogen-2.0-fast',
+      input: { prompt: 'cancelled [[hang]]' },
+      callBackUrl: `${receiver.url}/cancelled`,
+    });
+    assert.equal(created.status, 200, created.body.msg);
+    const taskId = String(created.body.data['taskId']);
+    await waitFor('the generation', async () =>
+      (await recordInfo(api, taskId)).body.data['state'] === 'generating' ? true : undefined,
+    );
+    assert.equal((await post('/api/v1/jobs/cancelTask', { taskId })).body.data['cancelled'], true);
+    await waitForDelivery(service.database.db, taskId, 'delivered');
+    await temporal.client.workflow.getHandle(taskWorkflowId(taskId)).result();
+    assert.equal((await listDeliveryAttempts(service.database.db, taskId)).length, 1);
+    assert.equal((await receiver.waitForCallbacks('/cancelled', 1)).length, 1);
   });
 
   test('the owner’s secret verifies; after a rotation both do for the overlap, then only the new one', async () => {

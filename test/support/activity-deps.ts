@@ -39,6 +39,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
       cancelTask: noPart,
       terminateTask: noPart,
       startDelivery: noPart,
+      wakeDelivery: noPart,
     },
     workFolder: join(folder, '.work'),
     retentionMs: 14 * 24 * 60 * 60_000,

@@ -14,7 +14,7 @@ export type CallbackReceiver = {
 
 /** A client's receiver on loopback. `answer` says with which status; 204 by default. A GET of /image… answers `image`, or 404. */
 export async function startCallbackReceiver(
-  options: { answer?: (callback: ReceivedCallback) => number; image?: Buffer } = {},
+  options: { answer?: (callback: ReceivedCallback) => number | Promise<number>; image?: Buffer } = {},
 ): Promise<CallbackReceiver> {
   const received: ReceivedCallback[] = [];
   const server = createServer((request, response) => {
@@ -28,7 +28,7 @@ export async function startCallbackReceiver(
     request.on('end', () => {
       const callback = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() };
       received.push(callback);
-      response.writeHead(options.answer?.(callback) ?? 204).end();
+      void Promise.resolve(options.answer?.(callback) ?? 204).then((status) => response.writeHead(status).end());
     });
   });
   await new Promise<void>((resolve) => {

@@ -42,6 +42,7 @@ export function interruptedDeps(deps: ActivityDeps, death: DeathPoint): { deps: 
       cancelTask: (taskId) => call('cancelTask', () => engine.cancelTask(taskId)),
       terminateTask: (taskId, reason) => call('terminateTask', () => engine.terminateTask(taskId, reason)),
       startDelivery: (delivery) => call('startDelivery', () => engine.startDelivery(delivery)),
+      wakeDelivery: (delivery) => call('wakeDelivery', () => engine.wakeDelivery(delivery)),
     },
     inspectVideo: (...args) => call('inspectVideo', () => deps.inspectVideo(...args)),
     providers: new Map([...deps.providers].map(([name, provider]) => [name, interrupted(provider)])),

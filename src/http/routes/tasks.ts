@@ -75,7 +75,7 @@ const cancel = defineEndpoint({
     // The end and the refund are one transaction; the workflow is stopped in the background.
     const ended = await refundTask(db, task.taskId, failure, { terminatesAfterMs: cancelGraceMs });
     // Not for a task that had ended before, by an earlier request or otherwise: reconcile stops what that one left running.
-    stopTask({ taskId: task.taskId, accountId: task.accountId, hasCallback: ended.hasCallback });
+    if (ended.changed) stopTask({ taskId: task.taskId, accountId: task.accountId, hasCallback: ended.hasCallback });
     return presentCancelledTask(ended.task);
   },
 });

@@ -10,8 +10,8 @@ const retryLimitMs = 2_000;
 
 /**
  * Accepts a task even when the connection breaks during the commit: a retry with the same task id finds the first commit, or
- * makes it. When the database stays unavailable it throws `DatabaseAway` if no statement was ever sent. Else the commit is
- * uncertain: a client with an Idempotency-Key gets `acceptance_unknown` and can repeat the request; any other gets
+ * makes it. When the database stays unavailable, or fails otherwise, it throws that fault if no commit is in doubt. Else the
+ * commit is uncertain: a client with an Idempotency-Key gets `acceptance_unknown` and can repeat the request; any other gets
  * `acceptance_withdrawn`, and the task is refunded in case it was accepted.
  */
 export async function acceptWithRetry(
@@ -27,7 +27,7 @@ export async function acceptWithRetry(
       if (isUncertain && isRefusal(answer)) refundUncertain(task);
       return answer;
     } catch (error) {
-      if (!(error instanceof DatabaseAway)) throw error;
+      if (!(error instanceof DatabaseAway)) throw isUncertain ? uncertainCommit(task, refundUncertain, error) : error;
       isUncertain ||= error.wasSent;
       // The wait for a busy database was as long as a client may have to wait.
       const isOver =
@@ -41,8 +41,8 @@ export async function acceptWithRetry(
   throw new Error('unreachable: the last try returns or throws');
 }
 
-function uncertainCommit(task: NewTask, refundUncertain: HttpDeps['refundUncertain'], error: DatabaseAway): HttpError {
-  const cause = error.cause ?? error;
+function uncertainCommit(task: NewTask, refundUncertain: HttpDeps['refundUncertain'], error: unknown): HttpError {
+  const cause = error instanceof DatabaseAway ? (error.cause ?? error) : error;
   if (task.idempotencyKey !== undefined) return new HttpError('acceptance_unknown', { cause });
   refundUncertain(task);
   return new HttpError('acceptance_withdrawn', { cause });

@@ -5,11 +5,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of [deadlines, stuckTasks, terminations, leftovers]) await sql.raw(statement).execute(db);
 }
 
+// Not valid: it holds for every new row, and the others have no deadline yet, so they are not read through under the lock.
 // Null in rows that were accepted before: the first step of the workflow, or the generation, fills the deadline in. An attempt
 // that died left its start and the last moment at which it was seen alive.
 const deadlines = `
 alter table tasks
-  add column deadline_ms integer check (deadline_ms > 0),
+  add column deadline_ms integer,
+  add constraint deadline_is_positive check (deadline_ms > 0) not valid,
   add column providers json,
   add column generation_spent_ms bigint not null default 0,
   add column attempt_started_at timestamptz,

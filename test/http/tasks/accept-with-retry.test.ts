@@ -102,6 +102,19 @@ test('500 what is no loss of the database is not repeated', async () => {
   assert.equal(tries, 1);
 });
 
+test('503 another fault after a try in doubt withdraws the task, for the client without a key will ask for another', async () => {
+  const { accountId, key } = await service.newAccount(1000);
+  withdrawn.splice(0);
+  inject('lost answer', 'crash');
+  const refused = await service.create(key, plainRequest);
+  assert.equal(refused.status, 503);
+  assert.equal(refused.json['error'], 'acceptance_withdrawn');
+  assert.deepEqual(
+    withdrawn.map((task) => task.accountId),
+    [accountId],
+  );
+});
+
 test('402 after a try in doubt is kept true: should that try commit after all, its task is withdrawn', async () => {
   const { accountId, key } = await service.newAccount(165);
   withdrawn.splice(0);

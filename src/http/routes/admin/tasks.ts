@@ -103,7 +103,7 @@ const cancel = defineEndpoint({
     if (task === undefined) throw new HttpError('task_not_found');
     if (isFinal(task.state)) return presentCancelledTask(task);
     const ended = await cancelTaskAs(db, actor, input);
-    stopTask({ taskId: task.taskId, accountId: task.accountId, hasCallback: ended.hasCallback });
+    if (ended.changed) stopTask({ taskId: task.taskId, accountId: task.accountId, hasCallback: ended.hasCallback });
     return presentCancelledTask(ended.task);
   },
 });
