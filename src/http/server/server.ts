@@ -4,9 +4,9 @@ import type { Logger } from 'pino';
 import type { HttpApp } from '../app.ts';
 import { describeError, HttpError } from '../errors.ts';
 import { hasAmbiguousFraming } from '../middleware/malformed-requests.ts';
+import { maxBodyBytes, maxHeaderBytes } from '../request-bounds.ts';
 import { answerClientError, refuse } from './client-errors.ts';
 import { type Connections, trackConnections } from './connections.ts';
-import { maxBodyBytes } from './read-json.ts';
 
 export type HttpServer = {
   /** The port in use, also when any free one was asked for. */
@@ -48,7 +48,7 @@ const defaultServerLimits: ServerLimits = {
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 65_000,
   stalledTimeoutMs: 120_000,
-  maxHeaderBytes: 16 * 1024,
+  maxHeaderBytes,
   maxConnections: 10_000,
   checkEveryMs: 2_000,
 };
