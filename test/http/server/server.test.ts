@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { createApp } from '../../../src/http/app.ts';
 import { startHttpServer } from '../../../src/http/server/server.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { heldReadiness } from '../../support/held-readiness.ts';
 import { assertRefused } from '../../support/http-client.ts';
 import { parseAnswer, rawConnection, rawExchange } from '../../support/http-raw.ts';
 import {
@@ -42,8 +43,8 @@ async function withHeldAnswer(
   const release = () => {
     for (const answer of waiting.splice(0)) answer();
   };
-  const ready = () => new Promise<readonly string[]>((resolve) => waiting.push(() => resolve([])));
-  await withService({ ...options, ready }, (own) =>
+  const db = heldReadiness(database.db, () => new Promise<void>((resolve) => waiting.push(resolve)));
+  await withService({ ...options, db }, (own) =>
     work(own, { asked: () => waitFor('the question', () => waiting[0]), release }).finally(release),
   );
 }
