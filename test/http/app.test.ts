@@ -137,7 +137,9 @@ test('405 HEAD of an endpoint that only takes POST has no body', async () => {
 
 test('405 CONNECT: this is no proxy', async () => {
   const text = await rawExchange(service.server.port, 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n');
-  assertRefused(parseAnswer(text), 405, /^the method CONNECT is not allowed; allowed: GET, HEAD, OPTIONS, POST$/);
+  const answer = parseAnswer(text);
+  assertRefused(answer, 405, /^the method CONNECT is not allowed; allowed: GET, HEAD, OPTIONS, POST$/);
+  assert.equal((await lineOf(answer, 'a connection was refused'))['errorCode'], 'method_not_allowed');
 });
 
 test('200 OPTIONS of an endpoint tells its methods', async () => {

@@ -68,8 +68,13 @@ for (const [name, bytes] of [
   ],
   ['no Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
 ] as const) {
-  test(`400 ${name} is answered in the envelope and the connection closed`, async () => {
-    assertRefused(parseAnswer(await rawExchange(service.server.port, bytes)), 400, /well-formed|Host/);
+  test(`400 ${name} is answered in the envelope and the connection closed; the request id leads to the log`, async () => {
+    const answer = parseAnswer(await rawExchange(service.server.port, bytes));
+    assertRefused(answer, 400, /well-formed|Host/);
+    const line = await waitFor('its line', () =>
+      service.log.find(({ requestId }) => requestId === answer.headers['x-request-id']),
+    );
+    assert.equal(line['errorCode'], 'malformed_request');
   });
 }
 
