@@ -73,11 +73,10 @@ export function limitReads(ctx: Context, reads: RateLimiter | undefined, { accou
  */
 export async function limitRefusals<T>(
   limiter: RateLimiter | undefined,
-  caller: Caller | undefined,
+  { accountId }: Caller,
   create: () => Promise<T>,
 ): Promise<T> {
-  if (limiter === undefined || caller === undefined) return create();
-  const { accountId } = caller;
+  if (limiter === undefined) return create();
   const left = limiter.peek(accountId);
   if (left.remaining === 0) {
     throw new HttpError('too_many_refused_creates', { headers: refusalHeaders('refused-creates', limiter.rate, left) });
