@@ -8,6 +8,7 @@ import type { Authentication } from './authentication.ts';
 import { answer, type Context } from './context.ts';
 import {
   type Access,
+  answerHeadersOf,
   type ClientIdentity,
   type EndpointSpec,
   everyRequest,
@@ -32,8 +33,12 @@ export function defineEndpoint<
   Data extends z.ZodType,
   Query extends z.ZodObject | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
->({ handler, failures = [], ...described }: EndpointSpec<A, Query, Body, Data>): Endpoint {
-  const operation: Operation = { ...described, failures: failuresOf(described, failures) };
+>({ handler, failures = [], answerHeaders = {}, ...described }: EndpointSpec<A, Query, Body, Data>): Endpoint {
+  const operation: Operation = {
+    ...described,
+    failures: failuresOf(described, failures),
+    answerHeaders: answerHeadersOf(described, answerHeaders),
+  };
   const { scope, query, body, jsonBody } = described;
 
   async function handle(ctx: Context, deps: HttpDeps, identity: Identities[A]): Promise<void> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { describeFieldError, type FieldError, firstOfEachPath } from '../domain/field-errors.ts';
 import { DatabaseAway, DatabaseBusy } from '../stores/database.ts';
+import { rateRefusalHeaders } from './limits/rate-headers.ts';
 import { maxBodyBytes, maxHeaderBytes, maxHeaders, maxUrlLength } from './request-bounds.ts';
 
 type ErrorAnswer = {
@@ -9,6 +10,8 @@ type ErrorAnswer = {
   /** What a client reads, unless the place of the error knows a better sentence. */
   readonly msg: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Headers that the place of the error adds: name and meaning. */
+  readonly addedHeaders?: Readonly<Record<string, string>>;
   /** `data`, where it is more than an empty object. */
   readonly data?: z.ZodObject;
 };
@@ -91,14 +94,17 @@ export const errorCatalogue = {
   rate_limited: {
     status: 429,
     msg: 'too many requests; Retry-After tells when there is room again',
+    addedHeaders: rateRefusalHeaders,
   },
   too_many_refused_creates: {
     status: 429,
     msg: 'too many creates of this account were refused; Retry-After says when the next one is read',
+    addedHeaders: rateRefusalHeaders,
   },
   too_many_bad_keys: {
     status: 429,
     msg: 'too many bad API keys came from this address; try again later',
+    addedHeaders: rateRefusalHeaders,
   },
   headers_too_large: {
     status: 431,

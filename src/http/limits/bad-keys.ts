@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { IncomingMessage } from 'node:http';
 import { addressOf } from '../client-address.ts';
 import { HttpError } from '../errors.ts';
-import { type RateLimiter, refusalHeaders } from './rate-limits.ts';
+import { refusalHeaders } from './rate-headers.ts';
+import type { RateLimiter } from './rate-limits.ts';
 import type { RateLeft } from '../../domain/rate-limit.ts';
 import { hashApiKey } from '../../stores/key-format.ts';
 
