@@ -26,8 +26,9 @@ RUN apt-get update \
   && rm -rf /var/lib/apt/lists/*
 # A new volume takes over the owner of the folder that it is mounted on.
 RUN install --directory --owner=node --group=node /data /results
-# Attempts keep their files in TMPDIR; they are too large for a /tmp that is held in memory.
-ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps TMPDIR=/data
+# A worker's attempts keep their files in VIDEOGEN_DATA/work, and libraries theirs in TMPDIR: on the volume, for they are too large
+# for a /tmp that is held in memory.
+ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps VIDEOGEN_DATA=/data TMPDIR=/data
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/package.json /app/README.md ./
 COPY --from=build /app/docs ./docs

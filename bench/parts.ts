@@ -32,7 +32,7 @@ export const parts: Readonly<Record<string, Part>> = {
   peers: { isLong: true, measure: (bench, { note }) => peerRows(bench, note) },
 };
 
-/** Production's own server where there is one; the targets are about that. */
+/** Production's own server where there is one: it is what serves clients. */
 function bestEngine(bench: Bench): WholeTaskEngine {
   const { production } = bench;
   return production === undefined

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { validate } from 'uuid';
 import { parseRate, type Rate } from '../domain/rate-limit.ts';
+import { maxUnixMs } from '../http/fields.ts';
 
 /** A commander parser of whole numbers from `min` to `max`. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
@@ -23,10 +24,11 @@ export function id(text: string): string {
 /** A commander parser of instants: ISO 8601, or a span from now such as 90d, 12h or 30m. Answers Unix milliseconds. */
 export function instant(text: string): number {
   const [, count, unit] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
-  if (count !== undefined && unit !== undefined) return Date.now() + Number(count) * (spansMs[unit] ?? 0);
-  const atMs = Date.parse(text);
+  const isSpan = count !== undefined && unit !== undefined;
+  const atMs = isSpan ? Date.now() + Number(count) * (spansMs[unit] ?? 0) : Date.parse(text);
   if (Number.isNaN(atMs))
     throw new InvalidArgumentError('It must be an instant such as 2027-01-31T00:00:00Z, or a span such as 90d.');
+  if (atMs > maxUnixMs) throw new InvalidArgumentError(`It must not be after ${new Date(maxUnixMs).toISOString()}.`);
   return atMs;
 }
 

@@ -2,7 +2,8 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { Logger } from 'pino';
 import { createAuthentication } from './authentication.ts';
-import { answer, type Extras, type RequestState } from './context.ts';
+import { isFromThisMachine } from './client-address.ts';
+import { answer, type Context, type Extras, type RequestState } from './context.ts';
 import { endpoints } from './endpoints.ts';
 import { describeError } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
@@ -14,7 +15,7 @@ import { docsRoute, openApiRoute } from './routes/docs.ts';
 import { documentRoutes } from './routes/documents.ts';
 import { homeRoute } from './routes/home.ts';
 import { mediaRoute } from './routes/media.ts';
-import { metricsRoute, showMetrics } from './routes/monitoring.ts';
+import { metricsRoute, onlyThisMachine, showMetrics } from './routes/monitoring.ts';
 
 export type HttpApp = Koa<RequestState, Extras>;
 
@@ -55,21 +56,29 @@ export function appAround(router: Router<RequestState, Extras>, log: Logger): Ht
   app.use(refuseMalformed);
   app.use(router.routes());
   app.use(refuseUnsupported);
-  app.use(refuseUnknownRoutes({ methodsOf: (path) => methodsOf(router, path), routes: routesOf(router) }));
+  app.use(refuseUnknownRoutes({ methodsOf: (ctx) => methodsOf(router, ctx), routes: routesOf(router) }));
   // Koa reports broken connections here and would print them; every other failure has been answered above.
   app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'a connection broke'));
   return app;
 }
 
+type Layer = Router<RequestState, Extras>['stack'][number];
+
 /** What a wrong path may have been meant for: not what only this machine may read, and HEAD goes along with GET. */
 function routesOf(router: Router<RequestState, Extras>): readonly Route[] {
-  return router.stack.flatMap(({ path, methods }) =>
-    typeof path === 'string' && path !== '/metrics'
-      ? methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path }))
-      : [],
-  );
+  return router.stack.flatMap((layer) => {
+    const { path, methods } = layer;
+    if (typeof path !== 'string' || isForThisMachine(layer)) return [];
+    return methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path }));
+  });
 }
 
-function methodsOf(router: Router<RequestState, Extras>, path: string): readonly string[] {
-  return router.stack.filter((layer) => layer.match(path)).flatMap((layer) => layer.methods);
+function methodsOf(router: Router<RequestState, Extras>, { path, req }: Context): readonly string[] {
+  return router.stack
+    .filter((layer) => layer.match(path) && (!isForThisMachine(layer) || isFromThisMachine(req)))
+    .flatMap((layer) => layer.methods);
+}
+
+function isForThisMachine({ stack }: Layer): boolean {
+  return stack.some((step) => step === onlyThisMachine);
 }

@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { Context } from './context.ts';
 import { HttpError } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
+import { hashOf } from './limits/bad-keys.ts';
 import type { Caller } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
 import type { Task } from '../domain/task.ts';
 import { type CallerWithTask, createCallerFinder, noteKeyUses } from '../stores/callers.ts';
 import type { Database } from '../stores/database.ts';
-import { hashApiKey } from '../stores/key-format.ts';
 import { findOperator } from '../stores/operators.ts';
 import { findTask } from '../stores/tasks.ts';
 
@@ -17,7 +17,7 @@ export type Authentication = {
   client(ctx: Context, taskId: string | null): Promise<CallerWithTask>;
   /**
    * A caller that was remembered less than half a minute ago: account, scopes and dialect of a key never change. Whether the key
-   * is still good must be judged by the statement that the request ends in.
+   * is still good and the account not suspended must be judged by the statement that the request ends in.
    */
   knownCaller(ctx: Context): Caller | undefined;
   remember(ctx: Context, caller: Caller): void;
@@ -68,7 +68,10 @@ export function createAuthentication({
       if (caller !== undefined) nameForLog(ctx, caller);
       return caller;
     },
-    remember: (ctx, caller) => void remembered.set(hashOf(bearerToken(ctx.get('Authorization')) ?? ''), caller),
+    remember: (ctx, caller) => {
+      // Suspension ends and begins; what was true now must not refuse the next request.
+      remembered.set(hashOf(bearerToken(ctx.get('Authorization')) ?? ''), { ...caller, suspended: false });
+    },
     operator: async (ctx) => {
       const operator = await find(ctx, (key) => findOperator(db, key));
       ctx.state.operatorId = operator.operatorId;
@@ -98,11 +101,6 @@ function requireBearerToken(ctx: Context): string {
     throw new HttpError('unauthorized', { msg: `the API key is sent without the scheme Bearer; ${rightHeader}` });
   }
   throw new HttpError('unauthorized');
-}
-
-/** Keys are never kept in plain form. */
-function hashOf(key: string): string {
-  return hashApiKey(key).toString('base64');
 }
 
 /** Also requests that are refused later carry the account in their log line. */

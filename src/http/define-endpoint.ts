@@ -2,12 +2,21 @@ import type { z } from 'zod';
 import { howToGetKieKey } from '../dialects/kie-request.ts';
 import type { Caller, Dialect } from '../domain/api-key.ts';
 import { fieldPath, maxFieldErrors } from '../domain/field-errors.ts';
-import type { Actor } from '../domain/operator.ts';
 import { isPlainText, notPlainText } from '../domain/task-input.ts';
 import type { Task } from '../domain/task.ts';
 import type { Authentication } from './authentication.ts';
 import { answer, type Context } from './context.ts';
-import { type Access, type Call, type EndpointSpec, everyRequest, failuresOf, type Operation } from './endpoint.ts';
+import {
+  type Access,
+  answerHeadersOf,
+  type ClientIdentity,
+  type EndpointSpec,
+  everyRequest,
+  failuresOf,
+  type Identities,
+  type Operation,
+  type Parsed,
+} from './endpoint.ts';
 import { answerTo, errorDataOf, HttpError, invalidRequest, isRefusal, toHttpError } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { limitReads, limitRefusals } from './limits/rate-limits.ts';
@@ -24,38 +33,27 @@ export function defineEndpoint<
   Data extends z.ZodType,
   Query extends z.ZodObject | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
->({ handler, failures = [], ...described }: EndpointSpec<A, Query, Body, Data>): Endpoint {
-  const operation: Operation = { ...described, failures: failuresOf(described, failures) };
-  const { query, body, jsonBody } = described;
+>({ handler, failures = [], answerHeaders = {}, ...described }: EndpointSpec<A, Query, Body, Data>): Endpoint {
+  const operation: Operation = {
+    ...described,
+    failures: failuresOf(described, failures),
+    answerHeaders: answerHeadersOf(described, answerHeaders),
+  };
+  const { scope, query, body, jsonBody } = described;
 
-  async function handle(ctx: Context, deps: HttpDeps, identity: Identity): Promise<void> {
+  async function handle(ctx: Context, deps: HttpDeps, identity: Identities[A]): Promise<void> {
     const json = body === undefined && jsonBody === undefined ? {} : await readJson(ctx);
-    const parsed = { query: query && parse(query, queryObject(ctx)), input: body && parse(body, json) };
-    // `identify` and the schemas give just what `A`, `Query` and `Body` promise; the compiler cannot follow that.
-    const data = await handler({ ...identity, ...parsed, json, ctx } as unknown as Call<A, Query, Body>, deps);
+    const parsed = { query: parseWith<Query>(query, () => queryObject(ctx)), input: parseWith<Body>(body, () => json) };
+    const data = await handler({ ...identity, ...parsed, json, ctx }, deps);
     if (deps.checkAnswers === true) checkAnswer(operation, data);
     answer(ctx, { code: 200, msg: 'success', data });
-  }
-
-  async function guard(ctx: Context, deps: HttpDeps, authentication: Authentication): Promise<void> {
-    const lookUp = () => identify(ctx, operation, deps, authentication);
-    if (operation.isCreate !== true) return handle(ctx, deps, await lookUp());
-    const known = authentication.knownCaller(ctx);
-    const identity = known === undefined ? await lookUp() : { caller: known, dialect: dialectOf(ctx, known) };
-    return limitRefusals(deps.refusedCreates, identity.caller, () =>
-      handle(ctx, deps, identity).catch(async (error: unknown) => {
-        // A revoked key or a suspended account is answered with that alone. A fault of ours may concern a charge, and stands.
-        if (known !== undefined && isRefusal(error)) await lookUp();
-        throw error;
-      }),
-    );
   }
 
   return {
     ...operation,
     serve: async (ctx, deps, authentication) => {
       try {
-        await guard(ctx, deps, authentication);
+        await guards[scope]({ ctx, deps, authentication, operation }, (identity) => handle(ctx, deps, identity));
       } catch (error) {
         if (deps.checkAnswers === true) checkRefusal(operation, toHttpError(error));
         throw error;
@@ -64,40 +62,87 @@ export function defineEndpoint<
   };
 }
 
-type Identity = {
-  readonly caller?: Caller;
-  readonly dialect?: Dialect;
-  readonly task?: Task | undefined;
-  readonly actor?: Actor;
+type Request = {
+  readonly ctx: Context;
+  readonly deps: HttpDeps;
+  readonly authentication: Authentication;
+  readonly operation: Operation;
 };
 
-async function identify(
-  ctx: Context,
-  { scope, dialect, refusesSuspended, isCreate, readsTask }: Operation,
-  deps: HttpDeps,
-  authentication: Authentication,
-): Promise<Identity> {
-  if (scope === 'none') return {};
-  if (scope === 'operator') return { actor: await authentication.operator(ctx) };
+type Proceed<Identity> = (identity: Identity) => Promise<void>;
+type Guard<Identity> = (request: Request, proceed: Proceed<Identity>) => Promise<void>;
+
+/** Finds out who calls, and lets the request proceed or throws what refuses it. */
+const guards: { readonly [A in Access]: Guard<Identities[A]> } = {
+  none: (_request, proceed) => proceed({}),
+  operator: async ({ ctx, authentication }, proceed) => proceed({ actor: await authentication.operator(ctx) }),
+  any: guardClient,
+  'tasks:write': guardClient,
+  'tasks:read': guardClient,
+  'credits:read': guardClient,
+  'keys:write': guardClient,
+};
+
+async function guardClient(request: Request, proceed: Proceed<ClientIdentity>): Promise<void> {
+  const { ctx, deps, operation } = request;
+  if (operation.isCreate === true) return guardCreate(request, proceed);
+  const identity = await lookUp(request);
+  limitReads(ctx, deps.reads, identity.caller);
+  authorize(operation, identity);
+  return proceed(identity);
+}
+
+/** Every refusal counts, also for want of the scope. A known caller is not looked up unless the request is refused. */
+async function guardCreate(request: Request, proceed: Proceed<ClientIdentity>): Promise<void> {
+  const { ctx, deps, authentication, operation } = request;
+  const known = authentication.knownCaller(ctx);
+  const identity = known === undefined ? await lookUp(request) : identityOf(ctx, known);
+  return limitRefusals(deps.refusedCreates, identity.caller, async () => {
+    try {
+      authorize(operation, identity);
+      await proceed(identity);
+    } catch (error) {
+      // A revoked key or a suspended account is answered with that alone. A fault of ours may concern a charge, and stands.
+      if (known !== undefined && isRefusal(error)) authorize(operation, await lookUp(request));
+      throw error;
+    }
+  });
+}
+
+async function lookUp({ ctx, authentication, operation: { isCreate, readsTask } }: Request): Promise<ClientIdentity> {
   const taskId = readsTask === true ? new URLSearchParams(ctx.querystring).get('taskId') : null;
   const { caller, task } = await authentication.client(ctx, taskId);
-  if (dialect !== undefined && dialectOf(ctx, caller) !== dialect) {
+  if (isCreate === true) authentication.remember(ctx, caller);
+  return identityOf(ctx, caller, task);
+}
+
+function identityOf(ctx: Context, caller: Caller, task?: Task): ClientIdentity {
+  return { caller, dialect: dialectOf(ctx, caller), task };
+}
+
+function authorize(operation: Operation, { caller, dialect }: ClientIdentity): void {
+  if (operation.dialect !== undefined && operation.dialect !== dialect) {
     throw new HttpError('dialect_required', {
-      msg: `this endpoint belongs to the dialect ${dialect}; ${howToGetKieKey}`,
+      msg: `this endpoint belongs to the dialect ${operation.dialect}; ${howToGetKieKey}`,
     });
   }
-  if (isCreate !== true) limitReads(ctx, deps.reads, caller);
-  if (scope !== 'any' && !caller.scopes.includes(scope)) {
-    throw new HttpError('scope_missing', { msg: `the API key lacks the scope ${scope}` });
+  if (operation.scope !== 'any' && !caller.scopes.some((scope) => scope === operation.scope)) {
+    throw new HttpError('scope_missing', { msg: `the API key lacks the scope ${operation.scope}` });
   }
-  if (refusesSuspended === true && caller.suspended) throw new HttpError('account_suspended');
-  if (isCreate === true) authentication.remember(ctx, caller);
-  return { caller, dialect: dialectOf(ctx, caller), task };
+  if (operation.refusesSuspended === true && caller.suspended) throw new HttpError('account_suspended');
 }
 
 /** Clients that know only our own dialect say so, and need not know that of their key. */
 function dialectOf(ctx: Context, caller: Caller): Dialect {
   return ctx.get('Videogen-Dialect') === 'native' ? 'native' : caller.dialect;
+}
+
+function parseWith<Schema extends z.ZodType | undefined>(
+  schema: Schema | undefined,
+  read: () => unknown,
+): Parsed<Schema> {
+  // Undefined without a schema, else what it parses: just what `Parsed` says, which the compiler cannot follow.
+  return (schema === undefined ? undefined : parse(schema, read())) as Parsed<Schema>;
 }
 
 /** 422 names every fault. */

@@ -6,6 +6,7 @@ import type { Task } from '../domain/task.ts';
 import type { Context } from './context.ts';
 import type { ErrorCode } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
+import { rateAnswerHeaders } from './limits/rate-headers.ts';
 
 /** Who may call: a key with this scope, any good key of a client, an operator's key, or a request without a key. */
 export type Access = Scope | 'any' | 'operator' | 'none';
@@ -58,7 +59,7 @@ export type EndpointSpec<
 };
 
 /** What a handler knows of a request once every guard has let it pass. */
-export type Call<A extends Access, Query, Body> = Identity<A> & {
+export type Call<A extends Access, Query, Body> = Identities[A] & {
   readonly query: Parsed<Query>;
   readonly input: Parsed<Body>;
   /** The body of an endpoint with `jsonBody`. */
@@ -67,17 +68,19 @@ export type Call<A extends Access, Query, Body> = Identity<A> & {
   readonly ctx: Context;
 };
 
-type Identity<A extends Access> = A extends 'operator'
-  ? { readonly actor: Actor }
-  : A extends 'none'
-    ? object
-    : {
-        readonly caller: Caller;
-        /** In which the request is read and answered. */
-        readonly dialect: Dialect;
-        /** Where `readsTask` is set: undefined when the caller has no task of that id. */
-        readonly task: Task | undefined;
-      };
+export type ClientIdentity = {
+  readonly caller: Caller;
+  /** In which the request is read and answered. */
+  readonly dialect: Dialect;
+  /** Where `readsTask` is set: undefined when the caller has no task of that id. */
+  readonly task: Task | undefined;
+};
+
+/** What is known of who calls, by the access that the endpoint asks for. */
+export type Identities = Record<Scope | 'any', ClientIdentity> & {
+  readonly operator: { readonly actor: Actor };
+  readonly none: object;
+};
 
 /** Presenters may answer what they must not change. */
 type DeepReadonly<T> = T extends readonly (infer Item)[]
@@ -86,7 +89,7 @@ type DeepReadonly<T> = T extends readonly (infer Item)[]
     ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> }
     : T;
 
-type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+export type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
 export type Operation = Described & {
   readonly scope: Access;
@@ -134,7 +137,7 @@ export function failuresOf(
   ofHandler: readonly ErrorCode[],
 ): readonly ErrorCode[] {
   const { scope, dialect, refusesSuspended, isCreate, query, body, jsonBody } = operation;
-  const isClients = scope !== 'none' && scope !== 'operator';
+  const isClients = isForClients(scope);
   const guards: readonly (readonly [isOn: boolean, failures: readonly ErrorCode[]])[] = [
     [scope !== 'none', ['unauthorized', 'too_many_bad_keys', 'database_unavailable', 'database_busy']],
     [isClients, ['rate_limited']],
@@ -146,4 +149,16 @@ export function failuresOf(
     [query !== undefined, ['invalid_request']],
   ];
   return [...new Set([...guards.flatMap(([isOn, failures]) => (isOn ? failures : [])), ...ofHandler])];
+}
+
+/** The headers of a 200 by the guards that a declaration asks for, and those of its handler: each client has a rate. */
+export function answerHeadersOf(
+  { scope }: Pick<Operation, 'scope'>,
+  ofHandler: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return { ...(isForClients(scope) && rateAnswerHeaders), ...ofHandler };
+}
+
+function isForClients(scope: Access): boolean {
+  return scope !== 'none' && scope !== 'operator';
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { describeFieldError, type FieldError, firstOfEachPath } from '../domain/field-errors.ts';
 import { DatabaseAway, DatabaseBusy } from '../stores/database.ts';
+import { rateRefusalHeaders } from './limits/rate-headers.ts';
+import { maxBodyBytes, maxHeaderBytes, maxHeaders, maxUrlLength } from './request-bounds.ts';
 
 type ErrorAnswer = {
   /** HTTP status, which is also `code`. */
@@ -8,6 +10,8 @@ type ErrorAnswer = {
   /** What a client reads, unless the place of the error knows a better sentence. */
   readonly msg: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Headers that the place of the error adds: name and meaning. */
+  readonly addedHeaders?: Readonly<Record<string, string>>;
   /** `data`, where it is more than an empty object. */
   readonly data?: z.ZodObject;
 };
@@ -63,8 +67,8 @@ export const errorCatalogue = {
   },
   price_in_force: { status: 409, msg: 'the rate is in force or about to be; set another one to follow it' },
   precondition_failed: { status: 412, msg: 'the file is not the one the request is about' },
-  body_too_large: { status: 413, msg: 'the body is larger than 256 KiB' },
-  url_too_long: { status: 414, msg: 'the address is too long; at most 4096 characters are allowed' },
+  body_too_large: { status: 413, msg: `the body is larger than ${maxBodyBytes / 1024} KiB` },
+  url_too_long: { status: 414, msg: `the address is too long; at most ${maxUrlLength} characters are allowed` },
   unsupported_media_type: {
     status: 415,
     msg: 'the body must be sent as Content-Type: application/json',
@@ -87,13 +91,25 @@ export const errorCatalogue = {
     headers: { 'Retry-After': '10' },
     data: z.strictObject({ limit: z.int().nonnegative() }),
   },
-  rate_limited: { status: 429, msg: 'too many requests; Retry-After tells when there is room again' },
+  rate_limited: {
+    status: 429,
+    msg: 'too many requests; Retry-After tells when there is room again',
+    addedHeaders: rateRefusalHeaders,
+  },
   too_many_refused_creates: {
     status: 429,
     msg: 'too many creates of this account were refused; Retry-After says when the next one is read',
+    addedHeaders: rateRefusalHeaders,
   },
-  too_many_bad_keys: { status: 429, msg: 'too many bad API keys came from this address; try again later' },
-  headers_too_large: { status: 431, msg: 'the headers are too large; at most 100 of them and 16 KiB are allowed' },
+  too_many_bad_keys: {
+    status: 429,
+    msg: 'too many bad API keys came from this address; try again later',
+    addedHeaders: rateRefusalHeaders,
+  },
+  headers_too_large: {
+    status: 431,
+    msg: `the headers are too large; at most ${maxHeaders} of them and ${maxHeaderBytes / 1024} KiB are allowed`,
+  },
   internal: { status: 500, msg: 'something went wrong on our side' },
   database_unavailable: {
     status: 503,

@@ -3,7 +3,10 @@ import { defaultOverlapSeconds, maxOverlapSeconds } from '../domain/callback.ts'
 
 // Schemas of request fields that several endpoints share. Messages say what is allowed.
 
-/** The last instant that PostgreSQL and JavaScript both know without losing a millisecond. */
+/**
+ * The last instant that a request may name, in 2286. What is counted from it, such as the expiry of a rotated key, stays far
+ * below the year 10000, in which PostgreSQL's text is no date for `Date.parse`.
+ */
 export const maxUnixMs = 9_999_999_999_999;
 
 /** Credits in one request at most: beyond every purchase, and far from where whole numbers end. */

@@ -54,8 +54,6 @@ export type HttpDeps = {
   readonly temporalUiUrl?: string | undefined;
   /** Unix milliseconds. */
   readonly now?: () => number;
-  /** Names of the parts that are unavailable; without it only the database is asked. */
-  readonly ready?: () => Promise<readonly string[]>;
   /** True once the process is about to stop: `/readyz` answers 503 then. */
   readonly isLeaving?: () => boolean;
   /** In tests: checks every answer against its declaration; one that does not fit becomes a 500. */

@@ -132,9 +132,13 @@ function refusal(status: number, group: readonly ErrorCode[]) {
   const [first = z.strictObject({}), ...others] = shapes;
   const data = others.length === 0 ? first : z.union([first, ...others]);
   const fixed = group.flatMap((failure) => Object.entries(errorAnswerOf(failure).headers ?? {}));
+  const suchAs = Object.fromEntries(fixed.map(([name, value]) => [name, `Such as \`${value}\`.`]));
+  const added = Object.fromEntries(
+    group.flatMap((failure) => Object.entries(errorAnswerOf(failure).addedHeaders ?? {})),
+  );
   return {
     description: group.map((failure) => `${errorAnswerOf(failure).msg} (${failure})`).join('; '),
-    headers: headersOf(Object.fromEntries(fixed.map(([name, value]) => [name, `Such as \`${value}\`.`]))),
+    headers: headersOf({ ...suchAs, ...added }),
     content: json(refusalEnvelope(status, group, data), examplesOf(group)),
   };
 }

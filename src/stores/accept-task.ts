@@ -53,8 +53,9 @@ export type Accepted = {
 export type CreateRate = { readonly limit: Rate; readonly left: RateLeft };
 
 /**
- * Accepts a task: price, charge, task row and ledger entry in one statement, whose commit is the acceptance (design, section
- * 2). The price is the one in force at the task's `createdAt`. Nothing is charged unless the answer is `accepted`. May be repeated with the same `taskId`: it answers `replayed`.
+ * Accepts a task: price, charge, task row and ledger entry in one statement, whose commit is the acceptance. The price is the
+ * one in force at the task's `createdAt`. Nothing is charged unless the answer is `accepted`. May be repeated with the same
+ * `taskId`: it answers `replayed`.
  */
 export async function acceptTask(db: Database, task: NewTask): Promise<Acceptance> {
   return (await insert(db, task)) ?? acceptOrRefuse(db, task);
@@ -115,7 +116,7 @@ function askedValues({ taskId, accountId, keyId, param, listedRates, ...rest }: 
 }
 
 // The rule of src/domain/price.ts: the account's own rate of the model, else that for everybody, else the catalogue's. However
-// long the statement waits, now() is the task's created_at, and a rate is known to all before it counts (rates.ts).
+// long the statement waits, now() is the task's created_at, and a rate is known to all before it counts (prices.ts).
 export const inForce = `withdrawn_at is null and effective_from <= now() order by effective_from desc, id desc limit 1`;
 const price = `price as materialized (
   select $7::integer * coalesce(

@@ -26,6 +26,11 @@ const refused: readonly (readonly [string, () => readonly string[], RegExp])[] =
     /future/,
   ],
   ['a key that expires now', () => ['key', 'create', '--account', accountId, '--expires', '0d'], /future/],
+  [
+    'a key that expires when no client can read the year',
+    () => ['key', 'create', '--account', accountId, '--expires', '9999-12-31'],
+    /not be after 2286-11-20T17:46:39\.999Z/,
+  ],
   ['an operator who has expired already', () => ['operator', 'create', 'ada', '--expires', '2020-01-01'], /future/],
   ['credits for no reason', () => ['credits', 'grant', accountId, '5', '--reason', ' '], /1 to 500 characters/],
   [

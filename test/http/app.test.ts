@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Database, DatabaseAway } from '../../src/stores/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { heldReadiness } from '../support/held-readiness.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { parseAnswer, rawExchange } from '../support/http-raw.ts';
 import { type HttpService, type LogLine, plainRequest, startHttpService } from '../support/http-service.ts';
@@ -12,13 +13,13 @@ let service: HttpService;
 let account: { accountId: string; key: string };
 /** What the service's next statement throws instead of running. */
 let fault: Error | undefined;
-let away: readonly string[] | Error = [];
+let isLeaving = false;
 before(async () => {
   database = await createTestDatabase();
   service = await startHttpService({
     database,
     db: faulty(database.db),
-    ready: () => (away instanceof Error ? Promise.reject(away) : Promise.resolve(away)),
+    isLeaving: () => isLeaving,
   });
   account = await service.newAccount(100_000);
 });
@@ -136,7 +137,9 @@ test('405 HEAD of an endpoint that only takes POST has no body', async () => {
 
 test('405 CONNECT: this is no proxy', async () => {
   const text = await rawExchange(service.server.port, 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n');
-  assertRefused(parseAnswer(text), 405, /^the method CONNECT is not allowed; allowed: GET, HEAD, OPTIONS, POST$/);
+  const answer = parseAnswer(text);
+  assertRefused(answer, 405, /^the method CONNECT is not allowed; allowed: GET, HEAD, OPTIONS, POST$/);
+  assert.equal((await lineOf(answer, 'a connection was refused'))['errorCode'], 'method_not_allowed');
 });
 
 test('200 OPTIONS of an endpoint tells its methods', async () => {
@@ -152,21 +155,22 @@ test('200 healthz answers without a key and without the database', async () => {
   fault = undefined;
 });
 
-test('200 readyz when everything is there, 503 with names when something is away or cannot tell', async () => {
-  away = [];
+test('200 readyz when the database answers, 503 with the reason when it does not or the process is about to stop', async () => {
   assert.deepEqual((await service.send('GET', '/readyz')).json.data, {});
-  away = ['temporal'];
-  const refused = await service.send('GET', '/readyz');
-  assertRefused(refused, 503, /not ready/, { away });
-  assert.match(String(refused.headers['retry-after']), /^\d+$/);
-  away = new DatabaseAway(true, new Error('away'));
+  fault = new DatabaseAway(true, new Error('away'));
   assertRefused(await service.send('GET', '/readyz'), 503, /database is unavailable/);
+  assert.equal(fault, undefined, 'the database was asked');
+  isLeaving = true;
+  const refused = await service.send('GET', '/readyz');
+  isLeaving = false;
+  assertRefused(refused, 503, /not ready/, { away: ['stopping'] });
+  assert.match(String(refused.headers['retry-after']), /^\d+$/);
 });
 
-test('200 readyz asks the database when nobody says what else counts', async () => {
-  const own = await startHttpService({ database });
+test('503 readyz when the database keeps it waiting, after three seconds', async () => {
+  const own = await startHttpService({ database, db: heldReadiness(database.db, () => new Promise(() => {})) });
   try {
-    assert.equal((await own.send('GET', '/readyz')).status, 200);
+    assertRefused(await own.send('GET', '/readyz'), 503, /not ready/, { away: ['no answer in time'] });
   } finally {
     await own.close();
   }

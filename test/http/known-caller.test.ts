@@ -153,7 +153,7 @@ test('403 a suspended account does not hear an earlier answer again either, by w
   const repeat = { 'idempotency-key': 'before' };
   assert.equal((await service.create(key, plainRequest, repeat)).status, 200);
   await suspend(accountId, true);
-  // Presumed the first time, looked up the second.
+  // Presumed each time, and looked up when it is refused.
   for (const _ of [1, 2]) assertRefused(await service.create(key, plainRequest, repeat), 403, /suspended/);
   await suspend(accountId, false);
   const replayed = await service.create(key, plainRequest, repeat);

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { createBadKeys } from '../../src/http/limits/bad-keys.ts';
 import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { findAccount, setAccountLimits } from '../../src/stores/accounts.ts';
+import type { Database } from '../../src/stores/database.ts';
 import { newApiKey } from '../../src/stores/key-format.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -202,6 +203,45 @@ test('403 of a suspended account count as refused, and 429 of the rate of create
   });
 });
 
+test('403 of a key without the scope, and of an account suspended all along, count as refused; 429 asks no database', async () => {
+  const refusedCreates = createRateLimiter({ quota: 2, windowMs: 3_600_000 });
+  let statements = 0;
+  const run: Database['run'] = (statement, values) => {
+    statements += 1;
+    return database.db.run(statement, values);
+  };
+  await withService({ refusedCreates, db: { ...database.db, run } }, async (service) => {
+    const reader = await service.newAccount(1_000, ['tasks:read']);
+    const suspended = await service.newAccount(1_000);
+    const text = 'update accounts set suspended_at = now() where id = $1';
+    await database.db.run({ name: 'test-suspend-refused', text }, [suspended.accountId]);
+    for (const [{ key }, why] of [
+      [reader, /lacks the scope tasks:write/],
+      [suspended, /suspended/],
+    ] as const) {
+      for (const _ of [1, 2]) assertRefused(await service.create(key, plainRequest), 403, why);
+      const asked = statements;
+      assertRefused(await service.create(key, plainRequest), 429, /too many creates of this account were refused/);
+      assert.equal(statements, asked);
+    }
+  });
+});
+
+test('200 an account that is suspended no longer creates at once, though its refusal was a moment ago', async () => {
+  await withService({}, async (service) => {
+    const { accountId, key } = await service.newAccount(1_000);
+    const suspend = (value: string) =>
+      database.db.run(
+        { name: `test-suspend-${value}`, text: `update accounts set suspended_at = ${value} where id = $1` },
+        [accountId],
+      );
+    await suspend('now()');
+    for (const body of [plainRequest, {}]) assertRefused(await service.create(key, body), 403, /suspended/);
+    await suspend('null');
+    assert.equal((await service.create(key, plainRequest)).status, 200);
+  });
+});
+
 test("200 an account's own rate counts instead of the installation's, faster or slower", async () => {
   await withService({ createRate: { quota: 1, windowMs: 3_600_000 } }, async (service) => {
     const { accountId, key } = await service.newAccount(100_000);
@@ -240,6 +280,16 @@ test('429 reads have a rate of their own, which creates do not use up', async ()
     assert.equal((await service.create(key, plainRequest)).status, 200);
     now += 10_000;
     assert.deepEqual([(await read(key)).status, (await read(key)).status], [200, 429]);
+  });
+});
+
+test("429 reads of another dialect's endpoint count, although the key is refused there", async () => {
+  const reads = createRateLimiter({ quota: 2, windowMs: 3_600_000 });
+  await withService({ reads }, async (service) => {
+    const { key } = await service.newAccount(0);
+    const read = () => service.send('GET', '/api/v1/chat/credit', { headers: { authorization: `Bearer ${key}` } });
+    for (const _ of [1, 2]) assertRefused(await read(), 403, /dialect kie/);
+    assertRefused(await read(), 429, /too many requests/);
   });
 });
 

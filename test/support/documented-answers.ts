@@ -16,25 +16,39 @@ export function documentedOnly(send: Send, models: ModelCatalogue): Send {
   ajv.addSchema(isObject(document) ? document : {}, 'openapi');
   const compiled = new Map<string, ValidateFunction | undefined>();
   const schemaOf = (operation: Operation, status: number) => {
-    const pointer = pointerTo(document, operation, status);
+    const pointer = `openapi${pointerTo(document, operation, status)}/content/application~1json/schema`;
     if (!compiled.has(pointer)) compiled.set(pointer, compile(ajv, pointer));
     return compiled.get(pointer);
+  };
+  const headersOf = (operation: Operation, status: number) => {
+    const headers = valueAt(document, `${pointerTo(document, operation, status)}/headers`);
+    return Object.keys(isObject(headers) ? headers : {}).map((name) => name.toLowerCase());
   };
   return async (method, path, options) => {
     const answer = await send(method, path, options);
     const operation = endpoints.find((one) => one.method.toUpperCase() === method && one.path === path.split('?')[0]);
-    if (operation !== undefined) requireDocumented(operation, answer, schemaOf(operation, answer.status));
+    if (operation !== undefined) {
+      requireDocumented(operation, answer, schemaOf(operation, answer.status));
+      requireHeaders(operation, answer, headersOf(operation, answer.status));
+    }
     return answer;
   };
 }
 
-/** Where the schema of an answer stands: in its operation, or in the component that the operation refers to. */
+/** Where an answer stands: in its operation, or in the component that the operation refers to. */
 function pointerTo(document: unknown, { path, method }: Operation, status: number): string {
   const steps = ['paths', path, method, 'responses', String(status)];
-  const response = steps.reduce((value, step) => (isObject(value) ? value[step] : undefined), document);
-  const shared = isObject(response) && typeof response['$ref'] === 'string' ? response['$ref'] : undefined;
-  const escaped = steps.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'));
-  return `openapi${shared ?? `#/${escaped.join('/')}`}/content/application~1json/schema`;
+  const pointer = `#/${steps.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`;
+  const response = valueAt(document, pointer);
+  return isObject(response) && typeof response['$ref'] === 'string' ? response['$ref'] : pointer;
+}
+
+function valueAt(document: unknown, pointer: string): unknown {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((value, step) => (isObject(value) ? value[step] : undefined), document);
 }
 
 /** Undefined when the document has nothing there. */
@@ -53,4 +67,19 @@ function requireDocumented(operation: Operation, { status, bytes }: Answer, isVa
   const answer: unknown = JSON.parse(bytes.toString());
   if (isValid(answer)) return;
   assert.fail(`${what} unlike its document: ${JSON.stringify(isValid.errors)}`);
+}
+
+/** What HTTP or every answer has; all else is the operation's own, and clients may want to know of it. */
+const ofEveryAnswer = [
+  'date',
+  'connection',
+  'keep-alive',
+  'content-type',
+  'content-length',
+  'transfer-encoding',
+].concat(['cache-control', 'x-content-type-options']);
+
+function requireHeaders({ operationId }: Operation, { status, headers }: Answer, documented: readonly string[]) {
+  const missing = Object.keys(headers).filter((name) => ![...ofEveryAnswer, ...documented].includes(name));
+  assert.deepEqual(missing, [], `headers of ${operationId} ${status} that are not documented`);
 }

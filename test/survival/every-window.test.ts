@@ -94,7 +94,7 @@ describe('a process that dies anywhere, before a call or before it hears the ans
       assert.deepEqual(rest.entries, ['charge', 'refund']);
       assert.ok(upstream.jobs.length <= 1);
       assert.equal(rest.spare.jobs.length, 0);
-      // A death between a job and the note of its id is settled by reconcile, see provider-jobs-settled.test.ts.
+      // A death between a job and the note of its id is settled by reconcile, see test/activities/reconcile.test.ts.
       const noted = (await listProviderJobs(database.db, task.taskId)).filter(({ jobId }) => jobId !== undefined);
       if (noted.length > 0) assert.equal(upstream.jobs[0]?.state, 'cancelled');
     });

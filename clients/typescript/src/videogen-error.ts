@@ -6,7 +6,7 @@ import type { ErrorCode } from './contract.ts';
  * - `unreachable`: no answer came, or none in time;
  * - `not_videogen`: an answer came from something that is not the service, such as a proxy in front of it;
  * - `unfinished`: the task has not ended within the time that was given, or has no video yet;
- * - `no_video`: the task has failed, so there is nothing to download;
+ * - `no_video`: there is nothing to download: the task has failed, or its video is no longer kept;
  * - `bad_callback`: a callback that the service did not sign, or not lately.
  */
 export type VideogenErrorKind = 'refused' | 'unreachable' | 'not_videogen' | 'unfinished' | 'no_video' | 'bad_callback';

@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { IncomingMessage } from 'node:http';
 import { addressOf } from '../client-address.ts';
 import { HttpError } from '../errors.ts';
-import { type RateLimiter, refusalHeaders } from './rate-limits.ts';
+import { refusalHeaders } from './rate-headers.ts';
+import type { RateLimiter } from './rate-limits.ts';
 import type { RateLeft } from '../../domain/rate-limit.ts';
 import { hashApiKey } from '../../stores/key-format.ts';
 
@@ -21,22 +22,22 @@ export function createBadKeys(limiter: RateLimiter | undefined): BadKeys {
   const good = new LRUCache<string, true>({ max: maxGoodKeys, ttl: goodForMs });
   return {
     refuse: (req, key) => {
-      if (limiter === undefined || good.has(hashed(key))) return;
+      if (limiter === undefined || good.has(hashOf(key))) return;
       const left = limiter.peek(addressOf(req));
       if (left.remaining === 0) throw refusal(limiter, left);
     },
     record: (req, key, isGood) => {
-      if (isGood) good.set(hashed(key), true);
+      if (isGood) good.set(hashOf(key), true);
       else {
-        good.delete(hashed(key));
+        good.delete(hashOf(key));
         limiter?.take(addressOf(req));
       }
     },
   };
 }
 
-/** Keys are never held in plain form, not even in memory: a core dump or a heap snapshot would show them. */
-function hashed(key: string): string {
+/** A key as it is held in memory: never in plain form, which a core dump or a heap snapshot would show. */
+export function hashOf(key: string): string {
   return hashApiKey(key).toString('base64');
 }
 

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { errorAnswerOf, HttpError } from '../errors.ts';
 import type { Caller } from '../../domain/api-key.ts';
 import { type Rate, rateLeft, type RateLeft } from '../../domain/rate-limit.ts';
+import { rateHeaders, refusalHeaders } from './rate-headers.ts';
 
 /** A rate for each of many callers, in the memory of this process. */
 export type RateLimiter = {
@@ -32,31 +33,6 @@ export function createRateLimiter(rate: Rate, now: () => number = () => performa
   };
 }
 
-type Policy = 'creates' | 'refused-creates' | 'reads' | 'bad-keys';
-
-/** For the description of an endpoint under a rate. */
-export const rateAnswerHeaders = {
-  'RateLimit-Policy': 'The limit: `q` requests in `w` seconds.',
-  RateLimit: 'What is left: `r` requests now; one more in `t` seconds.',
-};
-
-/** The fields of draft-ietf-httpapi-ratelimit-headers-10: `t` is the time in which no more than `r` should be sent. */
-export function rateHeaders(policy: Policy, { quota, windowMs }: Rate, left: RateLeft) {
-  return {
-    'RateLimit-Policy': `"${policy}";q=${quota};w=${Math.ceil(windowMs / 1000)}`,
-    RateLimit: `"${policy}";r=${left.remaining};t=${left.nextSeconds}`,
-  };
-}
-
-/** Of the window, so that the clients of one account do not all come back in the second in which there is room for one. */
-const maxJitter = 0.5;
-
-/** Those of a refusal. `Retry-After` is the time until there is room, and a random part of the window unless `random` is 0. */
-export function refusalHeaders(policy: Policy, rate: Rate, left: RateLeft, random: () => number = Math.random) {
-  const jitterSeconds = Math.floor((random() * maxJitter * rate.windowMs) / 1000);
-  return { ...rateHeaders(policy, rate, left), 'Retry-After': String(left.nextSeconds + jitterSeconds) };
-}
-
 /** Limits everything that creates no task, per account and process: exact limits are for what costs money. */
 export function limitReads(ctx: Context, reads: RateLimiter | undefined, { accountId }: Caller): void {
   if (reads === undefined) return;
@@ -73,11 +49,10 @@ export function limitReads(ctx: Context, reads: RateLimiter | undefined, { accou
  */
 export async function limitRefusals<T>(
   limiter: RateLimiter | undefined,
-  caller: Caller | undefined,
+  { accountId }: Caller,
   create: () => Promise<T>,
 ): Promise<T> {
-  if (limiter === undefined || caller === undefined) return create();
-  const { accountId } = caller;
+  if (limiter === undefined) return create();
   const left = limiter.peek(accountId);
   if (left.remaining === 0) {
     throw new HttpError('too_many_refused_creates', { headers: refusalHeaders('refused-creates', limiter.rate, left) });

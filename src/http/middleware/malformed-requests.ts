@@ -1,11 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Step } from '../context.ts';
 import { HttpError } from '../errors.ts';
-
-/** Far above the longest address we give out. */
-const maxUrlLength = 4096;
-/** Far above what clients and the proxies before us send. */
-const maxHeaders = 100;
+import { maxHeaders, maxUrlLength } from '../request-bounds.ts';
 
 /** Of two of these Node takes the first; a proxy before us may have judged the request by the second. */
 const onlyOnce = ['host', 'authorization', 'content-type'] as const;

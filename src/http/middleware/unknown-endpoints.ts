@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import { answer, type Step } from '../context.ts';
+import { answer, type Context, type Step } from '../context.ts';
 import { HttpError } from '../errors.ts';
 
 const here = 'is not offered here; GET /api/v1/models';
@@ -29,8 +29,8 @@ export const refuseUnsupported: Step = async (ctx, next) => {
 export type Route = { readonly method: string; readonly path: string };
 
 export type KnownRoutes = {
-  /** The methods of the routes that a path fits; none for an unknown path. */
-  readonly methodsOf: (path: string) => readonly string[];
+  /** The methods of the routes that a request's path fits and that its client may know of; none for an unknown path. */
+  readonly methodsOf: (ctx: Context) => readonly string[];
   /** Every route of a fixed path. */
   readonly routes: readonly Route[];
 };
@@ -38,7 +38,7 @@ export type KnownRoutes = {
 /** Runs when no route took the request: 404, 405 with `Allow`, or the answer to OPTIONS. */
 export function refuseUnknownRoutes({ methodsOf, routes }: KnownRoutes): Step {
   return (ctx) => {
-    const methods = methodsOf(ctx.path);
+    const methods = methodsOf(ctx);
     if (methods.length === 0) throw new HttpError('unknown_endpoint', { msg: noSuchRoute(ctx, routes) });
     const allow = [...new Set([...methods, 'OPTIONS'])].toSorted().join(', ');
     if (ctx.method !== 'OPTIONS') {

@@ -3,6 +3,8 @@ import { callbackTimeoutMs, webhookId } from '../../domain/callback.ts';
 import type { Delivery, DeliveryAttempt } from '../../stores/deliveries.ts';
 import { unixMs } from '../fields.ts';
 
+const callbackState = z.enum(['pending', 'delivered', 'failed', 'gone']);
+
 const ownAttemptSchema = z.strictObject({
   attempt: z.int().positive(),
   startTime: unixMs.meta({ description: 'Unix milliseconds, in whole seconds.' }),
@@ -18,7 +20,7 @@ export const ownCallbackSchema = z
     taskId: z.string(),
     webhookId: z.string().meta({ description: 'The `webhook-id` header, the same at every attempt.' }),
     url: z.string(),
-    state: z.enum(['pending', 'delivered', 'failed', 'gone']),
+    state: callbackState,
     createTime: unixMs,
     completeTime: unixMs.nullable(),
     nextAttemptTime: unixMs
@@ -78,7 +80,7 @@ export const deliverySchema = z
     taskId: z.string(),
     accountId: z.string(),
     url: z.string(),
-    state: z.enum(['pending', 'delivered', 'failed', 'gone']),
+    state: callbackState,
     round: z.int().positive().meta({ description: '1 at first, one more with each redelivery.' }),
     createTime: unixMs,
     completeTime: unixMs.nullable(),

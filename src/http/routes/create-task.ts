@@ -11,7 +11,7 @@ import type { Call } from '../endpoint.ts';
 import { HttpError, invalidRequest } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../idempotency-key.ts';
-import { rateAnswerHeaders, rateHeaders, refusalHeaders } from '../limits/rate-limits.ts';
+import { rateHeaders, refusalHeaders } from '../limits/rate-headers.ts';
 import { presentTask, taskRecordSchema } from '../presenters/task-record.ts';
 import { acceptWithRetry } from '../tasks/accept-with-retry.ts';
 import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts';
@@ -37,7 +37,7 @@ export const createTask = defineEndpoint({
   headers: preferHeader.extend(idempotencyKeyHeader.shape),
   jsonBody: documentedTaskRequest,
   data: z.union([created, taskRecordSchema, kieCreatedSchema, kieRecordSchema]),
-  answerHeaders: { ...rateAnswerHeaders, ...preferenceApplied, ...replayedHeader },
+  answerHeaders: { ...preferenceApplied, ...replayedHeader },
   callsBack: true,
   failures: [
     'insufficient_credits',

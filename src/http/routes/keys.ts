@@ -9,7 +9,7 @@ import {
   type RotationOutcome,
 } from '../../stores/keys.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
-import { opaqueId, overlapField, plainText } from '../fields.ts';
+import { maxUnixMs, opaqueId, overlapField, plainText } from '../fields.ts';
 import { keySchema, presentKey, secretSchema } from '../presenters/key.ts';
 import { HttpError, invalidRequest } from '../errors.ts';
 
@@ -41,7 +41,7 @@ export const wantedKeyFields = {
     .nullish(),
   expireTime: z
     .int({ error: timeError })
-    .max(253_402_300_799_999, { error: timeError })
+    .max(maxUnixMs, { error: timeError })
     .meta({ description: 'Unix milliseconds; never, when it is left out.' })
     .nullish(),
 };

@@ -6,6 +6,7 @@ import { findTask } from '../../stores/tasks.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { HttpError, invalidRequest } from '../errors.ts';
+import { maxUrlLength } from '../request-bounds.ts';
 
 const credit = defineEndpoint({
   operationId: 'kieGetCredit',
@@ -36,7 +37,7 @@ const downloadUrl = defineEndpoint({
   body: z.object({
     url: z
       .string({ error: ({ input }) => (input === undefined ? 'is required' : urlError) })
-      .max(4096, { error: urlError }),
+      .max(maxUrlLength, { error: urlError }),
   }),
   data: z.url(),
   failures: ['media_deleted'],

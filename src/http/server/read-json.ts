@@ -3,6 +3,7 @@ import getRawBody from 'raw-body';
 import { notPlainText } from '../../domain/task-input.ts';
 import type { Context } from '../context.ts';
 import { HttpError, invalidRequest } from '../errors.ts';
+import { maxBodyBytes } from '../request-bounds.ts';
 import { findJsonFault, type JsonFault, maxJsonDepth } from './json-faults.ts';
 
 /** Reads the body, which must be a JSON object in UTF-8, sent as such. */
@@ -11,7 +12,7 @@ export async function readJson(ctx: Context): Promise<Readonly<Record<string, un
   return parseObject(await readBody(ctx.req));
 }
 
-/** Nothing is unpacked: a body of 256 KiB needs no compression, and a packed one could hide any size. */
+/** Nothing is unpacked: a body of this size needs no compression, and a packed one could hide any size. */
 function requireJsonType(ctx: Context): void {
   const encoding = ctx.get('Content-Encoding').trim().toLowerCase();
   if (encoding !== '' && encoding !== 'identity') throw new HttpError('unsupported_encoding');
@@ -61,10 +62,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The largest body that any endpoint reads. */
-export const maxBodyBytes = 256 * 1024;
-
-/** Reads a request's body, at most 256 KiB of it; how long it may take is the server's request timeout. */
+/** Reads a request's body, at most `maxBodyBytes` of it; how long it may take is the server's request timeout. */
 async function readBody(req: IncomingMessage): Promise<Buffer> {
   try {
     return await getRawBody(req, { limit: maxBodyBytes, length: req.headers['content-length'] ?? null });

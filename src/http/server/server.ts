@@ -4,9 +4,9 @@ import type { Logger } from 'pino';
 import type { HttpApp } from '../app.ts';
 import { describeError, HttpError } from '../errors.ts';
 import { hasAmbiguousFraming } from '../middleware/malformed-requests.ts';
+import { maxBodyBytes, maxHeaderBytes } from '../request-bounds.ts';
 import { answerClientError, refuse } from './client-errors.ts';
 import { type Connections, trackConnections } from './connections.ts';
-import { maxBodyBytes } from './read-json.ts';
 
 export type HttpServer = {
   /** The port in use, also when any free one was asked for. */
@@ -48,7 +48,7 @@ const defaultServerLimits: ServerLimits = {
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 65_000,
   stalledTimeoutMs: 120_000,
-  maxHeaderBytes: 16 * 1024,
+  maxHeaderBytes,
   maxConnections: 10_000,
   checkEveryMs: 2_000,
 };
@@ -95,8 +95,8 @@ function serve(server: Server, app: HttpApp, connections: Connections, log: Logg
   const refuseConnection = (error: Error, socket: Duplex) => {
     if (refused.has(socket)) return;
     refused.add(socket);
-    const errorCode = answerClientError(error, socket, connections.lastOf(socket));
-    if (errorCode !== undefined) log.info({ errorCode, reason: error.message }, 'a connection was refused');
+    const refusal = answerClientError(error, socket, connections.lastOf(socket));
+    if (refusal !== undefined) log.info({ ...refusal, reason: error.message }, 'a connection was refused');
   };
   const handle = (req: IncomingMessage, res: ServerResponse) => {
     if (hasAmbiguousFraming(req)) refuseConnection(new Error('the end of a request is in doubt'), req.socket);
@@ -116,15 +116,16 @@ function serve(server: Server, app: HttpApp, connections: Connections, log: Logg
   });
   // An expectation we do not know may be ignored (RFC 9110, section 10.1.1); Node would answer without an envelope.
   server.on('checkExpectation', handle);
-  server.on('connect', (_req, socket) => refuseConnect(socket));
+  server.on('connect', (_req, socket) => refuseConnect(socket, log));
   server.on('clientError', refuseConnection);
 }
 
 /** This is no proxy. */
-function refuseConnect(socket: Duplex): void {
+function refuseConnect(socket: Duplex, log: Logger): void {
   const allow = 'GET, HEAD, OPTIONS, POST';
   const msg = `the method CONNECT is not allowed; allowed: ${allow}`;
-  refuse(socket, new HttpError('method_not_allowed', { msg, headers: { Allow: allow } }));
+  const refusal = refuse(socket, new HttpError('method_not_allowed', { msg, headers: { Allow: allow } }));
+  log.info({ ...refusal, reason: 'CONNECT' }, 'a connection was refused');
 }
 
 /** A full server is logged this often at most. */

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Accounts, keys, tasks, the ledger, provider jobs and callbacks: the whole of the design's sections 3 to 6. */
+/** Accounts, keys, tasks, the ledger, provider jobs and callbacks. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of [
     accounts,

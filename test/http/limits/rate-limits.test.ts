@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRateLimiter, refusalHeaders } from '../../../src/http/limits/rate-limits.ts';
+import { refusalHeaders } from '../../../src/http/limits/rate-headers.ts';
+import { createRateLimiter } from '../../../src/http/limits/rate-limits.ts';
 
 test('each caller has its own quota, and gets it back evenly', () => {
   let now = 1_000_000;

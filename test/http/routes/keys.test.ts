@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type Scope, scopes } from '../../../src/domain/api-key.ts';
+import { maxUnixMs } from '../../../src/http/fields.ts';
 import { createAccountKey, createApiKey, maxActiveKeys, revokeApiKey } from '../../../src/stores/keys.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/http-service.ts';
@@ -175,6 +176,13 @@ test('200 a successor lives as long as its predecessor, whose own end is never p
   assert.ok(next.expireTime !== null && next.expireTime >= expireTime && next.expireTime < expireTime + 60_000);
 });
 
+test('200 the successor of a key with the last expiry there may be has one too, a little later', async () => {
+  const { key } = await owner();
+  const old = await made(post(key, '', { name: 'long', expireTime: maxUnixMs }));
+  const { expireTime } = await made(post(key, '/rotate', { keyId: old.keyId }));
+  assert.ok(expireTime !== null && expireTime >= maxUnixMs && expireTime < maxUnixMs + 60_000, String(expireTime));
+});
+
 test('200 the last use is written down behind the answer, and not again within the minute', async () => {
   const { accountId, key } = await owner();
   const used = await keyOf(accountId, ['tasks:read']);
@@ -279,6 +287,7 @@ for (const [body, path] of [
   [{ name: 'x', expireTime: 1_000 }, 'expireTime'],
   [{ name: 'x', expireTime: '2030-01-01' }, 'expireTime'],
   [{ name: 'x', expireTime: 1e17 }, 'expireTime'],
+  [{ name: 'x', expireTime: maxUnixMs + 1 }, 'expireTime'],
   [{ name: 'x', expires: 1 }, ''],
 ] as const) {
   test(`422 a new key of ${JSON.stringify(body).slice(0, 60)}`, async () => {

@@ -27,6 +27,16 @@ for (const header of ['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'Via']) {
   });
 }
 
+for (const method of ['POST', 'PUT', 'OPTIONS']) {
+  test(`404 ${method} /metrics does not betray to others what GET hides, and this machine may know it`, async () => {
+    const refused = await service.send(method, '/metrics', { headers: { 'X-Forwarded-For': '127.0.0.1' } });
+    assertRefused(refused, 404, /^no such endpoint; all endpoints: \/docs$/);
+    assert.equal(refused.headers.allow, undefined);
+    const own = await service.send(method, '/metrics');
+    assert.deepEqual([own.status, own.headers.allow], [method === 'OPTIONS' ? 200 : 405, 'GET, HEAD, OPTIONS']);
+  });
+}
+
 test('404 nor for another machine', async (t) => {
   const address = Object.values(networkInterfaces())
     .flatMap((all) => all ?? [])

@@ -5,6 +5,7 @@ import { findAccount } from '../../../src/stores/accounts.ts';
 import type { Database } from '../../../src/stores/database.ts';
 import { auditLedger } from '../../../src/stores/ledger-audit.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { heldReadiness } from '../../support/held-readiness.ts';
 import { assertRefused } from '../../support/http-client.ts';
 import { parseAnswer, type RawConnection, rawConnection, rawExchange } from '../../support/http-raw.ts';
 import {
@@ -214,12 +215,11 @@ test('a connection is served one request at a time, and may have 32 waiting; the
   let asked = 0;
   let release = () => {};
   const gate = new Promise<void>((resolve) => (release = resolve));
-  const ready = async () => {
+  const db = heldReadiness(database.db, () => {
     asked += 1;
-    await gate;
-    return [];
-  };
-  await withService({ ready }, async (own) => {
+    return gate;
+  });
+  await withService({ db }, async (own) => {
     const connection = rawConnection(own.server.port);
     connection.write('GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000));
     await waitFor('the refusal', () => own.log.find(({ reason }) => /too many requests/.test(String(reason))));
@@ -234,8 +234,8 @@ test('a connection is served one request at a time, and may have 32 waiting; the
 test('a full server refuses by closing, and what keeps nobody waiting gives way to the next', async () => {
   let release = () => {};
   const gate = new Promise<void>((resolve) => (release = resolve));
-  const ready = () => gate.then(() => []);
-  await withService({ ready, limits: { maxConnections: 4 } }, async (own) => {
+  const db = heldReadiness(database.db, () => gate);
+  await withService({ db, limits: { maxConnections: 4 } }, async (own) => {
     const busy = rawConnection(own.server.port);
     busy.write('GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     const reading = rawConnection(own.server.port);

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { createApp } from '../../../src/http/app.ts';
 import { startHttpServer } from '../../../src/http/server/server.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { heldReadiness } from '../../support/held-readiness.ts';
 import { assertRefused } from '../../support/http-client.ts';
 import { parseAnswer, rawConnection, rawExchange } from '../../support/http-raw.ts';
 import {
@@ -42,8 +43,8 @@ async function withHeldAnswer(
   const release = () => {
     for (const answer of waiting.splice(0)) answer();
   };
-  const ready = () => new Promise<readonly string[]>((resolve) => waiting.push(() => resolve([])));
-  await withService({ ...options, ready }, (own) =>
+  const db = heldReadiness(database.db, () => new Promise<void>((resolve) => waiting.push(resolve)));
+  await withService({ ...options, db }, (own) =>
     work(own, { asked: () => waitFor('the question', () => waiting[0]), release }).finally(release),
   );
 }
@@ -67,8 +68,13 @@ for (const [name, bytes] of [
   ],
   ['no Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
 ] as const) {
-  test(`400 ${name} is answered in the envelope and the connection closed`, async () => {
-    assertRefused(parseAnswer(await rawExchange(service.server.port, bytes)), 400, /well-formed|Host/);
+  test(`400 ${name} is answered in the envelope and the connection closed; the request id leads to the log`, async () => {
+    const answer = parseAnswer(await rawExchange(service.server.port, bytes));
+    assertRefused(answer, 400, /well-formed|Host/);
+    const line = await waitFor('its line', () =>
+      service.log.find(({ requestId }) => requestId === answer.headers['x-request-id']),
+    );
+    assert.equal(line['errorCode'], 'malformed_request');
   });
 }
 

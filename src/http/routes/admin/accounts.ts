@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { countLimit, countOfAccount, listAccounts } from '../../../stores/account-list.ts';
-import { findAccount, limitAccountAs, openAccountAs, suspendAccountAs } from '../../../stores/accounts.ts';
+import {
+  type Account,
+  findAccount,
+  limitAccountAs,
+  openAccountAs,
+  suspendAccountAs,
+} from '../../../stores/accounts.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import {
   cutPage,
@@ -47,11 +53,15 @@ const listAll = defineEndpoint({
     const found =
       accountId === undefined
         ? await listAccounts(db, { prefix, suspended, after, limit: limit + 1 })
-        : [(await findAccount(db, accountId)) ?? []].flat();
+        : [(await findAccount(db, accountId)) ?? []].flat().filter((account) => isWanted(account, suspended));
     const { page, last } = cutPage(found, limit);
     return { accounts: page.map(presentAccount), nextCursor: last?.accountId ?? null };
   },
 });
+
+function isWanted({ suspendedAt }: Account, suspended: boolean | undefined): boolean {
+  return suspended === undefined || suspended === (suspendedAt !== undefined);
+}
 
 const count = z.int().min(0).max(countLimit);
 const countsSchema = z.strictObject({

@@ -78,6 +78,8 @@ test('200 suspended accounts alone, or all others', async () => {
   await change('/suspend', { accountId: closed, reason });
   assert.deepEqual(await walk({ search: 'filter', suspended: 'true' }), ['filter closed']);
   assert.deepEqual(await walk({ search: 'filter', suspended: 'false' }), ['filter open']);
+  assert.deepEqual(await walk({ search: closed, suspended: 'true' }), ['filter closed'], 'also by the id');
+  assert.deepEqual(await walk({ search: closed, suspended: 'false' }), []);
   await change('/unsuspend', { accountId: closed, reason });
   assert.deepEqual(await walk({ search: 'filter', suspended: 'true' }), []);
   assert.ok(open);
