@@ -5,9 +5,10 @@ import { findPostgres, startPostgres } from '../../src/embedded/postgres.ts';
 import { folderArgument } from '../../src/embedded/postmaster.ts';
 import { awkwardFolder } from '../support/embedded-processes.ts';
 
+const setpriv = '/usr/bin/setpriv';
 /** As in a container, where root lacks the capability to look at the processes of other accounts. */
 const inContainer = ['--bounding-set', '-sys_ptrace', process.execPath];
-const canImitate = process.getuid?.() === 0 && spawnSync('setpriv', [...inContainer, '--version']).status === 0;
+const canImitate = process.getuid?.() === 0 && spawnSync(setpriv, [...inContainer, '--version']).status === 0;
 
 test('root finds the server of another account in a container, too', { skip: !canImitate }, async (t) => {
   const folder = await awkwardFolder();
@@ -17,7 +18,7 @@ test('root finds the server of another account in a container, too', { skip: !ca
   const module = new URL('../../src/embedded/postgres.js', import.meta.url).href;
   const program = `import { findPostgres } from ${JSON.stringify(module)};
     console.log(await findPostgres(${JSON.stringify(folder)}));`;
-  const found = execFileSync('setpriv', [...inContainer, '--input-type=module', '--eval', program], {
+  const found = execFileSync(setpriv, [...inContainer, '--input-type=module', '--eval', program], {
     encoding: 'utf8',
   });
   assert.equal(found.trim(), url);
