@@ -3,7 +3,7 @@ import { chmod, constants, open, readdir, readFile, rm, stat, writeFile } from '
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import { errorCode } from '../domain/errors.ts';
+import { errorCode, SetupError } from '../domain/errors.ts';
 import { createLog, type Log } from '../log.ts';
 import { folderFault, makePrivateFolder } from '../roles/local-faults.ts';
 import { writeFileAtomically } from './kept-port.ts';
@@ -81,14 +81,33 @@ async function closeToOthers(folder: string): Promise<void> {
   }
 }
 
-/** Signs links and seals callback secrets; made once, kept beside the data it protects. */
+/**
+ * Signs links and seals callback secrets; made once, kept beside the data it protects. One that is there is never replaced: none
+ * of the callback secrets it has sealed could be opened any more. Throws a sentence when it cannot be read or is damaged.
+ */
 export async function keptSecret(folder: string): Promise<string> {
   const path = join(folder, 'secret');
-  const kept = await readFile(path, 'utf8').then(trim, () => '');
-  if (kept !== '') return kept;
-  const secret = randomBytes(32).toString('base64url');
-  await writeFileAtomically(path, `${secret}\n`);
-  return secret;
+  const kept = await readFile(path, 'utf8').then(trim, (error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw secretFault(path, `cannot be read (${errorCode(error) ?? String(error)})`, error);
+  });
+  if (kept === undefined) {
+    const secret = randomBytes(32).toString('base64url');
+    await writeFileAtomically(path, `${secret}\n`);
+    return secret;
+  }
+  if (kept.length < leastSecretCharacters) throw secretFault(path, `is damaged: it has ${kept.length} characters`);
+  return kept;
+}
+
+/** As for VIDEOGEN_SECRET; one that we made has more. */
+const leastSecretCharacters = 32;
+
+function secretFault(path: string, fault: string, cause?: unknown): SetupError {
+  const advice =
+    'Bring it back, from a backup if need be. Without one, delete the file: a new secret is made, links given out before end, ' +
+    'and every account needs a new callback secret (`videogen callback-secret rotate ACCOUNT`).';
+  return new SetupError(`The secret in ${path} ${fault}. ${advice}`, { cause });
 }
 
 /** The log of the whole service: a file in the data folder, since the terminal belongs to the person who started it. */

@@ -51,26 +51,29 @@ export async function startEmbeddedStack(
     for (const server of [temporal, postgres]) if (server.status === 'fulfilled') await server.value.stop();
     await lock.release();
   };
-  if (postgres.status === 'rejected' || temporal.status === 'rejected' || signal.aborted) {
+  try {
+    if (postgres.status === 'rejected') throw postgres.reason;
+    if (temporal.status === 'rejected') throw temporal.reason;
+    signal.throwIfAborted();
+    const secret = config.secret ?? (await keptSecret(config.dataFolder));
+    // Links need the port before the API listens.
+    const port = config.port === 0 ? await keptPort(undefined, undefined) : config.port;
+    const settings: Settings = {
+      ...config,
+      port,
+      databaseUrl: postgres.value.url,
+      temporal: temporal.value.target,
+      embeddedPorts: temporal.value.ports,
+      secret,
+      publicUrl: config.publicUrl ?? `http://${config.host}:${port}`,
+      resultStore: config.resultStore ?? join(config.dataFolder, 'results'),
+      workFolder: join(config.dataFolder, 'work'),
+    };
+    return { settings, temporalUiUrl: temporal.value.uiUrl, log, logPath, stop };
+  } catch (error) {
     await stop();
-    for (const server of [postgres, temporal]) if (server.status === 'rejected') throw server.reason;
-    throw signal.reason;
+    throw error;
   }
-  const secret = config.secret ?? (await keptSecret(config.dataFolder));
-  // Links need the port before the API listens.
-  const port = config.port === 0 ? await keptPort(undefined, undefined) : config.port;
-  const settings: Settings = {
-    ...config,
-    port,
-    databaseUrl: postgres.value.url,
-    temporal: temporal.value.target,
-    embeddedPorts: temporal.value.ports,
-    secret,
-    publicUrl: config.publicUrl ?? `http://${config.host}:${port}`,
-    resultStore: config.resultStore ?? join(config.dataFolder, 'results'),
-    workFolder: join(config.dataFolder, 'work'),
-  };
-  return { settings, temporalUiUrl: temporal.value.uiUrl, log, logPath, stop };
 }
 
 /** How long a start waits for an unavailable database. */

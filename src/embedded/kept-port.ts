@@ -39,7 +39,8 @@ async function newPort(): Promise<number> {
   throw new SetupError(`no free port found between ${lowestPort} and ${highestPort} in ${maxTries} tries`);
 }
 
-function isFree(port: number): Promise<boolean> {
+/** Whether nothing listens on this port of 127.0.0.1. */
+export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(false));

@@ -9,8 +9,8 @@ export type ServerProgram = {
   readonly name: string;
   /** Starts it once. */
   readonly start: () => Promise<ChildProcess>;
-  /** Asks it once whether it serves us. Throws when it never will. */
-  readonly serves: () => Promise<boolean>;
+  /** Asks it once whether this child, and not another program at its address, serves us. Throws when it never will. */
+  readonly serves: (child: ChildProcess) => Promise<boolean>;
   /** A server that does not serve within this time is stopped, and the start has failed. */
   readonly readyWithinMs: number;
   /** Starts that may fail before the first one that serves; none begins later than `readyWithinMs`. */
@@ -74,7 +74,8 @@ async function startOnce(program: ServerProgram, signal?: AbortSignal): Promise<
     for (const deadline = Date.now() + program.readyWithinMs; Date.now() < deadline; await pause(lookEveryMs)) {
       signal?.throwIfAborted();
       if (hasEnded(child)) return undefined;
-      if (await program.serves()) return child;
+      // One that has ended meanwhile was not what answered.
+      if ((await program.serves(child)) && !hasEnded(child)) return child;
     }
   } catch (error) {
     await end(program, child);

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Config } from '../config.ts';
 import { errorCode, SetupError } from '../domain/errors.ts';
@@ -10,7 +9,8 @@ import { keptPort } from './kept-port.ts';
 import { runServer } from './own-server.ts';
 import { type Account, postgresAccount, postgresBinaries } from './postgres-binaries.ts';
 import { clusterFolderOf, ensureCluster, postgresSurroundings, readPassword, superuser } from './postgres-cluster.ts';
-import { commandOf, stopProcess } from './running-process.ts';
+import { clearStalePid, findPostmaster, recordedPostmaster } from './postmaster.ts';
+import { stopProcess } from './running-process.ts';
 import { boundServerLog, openServerLog, serverLogTail } from './server-log.ts';
 
 export type Postgres = {
@@ -76,7 +76,12 @@ export async function startPostgres({ folder: given, log, signal }: PostgresOpti
       await clearStalePid(cluster);
       return spawnPostmaster({ program: binaries.postgres, cluster, account, port, logFile });
     },
-    serves: () => serves(folder, port, password),
+    serves: async (child) => {
+      // While ours was down, the server of a copied folder may have taken the port, and it has the same password.
+      const recorded = await recordedPostmaster(cluster);
+      if (recorded?.isReady !== true || recorded.pid !== child.pid) return false;
+      return serves(folder, port, password);
+    },
     // After a hard crash it replays what it wrote since the last checkpoint: seconds, seldom a minute.
     readyWithinMs: 120_000,
     // One that is killed leaves backends that need some time to notice; until then a new one refuses to start.
@@ -180,49 +185,10 @@ async function withClient(url: string, use: (client: Client) => Promise<unknown>
   }
 }
 
-type Postmaster = { readonly pid: number; readonly port: number };
-
-/** The first line of its pid file is the pid, the fourth the port; the lines appear one after another while it starts. */
-async function recordedPostmaster(cluster: string): Promise<Postmaster | undefined> {
-  const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
-  const [pid, port] = [Number(lines[0]), Number(lines[3])];
-  return Number.isInteger(pid) && pid > 0 ? { pid, port } : undefined;
-}
-
-/** The server that runs on this cluster folder, also one of an earlier process; identified by its port. */
-async function findPostmaster(cluster: string): Promise<Postmaster | undefined> {
-  const recorded = await recordedPostmaster(cluster);
-  const command = recorded && (await commandOf(recorded.pid));
-  return command?.includes('postgres') === true && command.includes(` -p ${recorded?.port} `) ? recorded : undefined;
-}
-
 /** Stops a server that a killed process left running, because two cannot run on one cluster. */
 async function stopOrphan(cluster: string, log: (message: string) => void): Promise<void> {
   const orphan = await findPostmaster(cluster);
   if (orphan === undefined) return;
   log(`PostgreSQL was still running (process ${orphan.pid}); starting it anew.`);
   await stopProcess(orphan.pid, async () => (await findPostmaster(cluster))?.pid !== orphan.pid, stopSteps);
-}
-
-/**
- * Removes a `postmaster.pid` that would stop PostgreSQL for no reason: its pid belongs to another program since a crash of the
- * machine, or to a zombie that is never reaped (containers without an init). Call it only when no server of ours runs there.
- * A file whose pid is free stays: PostgreSQL itself finds it stale, and uses it to find surviving backends.
- */
-async function clearStalePid(cluster: string, reapWaitMs = 3_000): Promise<void> {
-  for (const deadline = Date.now() + reapWaitMs; ; await pause(30)) {
-    const recorded = await recordedPostmaster(cluster);
-    if (recorded === undefined || !pidIsTaken(recorded.pid)) return;
-    if ((await commandOf(recorded.pid)) === undefined && Date.now() < deadline) continue;
-    return rm(join(cluster, 'postmaster.pid'), { force: true });
-  }
-}
-
-/** Also true for a zombie. PostgreSQL asks in the same way, and for it a pid of another account counts as free. */
-function pidIsTaken(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { SetupError } from '../domain/errors.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
-import { keptPort } from './kept-port.ts';
+import { isFree, keptPort } from './kept-port.ts';
 import { runServer } from './own-server.ts';
 import { commandOf, stopProcess } from './running-process.ts';
 import { boundServerLog, openServerLog, serverLogTail } from './server-log.ts';
@@ -78,8 +78,11 @@ export async function startTemporal({
   const args = Object.entries(options).flatMap(([name, value]) => [name, String(value)]);
   const server = await runServer({
     name: 'Temporal',
-    start: () =>
-      spawnTemporal(cliPath, folder, ['server', 'start-dev', ...args, ...fairness, '--ui-disable-news-fetch']),
+    start: async () => {
+      // While ours was down another installation may have taken the port, and its Temporal would answer us.
+      if (!(await isFree(port))) throw new SetupError(`port ${port} of 127.0.0.1 is taken by another program`);
+      return spawnTemporal(cliPath, folder, ['server', 'start-dev', ...args, ...fairness, '--ui-disable-news-fetch']);
+    },
     serves: async () => (await isListening(port)) && (await knowsSearchAttributes(address, namespace)),
     // A new one is there within a second; a loaded machine or a large database takes longer.
     readyWithinMs: 60_000,
@@ -164,11 +167,14 @@ async function knowsSearchAttributes(address: string, namespace: string): Promis
   }
 }
 
-/** The pid file is checked against the command line, since the pid may belong to another program by now. */
+/**
+ * The pid file is checked against the command line, since the pid may belong to another program by now; and the file of a copied
+ * folder names the server of the original, whose database has another name, so the whole name counts.
+ */
 async function stopOrphan(folder: string, log: (message: string) => void): Promise<void> {
   const pid = Number(await readFile(join(folder, 'pid'), 'utf8').catch(() => ''));
   if (!Number.isInteger(pid) || pid <= 0) return;
-  const isGone = async () => (await commandOf(pid))?.includes(databaseOf(folder)) !== true;
+  const isGone = async () => (await commandOf(pid))?.includes(` --db-filename ${databaseOf(folder)} `) !== true;
   if (await isGone()) return;
   log(`Temporal was still running (process ${pid}); starting it anew.`);
   await stopProcess(pid, isGone, stopSteps);

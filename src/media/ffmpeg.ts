@@ -1,4 +1,4 @@
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import type { Readable } from 'node:stream';
 import type { Ffmpeg, FfmpegRun } from '../domain/ports.ts';
@@ -45,17 +45,13 @@ const protocolOptions = ['-protocol_whitelist', 'file,pipe'];
 /** The end of the child's standard error that an error carries: enough for the reason, bounded for the log. */
 const stderrTailCharacters = 4096;
 
-type Child = ChildProcessByStdio<null, Readable, Readable>;
-
 /** Finds the binary once (throws when there is none, see `ffmpegBinary`) and answers the function that runs it. */
 export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
   const binary = ffmpegBinary(options.path);
   return async (run) => {
     run.signal.throwIfAborted();
     const args = [...globalOptions, ...beforeEachInput(run.args)];
-    const child = spawn(binary, args, { cwd: run.cwd, stdio: ['ignore', 'pipe', 'pipe'] });
-    lowerPriority(child.pid);
-    await watched(child, run);
+    await watched(spawn(binary, args, { cwd: run.cwd, stdio: ['ignore', 'pipe', 'pipe'] }), run);
   };
 }
 
@@ -74,18 +70,21 @@ function beforeEachInput(args: readonly string[]): string[] {
   return args.flatMap((arg) => (arg === '-i' ? [...protocolOptions, arg] : [arg]));
 }
 
-async function watched(child: Child, run: FfmpegRun): Promise<void> {
+async function watched(child: ChildProcess, run: FfmpegRun): Promise<void> {
+  // First: a child that could not be started says so by an event, and has no pipes when there was no file descriptor for them.
+  const ending = ended(child);
   const kill = () => child.kill('SIGKILL');
   const stall = watchForStall(run.stallMs ?? longestStallMs, kill);
-  run.signal.addEventListener('abort', kill, { once: true });
-  const stderr = tailOf(child.stderr);
-  const onFrame = (frames: number) => {
-    stall.sawFrames(frames);
-    run.onFrame?.(frames);
-  };
-  child.stdout.setEncoding('utf8').on('data', frameCounter(onFrame));
   try {
-    const { error: cause, ...end } = await ended(child);
+    run.signal.addEventListener('abort', kill, { once: true });
+    lowerPriority(child.pid);
+    const stderr = tailOf(child.stderr);
+    const onFrame = (frames: number) => {
+      stall.sawFrames(frames);
+      run.onFrame?.(frames);
+    };
+    child.stdout?.setEncoding('utf8').on('data', frameCounter(onFrame));
+    const { error: cause, ...end } = await ending;
     run.signal.throwIfAborted();
     if (end.exitCode !== 0) throw new FfmpegError({ ...end, stalled: stall.isSeen(), stderr: stderr(), cause });
   } finally {
@@ -114,16 +113,16 @@ function watchForStall(stallMs: number, kill: () => void) {
 type End = { readonly exitCode: number | null; readonly killedBy: string | null; readonly error?: Error };
 
 /** Waits for `close`, not `exit`: after it nothing writes to the folder or the pipes. Never rejects. */
-function ended(child: Child): Promise<End> {
+function ended(child: ChildProcess): Promise<End> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ exitCode: null, killedBy: null, error }));
     child.once('close', (exitCode, killedBy) => resolve({ exitCode, killedBy }));
   });
 }
 
-function tailOf(stream: Readable): () => string {
+function tailOf(stream: Readable | null): () => string {
   let tail = '';
-  stream.setEncoding('utf8').on('data', (text: string) => {
+  stream?.setEncoding('utf8').on('data', (text: string) => {
     tail = (tail + text).slice(-stderrTailCharacters);
   });
   return () => tail.trim();

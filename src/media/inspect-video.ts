@@ -28,8 +28,8 @@ export function createVideoInspector(ffmpeg: Ffmpeg): InspectVideo {
   };
 }
 
-/** An ffmpeg that was killed or made no progress is a fault of this machine, not of the file. */
+/** An ffmpeg that was not started, was killed or made no progress is a fault of this machine, not of the file. */
 function isFaultOfFile(error: unknown): boolean {
   if (error instanceof VideoFileError) return true;
-  return error instanceof FfmpegError && error.failure.killedBy === null && !error.failure.stalled;
+  return error instanceof FfmpegError && error.failure.exitCode !== null && !error.failure.stalled;
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { Client } from 'pg';
 import { findPostgres, startPostgres, type Postgres } from '../../src/embedded/postgres.ts';
 import { commandOf } from '../../src/embedded/running-process.ts';
 import { awkwardFolder, runStarter, until } from '../support/embedded-processes.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 async function sql(url: string, text: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url });
@@ -123,6 +124,43 @@ test('the pid file of a dead server that nobody ever reaps does not block', asyn
   await stalePidFile(t, folder, 'sleep 0.1 & echo $!; exec sleep 60');
   const second = await start(t, folder);
   assert.deepEqual(await sql(second.url, 'select 1'), [1]);
+});
+
+/** A running server, and one on a copy of its folder, which was made while it ran: pid file, port and password came along. */
+async function startOriginalAndCopy(t: TestContext) {
+  const [folder, copiedFolder] = [await awkwardFolder(), await awkwardFolder()];
+  const original = await start(t, folder);
+  await sql(original.url, "create table kept as select 'original' as word");
+  await sql(original.url, 'checkpoint');
+  execFileSync('cp', ['-a', folder, copiedFolder]);
+  assert.equal(await findPostgres(copiedFolder), undefined);
+  return { original, pid: original.pid, copy: await start(t, copiedFolder) };
+}
+
+test('a copied folder gets a server and a port of its own, and the server of the original runs on', async (t) => {
+  const { original, pid, copy } = await startOriginalAndCopy(t);
+  assert.deepEqual(copy.log, []);
+  assert.notEqual(copy.port, original.port);
+  await sql(copy.url, "update kept set word = 'copy'");
+  assert.deepEqual(await sql(copy.url, 'select word from kept'), ['copy']);
+  assert.deepEqual(await sql(original.url, 'select word from kept'), ['original']);
+  assert.equal(original.pid, pid);
+  assert.equal(original.log.length, 1);
+});
+
+test("a server that has died is not replaced by that of a copied folder, which has its password, at the server's address", async (t) => {
+  const { original, pid, copy } = await startOriginalAndCopy(t);
+  await sql(copy.url, "update kept set word = 'copy'");
+  const isTaken = startTcpProxy(`127.0.0.1:${copy.port}`, original.port);
+  process.kill(pid, 'SIGKILL');
+  const proxy = await isTaken;
+  t.after(() => proxy.close());
+  const says = (what: string) => original.log.some((message) => message.includes(what));
+  await until(() => says('does not start') || says('runs again'), 'a word about the start');
+  assert.ok(!says('runs again'));
+  await proxy.close();
+  await until(() => says('runs again'), 'the server');
+  assert.deepEqual(await sql(original.url, 'select word from kept'), ['original']);
 });
 
 test('a creation that was cut short leaves nothing behind and does not block', async (t) => {

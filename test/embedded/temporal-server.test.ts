@@ -8,6 +8,7 @@ import { commandOf } from '../../src/embedded/running-process.ts';
 import { startTemporal, type TemporalServer } from '../../src/embedded/temporal-server.ts';
 import { awkwardFolder, runStarter, until } from '../support/embedded-processes.ts';
 import { testTemporalCli } from '../support/embedded-temporal-cli.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const namespace = 'videogen';
 
@@ -98,6 +99,31 @@ test('the pid file of a crashed machine, whose pid is another program today, har
   await writeFile(join(folder, 'pid'), `${program.pid}\n`);
   await start(t, folder);
   assert.equal(await commandOf(program.pid ?? 0), 'sleep 60');
+});
+
+test('the pid file of a copied folder, whose original runs and has a longer name, harms nobody', async (t) => {
+  const folder = await awkwardFolder();
+  await mkdir(folder, { recursive: true });
+  const original = ['--db-filename', join('/original', folder, 'temporal.db'), '--more'];
+  const idle = ['-e', 'setInterval(() => 0, 1000)', '--', ...original];
+  const program = spawn(process.execPath, idle, { stdio: 'ignore' });
+  t.after(() => program.kill('SIGKILL'));
+  await writeFile(join(folder, 'pid'), `${program.pid}\n`);
+  assert.deepEqual((await start(t, folder)).log, []);
+  assert.ok(await commandOf(program.pid ?? 0));
+});
+
+test("a server that has died is not replaced by another installation's at its address", async (t) => {
+  const [server, other] = [await start(t, await awkwardFolder()), await start(t)];
+  const isTaken = startTcpProxy(other.address, Number(new URL(`tcp://${server.address}`).port));
+  process.kill(server.pid, 'SIGKILL');
+  const proxy = await isTaken;
+  t.after(() => proxy.close());
+  const says = (what: string) => server.log.some((message) => message.includes(what));
+  await until(() => says('is taken') || says('runs again'), 'a word about the start');
+  assert.ok(!says('runs again'));
+  await proxy.close();
+  await until(() => says('runs again'), 'the server');
 });
 
 test('a damaged database is told in a sentence with the way out, which works, and nothing is left running', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -61,6 +61,20 @@ test('a failure carries the exit code and the end of what ffmpeg wrote', async (
     assert.match(error.message, /exit code 1: .*missing\.mp4/s);
     return error.message.length < 5000;
   });
+});
+
+test('a run for which no file descriptor is left is a failure like any other, and the process goes on', () => {
+  const module = new URL('../../src/media/ffmpeg.js', import.meta.url).href;
+  const program = `import { openSync } from 'node:fs';
+    import { createFfmpeg } from ${JSON.stringify(module)};
+    const ffmpeg = createFfmpeg({ path: ${JSON.stringify(shippedFfmpeg())} });
+    try { for (;;) openSync('/dev/null'); } catch {}
+    await ffmpeg({ args: ['-version'], cwd: '/', signal: new AbortController().signal })
+      .catch(({ name, failure, cause }) => console.log(name, failure.exitCode, cause.code));`;
+  // It ends by itself, since no timer is left.
+  const limited = ['-c', 'ulimit -n 100; exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', program];
+  const { status, stdout, stderr } = spawnSync('/bin/sh', limited, { encoding: 'utf8', timeout: 120_000 });
+  assert.deepEqual([status, stdout, stderr], [0, 'FfmpegError null EMFILE\n', '']);
 });
 
 test('a file cannot make ffmpeg fetch an address', async (t) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Ffmpeg } from '../../src/domain/ports.ts';
 import { TaskFault } from '../../src/domain/errors.ts';
+import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
 import { isPosterOf } from '../../src/media/poster.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
@@ -36,6 +37,15 @@ test('without a poster, or with a bad one, it is made from the video, and the ba
     assert.equal(await isPosterOf(posterPath, clipSize), true);
   }
   assert.equal(await readFile(deliveredPoster, 'utf8'), 'not found');
+});
+
+test('an ffmpeg that could not be started is no fault of the video', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { path: videoPath } = await copyInstantClip(folder);
+  const failure = { exitCode: null, killedBy: null, stalled: false, stderr: '' };
+  const unavailable: Ffmpeg = () => Promise.reject(new FfmpegError(failure));
+  const order = { videoPath, deliveredPoster: undefined, posterPath: join(folder, 'made.jpg'), signal };
+  await assert.rejects(createVideoInspector(unavailable)(order), { name: 'FfmpegError' });
 });
 
 test('a poster does not make a video of what is none', async (t) => {

@@ -60,6 +60,13 @@ test('a damaged file of Temporal is told, with the way out, and our PostgreSQL i
   );
 });
 
+test('a secret that cannot be read is told, and our servers, which run by then, are stopped', async (t) => {
+  const data = await emptyFolder(t);
+  await mkdir(join(data, 'secret'));
+  const { stderr } = await failedStart(t, 'cli', { VIDEOGEN_DATA: data, VIDEOGEN_SECRET: '' });
+  assert.match(stderr, /^The secret in .*secret cannot be read \(EISDIR\)\. /);
+});
+
 type Account = { readonly uid?: number; readonly gid?: number };
 
 async function failedStart(t: TestContext, name: 'cli' | 'worker', extra: NodeJS.ProcessEnv, account: Account = {}) {

@@ -12,8 +12,8 @@ export type TcpProxy = {
   close(): Promise<void>;
 };
 
-/** Starts a proxy to `target` (host:port). */
-export async function startTcpProxy(target: string): Promise<TcpProxy> {
+/** Starts a proxy to `target` (host:port), on a free port unless one is given; one that is taken is waited for. */
+export async function startTcpProxy(target: string, wantedPort = 0): Promise<TcpProxy> {
   const { hostname, port: targetPort } = new URL(`tcp://${target}`);
   const sockets = new Set<Socket>();
   let isCut = false;
@@ -40,7 +40,11 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     }
   });
   await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
+    const listen = () => server.listen(wantedPort, '127.0.0.1');
+    server.once('listening', resolve);
+    // Tried again in every turn of the event loop, so that nothing else in this process is faster.
+    server.on('error', () => setImmediate(listen));
+    listen();
   });
   const { port } = server.address() as AddressInfo; // a listening TCP server has one
   const breakAll = () => {

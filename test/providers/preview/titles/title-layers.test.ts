@@ -48,6 +48,13 @@ test('a prompt without a word gives the name of the model', async () => {
   assert.deepEqual(dot, named);
 });
 
+test('a prompt that breaks where nothing has ink has its titles, too', async () => {
+  const joiner = '\u200d';
+  const prompts = [`hello ${joiner.repeat(500)}`, `hello${` ${joiner}`.repeat(300)}`, `${joiner.repeat(700)}x`];
+  prompts.push('hello \u2800 world', `${'w'.repeat(129)}\u2764\ufe0f`, `${','.repeat(200)} hello world`);
+  for (const prompt of prompts) assert.ok((await inkOf(prompt)) > 0);
+});
+
 test('markup in a prompt is text', async () => {
   assert.ok((await inkOf('<span size="200pt">big</span> &#0; &nosuch;')) > 3 * (await inkOf('big')));
   assert.ok((await inkOf('<b></b>')) > 0);

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { findPostgres, startPostgres } from '../../src/embedded/postgres.ts';
+import { folderArgument } from '../../src/embedded/postmaster.ts';
+import { awkwardFolder } from '../support/embedded-processes.ts';
+
+const setpriv = '/usr/bin/setpriv';
+/** As in a container, where root lacks the capability to look at the processes of other accounts. */
+const inContainer = ['--bounding-set', '-sys_ptrace', process.execPath];
+const canImitate = process.getuid?.() === 0 && spawnSync(setpriv, [...inContainer, '--version']).status === 0;
+
+test('root finds the server of another account in a container, too', { skip: !canImitate }, async (t) => {
+  const folder = await awkwardFolder();
+  const { url, stop } = await startPostgres({ folder, log: () => undefined });
+  t.after(stop);
+  assert.equal(await findPostgres(folder), url);
+  const module = new URL('../../src/embedded/postgres.js', import.meta.url).href;
+  const program = `import { findPostgres } from ${JSON.stringify(module)};
+    console.log(await findPostgres(${JSON.stringify(folder)}));`;
+  const found = execFileSync(setpriv, [...inContainer, '--input-type=module', '--eval', program], {
+    encoding: 'utf8',
+  });
+  assert.equal(found.trim(), url);
+});
+
+test('the folder is read from a command line whatever its name', () => {
+  const settings = '-p 15432 -c listen_addresses=127.0.0.1';
+  for (const folder of ['/data/postgres/cluster', "/a b/vïdeo gen's -D -p/cluster"])
+    assert.equal(folderArgument(`/opt/bin/postgres -D ${folder} ${settings}`), folder);
+  assert.equal(folderArgument('postgres: checkpointer'), undefined);
+});
