@@ -102,7 +102,7 @@ async function stageVideo(deps: ActivityDeps, taskId: string, video: GeneratedVi
   const { staged, stagedPoster } = mediaKeysOf(taskId);
   const [hasPoster] = await Promise.all([
     stagePoster(deps, stagedPoster, video.posterPath),
-    deps.media.put(staged, video.path, 'video/mp4'),
+    deps.media.put(staged, video.path),
   ]);
   return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
 }
@@ -115,6 +115,6 @@ async function stagePoster(deps: ActivityDeps, key: string, path: string | undef
   if (path === undefined) return false;
   const file = await stat(path).catch(() => undefined);
   if (file?.isFile() !== true || file.size > maxPosterBytes) return false;
-  await deps.media.put(key, path, 'image/jpeg');
+  await deps.media.put(key, path);
   return true;
 }

@@ -1,7 +1,7 @@
 import { CancelledFailure, Context } from '@temporalio/activity';
+import pTimeout from 'p-timeout';
 import { TaskFault } from '../src/domain/errors.ts';
 import type { Task } from '../src/domain/task.ts';
-import { withinMs } from '../src/domain/time-limit.ts';
 import type { GeneratedVideo, GenerationRequest, Provider } from '../src/providers/provider.ts';
 import { DatabaseAway } from '../src/stores/database.ts';
 import {
@@ -236,5 +236,5 @@ async function stopped(deps: ActivityDeps, job: OpenJob): Promise<Error> {
 /** The answer, or undefined when it fails or takes too long: the task ends without it, too. */
 function answerInTime<T>(answer: Promise<T>): Promise<T | undefined> {
   const noAnswer = () => undefined;
-  return withinMs(answerLimitMs, answer.catch(noAnswer), noAnswer);
+  return pTimeout(answer.catch(noAnswer), { milliseconds: answerLimitMs, fallback: noAnswer });
 }

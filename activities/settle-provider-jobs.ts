@@ -1,4 +1,4 @@
-import { withinMs } from '../src/domain/time-limit.ts';
+import pTimeout from 'p-timeout';
 import type { Provider, RecoveredJob } from '../src/providers/provider.ts';
 import {
   listUnsettledJobs,
@@ -77,7 +77,5 @@ function noImages(): Promise<never> {
 
 /** Rejects when there is no answer in time; the next round asks again. */
 function inTime<T>(answer: Promise<T>): Promise<T> {
-  return withinMs(answerLimitMs, answer, () => {
-    throw new Error(`the provider did not answer within ${answerLimitMs} ms`);
-  });
+  return pTimeout(answer, { milliseconds: answerLimitMs, message: 'the provider did not answer in time' });
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
+import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { Ffmpeg, FfmpegRun } from '../domain/ports.ts';
 import { ffmpegBinary } from './ffmpeg-binary.ts';
@@ -34,9 +35,6 @@ function howItEnded(failure: FfmpegFailure): string {
 
 /** A frame takes a hundredth of a second, a poster up to a few seconds; a machine that is very busy is still waited for. */
 const longestStallMs = 5 * 60_000;
-
-/** A stall is seen in this many checks, so that a time in which this process itself was frozen counts as one check only. */
-const checksUntilStalled = 8;
 
 /** Only files we wrote: an address inside a file must never make ffmpeg fetch something. */
 const globalOptions = ['-nostdin', '-hide_banner', '-loglevel', 'error', '-y', '-progress', 'pipe:1'];
@@ -74,40 +72,28 @@ async function watched(child: ChildProcess, run: FfmpegRun): Promise<void> {
   // First: a child that could not be started says so by an event, and has no pipes when there was no file descriptor for them.
   const ending = ended(child);
   const kill = () => child.kill('SIGKILL');
-  const stall = watchForStall(run.stallMs ?? longestStallMs, kill);
+  let [stalled, last] = [false, 0];
+  const onStall = () => {
+    stalled = true;
+    kill();
+  };
+  const stall = setTimeout(onStall, run.stallMs ?? longestStallMs);
   try {
     run.signal.addEventListener('abort', kill, { once: true });
     lowerPriority(child.pid);
     const stderr = tailOf(child.stderr);
-    const onFrame = (frames: number) => {
-      stall.sawFrames(frames);
+    onFrames(child.stdout, (frames) => {
+      if (frames !== last) stall.refresh();
+      last = frames;
       run.onFrame?.(frames);
-    };
-    child.stdout?.setEncoding('utf8').on('data', frameCounter(onFrame));
+    });
     const { error: cause, ...end } = await ending;
     run.signal.throwIfAborted();
-    if (end.exitCode !== 0) throw new FfmpegError({ ...end, stalled: stall.isSeen(), stderr: stderr(), cause });
+    if (end.exitCode !== 0) throw new FfmpegError({ ...end, stalled, stderr: stderr(), cause });
   } finally {
-    stall.stop();
+    clearTimeout(stall);
     run.signal.removeEventListener('abort', kill);
   }
-}
-
-/** Kills once the number of frames has been the same for `stallMs`. */
-function watchForStall(stallMs: number, kill: () => void) {
-  let [last, checks] = [0, 0];
-  const timer = setInterval(() => {
-    checks += 1;
-    if (checks === checksUntilStalled) kill();
-  }, stallMs / checksUntilStalled);
-  return {
-    sawFrames: (frames: number) => {
-      if (frames === last) return;
-      [last, checks] = [frames, 0];
-    },
-    isSeen: () => checks >= checksUntilStalled,
-    stop: () => clearInterval(timer),
-  };
 }
 
 type End = { readonly exitCode: number | null; readonly killedBy: string | null; readonly error?: Error };
@@ -128,18 +114,11 @@ function tailOf(stream: Readable | null): () => string {
   return () => tail.trim();
 }
 
-/** A report is a handful of short lines; a longer rest without a line break is not one. */
-const longestLineCharacters = 1024;
-
-/** Reads the `frame=N` lines of ffmpeg's `-progress` output from chunks that may break anywhere. */
-export function frameCounter(onFrame: (frames: number) => void): (chunk: string) => void {
-  let rest = '';
-  return (chunk) => {
-    const lines = (rest + chunk).split('\n');
-    rest = (lines.pop() ?? '').slice(-longestLineCharacters);
-    for (const line of lines) {
-      const frames = /^frame=\s*(\d+)/.exec(line)?.[1];
-      if (frames !== undefined) onFrame(Number(frames));
-    }
-  };
+/** Reads the `frame=N` lines of ffmpeg's `-progress` output. */
+function onFrames(stream: Readable | null, onFrame: (frames: number) => void): void {
+  if (!stream) return;
+  createInterface(stream).on('line', (line) => {
+    const frames = /^frame=\s*(\d+)/.exec(line)?.[1];
+    if (frames !== undefined) onFrame(Number(frames));
+  });
 }

@@ -1,5 +1,4 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { PresentedLink, ResultStore } from '../domain/ports.ts';
 import type { Task } from '../domain/task.ts';
 
 export type LinkSignerOptions = {
@@ -11,6 +10,9 @@ export type LinkSignerOptions = {
   readonly linkLifeMs?: number | undefined;
   readonly now?: (() => number) | undefined;
 };
+
+/** A link to the media route, as the client sent it. */
+export type PresentedLink = { readonly key: string; readonly expires: string; readonly signature: string };
 
 export type LinkSigner = {
   /** An absolute URL to `/media/<key>`, good from now on for the life of a link. */
@@ -53,7 +55,7 @@ function sameText(given: string, expected: string): boolean {
 }
 
 /** Fresh links to a task's video: empty until success, and again once the media has passed its retention. */
-export async function resultUrls(store: Pick<ResultStore, 'link'>, task: Task): Promise<readonly string[]> {
+export function resultUrls(store: { link(key: string): string }, task: Task): readonly string[] {
   if (task.result === undefined || task.mediaDeletedAt !== undefined) return [];
-  return [await store.link(task.result.videoKey)];
+  return [store.link(task.result.videoKey)];
 }

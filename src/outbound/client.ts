@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { AllowList } from './allow-list.ts';
 import { type ConnectionPool, createConnectionPool, type PoolLimits } from './connection-pool.ts';
-import { chunksOf, exchange, type OutboundRequest } from './exchange.ts';
+import { chunksOf, exchange, type OutboundRequest, type Read } from './exchange.ts';
 import { literalRefusal, type OwnEndpoint, targetOf } from './guard.ts';
 import { checkedAddresses, createHostLookup, type HostLookup } from './host-lookup.ts';
 import { createSlots, withDeadline } from './limits.ts';
@@ -67,8 +67,6 @@ export type GuardedClient = {
   /** Breaks off what is under way (`aborted`) and waits until it is gone; later calls are `aborted` too. */
   close(): Promise<void>;
 };
-
-type Read<T> = (response: IncomingMessage) => Promise<T>;
 
 type Unchecked = Omit<OutboundRequest, 'url' | 'addresses' | 'ca' | 'signal'> & { readonly url: string };
 

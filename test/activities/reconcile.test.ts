@@ -444,8 +444,7 @@ test('what a failed task left in the store is deleted after an hour, and its rec
   const scrap = join(folder, 'scrap.mp4');
   await writeFile(scrap, 'x');
   const world = deps();
-  for (const key of [mediaKeysOf(taskId).staged, mediaKeysOf(taskId).video])
-    await world.media.put(key, scrap, 'video/mp4');
+  for (const key of [mediaKeysOf(taskId).staged, mediaKeysOf(taskId).video]) await world.media.put(key, scrap);
   await run(activities().deleteExpiredMedia);
   assert.equal(await world.media.fetchTo(mediaKeysOf(taskId).staged, join(folder, 'out')), true);
   await administer(`alter table tasks disable trigger final_tasks_never_change`);
@@ -473,7 +472,7 @@ test('what an attempt on a worker that was cut off leaves after that is deleted,
   const world = deps();
   const scrap = join(folder, 'scrap.mp4');
   await writeFile(scrap, 'x');
-  await world.media.put(mediaKeysOf(taskId).staged, scrap, 'video/mp4');
+  await world.media.put(mediaKeysOf(taskId).staged, scrap);
   await endedAgo(25 * 60);
   assert.equal((await run(activities().deleteExpiredMedia)).deleted, 0);
   await endedAgo(26 * 60 + 1);

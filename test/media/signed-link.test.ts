@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PresentedLink } from '../../src/domain/ports.ts';
-import { createLinkSigner } from '../../src/media/signed-link.ts';
+import { createLinkSigner, type PresentedLink } from '../../src/media/signed-link.ts';
 
 const secret = 'a secret of the installation that nobody knows';
 const key = 'results/0193/video.mp4';

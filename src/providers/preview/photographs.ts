@@ -3,7 +3,6 @@ import pLimit from 'p-limit';
 import sharp from 'sharp';
 import type { FrameSize } from '../../domain/frame-size.ts';
 import type { ReferenceImage } from '../../domain/ports.ts';
-import { TaskFault } from '../../domain/errors.ts';
 import type { Layer, Still, Stretch } from './layers.ts';
 
 type Side = keyof FrameSize;
@@ -65,16 +64,12 @@ async function cut(image: ReferenceImage, strip: FrameSize, scale: number): Prom
     const spare = size(side) - strip[side];
     return Math.round(Math.max(0, Math.min(spare, middle[side] * size(side) - strip[side] / 2)));
   };
-  try {
-    const rgba = await sharp(await readFile(image.path))
-      .resize(size('widthPx'), size('heightPx'), { fit: 'fill' })
-      .extract({ left: start('widthPx'), top: start('heightPx'), width: strip.widthPx, height: strip.heightPx })
-      .toColourspace('srgb')
-      .ensureAlpha()
-      .raw()
-      .toBuffer();
-    return { ...strip, rgba };
-  } catch (cause) {
-    throw new TaskFault('image_invalid', 'A reference image cannot be read.', { cause });
-  }
+  const rgba = await sharp(await readFile(image.path))
+    .resize(size('widthPx'), size('heightPx'), { fit: 'fill' })
+    .extract({ left: start('widthPx'), top: start('heightPx'), width: strip.widthPx, height: strip.heightPx })
+    .toColourspace('srgb')
+    .ensureAlpha()
+    .raw()
+    .toBuffer();
+  return { ...strip, rgba };
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -5,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Ffmpeg } from '../../domain/ports.ts';
 import { TaskFault } from '../../domain/errors.ts';
 import type { GeneratedVideo, GenerationRequest, Provider } from '../provider.ts';
-import { readFaults, type Faults } from './faults.ts';
+import { readFaults } from './faults.ts';
 import { renderFilm, type Film } from './render-film.ts';
 
 export type PreviewDeps = {
@@ -29,7 +30,7 @@ export function createPreviewProvider(deps: PreviewDeps): Provider {
       return jobIdOf(request);
     },
     recover: async (request) => ({ kind: 'found', jobId: jobIdOf(request) }),
-    follow: (_jobId, request, report, signal) => follow(deps, request, rising(report), signal),
+    follow: (_jobId, request, report, signal) => follow(deps, request, report, signal),
     result: async () => undefined,
     cancel: async () => undefined,
   };
@@ -47,39 +48,28 @@ async function follow(
   signal: AbortSignal,
 ): Promise<GeneratedVideo> {
   signal.throwIfAborted();
-  const { faults, title } = readFaults(request.input.prompt, deps.faults);
+  const { faults, slowSeconds, title } = readFaults(request.input.prompt, deps.faults);
   report(0);
-  await beSlow(faults.slowSeconds, report, signal);
-  if (faults.reject) throw new TaskFault('content_rejected', 'The prompt was rejected by the content policy.');
-  if (faults.hang) await untilAborted(signal);
+  await beSlow(slowSeconds, report, signal);
+  if (faults.has('reject')) throw new TaskFault('content_rejected', 'The prompt was rejected by the content policy.');
+  if (faults.has('crash')) throw new TaskFault('internal', stopped);
+  if (faults.has('hang')) await untilAborted(signal);
   const images = await request.images();
-  const video = faults.instant
+  const video = faults.has('instant')
     ? await copyInstantClip(request.workFolder)
-    : await render(deps, { ...request, title, images }, faults, report, signal);
+    : await render(deps, { ...request, title, images }, report, signal);
   report(100);
   return video;
 }
 
-async function render(
-  deps: PreviewDeps,
-  film: Film,
-  faults: Faults,
-  report: Report,
-  signal: AbortSignal,
-): Promise<GeneratedVideo> {
-  const renderer = new AbortController();
-  const onProgress = (share: number) => {
-    if (faults.crash && share > 0) renderer.abort(new Error('the renderer was killed because the prompt asked for it'));
-    report(100 * share);
-  };
-  const either = AbortSignal.any([signal, renderer.signal]);
+const stopped = 'The renderer stopped before the video was finished.';
+
+async function render(deps: PreviewDeps, film: Film, report: Report, signal: AbortSignal): Promise<GeneratedVideo> {
   try {
-    return await renderFilm(deps.ffmpeg, film, onProgress, either);
+    return await renderFilm(deps.ffmpeg, film, report, signal);
   } catch (cause) {
     signal.throwIfAborted();
-    if (cause instanceof TaskFault) throw cause;
-    const failMsg = 'The renderer stopped before the video was finished.';
-    throw new TaskFault('internal', failMsg, { retryable: !faults.crash, cause });
+    throw new TaskFault('internal', stopped, { retryable: true, cause });
   }
 }
 
@@ -105,17 +95,6 @@ async function beSlow(seconds: number, report: Report, signal: AbortSignal): Pro
 
 /** Bounded by the deadline of the task alone, which is what `[[hang]]` is there to show. */
 async function untilAborted(signal: AbortSignal): Promise<never> {
-  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  await once(signal, 'abort');
   throw signal.reason;
-}
-
-/** Reports whole per cent, each once, never a smaller one after a larger. */
-function rising(report: Report): Report {
-  let last = -1;
-  return (progress) => {
-    const whole = Math.floor(Math.min(100, progress));
-    if (whole <= last) return;
-    last = whole;
-    report(whole);
-  };
 }
