@@ -32,7 +32,8 @@ export async function writeStills(folder: string, stills: readonly Still[]): Pro
 const colours = 'scale=out_color_matrix=bt709:out_range=tv';
 
 /**
- * The filter graph that lays the layers over the first, which is as large as the frame, and gives `[film]`. Colour is
+ * The filter graph that lays the layers over the first, which is as large as the frame, and gives `[film]`. Its end is
+ * set here: `-frames:v` would end the sound, too, at whatever moment the encoder had come to by then. Colour is
  * reduced at the end: `overlay` moves pictures of reduced colour by pairs of pixels, which is seen as a shiver.
  */
 export function layersGraph(layers: readonly Layer[], filmFrames: number): string {

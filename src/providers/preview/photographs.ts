@@ -5,8 +5,6 @@ import type { FrameSize } from '../../domain/frame-size.ts';
 import type { ReferenceImage } from '../../domain/ports.ts';
 import type { Layer, Still, Stretch } from './layers.ts';
 
-type Side = keyof FrameSize;
-
 /** Half a second, or a third of a shot where shots are short. */
 const longestFadeFrames = 12;
 
@@ -59,8 +57,8 @@ async function shotOf(image: ReferenceImage, frame: FrameSize, time: Stretch, is
 
 /** From bytes, never by path: the media room closes sharp's readers of files for the whole process. */
 async function cut(image: ReferenceImage, strip: FrameSize, scale: number): Promise<Still> {
-  const size = (side: Side) => Math.max(strip[side], Math.round(image[side] * scale));
-  const start = (side: Side) => {
+  const size = (side: keyof FrameSize) => Math.max(strip[side], Math.round(image[side] * scale));
+  const start = (side: keyof FrameSize) => {
     const spare = size(side) - strip[side];
     return Math.round(Math.max(0, Math.min(spare, middle[side] * size(side) - strip[side] / 2)));
   };

@@ -7,7 +7,7 @@ import type { Ffmpeg } from '../../domain/ports.ts';
 import { TaskFault } from '../../domain/errors.ts';
 import type { GeneratedVideo, GenerationRequest, Provider } from '../provider.ts';
 import { readFaults } from './faults.ts';
-import { renderFilm, type Film } from './render-film.ts';
+import { renderFilm } from './render-film.ts';
 
 export type PreviewDeps = {
   readonly ffmpeg: Ffmpeg;
@@ -22,13 +22,12 @@ type Report = (progress: number) => void;
  * is involved. The same request gives the same film, so a job needs no memory and can always be followed again.
  */
 export function createPreviewProvider(deps: PreviewDeps): Provider {
+  // Known from the task alone: whether a lost `submit` was ever made does not matter.
+  const jobIdOf = ({ taskId }: GenerationRequest) => `preview-${taskId}`;
   return {
     name: 'preview',
     isLocal: true,
-    submit: async (request, signal) => {
-      signal.throwIfAborted();
-      return jobIdOf(request);
-    },
+    submit: async (request) => jobIdOf(request),
     recover: async (request) => ({ kind: 'found', jobId: jobIdOf(request) }),
     follow: (_jobId, request, report, signal) => follow(deps, request, report, signal),
     result: async () => undefined,
@@ -36,41 +35,27 @@ export function createPreviewProvider(deps: PreviewDeps): Provider {
   };
 }
 
-/** The id is known from the task alone: whether a lost `submit` was ever made does not matter. */
-function jobIdOf(request: GenerationRequest): string {
-  return `preview-${request.taskId}`;
-}
-
 async function follow(
-  deps: PreviewDeps,
+  { ffmpeg, faults: isObeyed }: PreviewDeps,
   request: GenerationRequest,
   report: Report,
   signal: AbortSignal,
 ): Promise<GeneratedVideo> {
   signal.throwIfAborted();
-  const { faults, slowSeconds, title } = readFaults(request.input.prompt, deps.faults);
+  const { faults, slowSeconds, title } = readFaults(request.input.prompt, isObeyed);
   report(0);
   await beSlow(slowSeconds, report, signal);
   if (faults.has('reject')) throw new TaskFault('content_rejected', 'The prompt was rejected by the content policy.');
-  if (faults.has('crash')) throw new TaskFault('internal', stopped);
-  if (faults.has('hang')) await untilAborted(signal);
+  if (faults.has('crash')) throw new TaskFault('internal', 'The renderer stopped before the video was finished.');
+  // Bounded by the deadline of the task alone, which is what it is there to show.
+  if (faults.has('hang')) await once(signal, 'abort');
+  signal.throwIfAborted();
   const images = await request.images();
   const video = faults.has('instant')
     ? await copyInstantClip(request.workFolder)
-    : await render(deps, { ...request, title, images }, report, signal);
+    : await renderFilm(ffmpeg, { ...request, title, images }, report, signal);
   report(100);
   return video;
-}
-
-const stopped = 'The renderer stopped before the video was finished.';
-
-async function render(deps: PreviewDeps, film: Film, report: Report, signal: AbortSignal): Promise<GeneratedVideo> {
-  try {
-    return await renderFilm(deps.ffmpeg, film, report, signal);
-  } catch (cause) {
-    signal.throwIfAborted();
-    throw new TaskFault('internal', stopped, { retryable: true, cause });
-  }
 }
 
 /**
@@ -91,10 +76,4 @@ async function beSlow(seconds: number, report: Report, signal: AbortSignal): Pro
     await delay(stepMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     report((90 * (passedMs + stepMs)) / (seconds * 1000));
   }
-}
-
-/** Bounded by the deadline of the task alone, which is what `[[hang]]` is there to show. */
-async function untilAborted(signal: AbortSignal): Promise<never> {
-  await once(signal, 'abort');
-  throw signal.reason;
 }

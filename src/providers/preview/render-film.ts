@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { frameSize } from '../../domain/frame-size.ts';
 import type { Ffmpeg, ReferenceImage } from '../../domain/ports.ts';
 import type { GeneratedVideo, GenerationRequest } from '../provider.ts';
-import { encoderArguments } from './encoding.ts';
 import { framesPerSecond, layersGraph, writeStills, type Layer } from './layers.ts';
 import { photographs } from './photographs.ts';
 import { createRandom, filmSeed } from './random.ts';
@@ -11,6 +10,22 @@ import { choosePalette, drawn } from './scenes/drawing.ts';
 import { scene } from './scenes/scenes.ts';
 import { samplesPerSecond, soundtrack } from './soundtrack.ts';
 import { titleLayers } from './titles/title-layers.ts';
+
+/** Three threads suit two cores and give the same bytes on any number of them. */
+const encodedPicture = ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '20', '-profile:v', 'high'].concat(
+  ['-pix_fmt', 'yuv420p', '-r', `${framesPerSecond}`, '-g', '48', '-threads', '3', '-flags:v', '+bitexact'],
+  ['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv'],
+);
+const encodedSound = ['-c:a', 'aac', '-b:a', '160k', '-ar', '48000', '-ac', '2', '-flags:a', '+bitexact'];
+
+/** The index comes first, so that the film plays while it loads; nothing tells when or with what it was made. */
+const container = ['-f', 'mp4', '-movflags', '+faststart', '-map_metadata', '-1', '-fflags', '+bitexact'];
+
+/** How `[film]`, and the sound of the given input, become the file. */
+export function encoderArguments(withSound: boolean, soundInput: number): string[] {
+  const sound = withSound ? ['-map', `${soundInput}:a`, ...encodedSound] : ['-an'];
+  return ['-map', '[film]', ...encodedPicture, ...sound, ...container];
+}
 
 /** What a film is made from; `title` is what of the prompt is to be shown. */
 export type Film = Pick<GenerationRequest, 'model' | 'input' | 'workFolder'> & {
@@ -42,11 +57,9 @@ export async function renderFilm(
   const layers: readonly Layer[] = [...picture, ...titles];
   const stills = await writeStills(workFolder, layers);
   signal.throwIfAborted();
+  const encoded = encoderArguments(input.generateAudio, layers.length);
   await ffmpeg({
-    args: [...stills, ...sound, '-filter_complex', layersGraph(layers, filmFrames)].concat(
-      encoderArguments(input.generateAudio, layers.length),
-      'video.mp4',
-    ),
+    args: [...stills, ...sound, '-filter_complex', layersGraph(layers, filmFrames), ...encoded, 'video.mp4'],
     cwd: workFolder,
     signal,
     onFrame: (frames) => report(Math.min(100, (100 * frames) / filmFrames)),

@@ -49,20 +49,18 @@ test('an abort kills the renderer and comes back with its reason', async (t) => 
   assert.ok(reached > 0 && reached < 90, `the film was ${reached} percent done`);
 });
 
-test('a renderer that dies is an internal fault that may be tried again', async (t) => {
+test('a renderer that dies decides nothing about the task, so it is tried again', async (t) => {
   const provider = createPreviewProvider({ ffmpeg: dies, faults: false });
   const request = generationRequest(await temporaryFolder(t));
-  await assert.rejects(
-    provider.follow('job', request, () => undefined, open()),
-    fault('internal', true),
-  );
+  const film = provider.follow('job', request, () => undefined, open());
+  await assert.rejects(film, (error) => error instanceof Error && !(error instanceof TaskFault));
 });
 
 test('[[reject]] is refused without rendering', async (t) => {
   await assert.rejects(followed(t, 'A boat [[reject]]', never), fault('content_rejected', false));
 });
 
-test('[[crash]] ends as a renderer that dies does, and trying again would not help', async (t) => {
+test('[[crash]] is an internal fault, and trying again would not help', async (t) => {
   await assert.rejects(followed(t, '[[crash]] A boat', never), fault('internal', false));
 });
 
