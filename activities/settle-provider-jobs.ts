@@ -58,13 +58,7 @@ async function findJob(deps: ActivityDeps, provider: Provider, job: UnsettledJob
   const task = await findTask(deps.db, job.taskId);
   if (task === undefined) return { kind: 'unknown' };
   const { model, input } = task.param;
-  const request = {
-    taskId: job.taskId,
-    model,
-    input,
-    workFolder: deps.workFolder,
-    images: noImages,
-  };
+  const request = { taskId: job.taskId, model, input, workFolder: deps.workFolder, images: noImages };
   const found = await inTime(provider.recover(request, AbortSignal.timeout(answerLimitMs)));
   if (found.kind === 'found') await recordProviderJob(deps.db, { ...job, jobId: found.jobId });
   return found;

@@ -382,12 +382,9 @@ for (const dies of [false, true]) {
     };
     const { param } = task;
     const request = { taskId, ...param, workFolder: folder, images: () => Promise.resolve([]) };
-    const opening = openProviderJob(
-      { ...world, providers: new Map([[frozen.name, frozen]]) },
-      task,
-      request,
-      AbortSignal.timeout(60_000),
-    );
+    const providers = new Map([[frozen.name, frozen]]);
+    const signal = AbortSignal.timeout(60_000);
+    const opening = openProviderJob({ ...world, providers }, { task, request, signal });
     await assert.rejects(opening, dies ? Killed : /given up/);
     if (dies) assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
     assert.deepEqual(
@@ -416,7 +413,8 @@ for (const end of ['success', 'fail', undefined] as const) {
       },
     };
     const providers = new Map([[frozen.name, frozen]]);
-    const opened = await openProviderJob({ ...world, providers }, task, request, AbortSignal.timeout(60_000));
+    const signal = AbortSignal.timeout(60_000);
+    const opened = await openProviderJob({ ...world, providers }, { task, request, signal });
     assert.equal(opened.jobId, jobId);
     const jobs = await listProviderJobs(database.db, taskId);
     assert.deepEqual(
