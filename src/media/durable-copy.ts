@@ -44,14 +44,14 @@ export async function durableMove(root: string, moves: readonly Move[]): Promise
 }
 
 /** Deletes the drafts that killed writers left behind. */
-export async function sweepDrafts(root: string, nowMs: number): Promise<void> {
+export async function sweepDrafts(root: string): Promise<void> {
   const folder = join(root, draftsFolder);
   const names = await readdir(folder).catch(() => []);
   for (const name of names) {
     const draft = join(folder, name);
     // A missing one has just been moved to its place by its writer.
-    const { mtimeMs } = await stat(draft).catch(() => ({ mtimeMs: nowMs }));
-    if (nowMs - mtimeMs > staleDraftMs) await rm(draft, { force: true });
+    const { mtimeMs } = await stat(draft).catch(() => ({ mtimeMs: Infinity }));
+    if (Date.now() - mtimeMs > staleDraftMs) await rm(draft, { force: true });
   }
 }
 

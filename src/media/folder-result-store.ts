@@ -23,8 +23,6 @@ export type LinkedFile = {
 
 export type ResultStore = ReturnType<typeof createFolderResultStore>;
 
-const sweepEveryMs = 60 * 60_000;
-
 /**
  * Keeps results in a folder, by key (see `contentTypeOf`), and gives out signed links to this service's own media route. Methods
  * that take keys throw for what is none, and for faults of the disk.
@@ -32,12 +30,13 @@ const sweepEveryMs = 60 * 60_000;
 export function createFolderResultStore(options: FolderResultStoreOptions) {
   const root = resolve(options.resultStore);
   const signer = createLinkSigner(options);
-  const sweep = createSweep(root, options.now ?? Date.now);
+  // Before the first write of this process; writers at the same time wait for it, too.
+  let swept: Promise<void> | undefined;
   return {
     /** Stores a copy of a file, all of it or nothing. The same key may be written again; readers see the old or the new file. */
     put: async (key: string, filePath: string): Promise<void> => {
       requireMediaKey(key);
-      await sweep();
+      await (swept ??= sweepDrafts(root).catch(() => undefined));
       await durableCopy(filePath, root, key);
     },
     /**
@@ -93,15 +92,5 @@ function linkedFile(root: string, signer: LinkSigner, link: PresentedLink): Link
     contentType,
     downloadName: link.key.split('/').slice(-2).join('-'),
     linkExpiresAt,
-  };
-}
-
-/** Sweeps before the first write of this process and then once an hour; writers at the same time do not wait for it. */
-function createSweep(root: string, now: () => number): () => Promise<void> {
-  let nextAt = -Infinity;
-  return async () => {
-    if (now() < nextAt) return;
-    nextAt = now() + sweepEveryMs;
-    await sweepDrafts(root, now());
   };
 }

@@ -6,41 +6,31 @@ export type LinkSignerOptions = {
   readonly secret: string;
   /** Base address of the service, without a slash at its end. */
   readonly publicUrl: string;
-  /** How long a link is good for; 24 hours by default. */
-  readonly linkLifeMs?: number | undefined;
   readonly now?: (() => number) | undefined;
 };
 
 /** A link to the media route, as the client sent it. */
 export type PresentedLink = { readonly key: string; readonly expires: string; readonly signature: string };
 
-export type LinkSigner = {
-  /** An absolute URL to `/media/<key>`, good from now on for the life of a link. */
-  sign(key: string): string;
-  /** The end of the link's life in Unix milliseconds, or undefined when it is altered, expired or for another key. */
-  verify(link: PresentedLink): number | undefined;
-};
+export type LinkSigner = ReturnType<typeof createLinkSigner>;
 
-const dayMs = 24 * 60 * 60_000;
+const linkLifeMs = 24 * 60 * 60_000;
 const purpose = 'videogen media links, version 1';
 
 /** Signs links to the media route: HMAC-SHA256 over key and expiry, in base64url. */
-export function createLinkSigner({
-  secret,
-  publicUrl,
-  linkLifeMs = dayMs,
-  now = Date.now,
-}: LinkSignerOptions): LinkSigner {
+export function createLinkSigner({ secret, publicUrl, now = Date.now }: LinkSignerOptions) {
   const signingKey = Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
   // No key holds a line feed, so the two parts cannot run into each other.
   const signatureOf = (key: string, expires: string) =>
     createHmac('sha256', signingKey).update(`${key}\n${expires}`).digest('base64url');
   return {
-    sign: (key) => {
+    /** An absolute URL to `/media/<key>`, good from now on for a day. */
+    sign: (key: string): string => {
       const expires = String(Math.floor((now() + linkLifeMs) / 1000));
       return `${publicUrl}/media/${key}?expires=${expires}&signature=${signatureOf(key, expires)}`;
     },
-    verify: ({ key, expires, signature }) => {
+    /** The end of the link's life in Unix milliseconds, or undefined when it is altered, expired or for another key. */
+    verify: ({ key, expires, signature }: PresentedLink): number | undefined => {
       if (!/^\d{1,12}$/.test(expires) || !sameText(signature, signatureOf(key, expires))) return undefined;
       const expiresAt = Number(expires) * 1000;
       return expiresAt > now() ? expiresAt : undefined;
