@@ -58,15 +58,10 @@ async function findJob(deps: ActivityDeps, provider: Provider, job: UnsettledJob
   const task = await findTask(deps.db, job.taskId);
   if (task === undefined) return { kind: 'unknown' };
   const { model, input } = task.param;
-  const request = { taskId: job.taskId, model, input, workFolder: deps.workFolder, images: noImages };
+  const request = { taskId: job.taskId, model, input };
   const found = await inTime(provider.recover(request, AbortSignal.timeout(answerLimitMs)));
   if (found.kind === 'found') await recordProviderJob(deps.db, { ...job, jobId: found.jobId });
   return found;
-}
-
-/** `recover` creates nothing, so it needs no images. */
-function noImages(): Promise<never> {
-  return Promise.reject(new Error('the task has ended; its images are not fetched again'));
 }
 
 /** Rejects when there is no answer in time; the next round asks again. */

@@ -1,6 +1,7 @@
 import type { FrameSize } from './frame-size.ts';
 
-// The interfaces between rooms that must not import each other: activities and providers need them; temporal and media implement them.
+// The interfaces between rooms that must not import each other. Activities, providers and media need them; temporal and media
+// implement them.
 
 /** The task, as far as Temporal knows it. */
 export type TaskToStart = { readonly taskId: string; readonly accountId: string; readonly model: string };

@@ -38,8 +38,11 @@ export async function durableCopy(source: string, root: string, path: string): P
  * once their new places are on the disk, also when an earlier move was cut off before that and left nothing to move.
  */
 export async function durableMove(root: string, moves: readonly Move[]): Promise<void> {
-  for (const { from, to } of moves)
-    if (await isThere(join(root, from))) await moveInto(join(root, from), join(root, to));
+  for (const { from, to } of moves) {
+    await moveInto(join(root, from), join(root, to)).catch(async (error: unknown) => {
+      if (await isThere(join(root, from))) throw error;
+    });
+  }
   await syncFolders(root, ...moves.map(({ to }) => to));
 }
 

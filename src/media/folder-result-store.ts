@@ -30,7 +30,7 @@ export type ResultStore = ReturnType<typeof createFolderResultStore>;
 export function createFolderResultStore(options: FolderResultStoreOptions) {
   const root = resolve(options.resultStore);
   const signer = createLinkSigner(options);
-  // Before the first write of this process; writers at the same time wait for it, too.
+  // Once in a process, before its first write.
   let swept: Promise<void> | undefined;
   return {
     /** Stores a copy of a file, all of it or nothing. The same key may be written again; readers see the old or the new file. */

@@ -10,7 +10,7 @@ const goodMoment = 0.4;
 /** A JPEG has the colours of BT.601 in their full range; ffmpeg 4.1 cannot change both in one step. */
 const jpegColours = 'scale=out_color_matrix=bt601,format=yuv420p,scale=out_range=pc';
 
-/** Writes the picture at 40 % of the video as a JPEG of the video's own size. Rejects with `FfmpegError` when it cannot be decoded. */
+/** Writes the picture at 40 % of the video as a JPEG of its size. Rejects with `FfmpegError` when it cannot be decoded there. */
 export async function makePoster(
   ffmpeg: Ffmpeg,
   videoPath: string,

@@ -16,7 +16,10 @@ export type PoolLimits = {
 
 export type ConnectionPool = ReturnType<typeof createConnectionPool>;
 
-/** Connections that stay open between exchanges. Node's agents keep the connections; the pool key, the bound over all keys and the watch over idle ones are ours. */
+/**
+ * Connections that stay open between exchanges. Node's agents keep them; the pool key, the bound over all keys and the watch over
+ * idle ones are ours.
+ */
 export function createConnectionPool({ maxIdle = 128, maxIdleMs = 3_000 }: Partial<PoolLimits> = {}) {
   const watches = new Map<Duplex, () => void>();
   /** A byte that arrives while nothing was asked closes a connection: it could pass as the answer to the next request. */

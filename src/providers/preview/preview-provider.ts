@@ -23,7 +23,7 @@ type Report = (progress: number) => void;
  */
 export function createPreviewProvider(deps: PreviewDeps): Provider {
   // Known from the task alone: whether a lost `submit` was ever made does not matter.
-  const jobIdOf = ({ taskId }: GenerationRequest) => `preview-${taskId}`;
+  const jobIdOf = ({ taskId }: Pick<GenerationRequest, 'taskId'>) => `preview-${taskId}`;
   return {
     name: 'preview',
     isLocal: true,

@@ -26,7 +26,7 @@ export function encoderArguments(sound: string | undefined): string[] {
   return ['-map', '[film]', ...encodedPicture, ...audio, ...container];
 }
 
-/** Fifteen seconds each, calm, fading in; composed for these films, mostly above 300 Hz, which the speaker of a telephone can play. */
+/** Composed for these films: 15 s each, fading in, most of it above 300 Hz, which the speaker of a telephone can play. */
 const music = ['music-1.m4a', 'music-2.m4a', 'music-3.m4a'] as const;
 const fadeOutSeconds = 0.9;
 
