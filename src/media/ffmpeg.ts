@@ -43,7 +43,7 @@ const protocolOptions = ['-protocol_whitelist', 'file,pipe'];
 
 /** The end of the child's standard error that an error carries: enough for the reason, bounded for the log. */
 const stderrTailCharacters = 4096;
-/** What it may write before it is killed: a quarter of an hour of progress is far less. */
+/** What it may write before it is killed; hours of progress are less. */
 const mostOutputBytes = 16 * 1024 * 1024;
 
 const execute = promisify(execFile);
