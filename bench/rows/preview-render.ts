@@ -59,7 +59,7 @@ const photoSize = { width: 1600, height: 900 };
 
 /** So many cells each way in random colours, soft and without borders; the finer, the fainter. */
 async function cellsLayer(cells: number, seed: number): Promise<OverlayOptions> {
-  const random = createRandom(`photo ${seed} ${cells}`);
+  const random = createRandom(`photo ${seed}`, `${cells}`);
   const alpha = Math.round(255 / (1 + cells / 48));
   const cell = () => [random(), random(), random()].map((part) => Math.round(255 * part)).concat(alpha);
   const pixels = Buffer.from(Array.from({ length: cells * cells }, cell).flat());
@@ -104,13 +104,13 @@ async function film(workFolder: string, duration: number, images: readonly Refer
 }
 
 function encodedAgain(workFolder: string, path: string): Promise<void> {
-  const args = ['-i', path, '-filter_complex', '[0:v]null[film]', ...encoderArguments('0:a'), 'again.mp4'];
+  const args = ['-i', path, '-filter_complex', '[0:v]null[film]', ...encoderArguments(true, 0), 'again.mp4'];
   return ffmpeg({ args, cwd: workFolder, signal: forever });
 }
 
 function testFilm(workFolder: string, seconds: number): Promise<void> {
   const picture = ['-f', 'lavfi', '-i', `testsrc2=size=1280x720:rate=${framesPerSecond}:duration=${seconds}`];
   const sound = ['-f', 'lavfi', '-i', `sine=frequency=440:sample_rate=48000:duration=${seconds}`];
-  const args = [...picture, ...sound, '-filter_complex', '[0:v]null[film]', ...encoderArguments('1:a'), 'test.mp4'];
+  const args = [...picture, ...sound, '-filter_complex', '[0:v]null[film]', ...encoderArguments(true, 1), 'test.mp4'];
   return ffmpeg({ args, cwd: workFolder, signal: forever });
 }

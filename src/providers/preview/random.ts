@@ -1,12 +1,18 @@
 import { hash } from 'node:crypto';
+import type { TaskInput } from '../../domain/task.ts';
 
 /** A number from 0 to below 1, the next of a fixed sequence. */
 export type Random = () => number;
 
-/** The sequence of a text, always the same. */
-export function createRandom(text: string): Random {
-  let state = hash('sha256', text, 'buffer').readUInt32LE(0);
-  // Mulberry32: 32 bits of state are plenty for choosing colours and shapes.
+/** One digest per request: model and input decide the film, the task does not. */
+export function filmSeed(model: string, input: TaskInput): string {
+  return hash('sha256', JSON.stringify([model, input]));
+}
+
+/** The sequence of a seed and a purpose; each purpose has its own, so that one part may change without the others. */
+export function createRandom(seed: string, purpose: string): Random {
+  let state = hash('sha256', `${seed}/${purpose}`, 'buffer').readUInt32LE(0);
+  // Mulberry32: 32 bits of state are plenty for choosing colours and notes.
   return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);

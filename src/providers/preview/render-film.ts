@@ -1,13 +1,14 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { frameSize } from '../../domain/frame-size.ts';
 import type { Ffmpeg, ReferenceImage } from '../../domain/ports.ts';
 import type { GeneratedVideo, GenerationRequest } from '../provider.ts';
 import { framesPerSecond, layersGraph, writeStills, type Layer } from './layers.ts';
 import { photographs } from './photographs.ts';
-import { choose, createRandom } from './random.ts';
+import { createRandom, filmSeed } from './random.ts';
 import { choosePalette, drawn } from './scenes/drawing.ts';
 import { scene } from './scenes/scenes.ts';
+import { samplesPerSecond, soundtrack } from './soundtrack.ts';
 import { titleLayers } from './titles/title-layers.ts';
 
 /** Three threads suit two cores and give the same bytes on any number of them. */
@@ -20,15 +21,11 @@ const encodedSound = ['-c:a', 'aac', '-b:a', '160k', '-ar', '48000', '-ac', '2',
 /** The index comes first, so that the film plays while it loads; nothing tells when or with what it was made. */
 const container = ['-f', 'mp4', '-movflags', '+faststart', '-map_metadata', '-1', '-fflags', '+bitexact'];
 
-/** How `[film]` and a sound, by its name for `-map`, become the file. */
-export function encoderArguments(sound: string | undefined): string[] {
-  const audio = sound === undefined ? ['-an'] : ['-map', sound, ...encodedSound];
-  return ['-map', '[film]', ...encodedPicture, ...audio, ...container];
+/** How `[film]`, and the sound of the given input, become the file. */
+export function encoderArguments(withSound: boolean, soundInput: number): string[] {
+  const sound = withSound ? ['-map', `${soundInput}:a`, ...encodedSound] : ['-an'];
+  return ['-map', '[film]', ...encodedPicture, ...sound, ...container];
 }
-
-/** Composed for these films: 15 s each, fading in, most of it above 300 Hz, which the speaker of a telephone can play. */
-const music = ['music-1.m4a', 'music-2.m4a', 'music-3.m4a'] as const;
-const fadeOutSeconds = 0.9;
 
 /** What a film is made from; `title` is what of the prompt is to be shown. */
 export type Film = Pick<GenerationRequest, 'model' | 'input' | 'workFolder'> & {
@@ -48,27 +45,29 @@ export async function renderFilm(
 ): Promise<GeneratedVideo> {
   const filmFrames = input.duration * framesPerSecond;
   const frame = frameSize(input.ratio, images[0]);
-  // Model and input decide the film, the task does not.
-  const random = createRandom(JSON.stringify([model, input]));
+  const seed = filmSeed(model, input);
+  const random = createRandom(seed, 'scenery');
   const request = { frame, filmFrames, random, palette: choosePalette(random) };
-  const [picture, titles] = await Promise.all([
+  // Pictures and text are drawn by threads of their own, so sound is made meanwhile.
+  const [picture, titles, sound] = await Promise.all([
     images.length > 0 ? photographs(images, request) : Promise.all(scene(request).map(drawn)),
     titleLayers(title, model, request),
+    input.generateAudio ? writeSound(workFolder, seed, input.duration) : [],
   ]);
   const layers: readonly Layer[] = [...picture, ...titles];
   const stills = await writeStills(workFolder, layers);
-  const track = fileURLToPath(import.meta.resolve(`#assets/${choose(random, music)}`));
-  const fadeOut = `afade=t=out:st=${input.duration - fadeOutSeconds}:d=${fadeOutSeconds}`;
-  const sound = `[${layers.length}:a]atrim=end=${input.duration},${fadeOut}[sound]`;
-  const graph = [layersGraph(layers, filmFrames), ...(input.generateAudio ? [sound] : [])].join(';');
   signal.throwIfAborted();
+  const encoded = encoderArguments(input.generateAudio, layers.length);
   await ffmpeg({
-    args: [...stills, '-stream_loop', '-1', '-i', track, '-filter_complex', graph]
-      .concat(encoderArguments(input.generateAudio ? '[sound]' : undefined))
-      .concat('video.mp4'),
+    args: [...stills, ...sound, '-filter_complex', layersGraph(layers, filmFrames), ...encoded, 'video.mp4'],
     cwd: workFolder,
     signal,
     onFrame: (frames) => report(Math.min(100, (100 * frames) / filmFrames)),
   });
   return { path: join(workFolder, 'video.mp4') };
+}
+
+async function writeSound(folder: string, seed: string, seconds: number): Promise<string[]> {
+  await writeFile(join(folder, 'sound.f32'), await soundtrack(seed, seconds));
+  return ['-f', 'f32le', '-ar', `${samplesPerSecond}`, '-ac', '2', '-i', 'sound.f32'];
 }

@@ -70,35 +70,13 @@ test('the longest film has every one of its frames', async (t) => {
 });
 
 for (const [name, ffmpeg] of renderers) {
-  test(`the ffmpeg ${name} gives a film sound from beginning to end, between silence and silence, that never clips`, async (t) => {
-    const folder = await temporaryFolder(t);
-    for (const duration of ffmpeg === old ? [4, 5, 15] : [5]) {
-      const { path } = await render(folder, ffmpeg, { duration });
-      const input = new Input({ formats: [MP4], source: new FilePathSource(path) });
-      const track = await input.getPrimaryAudioTrack();
-      assert.ok(Math.abs(((await track?.computeDuration()) ?? 0) - duration) < 0.05, 'the sound ends with the film');
-      input.dispose();
-      for (const side of [0, 1]) {
-        const samples = await samplesOf(ffmpeg, folder, path, side);
-        const loudest = (from: number, to: number) => {
-          const part = samples.subarray(Math.round(from * 48_000), Math.round(to * 48_000));
-          return part.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
-        };
-        assert.ok(loudest(0, 0.002) < 0.02 && loudest(duration - 0.01, duration) < 0.02, 'it fades in and out');
-        for (let second = 0; second < duration; second++) {
-          const peak = loudest(second, second + 1);
-          assert.ok(peak > 0.02 && peak <= 0.6, `second ${second} of ${duration}: ${peak}`);
-        }
-      }
-    }
+  test(`the ffmpeg ${name} gives a film sound to its very end`, async (t) => {
+    const { path } = await render(await temporaryFolder(t), ffmpeg, { duration: 5 });
+    const input = new Input({ formats: [MP4], source: new FilePathSource(path) });
+    const sound = await input.getPrimaryAudioTrack();
+    assert.ok(Math.abs(((await sound?.computeDuration()) ?? 0) - 5) < 0.05, 'the sound ends with the film');
+    input.dispose();
   });
-}
-
-async function samplesOf(ffmpeg: Ffmpeg, cwd: string, path: string, side: number): Promise<Float32Array> {
-  const args = ['-i', path, '-vn', '-af', `pan=mono|c0=c${side}`, '-f', 'f32le', 'sound.f32'];
-  await ffmpeg({ args, cwd, signal: new AbortController().signal });
-  const bytes = await readFile(join(cwd, 'sound.f32'));
-  return Float32Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i));
 }
 
 test('the same request gives the same bytes, another prompt or model another film', async (t) => {

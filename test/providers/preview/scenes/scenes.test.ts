@@ -9,7 +9,7 @@ import { placesOf } from '../render-support.ts';
 const seeds = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 
 function sceneOf(seed: string, frame: (typeof frameSizes)['16:9'], filmFrames: number) {
-  const random = createRandom(seed);
+  const random = createRandom(seed, 'scenery');
   return scene({ frame, filmFrames, random, palette: choosePalette(random) });
 }
 

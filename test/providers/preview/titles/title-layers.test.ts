@@ -8,7 +8,7 @@ import { titleLayers } from '../../../../src/providers/preview/titles/title-laye
 import { placesOf } from '../render-support.ts';
 
 async function layersOf(text: string, frame: FrameSize, filmFrames = 120) {
-  const random = createRandom('seed');
+  const random = createRandom('seed', 'titles');
   const layers = await titleLayers(text, 'a-model', { frame, filmFrames, random, palette: choosePalette(random) });
   return { titles: layers.filter(({ time }) => time !== undefined), mark: layers.slice(-2) };
 }
