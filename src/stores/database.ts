@@ -1,8 +1,11 @@
 import pg from 'pg';
 import { createConnectionQueue, defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
 
-/** A prepared statement: its name is unique in the program, its text never varies. */
-export type Statement = { readonly name: string; readonly text: string };
+/**
+ * A statement: its name is unique in the program, its text never varies. It is prepared once on each connection, unless it is
+ * `plannedAnew` each time: then one text serves filters that are given or not, because a filter that is null costs nothing.
+ */
+export type Statement = { readonly name: string; readonly text: string; readonly plannedAnew?: true };
 
 /** Runs one statement and answers its rows. Throws `DatabaseAway` when no answer can be had, `DatabaseBusy` among them. */
 type Run = <Row extends pg.QueryResultRow>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>;
@@ -13,6 +16,19 @@ export type Database = {
   transaction<T>(work: (run: Run) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
+
+/** Runs a statement whose columns are named as the fields of `Row`; a field that is null in the database is undefined. */
+export async function readRows<Row extends pg.QueryResultRow>(
+  db: Pick<Database, 'run'>,
+  statement: Statement,
+  values?: readonly unknown[],
+): Promise<Row[]> {
+  const rows = await db.run<Row>(statement, values);
+  for (const row of rows) {
+    for (const field of Object.keys(row)) if (row[field] === null) Reflect.set(row, field, undefined);
+  }
+  return rows;
+}
 
 /** The database cannot be reached, is starting, or is shutting down: try again later. */
 export class DatabaseAway extends Error {
@@ -110,10 +126,10 @@ async function onConnection<T>(
 
 async function runOn<Row extends pg.QueryResultRow>(
   connection: pg.PoolClient,
-  statement: Statement,
+  { name, text, plannedAnew }: Statement,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const { rows } = await connection.query<Row>({ ...statement, values: [...values] });
+  const { rows } = await connection.query<Row>({ ...(!plannedAnew && { name }), text, values: [...values] });
   return rows;
 }
 

@@ -4,7 +4,7 @@ import {
   createAccountKey,
   listApiKeys,
   maxActiveKeys,
-  revokeAccountKey,
+  revokeApiKey,
   rotateAccountKey,
   type RotationOutcome,
 } from '../../stores/keys.ts';
@@ -153,9 +153,9 @@ const revoke = defineEndpoint({
   data: z.strictObject({ keyId: z.string(), revokeTime: z.int() }),
   failures: ['key_not_found'],
   handler: async ({ caller, input: { keyId } }, { db }) => {
-    const revokeTime = isKeyId(keyId) ? await revokeAccountKey(db, caller.accountId, keyId) : undefined;
-    if (revokeTime === undefined) throw new HttpError('key_not_found');
-    return { keyId, revokeTime };
+    const revoked = isKeyId(keyId) ? await revokeApiKey(db, keyId, caller.accountId) : undefined;
+    if (revoked === undefined) throw new HttpError('key_not_found');
+    return { keyId, revokeTime: revoked.revokedAt };
   },
 });
 
