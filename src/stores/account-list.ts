@@ -61,7 +61,7 @@ where ($4::boolean is null or suspended_at is not null = $4) and lower(name) col
     coalesce($2, '00000000-0000-0000-0000-000000000000'))
   and starts_with(lower(name), lower($1))
 order by lower(name) collate "C", id limit $3`,
-} as const;
+};
 
 /** Accounts by name, at most `limit`. */
 export async function listAccounts(

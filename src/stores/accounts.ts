@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from '../domain/operator.ts';
 import type { Rate } from '../domain/rate-limit.ts';
-import { type Database, readRows } from './database.ts';
+import { type Database, readRow } from './database.ts';
 import { recordAction } from './operator-actions.ts';
 
 /** An account. Times are Unix milliseconds. */
@@ -26,16 +26,14 @@ export const accountColumns = `id as "accountId", name, balance, unfinished_task
 const selectAccount = { name: 'find-account', text: `select ${accountColumns} from accounts where id = $1` };
 
 export async function findAccount(db: Database, accountId: string): Promise<Account | undefined> {
-  const [account] = await readRows<Account>(db, selectAccount, [accountId]);
-  return account;
+  return readRow<Account>(db, selectAccount, [accountId]);
 }
 
 const lockOne = { name: 'lock-account', text: `${selectAccount.text} for no key update` };
 
 /** As `findAccount`, and locks the account until the transaction ends. */
 export async function lockAccount(transaction: Pick<Database, 'run'>, accountId: string): Promise<Account | undefined> {
-  const [account] = await readRows<Account>(transaction, lockOne, [accountId]);
-  return account;
+  return readRow<Account>(transaction, lockOne, [accountId]);
 }
 
 const openingStatement = (name: string, condition: string) => ({
@@ -66,39 +64,38 @@ export async function createFirstAccount(
   db: Pick<Database, 'run'>,
   { name, credits }: NewAccount,
 ): Promise<string | undefined> {
-  const [created] = await db.run<{ id: string }>(insertFirstAccount, [uuidv7(), name, credits]);
-  return created?.id;
+  return (await readRow<{ id: string }>(db, insertFirstAccount, [uuidv7(), name, credits]))?.id;
 }
 
 const setLimits = {
   name: 'set-account-limits',
   text: `
 update accounts set max_unfinished_tasks = $2, create_quota = $3, create_window_ms = $4, create_due_at = null
-where id = $1 returning id`,
+where id = $1 returning ${accountColumns}`,
 };
 
-/** Gives an account limits of its own, from the next create on; answers false when there is no such account. */
-export async function setAccountLimits(
+/** Gives an account limits of its own, from the next create on; undefined when there is no such account. */
+export function setAccountLimits(
   db: Database,
   accountId: string,
   { maxUnfinishedTasks, createRate }: Pick<Account, 'maxUnfinishedTasks' | 'createRate'>,
-): Promise<boolean> {
-  const values = [accountId, maxUnfinishedTasks, createRate?.quota, createRate?.windowMs];
-  return (await db.run(setLimits, values)).length > 0;
+): Promise<Account | undefined> {
+  return readRow<Account>(db, setLimits, [accountId, maxUnfinishedTasks, createRate?.quota, createRate?.windowMs]);
 }
 
 /** As `createAccount`, for an operator, and in the audit log. Answers the account. */
 export function openAccountAs(db: Database, actor: Actor, wanted: NewAccount): Promise<Account> {
   return recordAction(db, actor, async (transaction) => {
     const accountId = await createAccount(transaction, wanted);
-    const answer = await changed(transaction, accountId);
+    const answer = await findAccount(transaction, accountId);
+    if (answer === undefined) throw new Error(`account ${accountId} is gone`);
     return { answer, done: { action: 'accounts.create', accountId, details: wanted } };
   });
 }
 
 const setSuspended = {
   name: 'suspend-account',
-  text: `update accounts set suspended_at = case when $2 then now() end where id = $1`,
+  text: `update accounts set suspended_at = case when $2 then now() end where id = $1 returning ${accountColumns}`,
 };
 
 export type Suspension = { readonly accountId: string; readonly suspended: boolean; readonly reason: string };
@@ -112,9 +109,9 @@ export function suspendAccountAs(
   return recordAction(db, actor, async (transaction) => {
     const before = await lockAccount(transaction, accountId);
     if (before === undefined || (before.suspendedAt !== undefined) === suspended) return { answer: before };
-    await transaction.run(setSuspended, [accountId, suspended]);
+    const answer = await readRow<Account>(transaction, setSuspended, [accountId, suspended]);
     const action = suspended ? 'accounts.suspend' : 'accounts.unsuspend';
-    return { answer: await changed(transaction, accountId), done: { action, accountId, details: { reason } } };
+    return { answer, done: { action, accountId, details: { reason } } };
   });
 }
 
@@ -139,8 +136,7 @@ export function limitAccountAs(
     const { maxUnfinishedTasks = before.maxUnfinishedTasks } = wanted;
     const [from, to] = [limitsOf(before), limitsOf({ maxUnfinishedTasks, createRate })];
     if (JSON.stringify(from) === JSON.stringify(to)) return { answer: before };
-    await setAccountLimits(transaction, accountId, { maxUnfinishedTasks, createRate });
-    const answer = await changed(transaction, accountId);
+    const answer = await setAccountLimits(transaction, accountId, { maxUnfinishedTasks, createRate });
     return { answer, done: { action: 'accounts.limits', accountId, details: { from, to } } };
   });
 }
@@ -148,10 +144,4 @@ export function limitAccountAs(
 function limitsOf({ maxUnfinishedTasks, createRate }: Pick<Account, 'maxUnfinishedTasks' | 'createRate'>) {
   const creates = createRate === undefined ? null : { quota: createRate.quota, windowMs: createRate.windowMs };
   return { maxUnfinishedTasks, creates };
-}
-
-async function changed(transaction: Database, accountId: string): Promise<Account> {
-  const account = await findAccount(transaction, accountId);
-  if (account === undefined) throw new Error(`account ${accountId} is gone`);
-  return account;
 }

@@ -39,13 +39,10 @@ export async function showCallbackSecret(db: Database, accountId: string): Promi
   return row?.sealed;
 }
 
-const deleteExpired = {
-  name: 'delete-expired-callback-secrets',
-  text: `delete from callback_secrets where account_id = $1 and expires_at <= now()`,
-};
 const expireCurrent = {
   name: 'expire-callback-secret',
   text: `
+with dropped as (delete from callback_secrets where account_id = $1 and expires_at <= now())
 update callback_secrets set expires_at = now() + $2 * interval '1 second' where account_id = $1 and expires_at is null`,
 };
 const insertNext = {
@@ -61,7 +58,6 @@ export async function rotateCallbackSecret(
   await db.transaction(async (run) => {
     // Two concurrent rotations would both find the same current secret, so they wait for each other at the account.
     await lockAccount({ run }, accountId);
-    await run(deleteExpired, [accountId]);
     await run(expireCurrent, [accountId, overlapSeconds]);
     await run(insertNext, [accountId, sealed]);
   });

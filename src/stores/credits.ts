@@ -1,6 +1,6 @@
 import type { Actor } from '../domain/operator.ts';
 import { lockAccount } from './accounts.ts';
-import { type Database, readRows, violatedUniqueConstraint } from './database.ts';
+import { type Database, readRow, readRows, violatedUniqueConstraint } from './database.ts';
 import { type Change, recordAction } from './operator-actions.ts';
 
 export const ledgerKinds = ['grant', 'charge', 'refund', 'adjustment'] as const;
@@ -50,8 +50,7 @@ export async function bookCredits(
   db: Database,
   { accountId, kind, amount, reason, idempotencyKey }: Booking,
 ): Promise<LedgerEntry | undefined> {
-  const [entry] = await readRows<LedgerEntry>(db, book, [accountId, amount, kind, reason, idempotencyKey]);
-  return entry;
+  return readRow<LedgerEntry>(db, book, [accountId, amount, kind, reason, idempotencyKey]);
 }
 
 const selectBooked = {
@@ -123,7 +122,7 @@ async function bookOnce(transaction: Database, booking: Booking): Promise<Change
   const { accountId, kind, amount, reason, idempotencyKey } = booking;
   const account = await lockAccount(transaction, accountId);
   if (account === undefined) return { answer: { kind: 'account_not_found' } };
-  const [earlier] = await readRows<Booked>(transaction, selectBooked, [idempotencyKey]);
+  const earlier = await readRow<Booked>(transaction, selectBooked, [idempotencyKey]);
   if (earlier !== undefined) {
     return { answer: isSame(booking, earlier) ? { kind: 'replayed', entry: earlier } : { kind: 'key_reused' } };
   }

@@ -5,7 +5,7 @@ import { createConnectionQueue, defaultQueueLimits, type QueueLimits } from './c
  * A statement: its name is unique in the program, its text never varies. It is prepared once on each connection, unless it is
  * `plannedAnew` each time: then one text serves filters that are given or not, because a filter that is null costs nothing.
  */
-export type Statement = { readonly name: string; readonly text: string; readonly plannedAnew?: true };
+export type Statement = { readonly name: string; readonly text: string; readonly plannedAnew?: boolean };
 
 /** Runs one statement and answers its rows. Throws `DatabaseAway` when no answer can be had, `DatabaseBusy` among them. */
 type Run = <Row extends pg.QueryResultRow>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>;
@@ -28,6 +28,16 @@ export async function readRows<Row extends pg.QueryResultRow>(
     for (const field of Object.keys(row)) if (row[field] === null) Reflect.set(row, field, undefined);
   }
   return rows;
+}
+
+/** As `readRows`, for a statement that answers one row or none. */
+export async function readRow<Row extends pg.QueryResultRow>(
+  db: Pick<Database, 'run'>,
+  statement: Statement,
+  values?: readonly unknown[],
+): Promise<Row | undefined> {
+  const [row] = await readRows<Row>(db, statement, values);
+  return row;
 }
 
 /** The database cannot be reached, is starting, or is shutting down: try again later. */
@@ -79,7 +89,7 @@ export function createDatabase({ url, poolSize = 10, queue, onIdleError }: Datab
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs + 1_000,
     application_name: 'videogen',
-    types: { getTypeParser },
+    types,
   });
   pool.on('error', (error) => onIdleError?.(error));
   const place = placeOf(url);
@@ -146,16 +156,10 @@ async function inTransaction<T>(connection: pg.PoolClient, work: (run: Run) => P
   }
 }
 
-const int8Oid = 20;
-const timestamptzOid = 1184;
-
 /** Timestamps become Unix milliseconds; a bigint beyond 2^53 throws rather than lose a credit. */
-function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
-  if (oid === int8Oid) return parseInt8;
-  if (oid === timestamptzOid) return parseTimestamp;
-  // pg declares its parsers as `any`; we never ask for the binary format.
-  return pg.types.getTypeParser(oid, format) as (text: string) => unknown;
-}
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, parseInt8);
+types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseTimestamp);
 
 function parseInt8(text: string): number {
   const value = Number(text);

@@ -1,6 +1,6 @@
 import type { Dialect } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
-import { type Database, readRows, violatedUniqueConstraint } from './database.ts';
+import { type Database, readRow, readRows, violatedUniqueConstraint } from './database.ts';
 import { recordAction } from './operator-actions.ts';
 
 /** `pending` is still to be delivered; `gone` was refused for good by the receiver (410). */
@@ -46,8 +46,7 @@ const selectDelivery = {
 
 /** The callback of a task, or undefined while the task runs or when it was created without `callBackUrl`. */
 export async function findDelivery(db: Database, taskId: string): Promise<Delivery | undefined> {
-  const [delivery] = await readRows<Delivery>(db, selectDelivery, [taskId]);
-  return delivery;
+  return readRow<Delivery>(db, selectDelivery, [taskId]);
 }
 
 const redeliver = {
@@ -59,8 +58,7 @@ where task_id = $1 returning ${deliveryColumns}`,
 
 /** Owes the callback anew, however it stands: from this commit on it will be sent. Undefined when there is none to send. */
 export async function askForRedelivery(db: Database, taskId: string): Promise<Delivery | undefined> {
-  const [delivery] = await readRows<Delivery>(db, redeliver, [taskId]);
-  return delivery;
+  return readRow<Delivery>(db, redeliver, [taskId]);
 }
 
 /** Owes the callback of a task of any account anew; undefined when there is none to send. */

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Dialect, Scope } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
 import { findAccount, lockAccount } from './accounts.ts';
-import { type Database, readRows } from './database.ts';
+import { type Database, readRow, readRows } from './database.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from './key-format.ts';
 import { recordAction } from './operator-actions.ts';
 
@@ -51,7 +51,7 @@ async function insert(db: Pick<Database, 'run'>, wanted: NewKey, maxActive?: num
   const { accountId, name, scopes, expiresAt, dialect = 'native' } = wanted;
   const key = newApiKey();
   const values = [uuidv7(), accountId, name, hashApiKey(key), apiKeyHint(key), scopes, expiresAt, dialect, maxActive];
-  const [shown] = await readRows<ApiKey>(db, insertKey, values);
+  const shown = await readRow<ApiKey>(db, insertKey, values);
   return shown === undefined ? undefined : { kind: 'made', key, shown };
 }
 
@@ -150,7 +150,7 @@ export function rotateAccountKey(
   type OldKey = Omit<NewKey, 'accountId'> & { readonly isActive: boolean };
   return db.transaction<RotationOutcome>(async (run) => {
     await lockAccount({ run }, accountId);
-    const [old] = await readRows<OldKey>({ run }, selectOld, [keyId, accountId]);
+    const old = await readRow<OldKey>({ run }, selectOld, [keyId, accountId]);
     if (old === undefined) return { kind: 'key_not_found' };
     if (!old.isActive) return { kind: 'key_not_active' };
     const missing = old.scopes.find((scope) => !within.includes(scope));

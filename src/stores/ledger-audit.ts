@@ -19,12 +19,10 @@ export async function auditLedger(db: Database): Promise<readonly LedgerViolatio
   return violations;
 }
 
-const emptyScope: AuditScope = { accounts: [], entries: [], tasks: [] };
-
 async function* everything(db: Database): AsyncGenerator<AuditScope> {
-  for await (const page of pagesOf(db, accountsAfter, firstUuid)) yield { ...emptyScope, accounts: idsOf(page) };
-  for await (const page of pagesOf(db, entriesAfter, 0)) yield { ...emptyScope, entries: idsOf(page) };
-  for await (const page of pagesOf(db, tasksAfter, firstUuid)) yield { ...emptyScope, tasks: idsOf(page) };
+  for await (const page of pagesOf(db, accountsAfter, firstUuid)) yield { accounts: idsOf(page) };
+  for await (const page of pagesOf(db, entriesAfter, 0)) yield { entries: idsOf(page) };
+  for await (const page of pagesOf(db, tasksAfter, firstUuid)) yield { tasks: idsOf(page) };
 }
 
 /** Below every UUID that is in use. */
@@ -82,13 +80,14 @@ export async function auditNextPart(db: Database, onPage: () => void = () => {})
 }
 
 async function chooseScopes(db: Database, progress: Progress, scopes: AuditScope[]): Promise<Progress> {
-  const add = (part: Partial<AuditScope>) => scopes.push({ ...emptyScope, ...part });
   return {
     freshEntryId: await addFresh(db, selectFreshEntries, progress.freshEntryId, scopes),
     freshTaskId: await addFresh(db, selectFreshTasks, progress.freshTaskId, scopes),
-    passAccountId: await goOn(db, accountsAfter, progress.passAccountId, firstUuid, (accounts) => add({ accounts })),
-    passEntryId: await goOn(db, entriesAfter, progress.passEntryId, 0, (entries) => add({ entries })),
-    passTaskId: await goOn(db, tasksAfter, progress.passTaskId, firstUuid, (tasks) => add({ tasks })),
+    passAccountId: await goOn(db, accountsAfter, progress.passAccountId, firstUuid, (accounts) =>
+      scopes.push({ accounts }),
+    ),
+    passEntryId: await goOn(db, entriesAfter, progress.passEntryId, 0, (entries) => scopes.push({ entries })),
+    passTaskId: await goOn(db, tasksAfter, progress.passTaskId, firstUuid, (tasks) => scopes.push({ tasks })),
   };
 }
 
@@ -169,7 +168,7 @@ async function goOn<Id extends string | number>(
   statement: Statement,
   after: Id,
   beginning: Id,
-  add: (ids: readonly Id[]) => void,
+  add: (ids: readonly Id[]) => unknown,
 ): Promise<Id> {
   let last = after;
   for await (const page of pagesOf<Id>(db, statement, after, passPages)) {

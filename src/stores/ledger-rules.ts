@@ -25,9 +25,9 @@ export type LedgerViolation = {
 
 /** What is to be checked. Every rule looks at one thing and its neighbours, in one snapshot of its own. */
 export type AuditScope = {
-  readonly accounts: readonly string[];
-  readonly entries: readonly number[];
-  readonly tasks: readonly string[];
+  readonly accounts?: readonly string[];
+  readonly entries?: readonly number[];
+  readonly tasks?: readonly string[];
 };
 
 /** Every violation of a rule by one of these accounts, entries and tasks. A few thousand of each at most, please. */
@@ -47,7 +47,7 @@ export function checkGuards(db: Database): Promise<readonly LedgerViolation[]> {
 async function check(
   db: Database,
   rules: Statement,
-  ids: readonly (string | number)[],
+  ids: readonly (string | number)[] = [],
 ): Promise<readonly LedgerViolation[]> {
   return ids.length === 0 ? [] : readRows<LedgerViolation>(db, rules, [ids]);
 }

@@ -72,7 +72,7 @@ select id as "actionId", action, account_id as "accountId", task_id as "taskId",
 from operator_actions
 where ($1::uuid is null or account_id = $1) and ($2::uuid is null or operator_id = $2) and id < $3
 order by id desc limit $4`,
-} as const;
+};
 
 /** What operators have done, newest first, at most `limit`. */
 export async function listActions(

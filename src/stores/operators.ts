@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Operator } from '../domain/operator.ts';
 import { apiKeyHint, hashApiKey, looksLikeApiKey, newApiKey } from './key-format.ts';
-import { type Database, readRows } from './database.ts';
+import { type Database, readRow, readRows } from './database.ts';
 
 const insertOperator = {
   name: 'create-operator',
@@ -37,8 +37,7 @@ select id as "operatorId", name from found`,
 /** The operator of a key; undefined for one that is malformed, unknown, revoked or expired, without saying which. */
 export async function findOperator(db: Database, key: string): Promise<Operator | undefined> {
   if (!looksLikeApiKey(key, 'operator')) return undefined;
-  const [operator] = await readRows<Operator>(db, selectOperator, [hashApiKey(key)]);
-  return operator;
+  return readRow<Operator>(db, selectOperator, [hashApiKey(key)]);
 }
 
 /** An operator as others may see it. Times are Unix milliseconds. */

@@ -1,8 +1,8 @@
 import type { Task, TaskState } from '../domain/task.ts';
-import { type LedgerEntry, listTaskEntries } from './credits.ts';
+import { listTaskEntries } from './credits.ts';
 import { type Database, readRows } from './database.ts';
-import { type Delivery, type DeliveryAttempt, findDelivery, listDeliveryAttempts } from './deliveries.ts';
-import { listProviderJobs, type ProviderJob } from './provider-jobs.ts';
+import { findDelivery, listDeliveryAttempts } from './deliveries.ts';
+import { listProviderJobs } from './provider-jobs.ts';
 import { taskColumns } from './tasks.ts';
 
 /** Without `accountId` the tasks of all accounts, and then without `model`: looking for a rare one would read every task there is. */
@@ -34,7 +34,7 @@ where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2)
     coalesce($6, '00000000-0000-0000-0000-000000000000'))
   and ($5 is null or created_at < to_timestamp($5 / 1000))
 order by created_at desc, id desc limit $7`,
-} as const;
+};
 
 /** Tasks, newest first, at most `limit`. Pages are cut by time of creation and id, so new tasks neither shift nor repeat what follows. */
 export async function listTasks(db: Database, filter: TaskFilter): Promise<readonly Task[]> {
@@ -174,14 +174,7 @@ export async function removeTermination(db: Database, taskId: string): Promise<v
 }
 
 /** What an operator may know of a task beside its record. */
-export type TaskDetail = {
-  readonly ledger: readonly LedgerEntry[];
-  readonly providerJobs: readonly ProviderJob[];
-  readonly delivery: Delivery | undefined;
-  readonly attempts: readonly DeliveryAttempt[];
-};
-
-export async function readTaskDetail(db: Database, taskId: string): Promise<TaskDetail> {
+export async function readTaskDetail(db: Database, taskId: string) {
   return {
     ledger: await listTaskEntries(db, taskId),
     providerJobs: await listProviderJobs(db, taskId),

@@ -1,6 +1,6 @@
 import type { Actor } from '../domain/operator.ts';
 import type { Task, TaskFailure, TaskResult } from '../domain/task.ts';
-import { type Database, readRows } from './database.ts';
+import { type Database, readRow, readRows } from './database.ts';
 import { recordAction } from './operator-actions.ts';
 
 /** The columns of `tasks` as the fields of a `Task`. */
@@ -13,8 +13,7 @@ const selectTask = { name: 'find-task', text: `select ${taskColumns} from tasks 
 
 /** The task, of any account, or undefined. `taskId` must be a UUID. */
 export async function findTask(db: Database, taskId: string): Promise<Task | undefined> {
-  const [task] = await readRows<Task>(db, selectTask, [taskId]);
-  return task;
+  return readRow<Task>(db, selectTask, [taskId]);
 }
 
 const selectEnded = {
@@ -46,10 +45,9 @@ export type ConfirmedTask = Task & {
 
 /** The workflow has begun: `waiting` becomes `queuing`; any later state stays. Answers the task, or undefined when there is none. */
 export async function confirmCharge(db: Database, taskId: string): Promise<ConfirmedTask | undefined> {
-  const [marked] = await readRows<ConfirmedTask>(db, markQueuing, [taskId]);
+  const marked = await readRow<ConfirmedTask>(db, markQueuing, [taskId]);
   if (marked !== undefined) return marked;
-  const [task] = await readRows<ConfirmedTask>(db, selectConfirmed, [taskId]);
-  return task;
+  return readRow<ConfirmedTask>(db, selectConfirmed, [taskId]);
 }
 
 // A task's deadline limits how long its generation runs, over all attempts. Only the database's clock is asked: each attempt
@@ -107,15 +105,12 @@ const thirtyMinutesMs = 30 * 60_000;
 export async function startGeneration(
   db: Database,
   taskId: string,
-  {
-    deadlineMs = thirtyMinutesMs,
-    localProviders = [],
-  }: { deadlineMs?: number; localProviders?: readonly string[] } = {},
+  deadlineMs = thirtyMinutesMs,
+  localProviders: readonly string[] = [],
 ): Promise<GeneratingTask | undefined> {
-  const [begun] = await readRows<GeneratingTask>(db, begin, [taskId, deadlineMs]);
+  const begun = await readRow<GeneratingTask>(db, begin, [taskId, deadlineMs]);
   if (begun !== undefined) return begun;
-  const [resumed] = await readRows<GeneratingTask>(db, resume, [taskId, deadlineMs, localProviders]);
-  return resumed;
+  return readRow<GeneratingTask>(db, resume, [taskId, deadlineMs, localProviders]);
 }
 
 const touch = {

@@ -25,7 +25,7 @@ describe('the deadline of a task', () => {
   const run = (text: string, values: unknown[] = []) => database.db.run({ name: text, text }, values);
   const accepted = () => acceptTestTask(database.db, accountId, taskParam('clock'));
   const start = (taskId: string, deadlineMs: number, localProviders?: readonly string[]) =>
-    startGeneration(database.db, taskId, { deadlineMs, ...(localProviders && { localProviders }) });
+    startGeneration(database.db, taskId, deadlineMs, localProviders);
   /** The attempt was begun so long ago, and last seen alive so long ago. */
   const attempt = (taskId: string, startedMs: number, seenMs: number) =>
     run(
