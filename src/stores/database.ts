@@ -24,8 +24,9 @@ export async function readRows<Row extends pg.QueryResultRow>(
   values?: readonly unknown[],
 ): Promise<Row[]> {
   const rows = await db.run<Row>(statement, values);
-  for (const row of rows) {
-    for (const field of Object.keys(row)) if (row[field] === null) Reflect.set(row, field, undefined);
+  const records: pg.QueryResultRow[] = rows;
+  for (const record of records) {
+    for (const field in record) if (record[field] === null) record[field] = undefined;
   }
   return rows;
 }
