@@ -2,10 +2,9 @@ import { fingerprint } from '../domain/task-input.ts';
 import type { NewTask } from './acceptance.ts';
 import { inForce } from './prices.ts';
 
-// The rule of acceptance, for one task or many, of one account or many. A task must not be known, its key must be live and
-// its account not suspended; of what is left, each account takes the first so many that its balance, its places and its
-// rate allow. Running sums stand for what the tasks before have used, so what is accepted is what would have been, one by
-// one. The rule stands once: `acceptTasks` judges under the account's lock and writes, `explainTask` judges without both.
+// The rule of acceptance, written once, for one task or many, of one account or many. A task must be new, its key live and its
+// account not suspended; of those, each account takes the first so many that its balance, its places and its rate allow.
+// Running sums stand for what the tasks before have used, so what is accepted is what would have been, one by one.
 
 type Column = { readonly type: string; readonly of: (task: NewTask) => unknown };
 type Columns = Readonly<Record<string, Column>>;
@@ -101,6 +100,8 @@ asked as (
 const answer = `refusal, credits, quota, window_ms, (extract(epoch from
   case when refusal is null then due_after else create_due_at end - clock_timestamp()) * 1000)::float8 as due_in_ms`;
 
+// The account gets the figures that were judged under its lock: figures relative to the row would be held against its CHECK
+// constraints as of the snapshot, which is older than a lock that was waited for.
 const acceptText = (lock: string) => `
 with ${judged(lock)}, accepted as not materialized (
   select * from judged where refusal is null
@@ -127,7 +128,10 @@ export const acceptTasks = { name: 'accept-tasks', text: acceptText('for no key 
 export const acceptTasksOfOne = { name: 'accept-tasks-of-one-account', text: acceptText('for no key update') };
 export const acceptValues = (tasks: readonly NewTask[]) => valuesOf(columns, tasks);
 
-/** One snapshot for the reason and the earlier task: a twin that commits between two looks would be missed by the first. */
+/**
+ * Why a task is refused, without a lock: in one snapshot with the earlier task, which `acceptTasks` misses when it was committed
+ * while it waited for the account.
+ */
 export const explainTask = {
   name: 'explain-task',
   text: `

@@ -14,16 +14,10 @@ const maxTries = 5;
  */
 export async function acceptTask(db: Database, task: NewTask): Promise<Acceptance> {
   for (let tries = 1; tries <= maxTries; tries += 1) {
-    const answer = (await acceptAlone(db, task)) ?? (await whyNot(db, task));
+    const answer = (await whyNot(db, task)) ?? (await acceptAlone(db, task));
     if (answer !== undefined) return answer;
   }
   throw new Error(`account ${task.accountId} could take a task, and refused it ${maxTries} times`);
-}
-
-/** As `acceptTask`, for a task that could not be accepted a moment ago: looks first for what stands in its way. */
-export async function acceptOrRefuse(db: Database, task: NewTask): Promise<Acceptance> {
-  // What stood in the way may be gone by the time it is looked for, such as a balance that has just been filled up.
-  return (await whyNot(db, task)) ?? acceptTask(db, task);
 }
 
 async function acceptAlone(db: Database, task: NewTask): Promise<Accepted | undefined> {
@@ -31,10 +25,14 @@ async function acceptAlone(db: Database, task: NewTask): Promise<Accepted | unde
     const [answer] = await acceptTogether(db, [task], { waits: true });
     return typeof answer === 'string' ? undefined : answer;
   } catch (error) {
-    // The account's row lock puts rivals in a queue, so the loser of a race arrives here after the winner's commit.
-    if (violatedUniqueConstraint(error) === undefined && !isDeadlock(error)) throw error;
-    return undefined;
+    if (lostRace(error)) return undefined;
+    throw error;
   }
+}
+
+/** The account's row lock puts rivals in a queue, so the loser of a race learns it after the winner's commit. */
+export function lostRace(error: unknown): boolean {
+  return violatedUniqueConstraint(error) !== undefined || isDeadlock(error);
 }
 
 /** `locked`: somebody else is at work on the account. `left_out`: it repeats another task, or is to be refused. */
@@ -99,7 +97,7 @@ type WhyNotRow = RateRow & { balance: number; max_unfinished_tasks: number } & (
     | ({ refusal: 'known' } & EarlierRow)
   );
 
-/** The earlier answer, or why nothing was accepted, read after the fact; undefined when nothing stands in the way any more. */
+/** The earlier answer, or what stands in the way; undefined when nothing does. */
 async function whyNot(db: Database, task: NewTask): Promise<Acceptance | undefined> {
   const [row] = await db.run<WhyNotRow>(explainTask, explainValues(task));
   if (row === undefined || row.refusal === null) return undefined;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { acceptOrRefuse, acceptTask, acceptTogether, type NotTogether } from './accept-task.ts';
-import type { Acceptance, NewTask } from './acceptance.ts';
+import { acceptTask, acceptTogether, lostRace, type NotTogether } from './accept-task.ts';
+import type { Acceptance, Accepted, NewTask } from './acceptance.ts';
 import { defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
 import { type Database, DatabaseAway, DatabaseBusy, wasCancelled } from './database.ts';
 import { gather } from './gather.ts';
@@ -35,8 +35,7 @@ export function createTaskAcceptor(
     const { task } = waiting;
     const first = await (own.get(task.accountId) ?? shared)(waiting);
     const answer = first === 'locked' ? await waitInOwnLane(waiting) : first;
-    if (answer === 'failed') return acceptTask(db, task);
-    return answer === 'left_out' || answer === 'locked' ? acceptOrRefuse(db, task) : answer;
+    return typeof answer === 'string' ? acceptTask(db, task) : answer;
   };
   let count = 0;
   return async (task) => {
@@ -50,7 +49,7 @@ export function createTaskAcceptor(
   };
 }
 
-type Answer = Acceptance | NotTogether | 'failed';
+type Answer = Accepted | NotTogether;
 /** `since` is when it came, by the clock of `performance`. */
 type WaitingTask = { readonly task: NewTask; readonly since: number };
 type Lane = (waiting: WaitingTask) => Promise<Answer>;
@@ -67,7 +66,7 @@ async function acceptInTime(
   return waiting.map(({ task }) => answerOf.get(task) ?? new DatabaseBusy());
 }
 
-/** A task that makes the common statement fail must not hurt the others. */
+/** A task that makes the common statement fail must not hurt the others; alone, its fault is its own, but for a lost race. */
 async function acceptAll(
   db: Database,
   tasks: readonly NewTask[],
@@ -76,7 +75,8 @@ async function acceptAll(
   try {
     return await acceptTogether(db, tasks, options);
   } catch (error) {
-    if (error instanceof DatabaseAway && !wasCancelled(error)) throw error;
-    return tasks.map(() => 'failed');
+    const isOwnFault = tasks.length === 1 && !lostRace(error);
+    if (isOwnFault || (error instanceof DatabaseAway && !wasCancelled(error))) throw error;
+    return tasks.map(() => 'left_out');
   }
 }

@@ -155,7 +155,7 @@ test('a statement that took too long decided nothing, so each is tried alone', a
   );
   assert.deepEqual(
     statements.map(({ name }) => name),
-    ['accept-tasks', 'accept-tasks-of-one-account', 'accept-tasks-of-one-account'],
+    ['accept-tasks', 'explain-task', 'explain-task', 'accept-tasks-of-one-account', 'accept-tasks-of-one-account'],
   );
 });
 
