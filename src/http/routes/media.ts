@@ -1,5 +1,5 @@
 import type { Router } from '@koa/router';
-import type { LinkedFile, ResultStore } from '../../domain/ports.ts';
+import type { LinkedFile, ResultStore } from '../../media/folder-result-store.ts';
 import { answer, type Context, type Extras, type RequestState } from '../context.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -8,12 +8,10 @@ import { sendFile } from '../server/send-file.ts';
 /** Any key: only a valid signature, and so only a key that we made, leads to a file. */
 const mediaPath = /^\/media\/.*$/s;
 
-/** `GET /media/<key>?expires=&signature=`: the files of a store whose links lead back to this service. Needs no API key. */
+/** `GET /media/<key>?expires=&signature=`: the files of the result store. Needs no API key. */
 export function mediaRoute(router: Router<RequestState, Extras>, { resultStore, now = Date.now }: HttpDeps): void {
-  const { open } = resultStore;
-  if (open === undefined) return;
   router.get(mediaPath, async (ctx) => {
-    const file = linkedFile(ctx, open);
+    const file = linkedFile(ctx, resultStore);
     ctx.set(mediaHeaders(file, now()));
     await sendFile(ctx, file);
   });
@@ -34,10 +32,10 @@ const openToAllSites = {
 };
 
 /** Every invalid link gets the same refusal, for any fault and whether or not the file exists. */
-function linkedFile(ctx: Context, open: NonNullable<ResultStore['open']>): LinkedFile {
+function linkedFile(ctx: Context, store: ResultStore): LinkedFile {
   const query = new URLSearchParams(ctx.querystring);
   const [expires, signature] = [query.getAll('expires'), query.getAll('signature')];
-  const file = open({
+  const file = store.open({
     // Taken as it came, not decoded: a key needs no escapes, so a path with one is not a key.
     key: ctx.path.slice('/media/'.length),
     expires: expires.length === 1 ? (expires[0] ?? '') : '',

@@ -1,8 +1,8 @@
 import type { Router } from '@koa/router';
+import pTimeout from 'p-timeout';
 import { z } from 'zod';
 import { isFromThisMachine } from '../client-address.ts';
 import type { Context, Extras, RequestState, Step } from '../context.ts';
-import { withinMs } from '../../domain/time-limit.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -33,11 +33,8 @@ const readyz = defineEndpoint({
   failures: ['not_ready', 'database_unavailable', 'database_busy'],
   handler: async (_call, deps) => {
     if (deps.isLeaving?.() === true) throw new HttpError('not_ready', { data: { away: ['stopping'] } });
-    const isInTime = await withinMs(
-      timeoutMs,
-      deps.db.run(selectOne).then(() => true),
-      () => false,
-    );
+    const isReady = deps.db.run(selectOne).then(() => true);
+    const isInTime = await pTimeout(isReady, { milliseconds: timeoutMs, fallback: () => false });
     if (!isInTime) throw new HttpError('not_ready', { data: { away: ['no answer in time'] } });
     return {};
   },
