@@ -53,7 +53,8 @@ const price = `coalesce(
 const keyIsLive = `coalesce((select revoked_at is null and (expires_at is null or expires_at > now())
         from api_keys where id = key_id and account_id = asked.account_id), key_id is null)`;
 
-// The inner select hides the array's length from the planner, which would plan each one anew; a select of one value is a
+// Each account is locked once, in its latest version: of a row that was changed meanwhile, every further look costs as much as
+// the first. The inner selects hide the arrays' lengths from the planner, which would plan each one anew; a select of one value is a
 // look-up by key, whatever the planner thinks of the tables. The clock is read once, when all locks are held: whoever waited
 // for a lock must not be judged by the time before it.
 const judged = (lock: string) => `
@@ -61,6 +62,9 @@ asked as (
   select place, task_id, ${given('account_id')} as account_id, ${given('key_id')} as key_id,
     ${given('idempotency_key')} as idempotency_key, ${given('model')} as model
   from unnest((select $1::uuid[])) with ordinality asked (task_id, place)
+), locked as materialized (
+  select id, balance, unfinished_tasks, max_unfinished_tasks, suspended_at, create_due_at, create_quota, create_window_ms
+  from accounts where id = any((select $2::uuid[])::uuid[]) ${lock}
 ), priced as materialized (
   select asked.*, account.*, ${given('duration')} * ${price} as credits,
     case
@@ -72,9 +76,8 @@ asked as (
         then 'known'
     end as bar
   from asked left join lateral (
-    select id, balance, unfinished_tasks, max_unfinished_tasks, suspended_at, create_due_at,
-      coalesce(create_quota, ${given('quota')}) as quota, coalesce(create_window_ms, ${given('window_ms')}) as window_ms
-    from accounts where id = asked.account_id ${lock}
+    select *, coalesce(create_quota, ${given('quota')}) as quota, coalesce(create_window_ms, ${given('window_ms')}) as window_ms
+    from locked where id = asked.account_id offset 0
   ) account on true
 ), judged as materialized (
   select *,
