@@ -7,8 +7,7 @@ import { defaultModels } from '../../src/domain/models.ts';
 import type { Actor } from '../../src/domain/operator.ts';
 import { taskStates } from '../../src/domain/task.ts';
 import * as lists from '../../src/stores/account-list.ts';
-import { acceptTask } from '../../src/stores/accept-task.ts';
-import { acceptTogether } from '../../src/stores/accept-together.ts';
+import { acceptTask, acceptTogether } from '../../src/stores/accept-task.ts';
 import {
   createAccountKey,
   createApiKey,
@@ -180,7 +179,7 @@ test('a create finds its price as the first row of an index, however many rates 
     const own = plan['Relation Name'] === 'rates' ? [`${plan['Node Type']} below ${above}`] : [];
     return [...own, ...(plan.Plans ?? []).flatMap((below) => lookUps(below, plan['Node Type']))];
   };
-  for (const name of ['accept-task', 'accept-tasks', 'accept-tasks-of-one-account']) {
+  for (const name of ['explain-task', 'accept-tasks', 'accept-tasks-of-one-account']) {
     const accept = asked.get(name);
     assert.ok(accept);
     const { text, values } = { text: `explain (format json) ${accept.statement.text}`, values: [...accept.values] };
