@@ -34,10 +34,10 @@ async function runDemo(prompt: string, options: GenerationOptions, asJson: boole
   try {
     story.step('Starting PostgreSQL, Temporal, the API and the workers, for as long as the demo takes');
     const { startService } = await import('../embedded/service.ts');
-    const service = await startService(config, (message) => story.info(message));
+    const service = await startService(config, (message) => story.info(message), signal);
     try {
       signal.throwIfAborted();
-      story.success(`API ${service.settings.publicUrl}   Temporal UI ${service.temporalUiUrl}`);
+      story.success(`API ${service.settings.publicUrl}   Temporal UI ${service.settings.temporalUiUrl}`);
       // Loaded only now, or the servers would have to wait for it.
       const { createDatabase } = await import('../stores/database.ts');
       const { showBothEndings } = await import('./demo-story.ts');

@@ -52,11 +52,11 @@ async function firstKeyOf(service: Service, signal: AbortSignal): Promise<FirstK
 
 /** What a start says: where everything is, and how to make the first video. A key is known at the first start only. */
 function startAnswer(service: Service, firstKey: FirstKey | undefined): Answer {
-  const { settings, temporalUiUrl, logPath } = service;
+  const { settings, logPath } = service;
   const json = {
     publicUrl: settings.publicUrl,
     docsUrl: `${settings.publicUrl}/docs`,
-    temporalUiUrl: temporalUiUrl ?? null,
+    temporalUiUrl: settings.temporalUiUrl ?? null,
     dataFolder: settings.dataFolder,
     logPath,
     firstKey: firstKey ?? null,
@@ -67,7 +67,7 @@ function startAnswer(service: Service, firstKey: FirstKey | undefined): Answer {
     '',
     `  API           ${settings.publicUrl}`,
     `  Documentation ${settings.publicUrl}/docs`,
-    ...(temporalUiUrl === undefined ? [] : [`  Temporal UI   ${temporalUiUrl}`]),
+    ...(settings.temporalUiUrl === undefined ? [] : [`  Temporal UI   ${settings.temporalUiUrl}`]),
     `  Data          ${settings.dataFolder}`,
     `  Log           ${logPath}`,
     '',

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, constants, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { errorCode, SetupError } from '../domain/errors.ts';
 import { createLog, type Log } from '../log.ts';
 import { folderFault, makePrivateFolder } from '../roles/local-faults.ts';
-import { writeFileAtomically } from './kept-port.ts';
 import { boundServerLog } from './server-log.ts';
 
 /** Another process of Videogen that is alive owns the data folder. The message is for the operator. */
@@ -36,7 +35,6 @@ export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
       throw new DataFolderInUse(folder, await readFile(path, 'utf8').then(trim, () => 'unknown'));
     // For the message above only.
     await writeFile(path, `${process.pid}\n`);
-    await closeToOthers(folder);
     return {
       release: async () => {
         await rm(path, { force: true });
@@ -73,14 +71,6 @@ async function openExclusively(path: string): Promise<(() => Promise<void>) | un
   }
 }
 
-/** What an older release, which had no umask, left open. Nothing deeper can be reached once these are closed. */
-async function closeToOthers(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const mode = entry.isDirectory() ? 0o700 : 0o600;
-    if (entry.isDirectory() || entry.isFile()) await chmod(join(folder, entry.name), mode).catch(() => {});
-  }
-}
-
 /**
  * Signs links and seals callback secrets; made once, kept beside the data it protects. One that is there is never replaced: none
  * of the callback secrets it has sealed could be opened any more. Throws a sentence when it cannot be read or is damaged.
@@ -108,6 +98,13 @@ function secretFault(path: string, fault: string, cause?: unknown): SetupError {
     'Bring it back, from a backup if need be. Without one, delete the file: a new secret is made, links given out before end, ' +
     'and every account needs a new callback secret (`videogen callback-secret rotate ACCOUNT`).';
   return new SetupError(`The secret in ${path} ${fault}. ${advice}`, { cause });
+}
+
+/** Writes a small file so that a reader, also one after a crash of the machine, finds the old text or the new one, never a part. */
+export async function writeFileAtomically(path: string, text: string): Promise<void> {
+  const draft = `${path}.new`;
+  await writeFile(draft, text, { mode: 0o600, flush: true });
+  await rename(draft, path);
 }
 
 /** The log of the whole service: a file in the data folder, since the terminal belongs to the person who started it. */

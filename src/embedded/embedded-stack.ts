@@ -6,15 +6,13 @@ import { retry } from '../roles/retry.ts';
 import type { Settings } from '../roles/settings.ts';
 import { migrateToLatest } from '../stores/migrator.ts';
 import { keptSecret, lockDataFolder, openLog } from './data-folder.ts';
-import { keptPort } from './kept-port.ts';
+import { freePort } from './kept-port.ts';
 import { postgresFolder, startPostgres } from './postgres.ts';
 import { findTemporalCli } from './temporal-cli.ts';
 import { startTemporal } from './temporal-server.ts';
 
 export type EmbeddedStack = {
   readonly settings: Settings;
-  /** Undefined when Temporal is not ours. */
-  readonly temporalUiUrl: string | undefined;
   /** The log of the whole service: a file in the data folder, since the terminal belongs to the person who started it. */
   readonly log: Log;
   readonly logPath: string;
@@ -57,19 +55,18 @@ export async function startEmbeddedStack(
     signal.throwIfAborted();
     const secret = config.secret ?? (await keptSecret(config.dataFolder));
     // Links need the port before the API listens.
-    const port = config.port === 0 ? await keptPort(undefined, undefined) : config.port;
+    const port = config.port === 0 ? await freePort() : config.port;
     const settings: Settings = {
       ...config,
       port,
       databaseUrl: postgres.value.url,
-      temporal: temporal.value.target,
-      embeddedPorts: temporal.value.ports,
+      ...temporal.value.settings,
       secret,
       publicUrl: config.publicUrl ?? `http://${config.host}:${port}`,
       resultStore: config.resultStore ?? join(config.dataFolder, 'results'),
       workFolder: join(config.dataFolder, 'work'),
     };
-    return { settings, temporalUiUrl: temporal.value.uiUrl, log, logPath, stop };
+    return { settings, log, logPath, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -101,24 +98,19 @@ async function database({ config, say, log, signal }: Starting): Promise<Found<{
 /** Without it the list is full of the rounds of `reconcile`, one for each minute. */
 const tasksOnly = 'WorkflowType="videoTask"';
 
-type FoundTemporal = Found<{ target: Settings['temporal']; uiUrl: string | undefined; ports: readonly number[] }>;
+type TemporalSettings = Pick<Settings, 'temporal' | 'temporalUiUrl' | 'embeddedPorts'>;
 
-async function engine({ config, say: log, signal }: Starting): Promise<FoundTemporal> {
+async function engine({ config, say: log, signal }: Starting): Promise<Found<{ settings: TemporalSettings }>> {
   if (config.temporal !== undefined)
-    return { target: config.temporal, uiUrl: undefined, ports: [], stop: () => Promise.resolve() };
-  const cliPath = await findTemporalCli({
-    cacheFolder: config.cacheFolder,
-    searchPath: config.path,
-    log,
-    ...(config.temporalCliPath !== undefined && { explicitPath: config.temporalCliPath }),
-  });
-  const namespace = config.temporalNamespace;
+    return { settings: { temporal: config.temporal, embeddedPorts: [] }, stop: () => Promise.resolve() };
+  const { cacheFolder, temporalCliPath: explicitPath, path: searchPath, temporalNamespace: namespace } = config;
+  const cliPath = await findTemporalCli({ cacheFolder, explicitPath, searchPath, log });
   const folder = join(config.dataFolder, 'temporal');
-  const server = await startTemporal({ cliPath, folder, namespace, log, signal });
-  return {
-    target: { connection: { address: server.address }, namespace },
-    uiUrl: `${server.uiUrl}/namespaces/${namespace}/workflows?query=${encodeURIComponent(tasksOnly)}`,
-    ports: server.ports,
-    stop: () => server.stop(),
+  const { address, uiUrl, ports, stop } = await startTemporal({ cliPath, folder, namespace, log, signal });
+  const settings = {
+    temporal: { connection: { address }, namespace },
+    temporalUiUrl: `${uiUrl}/namespaces/${namespace}/workflows?query=${encodeURIComponent(tasksOnly)}`,
+    embeddedPorts: ports,
   };
+  return { settings, stop };
 }

