@@ -21,38 +21,28 @@ export type TaskProgress = { show(record: TaskRecord): void; done(): void };
 const markColumns = 3;
 
 export function createStory(asJson: boolean): Story {
-  if (asJson) return silentStory;
   let clear = () => {};
   const telling = (tell: (text: string) => void) => (text: string) => {
+    if (asJson) return;
     clear();
     tell(wrapped(text));
   };
   return {
-    begin: (title) => intro(title),
+    begin: telling((title) => intro(title)),
     step: telling((text) => log.step(text)),
     success: telling((text) => log.success(text)),
     info: telling((text) => log.info(text)),
-    warn: telling((text) => log.warn(text)),
+    warn: asJson ? (text) => process.stderr.write(`${text}\n`) : telling((text) => log.warn(text)),
     message: telling((text) => log.message(text)),
     end: telling((text) => outro(text)),
     progress: () => {
+      if (asJson) return { show: () => {}, done: () => {} };
       const bar = process.stdout.isTTY ? barOnTerminal() : plainLines();
       clear = () => bar.clear();
       return bar;
     },
   };
 }
-
-const silentStory: Story = {
-  begin: () => {},
-  step: () => {},
-  success: () => {},
-  info: () => {},
-  warn: (text) => process.stderr.write(`${text}\n`),
-  message: () => {},
-  end: () => {},
-  progress: () => ({ show: () => {}, done: () => {} }),
-};
 
 /** On a terminal lines end between words; what has no space, such as an address, stays whole. */
 function wrapped(text: string): string {

@@ -8,31 +8,21 @@ import { createLog, type Log } from '../log.ts';
 import { folderFault, makePrivateFolder } from '../roles/local-faults.ts';
 import { boundServerLog } from './server-log.ts';
 
-/** Another process of Videogen that is alive owns the data folder. The message is for the operator. */
-export class DataFolderInUse extends Error {
-  override readonly name = 'DataFolderInUse';
-
-  constructor(folder: string, pid: string) {
-    super(
-      `The data folder ${folder} is in use by process ${pid}. Stop that one first, or set VIDEOGEN_DATA to another folder.`,
-    );
-  }
-}
-
-export type DataFolderLock = { readonly release: () => Promise<void> };
-
 /**
  * Makes this process the only owner of the data folder (created when missing), until `release` or the end of the process
- * in any manner, `kill -9` included: the lock is the system's, so it is never stale. Throws `DataFolderInUse` when
- * another process owns it, and closes the folder to other accounts. Two containers that share a folder do not see each other.
+ * in any manner, `kill -9` included: the lock is the system's, so it is never stale. Throws a sentence when another process owns
+ * it, and closes the folder to other accounts. Two containers that share a folder do not see each other.
  */
-export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
+export async function lockDataFolder(folder: string): Promise<{ readonly release: () => Promise<void> }> {
   await makePrivateFolder(folder, 'VIDEOGEN_DATA');
   const path = join(folder, 'videogen.lock');
   try {
     const unlock = process.platform === 'linux' ? await bindName(folder) : await openExclusively(path);
-    if (unlock === undefined)
-      throw new DataFolderInUse(folder, await readFile(path, 'utf8').then(trim, () => 'unknown'));
+    if (unlock === undefined) {
+      const owner = await readFile(path, 'utf8').then(trim, () => 'unknown');
+      const advice = 'Stop that one first, or set VIDEOGEN_DATA to another folder.';
+      throw new SetupError(`The data folder ${folder} is in use by process ${owner}. ${advice}`);
+    }
     // For the message above only.
     await writeFile(path, `${process.pid}\n`);
     return {

@@ -24,10 +24,6 @@ export type ServerProgram = {
   readonly launch: () => Promise<Launch>;
   /** Asks it once whether this child, and not another program at its address, serves us. Throws when it never will. */
   readonly serves: (child: ChildProcess) => Promise<boolean>;
-  /** A server that does not serve within this time is stopped, and the start has failed. */
-  readonly readyWithinMs: number;
-  /** Starts that may fail before the first one that serves; none begins later than `readyWithinMs`. */
-  readonly maxStarts: number;
   /** For the operator when it does not start. */
   readonly advice?: string;
   readonly stopSteps: readonly StopStep[];
@@ -43,6 +39,16 @@ export type OwnServer = {
   readonly stop: () => Promise<void>;
 };
 
+/**
+ * A server that does not serve within this time is stopped, and the start has failed. A new one takes a second; after a hard
+ * crash PostgreSQL replays what it wrote since the last checkpoint: seconds, seldom a minute.
+ */
+const readyWithinMs = 120_000;
+/**
+ * Starts that may fail before the first one that serves; none begins later than `readyWithinMs`. A PostgreSQL that is killed leaves
+ * backends that need some time to notice, and Temporal picks ports for itself, for which another program may be faster.
+ */
+const maxStarts = 6;
 const lookEveryMs = 20;
 const pauseBetweenStartsMs = 300;
 const firstBackoffMs = 100;
@@ -94,8 +100,8 @@ export async function stopOrphan(
 }
 
 async function firstStart(program: ServerProgram): Promise<ChildProcess> {
-  const giveUpAt = Date.now() + program.readyWithinMs;
-  for (let starts = 0; starts < program.maxStarts && Date.now() < giveUpAt; starts++) {
+  const giveUpAt = Date.now() + readyWithinMs;
+  for (let starts = 0; starts < maxStarts && Date.now() < giveUpAt; starts++) {
     const child = await startOnce(program, program.signal);
     if (child !== undefined) return child;
     await pause(pauseBetweenStartsMs);
@@ -123,7 +129,7 @@ async function startOnce(program: ServerProgram, signal?: AbortSignal): Promise<
   signal?.throwIfAborted();
   const child = await spawnServer(await program.launch(), program.logFile);
   try {
-    for (const deadline = Date.now() + program.readyWithinMs; Date.now() < deadline; await pause(lookEveryMs)) {
+    for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await pause(lookEveryMs)) {
       signal?.throwIfAborted();
       if (hasEnded(child)) return undefined;
       // One that has ended meanwhile was not what answered.
@@ -137,7 +143,7 @@ async function startOnce(program: ServerProgram, signal?: AbortSignal): Promise<
   return undefined;
 }
 
-/** In a session of its own, so that a Ctrl-C in our terminal does not reach it: we end it when we are done with it. */
+/** In a session of its own, so that a Ctrl-C in our terminal does not reach it. */
 async function spawnServer({ program, args, options }: Launch, logFile: string): Promise<ChildProcess> {
   const log = await openServerLog(logFile);
   try {

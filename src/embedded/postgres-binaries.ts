@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { errorCode, SetupError } from '../domain/errors.ts';
@@ -21,16 +22,11 @@ export async function postgresAccount(cluster: string): Promise<Account | undefi
   if (process.getuid?.() !== 0) return undefined;
   const owner = await stat(cluster).catch(() => undefined);
   if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  const [, uid, gid] = /^nobody:[^:]*:(-?\d+):(-?\d+):/m.exec(await readFile('/etc/passwd', 'utf8')) ?? [];
-  if (uid === undefined || gid === undefined) {
-    throw new SetupError(
-      'PostgreSQL does not run as root, and there is no account "nobody" to run it as. ' +
-        'Start Videogen as an ordinary user, or set DATABASE_URL.',
-    );
-  }
-  // macOS writes the highest ids as negative numbers; the system calls want them unsigned.
-  return { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 };
+  return { uid: nobody, gid: nobody };
 }
+
+/** The number of `nobody`, user and group, on every Linux of today and on macOS. */
+const nobody = process.platform === 'darwin' ? 2 ** 32 - 2 : 65_534;
 
 /**
  * The server that npm installed for this platform, ready to be run by the account. It is used where it lies when that works;
@@ -51,7 +47,7 @@ export async function postgresBinaries(
   const copies = account === undefined ? folder : systemCache;
   try {
     const copy = join(copies, `postgres-${version}-${process.platform}-${process.arch}`);
-    if (!(await isThere(join(copy, 'bin')))) await copyTo(copy, native, log);
+    if (!existsSync(join(copy, 'bin'))) await copyTo(copy, native, log);
     return await triedBinaries(copy, account);
   } catch (cause) {
     const fault = `The PostgreSQL that came with Videogen (${native}) does not run here: ${String(cause)}.`;
@@ -84,12 +80,12 @@ const links = z.array(z.object({ source: z.string(), target: z.string() }));
 
 /**
  * Makes the links between the libraries' names that the package's own install script would have made: npm packs no links, and
- * newer npm versions do not run the script. The list gives paths from the package's root, such as `native/lib/libpq.so.5`.
+ * newer npm versions do not run the script. The list gives paths such as `native/lib/libpq.so.5`.
  */
 async function linkLibraries(native: string): Promise<void> {
   const listed = links.parse(JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')));
   for (const { source, target } of listed) {
-    await symlink(basename(source), join(dirname(native), target)).catch((error: unknown) => {
+    await symlink(basename(source), join(native, relative('native', target))).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error;
     });
   }
@@ -105,24 +101,15 @@ async function copyTo(target: string, native: string, log: (message: string) => 
   // The process's umask hides new folders from others; this one is for them.
   if ((await mkdir(parent, { recursive: true })) !== undefined) await chmod(parent, 0o755);
   const draft = await mkdtemp(`${target}.new-`);
-  // The list of links names the package's own folder, so the copy has that name for as long as they are made.
-  const copy = join(draft, 'native');
   try {
-    await cp(native, copy, { recursive: true, verbatimSymlinks: true });
-    await linkLibraries(copy);
-    await run('chmod', ['-R', '755', copy]);
-    await rename(copy, target).catch(async (error: unknown) => {
+    await cp(native, draft, { recursive: true, verbatimSymlinks: true });
+    await linkLibraries(draft);
+    await run('chmod', ['-R', '755', draft]);
+    await rename(draft, target).catch((error: unknown) => {
       // Another process may have finished the same copy meanwhile; both are alike.
-      if (!(await isThere(join(target, 'bin')))) throw error;
+      if (!existsSync(join(target, 'bin'))) throw error;
     });
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
-}
-
-function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

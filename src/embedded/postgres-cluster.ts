@@ -32,8 +32,8 @@ export async function ensureCluster(wanted: ClusterWanted): Promise<string> {
   const password = (await readPassword(folder)) ?? (await newPassword(folder));
   // Leftovers of a start that was killed.
   await removeDrafts(folder);
-  const isThere = await stat(clusterFolderOf(folder)).catch(() => undefined);
-  if (isThere === undefined) await createCluster(wanted, password).finally(() => removeDrafts(folder));
+  const found = await stat(clusterFolderOf(folder)).catch(() => undefined);
+  if (found === undefined) await createCluster(wanted, password);
   return password;
 }
 
@@ -84,6 +84,7 @@ async function createCluster({ folder, binaries, account, log }: ClusterWanted, 
   } finally {
     await passwordFile.close();
     await said.close();
+    await removeDrafts(folder);
   }
 }
 

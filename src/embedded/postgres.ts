@@ -45,13 +45,9 @@ const stopSteps = [
 const serverSettings = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
-  'max_connections=100',
-  'shared_buffers=128MB',
-  'password_encryption=scram-sha-256',
   'timezone=UTC',
   'log_timezone=UTC',
   'log_checkpoints=off',
-  'cluster_name=videogen',
 ];
 
 /**
@@ -84,10 +80,6 @@ export async function startPostgres({ folder, log, signal }: PostgresOptions): P
       if (recorded?.isReady !== true || recorded.pid !== child.pid) return false;
       return serves(folder, port, password);
     },
-    // After a hard crash it replays what it wrote since the last checkpoint: seconds, seldom a minute.
-    readyWithinMs: 120_000,
-    // One that is killed leaves backends that need some time to notice; until then a new one refuses to start.
-    maxStarts: 6,
     stopSteps,
     log,
     signal,

@@ -1,6 +1,4 @@
 import { execFile } from 'node:child_process';
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { SetupError } from '../domain/errors.ts';
@@ -33,7 +31,7 @@ export const pinnedCli: PackagedProgram & { readonly version: string } = {
 };
 
 /** Fairness between accounts works from this server on (docs/decisions.md). */
-const firstFairServer = [1, 31, 2] as const;
+const firstFairServer = '1.31.2';
 
 export type TemporalCliSearch = {
   /** Chosen by the operator; the only candidate then. */
@@ -53,7 +51,10 @@ export type TemporalCliSearch = {
  * fetched once (about 45 MB). Every candidate has been run before it is returned. Throws one sentence with every way out.
  */
 export async function findTemporalCli({ explicitPath, ...search }: TemporalCliSearch): Promise<string> {
-  if (explicitPath !== undefined) return checkedExplicit(explicitPath);
+  if (explicitPath !== undefined) {
+    if ((await serverVersion(explicitPath)) !== undefined) return explicitPath;
+    throw new SetupError(`TEMPORAL_CLI_PATH: ${explicitPath} is not a working \`temporal\` program.`);
+  }
   const onPath = await temporalOnPath(search);
   if (onPath !== undefined) return onPath;
   const { cacheFolder, log, files } = search;
@@ -62,12 +63,13 @@ export async function findTemporalCli({ explicitPath, ...search }: TemporalCliSe
   log(`Fetching Temporal's command line ${pinnedCli.version} (about 45 MB, once) into ${cacheFolder}.`);
   try {
     await fetchProgram(pinnedCli, cached, files);
-  } catch (error) {
-    const fault = error instanceof Error ? error.message : String(error);
-    throw new SetupError(nothingWorked(cached, fault), { cause: error });
+    if ((await serverVersion(cached)) === undefined) throw new Error('it does not run here');
+    return cached;
+  } catch (cause) {
+    const fault = `Temporal's command line could not be fetched (${cause instanceof Error ? cause.message : String(cause)}).`;
+    const advice = `Put \`temporal\` ${pinnedCli.version} on the PATH, or copy it to ${cached}, or set TEMPORAL_ADDRESS to a Temporal server of your own.`;
+    throw new SetupError(`${fault} ${advice}`, { cause });
   }
-  if ((await serverVersion(cached)) === undefined) throw new SetupError(nothingWorked(cached, 'it does not run here'));
-  return cached;
 }
 
 /** The server in the program; undefined when it is missing, does not run here, or is another program of that name. */
@@ -76,37 +78,14 @@ async function serverVersion(path: string): Promise<string | undefined> {
   return /^temporal version \S+ \(Server ([\d.]+)/m.exec(stdout)?.[1];
 }
 
-async function checkedExplicit(path: string): Promise<string> {
-  if ((await serverVersion(path)) === undefined)
-    throw new SetupError(`TEMPORAL_CLI_PATH: ${path} is not a working \`temporal\` program.`);
-  return path;
-}
-
 async function temporalOnPath({ searchPath = '', log }: TemporalCliSearch): Promise<string | undefined> {
   for (const folder of searchPath.split(delimiter).filter(isAbsolute)) {
     const path = join(folder, 'temporal');
-    const isExecutable = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    const server = isExecutable ? await serverVersion(path) : undefined;
+    const server = await serverVersion(path);
     if (server === undefined) continue;
-    if (!isFair(server)) log(`${path} holds server ${server}: accounts will not share generation fairly.`);
+    const isOld = server.localeCompare(firstFairServer, 'en', { numeric: true }) < 0;
+    if (isOld) log(`${path} holds server ${server}: accounts will not share generation fairly.`);
     return path;
   }
   return undefined;
-}
-
-function isFair(server: string): boolean {
-  const parts = server.split('.').map(Number);
-  const decisive = firstFairServer.findIndex((least, place) => (parts[place] ?? 0) !== least);
-  return decisive === -1 || (parts[decisive] ?? 0) > (firstFairServer[decisive] ?? 0);
-}
-
-function nothingWorked(cached: string, fault: string): string {
-  return (
-    `Temporal's command line could not be fetched (${fault}). Put \`temporal\` ${pinnedCli.version} on the PATH, ` +
-    `or copy it to ${cached}, ` +
-    'or set TEMPORAL_ADDRESS to a Temporal server of your own.'
-  );
 }

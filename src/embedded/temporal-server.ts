@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import { mkdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { SetupError } from '../domain/errors.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
-import { freePort, isFree, keptPort } from './kept-port.ts';
+import { isFree, keptPort } from './kept-port.ts';
 import { type Launch, type OwnServer, runServer, stopOrphan } from './own-server.ts';
 import { commandOf } from './running-process.ts';
 
@@ -51,20 +52,14 @@ export async function startTemporal(given: TemporalOptions): Promise<TemporalSer
   const { cliPath, namespace, folder, inMemory = false, log, signal } = given;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await stopOrphan({ name, log, stopSteps }, () => orphanOf(folder));
-  const [port, uiPort] = [await keptPort(join(folder, 'port')), await keptPort(join(folder, 'ui-port'))];
-  const [httpPort, metricsPort] = [await freePort(), await freePort()];
+  const ports = await Promise.all(portNames.map((file) => keptPort(join(folder, file))));
+  const [port = 0, uiPort = 0] = ports;
   const address = `127.0.0.1:${port}`;
-  const options = {
-    '--ip': '127.0.0.1',
-    '--port': port,
-    '--ui-port': uiPort,
-    '--http-port': httpPort,
-    '--metrics-port': metricsPort,
-    '--namespace': namespace,
-    '--log-level': 'warn',
-    ...(!inMemory && { '--db-filename': databaseOf(folder) }),
-  };
-  const args = Object.entries(options).flatMap(([option, value]) => [option, String(value)]);
+  const args = ['--ip', '127.0.0.1', '--namespace', namespace, '--log-level', 'warn', '--ui-disable-news-fetch'].concat(
+    inMemory ? [] : ['--db-filename', databaseOf(folder)],
+    portNames.flatMap((option, index) => [`--${option}`, String(ports[index])]),
+    fairness.flatMap((value) => ['--dynamic-config-value', value]),
+  );
   const server = await runServer({
     name,
     folder,
@@ -72,21 +67,19 @@ export async function startTemporal(given: TemporalOptions): Promise<TemporalSer
     launch: async () => {
       // While ours was down another installation may have taken the port, and its Temporal would answer us.
       if (!(await isFree(port))) throw new SetupError(`port ${port} of 127.0.0.1 is taken by another program`);
-      return launchOf(folder, [cliPath, 'server', 'start-dev', ...args, ...fairness, '--ui-disable-news-fetch']);
+      return launchOf(folder, [cliPath, 'server', 'start-dev', ...args]);
     },
     serves: async () => (await isListening(port)) && (await knowsSearchAttributes(address, namespace)),
-    // A new one is there within a second; a loaded machine or a large database takes longer.
-    readyWithinMs: 60_000,
-    // It picks more ports for itself inside, so that a start may fail because another program was faster.
-    maxStarts: 3,
     advice,
     stopSteps,
     log,
     signal,
   });
-  const ports = [port, uiPort, httpPort, metricsPort];
   return Object.assign(server, { address, uiUrl: `http://127.0.0.1:${uiPort}`, ports });
 }
+
+/** Each is an option of the server, and the file that remembers it. */
+const portNames = ['port', 'ui-port', 'http-port', 'metrics-port'];
 
 const databaseOf = (folder: string): string => join(folder, 'temporal.db');
 const pidFileOf = (folder: string): string => join(folder, 'pid');
@@ -99,7 +92,7 @@ const fairness = [
   'matching.enableFairness=true',
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
-].flatMap((value) => ['--dynamic-config-value', value]);
+];
 
 /** The shell records its own pid and then becomes the server, so that no kill of ours can leave a server without its pid file. */
 const recordPidThenRun = 'echo $$ >"$1" || exit 1; shift; exec "$@"';
@@ -114,12 +107,11 @@ function launchOf(folder: string, command: readonly string[]): Launch {
   };
 }
 
-function isListening(port: number): Promise<boolean> {
-  return new Promise((answer) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => answer(true)).once('error', () => answer(false));
-    socket.once('connect', () => socket.destroy());
-  });
+async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  const isConnected = await once(socket, 'connect').catch(() => false);
+  socket.destroy();
+  return isConnected !== false;
 }
 
 /** True once the namespace is there and knows our search attributes, of which a later release may bring more. */

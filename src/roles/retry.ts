@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { errorCode } from '../domain/errors.ts';
+import { unlessAborted } from '../domain/time-limit.ts';
 import type { Log } from '../log.ts';
 
 const firstPauseMs = 250;
@@ -34,19 +34,6 @@ export async function retry<T>({ step, log, signal, onFirstFailure }: Retry, att
       log.warn({ err: error, step, attempts, pauseMs }, 'start step failed; it is retried');
     }
     await pause(pauseMs, undefined, { signal });
-  }
-}
-
-async function unlessAborted<T>(signal: AbortSignal, attempt: Promise<T>): Promise<T> {
-  const listening = new AbortController();
-  const aborted = once(signal, 'abort', { signal: listening.signal }).then((): never => {
-    throw signal.reason;
-  });
-  aborted.catch(() => {});
-  try {
-    return await Promise.race([attempt, aborted]);
-  } finally {
-    listening.abort();
   }
 }
 
