@@ -57,6 +57,10 @@ const secretNames = ['DATABASE_URL', 'VIDEOGEN_SECRET', 'TEMPORAL_API_KEY', 'VID
 const day = 24 * 60 * 60_000;
 const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
 
+const plainName = z
+  .string()
+  .regex(/^[\w.-]{1,100}$/, { error: 'must be 1 to 100 letters, digits, dots, dashes or underscores' });
+
 function wholeNumber(min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`;
   return z
@@ -106,10 +110,7 @@ const schema = z
     DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
     TEMPORAL_ADDRESS: z.string().optional(),
     TEMPORAL_CLI_PATH: z.string().optional(),
-    VIDEOGEN_TASK_QUEUE: z
-      .string()
-      .regex(/^[\w.-]{1,100}$/, { error: 'must be 1 to 100 letters, digits, dots, dashes or underscores' })
-      .default('videogen'),
+    VIDEOGEN_TASK_QUEUE: plainName.default('videogen'),
     RESULT_STORE: z
       .string()
       .refine((store) => !store.includes('://'), { error: 'must be a folder' })
@@ -120,10 +121,7 @@ const schema = z
     IMAGE_ALLOW: parsedBy(parseAllowList).optional(),
     VIDEOGEN_MODELS: parsedBy((file) => parseModelsFile(readFileSync(file, 'utf8'))).optional(),
     GENERATION_CONCURRENCY: wholeNumber(1, 10_000).default(2),
-    WORKER_VERSION: z
-      .string()
-      .regex(/^[\w.-]{1,100}$/, { error: 'must be 1 to 100 letters, digits, dots, dashes or underscores' })
-      .optional(),
+    WORKER_VERSION: plainName.optional(),
     CREATE_RATE: z.string().default('20/10s').pipe(parsedBy(parseRate)),
     READ_RATE: z.string().default('100/10s').pipe(parsedBy(parseRate)),
     REFUSED_CREATE_RATE: z.string().default('100/60s').pipe(parsedBy(parseRate)),

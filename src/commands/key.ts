@@ -3,7 +3,7 @@ import { type Dialect, dialects, ordinaryScopes, type Scope, scopes } from '../d
 import { type ApiKey, createApiKey, listApiKeys, revokeKeyAs } from '../stores/keys.ts';
 import { recordAction } from '../stores/operator-actions.ts';
 import { futureInstant, id, maxNameLength, textUpTo } from './arguments.ts';
-import { CommandError } from './output.ts';
+import { CommandError, listed } from './output.ts';
 import { commandLineActor, noAccount, type RunOnDatabase } from './run-command.ts';
 
 type KeyOptions = { account: string; name: string; scopes: Scope[]; dialect: Dialect; expires?: number };
@@ -37,8 +37,7 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
     .requiredOption('--account <account>', 'account id', id)
     .action(
       run(async ({ db }, { account }: { account: string }) => {
-        const keys = await listApiKeys(db, account);
-        return { json: { keys }, lines: keys.length === 0 ? ['No keys.'] : keys.map(keyLine) };
+        return listed('keys', await listApiKeys(db, account), keyLine);
       }),
     );
   key

@@ -94,18 +94,14 @@ export function postgresFolder({ dataFolder }: Pick<Config, 'dataFolder'>): stri
 
 /**
  * The address of the embedded PostgreSQL that runs on this folder (the one given to `startPostgres`), password included;
- * undefined when none answers there. For commands that run beside the service: it starts nothing and needs no lock.
+ * undefined when none is ready there. For commands that run beside the service: it starts nothing and needs no lock.
  * Throws a sentence when the folder belongs to another account.
  */
 export async function findPostgres(folder: string): Promise<string | undefined> {
   const password = await readPassword(folder);
   const found = await findPostmaster(clusterFolderOf(folder));
-  if (password === undefined || found === undefined) return undefined;
-  const url = postgresUrl(found.port, password, databaseName);
-  return withClient(url, (client) => client.query('select 1')).then(
-    () => url,
-    () => undefined,
-  );
+  if (password === undefined || found?.isReady !== true) return undefined;
+  return postgresUrl(found.port, password, databaseName);
 }
 
 /** A real connection, and our database, which is created the first time. */
