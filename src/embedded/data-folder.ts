@@ -19,9 +19,9 @@ export async function lockDataFolder(folder: string): Promise<{ readonly release
   try {
     const unlock = process.platform === 'linux' ? await bindName(folder) : await openExclusively(path);
     if (unlock === undefined) {
-      const owner = await readFile(path, 'utf8').then(trim, () => 'unknown');
+      const owner = await readFile(path, 'utf8').catch(() => 'unknown');
       const advice = 'Stop that one first, or set VIDEOGEN_DATA to another folder.';
-      throw new SetupError(`The data folder ${folder} is in use by process ${owner}. ${advice}`);
+      throw new SetupError(`The data folder ${folder} is in use by process ${owner.trim()}. ${advice}`);
     }
     // For the message above only.
     await writeFile(path, `${process.pid}\n`);
@@ -35,8 +35,6 @@ export async function lockDataFolder(folder: string): Promise<{ readonly release
     throw folderFault(error, folder, 'VIDEOGEN_DATA');
   }
 }
-
-const trim = (text: string) => text.trim();
 
 /** Linux: an abstract socket address (unix(7)) belongs to one process and vanishes with it. Undefined when it is taken. */
 async function bindName(folder: string): Promise<(() => Promise<void>) | undefined> {
@@ -67,27 +65,28 @@ async function openExclusively(path: string): Promise<(() => Promise<void>) | un
  */
 export async function keptSecret(folder: string): Promise<string> {
   const path = join(folder, 'secret');
-  const kept = await readFile(path, 'utf8').then(trim, (error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw secretFault(path, `cannot be read (${errorCode(error) ?? String(error)})`, error);
-  });
-  if (kept === undefined) {
-    const secret = randomBytes(32).toString('base64url');
-    await writeFileAtomically(path, `${secret}\n`);
-    return secret;
+  let fault: string;
+  try {
+    const kept = (await readFile(path, 'utf8')).trim();
+    if (kept.length >= leastSecretCharacters) return kept;
+    fault = `is damaged: it has ${kept.length} characters`;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return newSecret(path);
+    fault = `cannot be read (${errorCode(error) ?? String(error)})`;
   }
-  if (kept.length < leastSecretCharacters) throw secretFault(path, `is damaged: it has ${kept.length} characters`);
-  return kept;
+  const advice =
+    'Bring it back, from a backup if need be. Without one, delete the file: a new secret is made, links given out before end, ' +
+    'and every account needs a new callback secret (`videogen callback-secret rotate ACCOUNT`).';
+  throw new SetupError(`The secret in ${path} ${fault}. ${advice}`);
 }
 
 /** As for VIDEOGEN_SECRET; one that we made has more. */
 const leastSecretCharacters = 32;
 
-function secretFault(path: string, fault: string, cause?: unknown): SetupError {
-  const advice =
-    'Bring it back, from a backup if need be. Without one, delete the file: a new secret is made, links given out before end, ' +
-    'and every account needs a new callback secret (`videogen callback-secret rotate ACCOUNT`).';
-  return new SetupError(`The secret in ${path} ${fault}. ${advice}`, { cause });
+async function newSecret(path: string): Promise<string> {
+  const secret = randomBytes(32).toString('base64url');
+  await writeFileAtomically(path, `${secret}\n`);
+  return secret;
 }
 
 /** Writes a small file so that a reader, also one after a crash of the machine, finds the old text or the new one, never a part. */

@@ -3,17 +3,12 @@ import type { Config } from '../config.ts';
 import { SetupError } from '../domain/errors.ts';
 import type { Log } from '../log.ts';
 import { retry } from '../roles/retry.ts';
-import type { FoundSettings } from '../roles/settings.ts';
 import { migrateToLatest } from '../stores/migrator.ts';
 import { postgresFolder, startPostgres } from './postgres.ts';
 import { findTemporalCli } from './temporal-cli.ts';
 import { startTemporal } from './temporal-server.ts';
 
-/** What a server of ours, or the address of another one, adds to the settings. */
-export type Found<Part extends keyof FoundSettings> = {
-  readonly settings: Pick<FoundSettings, Part>;
-  readonly stop: () => Promise<void>;
-};
+// What a server of ours, or the address of another one, adds to the settings.
 
 /** Takes sentences for the person who started the service. */
 export type Say = (message: string) => void;
@@ -24,12 +19,7 @@ const notOurs = () => Promise.resolve();
 const databaseWaitMs = 120_000;
 
 /** The database with today's schema: a PostgreSQL of our own unless the configuration names one. */
-export async function findDatabase(
-  config: Config,
-  say: Say,
-  log: Log,
-  signal: AbortSignal,
-): Promise<Found<'databaseUrl'>> {
+export async function findDatabase(config: Config, say: Say, log: Log, signal: AbortSignal) {
   const { url, stop } =
     config.databaseUrl === undefined
       ? await startPostgres({ folder: postgresFolder(config), log: say, signal })
@@ -46,13 +36,11 @@ export async function findDatabase(
   }
 }
 
-type TemporalPart = 'temporal' | 'temporalUiUrl' | 'embeddedPorts';
-
 /** Without it the list is full of the rounds of `reconcile`, one for each minute. */
 const tasksOnly = encodeURIComponent('WorkflowType="videoTask"');
 
 /** Temporal: a server of our own unless the configuration names one. */
-export async function findTemporal(config: Config, say: Say, signal: AbortSignal): Promise<Found<TemporalPart>> {
+export async function findTemporal(config: Config, say: Say, signal: AbortSignal) {
   if (config.temporal !== undefined)
     return { settings: { temporal: config.temporal, embeddedPorts: [] }, stop: notOurs };
   const { cacheFolder, temporalCliPath: explicitPath, path: searchPath, temporalNamespace: namespace } = config;

@@ -1,16 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SetupError } from '../domain/errors.ts';
 import { type StopStep, stopProcess } from './running-process.ts';
 import { boundServerLog, openServerLog, serverLogTail } from './server-log.ts';
-
-/** What to run, in which surroundings. */
-export type Launch = {
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly options: { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number };
-};
 
 /** A server program that this process starts, watches and stops. */
 export type ServerProgram = {
@@ -20,8 +13,8 @@ export type ServerProgram = {
   readonly folder: string;
   /** Takes what the server says. */
   readonly logFile: string;
-  /** Prepares one start. */
-  readonly launch: () => Promise<Launch>;
+  /** Prepares one start: what to run, in which surroundings. */
+  readonly launch: () => Promise<{ file: string; args: readonly string[]; options: SpawnOptions }>;
   /** Asks it once whether this child, and not another program at its address, serves us. Throws when it never will. */
   readonly serves: (child: ChildProcess) => Promise<boolean>;
   /** For the operator when it does not start. */
@@ -73,7 +66,6 @@ export async function runServer(program: ServerProgram): Promise<OwnServer> {
   // It ends by the signal alone.
   const watching = watch().catch(() => {});
   const bounding = setInterval(() => void boundServerLog(logFile).catch(() => {}), 60_000).unref();
-  let stopped: Promise<void> | undefined;
   const stop = async () => {
     stopping.abort();
     clearInterval(bounding);
@@ -84,7 +76,7 @@ export async function runServer(program: ServerProgram): Promise<OwnServer> {
     get pid() {
       return child.pid ?? 0;
     },
-    stop: () => (stopped ??= stop()),
+    stop,
   };
 }
 
@@ -127,27 +119,28 @@ async function restarted(program: ServerProgram, signal: AbortSignal): Promise<C
 /** Undefined when it ended, or did not serve in time. */
 async function startOnce(program: ServerProgram, signal?: AbortSignal): Promise<ChildProcess | undefined> {
   signal?.throwIfAborted();
-  const child = await spawnServer(await program.launch(), program.logFile);
+  const child = await spawnServer(program);
+  let isServing = false;
   try {
     for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await pause(lookEveryMs)) {
       signal?.throwIfAborted();
       if (hasEnded(child)) return undefined;
       // One that has ended meanwhile was not what answered.
-      if ((await program.serves(child)) && !hasEnded(child)) return child;
+      isServing = (await program.serves(child)) && !hasEnded(child);
+      if (isServing) return child;
     }
-  } catch (error) {
-    await end(program, child);
-    throw error;
+    return undefined;
+  } finally {
+    if (!isServing) await end(program, child);
   }
-  await end(program, child);
-  return undefined;
 }
 
 /** In a session of its own, so that a Ctrl-C in our terminal does not reach it. */
-async function spawnServer({ program, args, options }: Launch, logFile: string): Promise<ChildProcess> {
+async function spawnServer({ launch, logFile }: ServerProgram): Promise<ChildProcess> {
+  const { file, args, options } = await launch();
   const log = await openServerLog(logFile);
   try {
-    const child = spawn(program, args, { ...options, stdio: ['ignore', log.fd, log.fd], detached: true });
+    const child = spawn(file, args, { ...options, stdio: ['ignore', log.fd, log.fd], detached: true });
     await once(child, 'spawn');
     child.unref();
     return child;

@@ -13,9 +13,8 @@ import { openServerLog, serverLogTail } from './server-log.ts';
 export const clusterFolderOf = (folder: string): string => join(folder, 'cluster');
 export const logFileOf = (folder: string): string => join(folder, 'server.log');
 const passwordFileOf = (folder: string): string => join(folder, 'password');
-/** Names of what is not complete yet; the owner of the data folder is alone here. */
-const draftOf = (folder: string): string => join(folder, 'cluster.new');
-const passwordDraftOf = (folder: string): string => join(folder, 'password.new');
+/** Holds what is not complete yet; the owner of the data folder is alone here. */
+const draftsOf = (folder: string): string => join(folder, 'new');
 
 export const superuser = 'videogen';
 
@@ -31,7 +30,7 @@ export async function ensureCluster(wanted: ClusterWanted): Promise<string> {
   const { folder } = wanted;
   const password = (await readPassword(folder)) ?? (await newPassword(folder));
   // Leftovers of a start that was killed.
-  await removeDrafts(folder);
+  await rm(draftsOf(folder), { recursive: true, force: true });
   const found = await stat(clusterFolderOf(folder)).catch(() => undefined);
   if (found === undefined) await createCluster(wanted, password);
   return password;
@@ -61,9 +60,10 @@ const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-local
 
 /** Under another name until it is complete, so that a kill in the middle never leaves half a cluster under its name. */
 async function createCluster({ folder, binaries, account, log }: ClusterWanted, password: string): Promise<void> {
-  const [cluster, draft, passwordDraft] = [clusterFolderOf(folder), draftOf(folder), passwordDraftOf(folder)];
+  const [cluster, drafts] = [clusterFolderOf(folder), draftsOf(folder)];
+  const [draft, passwordDraft] = [join(drafts, 'cluster'), join(drafts, 'password')];
   log(`Creating the database in ${cluster}.`);
-  await mkdir(draft, { mode: 0o700 });
+  await mkdir(draft, { mode: 0o700, recursive: true });
   await writeFile(passwordDraft, `${password}\n`, { mode: 0o600 });
   if (account !== undefined) await handOver([draft, passwordDraft], account);
   const said = await openServerLog(logFileOf(folder));
@@ -84,7 +84,7 @@ async function createCluster({ folder, binaries, account, log }: ClusterWanted, 
   } finally {
     await passwordFile.close();
     await said.close();
-    await removeDrafts(folder);
+    await rm(drafts, { recursive: true, force: true });
   }
 }
 
@@ -96,10 +96,6 @@ async function handOver(paths: readonly string[], { uid, gid }: Account): Promis
     const fault = `PostgreSQL does not run as root, and ${paths[0]} cannot be given to another account.`;
     throw new SetupError(`${fault} ${advice}`, { cause });
   }
-}
-
-async function removeDrafts(folder: string): Promise<void> {
-  for (const draft of [draftOf(folder), passwordDraftOf(folder)]) await rm(draft, { recursive: true, force: true });
 }
 
 /**

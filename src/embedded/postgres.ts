@@ -72,13 +72,12 @@ export async function startPostgres({ folder, log, signal }: PostgresOptions): P
     logFile: logFileOf(folder),
     launch: async () => {
       await clearStalePid(cluster);
-      return { program: binaries.postgres, args, options };
+      return { file: binaries.postgres, args, options };
     },
     serves: async (child) => {
       // While ours was down, the server of a copied folder may have taken the port, and it has the same password.
       const recorded = await recordedPostmaster(cluster);
-      if (recorded?.isReady !== true || recorded.pid !== child.pid) return false;
-      return serves(folder, port, password);
+      return recorded?.isReady === true && recorded.pid === child.pid && isUsable(folder, port, password);
     },
     stopSteps,
     log,
@@ -105,29 +104,10 @@ export async function findPostgres(folder: string): Promise<string | undefined> 
 }
 
 /** A real connection, and our database, which is created the first time. */
-async function serves(folder: string, port: number, password: string): Promise<boolean> {
-  try {
-    await withClient(postgresUrl(port, password, 'postgres'), async (client) => {
-      const found = await client.query('select 1 from pg_database where datname = $1', [databaseName]);
-      if (found.rowCount === 0) await client.query(`create database ${databaseName}`);
-    });
-    return true;
-  } catch (error) {
-    // invalid_password (PostgreSQL's appendix A): waiting does not help.
-    if (errorCode(error) === '28P01')
-      throw new SetupError(`The password kept in ${folder} is not that of the PostgreSQL there.`, { cause: error });
-    return false;
-  }
-}
-
-function postgresUrl(port: number, password: string, database: string): string {
-  return `postgres://${superuser}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
-}
-
-async function withClient(url: string, use: (client: Client) => Promise<unknown>): Promise<void> {
+async function isUsable(folder: string, port: number, password: string): Promise<boolean> {
   // Without `ssl`, pg would read PGSSLMODE from the environment.
   const client = new Client({
-    connectionString: url,
+    connectionString: postgresUrl(port, password, 'postgres'),
     connectionTimeoutMillis: 3_000,
     query_timeout: 30_000,
     ssl: false,
@@ -136,8 +116,18 @@ async function withClient(url: string, use: (client: Client) => Promise<unknown>
   client.on('error', () => undefined);
   try {
     await client.connect();
-    await use(client);
+    const found = await client.query('select 1 from pg_database where datname = $1', [databaseName]);
+    if (found.rowCount === 0) await client.query(`create database ${databaseName}`);
+    return true;
+  } catch (cause) {
+    // invalid_password (PostgreSQL's appendix A): waiting does not help.
+    if (errorCode(cause) !== '28P01') return false;
+    throw new SetupError(`The password kept in ${folder} is not that of the PostgreSQL there.`, { cause });
   } finally {
     await client.end().catch(() => undefined);
   }
+}
+
+function postgresUrl(port: number, password: string, database: string): string {
+  return `postgres://${superuser}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
 }

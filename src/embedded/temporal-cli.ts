@@ -50,16 +50,21 @@ export type TemporalCliSearch = {
  * The `temporal` program: the explicit one, else one on the path, else the cached copy of the pinned version, else that version
  * fetched once (about 45 MB). Every candidate has been run before it is returned. Throws one sentence with every way out.
  */
-export async function findTemporalCli({ explicitPath, ...search }: TemporalCliSearch): Promise<string> {
+export async function findTemporalCli(search: TemporalCliSearch): Promise<string> {
+  const { explicitPath, searchPath = '', cacheFolder, log, files } = search;
   if (explicitPath !== undefined) {
     if ((await serverVersion(explicitPath)) !== undefined) return explicitPath;
     throw new SetupError(`TEMPORAL_CLI_PATH: ${explicitPath} is not a working \`temporal\` program.`);
   }
-  const onPath = await temporalOnPath(search);
-  if (onPath !== undefined) return onPath;
-  const { cacheFolder, log, files } = search;
+  const onPath = searchPath.split(delimiter).filter(isAbsolute);
   const cached = join(cacheFolder, `temporal-cli-${pinnedCli.version}`);
-  if ((await serverVersion(cached)) !== undefined) return cached;
+  for (const path of [...onPath.map((folder) => join(folder, 'temporal')), cached]) {
+    const server = await serverVersion(path);
+    if (server === undefined) continue;
+    const isOld = server.localeCompare(firstFairServer, 'en', { numeric: true }) < 0;
+    if (isOld) log(`${path} holds server ${server}: accounts will not share generation fairly.`);
+    return path;
+  }
   log(`Fetching Temporal's command line ${pinnedCli.version} (about 45 MB, once) into ${cacheFolder}.`);
   try {
     await fetchProgram(pinnedCli, cached, files);
@@ -76,16 +81,4 @@ export async function findTemporalCli({ explicitPath, ...search }: TemporalCliSe
 async function serverVersion(path: string): Promise<string | undefined> {
   const { stdout } = await run(path, ['--version'], { timeout: 20_000 }).catch(() => ({ stdout: '' }));
   return /^temporal version \S+ \(Server ([\d.]+)/m.exec(stdout)?.[1];
-}
-
-async function temporalOnPath({ searchPath = '', log }: TemporalCliSearch): Promise<string | undefined> {
-  for (const folder of searchPath.split(delimiter).filter(isAbsolute)) {
-    const path = join(folder, 'temporal');
-    const server = await serverVersion(path);
-    if (server === undefined) continue;
-    const isOld = server.localeCompare(firstFairServer, 'en', { numeric: true }) < 0;
-    if (isOld) log(`${path} holds server ${server}: accounts will not share generation fairly.`);
-    return path;
-  }
-  return undefined;
 }

@@ -6,7 +6,7 @@ import { SetupError } from '../domain/errors.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { isFree, keptPort } from './kept-port.ts';
-import { type Launch, type OwnServer, runServer, stopOrphan } from './own-server.ts';
+import { type OwnServer, runServer, stopOrphan } from './own-server.ts';
 import { commandOf } from './running-process.ts';
 
 export type TemporalServer = OwnServer & {
@@ -55,11 +55,14 @@ export async function startTemporal(given: TemporalOptions): Promise<TemporalSer
   const ports = await Promise.all(portNames.map((file) => keptPort(join(folder, file))));
   const [port = 0, uiPort = 0] = ports;
   const address = `127.0.0.1:${port}`;
-  const args = ['--ip', '127.0.0.1', '--namespace', namespace, '--log-level', 'warn', '--ui-disable-news-fetch'].concat(
+  const command = [cliPath, 'server', 'start-dev', '--ip', '127.0.0.1', '--namespace', namespace].concat(
+    ['--log-level', 'warn', '--ui-disable-news-fetch'],
     inMemory ? [] : ['--db-filename', databaseOf(folder)],
     portNames.flatMap((option, index) => [`--${option}`, String(ports[index])]),
     fairness.flatMap((value) => ['--dynamic-config-value', value]),
   );
+  // Variables such as `TEMPORAL_ADDRESS` are meant for clients; it needs a home folder, where it records its last version.
+  const env = { HOME: folder, PATH: '/usr/bin:/bin' };
   const server = await runServer({
     name,
     folder,
@@ -67,7 +70,11 @@ export async function startTemporal(given: TemporalOptions): Promise<TemporalSer
     launch: async () => {
       // While ours was down another installation may have taken the port, and its Temporal would answer us.
       if (!(await isFree(port))) throw new SetupError(`port ${port} of 127.0.0.1 is taken by another program`);
-      return launchOf(folder, [cliPath, 'server', 'start-dev', ...args]);
+      return {
+        file: '/bin/sh',
+        args: ['-c', recordPidThenRun, 'sh', pidFileOf(folder), ...command],
+        options: { cwd: '/', env },
+      };
     },
     serves: async () => (await isListening(port)) && (await knowsSearchAttributes(address, namespace)),
     advice,
@@ -96,16 +103,6 @@ const fairness = [
 
 /** The shell records its own pid and then becomes the server, so that no kill of ours can leave a server without its pid file. */
 const recordPidThenRun = 'echo $$ >"$1" || exit 1; shift; exec "$@"';
-
-/** The variables are ours alone: `TEMPORAL_ADDRESS` and the like are meant for clients. */
-function launchOf(folder: string, command: readonly string[]): Launch {
-  return {
-    program: '/bin/sh',
-    args: ['-c', recordPidThenRun, 'sh', pidFileOf(folder), ...command],
-    // It needs a home folder, where it records its last version.
-    options: { cwd: '/', env: { HOME: folder, PATH: '/usr/bin:/bin' } },
-  };
-}
 
 async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
