@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { defaultModels, providerNames, unknownProviders } from './domain/models.ts';
-import { parseRate } from './domain/rate-limit.ts';
+import { parseRate, unitsMs } from './domain/rate-limit.ts';
 import { parseModelsFile } from './models-file.ts';
 import { loopbackAllowance, parseAllowList } from './outbound/allow-list.ts';
 import type { TemporalTarget } from './temporal/connect.ts';
@@ -54,7 +54,6 @@ export function readConfig(environment: Environment = process.env, providers = p
 /** Variables that may hold a secret and so may also be given as the path of a file, `NAME_FILE`. */
 const secretNames = ['DATABASE_URL', 'VIDEOGEN_SECRET', 'TEMPORAL_API_KEY', 'VIDEOGEN_API_KEY'] as const;
 
-const day = 24 * 60 * 60_000;
 const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
 
 const plainName = z
@@ -84,13 +83,11 @@ function parsedBy<T>(parse: (text: string) => T) {
 
 const maxDelayMs = 5 * 60_000;
 
-const delayUnits: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
-
 /** `500ms`, `5s`, `1m` or `0`, in milliseconds. */
 function parseDelay(text: string): number {
   if (text === '0') return 0;
   const [, amount, unit = ''] = /^(\d{1,6})(ms|s|m)$/.exec(text) ?? [];
-  const ms = Number(amount) * (delayUnits[unit] ?? Number.NaN);
+  const ms = Number(amount) * (unitsMs[unit] ?? Number.NaN);
   if (!(ms <= maxDelayMs)) throw new Error('must be a duration of up to 5 minutes, such as 5s or 500ms, or 0');
   return ms;
 }
@@ -194,7 +191,7 @@ function configOf(env: z.output<typeof schema>, environment: Environment) {
      * on one's own machine there is none.
      */
     shutdownDelayMs: env.SHUTDOWN_DELAY ?? (env.DATABASE_URL === undefined ? 0 : 5_000),
-    retentionMs: env.MEDIA_RETENTION_DAYS * day,
+    retentionMs: env.MEDIA_RETENTION_DAYS * 24 * 60 * 60_000,
     /** A task whose workflow's code fails is refunded after so long. */
     stuckTaskMs: env.STUCK_TASK_SECONDS * 1000,
     ffmpegPath: env.FFMPEG_PATH,
