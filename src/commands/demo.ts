@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pTimeout from 'p-timeout';
 import { type Config, readConfig, sealEnvironment } from '../config.ts';
-import { unlessAborted } from '../domain/time-limit.ts';
 import { addGenerationOptions, type GenerationOptions } from './generation-options.ts';
 import { listenForInterruptions } from './interruption.ts';
 import { isJson, printAnswer } from './output.ts';
@@ -42,7 +42,7 @@ async function runDemo(prompt: string, options: GenerationOptions, asJson: boole
       // Loaded only now, or the servers would have to wait for it.
       const { showBothEndings } = await import('./demo-story.ts');
       const shown = showBothEndings(service.settings, { story, signal }, prompt, options);
-      const result = await unlessAborted(signal, shown);
+      const result = await pTimeout(shown, { signal, milliseconds: Number.POSITIVE_INFINITY });
       printAnswer({ json: result, lines: [] }, asJson);
     } finally {
       await service.close();

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import pTimeout from 'p-timeout';
 import { errorCode } from '../domain/errors.ts';
-import { unlessAborted } from '../domain/time-limit.ts';
 import type { Log } from '../log.ts';
 
 const firstPauseMs = 250;
@@ -25,7 +25,7 @@ export async function retry<T>({ step, log, signal, onFirstFailure }: Retry, att
   for (let attempts = 1, pauseMs = firstPauseMs; ; attempts++, pauseMs = Math.min(maxPauseMs, pauseMs * 2)) {
     signal.throwIfAborted();
     try {
-      const done = await unlessAborted(signal, attempt());
+      const done = await pTimeout(attempt(), { signal, milliseconds: Number.POSITIVE_INFINITY });
       if (attempts > 1) log.info({ step, attempts }, 'start step succeeded');
       return done;
     } catch (error) {
