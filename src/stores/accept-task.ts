@@ -114,7 +114,9 @@ async function whyNot(db: Database, task: NewTask): Promise<Acceptance | undefin
     }
     case 'no_price':
       throw new Error(`no rate of ${task.param.model} is in force, not even in the catalogue`);
-    default:
+    case 'key_not_active':
+    case 'account_suspended':
+    case 'account_not_found':
       return { kind: row.refusal };
   }
 }
