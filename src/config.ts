@@ -48,8 +48,6 @@ export type Config = {
   readonly shutdownDelayMs: number;
   readonly ffmpegPath: string | undefined;
   readonly previewFaults: boolean;
-  /** Holds every answer of the API against its own description; for tests. */
-  readonly checkAnswers: boolean;
   readonly logLevel: LogLevel;
   /** For the command line as a client of the API. */
   readonly apiKey: string | undefined;
@@ -179,7 +177,6 @@ const schema = z
     VIDEOGEN_API_KEY: z.string().optional(),
     FFMPEG_PATH: z.string().optional(),
     PREVIEW_FAULTS: flag.default(false),
-    CHECK_ANSWERS: flag.default(false),
     LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
     PATH: z.string().default(''),
   })
@@ -237,7 +234,6 @@ function config(env: z.output<typeof schema>, environment: Environment): Config 
     stuckTaskMs: env.STUCK_TASK_SECONDS * 1000,
     ffmpegPath: env.FFMPEG_PATH,
     previewFaults: env.PREVIEW_FAULTS,
-    checkAnswers: env.CHECK_ANSWERS,
     logLevel: env.LOG_LEVEL,
     apiKey: env.VIDEOGEN_API_KEY,
     path: env.PATH,

@@ -56,6 +56,4 @@ export type HttpDeps = {
   readonly now?: () => number;
   /** True once the process is about to stop: `/readyz` answers 503 then. */
   readonly isLeaving?: () => boolean;
-  /** In tests: checks every answer against its declaration; one that does not fit becomes a 500. */
-  readonly checkAnswers?: boolean;
 };

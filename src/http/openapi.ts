@@ -1,8 +1,8 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import type { ModelCatalogue } from '../domain/models.ts';
-import { endpoints } from './endpoints.ts';
-import { type Access, everyRequest, type Operation, tags } from './endpoint.ts';
+import { endpoints, sections } from './endpoints.ts';
+import { type Access, everyRequest, type Operation } from './endpoint.ts';
 import { errorAnswerOf, type ErrorCode, errorDataOf } from './errors.ts';
 
 /** The OpenAPI 3.1 document of this installation, made from the schemas that the routes validate with. */
@@ -22,7 +22,9 @@ export function openApiDocument(models: ModelCatalogue) {
     description: 'Names this request in the log of the service.',
     schema: { type: 'string' },
   });
-  for (const operation of endpoints) registry.registerPath(routeOf(operation, models));
+  for (const section of sections) {
+    for (const operation of section.endpoints) registry.registerPath(routeOf(operation, section.tag, models));
+  }
   const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {
@@ -32,7 +34,7 @@ export function openApiDocument(models: ModelCatalogue) {
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The service that gave you this document' }],
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    tags: sections.map(({ tag, description }) => ({ name: tag, description })),
   });
   shareRefusals(document);
   return document;
@@ -51,8 +53,8 @@ Requests that were refused have changed nothing and charged nothing, unless thei
 A key of the dialect \`kie\` reads and sends tasks as docs/dialect-kie.md tells; with the header \`Videogen-Dialect: native\`
 it gets what is described here.`;
 
-function routeOf(operation: Operation, models: ModelCatalogue): RouteConfig {
-  const { operationId, method, path, tag, summary, description, scope, query, headers, body, jsonBody } = operation;
+function routeOf(operation: Operation, tag: string, models: ModelCatalogue): RouteConfig {
+  const { operationId, method, path, summary, description, scope, query, headers, body, jsonBody } = operation;
   const schema = body ?? jsonBody?.(models);
   return {
     operationId,

@@ -79,7 +79,6 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
     touchKey: keyTouches.add,
     taskWaiters,
     isLeaving: () => isLeaving,
-    checkAnswers: settings.checkAnswers,
   });
   const { host, port } = settings;
   const server = await startHttpServer({ app, host, port, log }).catch((error: unknown) => {

@@ -72,9 +72,9 @@ function faulty(db: Database): Database {
 }
 
 /** A key that may do everything the operation asks for. */
-function keyFor({ scope, tag }: Operation): string {
+function keyFor({ scope, dialect }: Operation): string {
   if (scope === 'operator') return operatorKey;
-  return tag === 'kie' ? kieKey : clientKey;
+  return dialect === 'kie' ? kieKey : clientKey;
 }
 
 function ask(operation: Operation, options: SendOptions = {}, at = service, query = ''): Promise<Answer> {

@@ -87,7 +87,6 @@ export async function startHttpService({
     badKeys: createBadKeys(undefined),
     touchKey: keyTouches.add,
     taskWaiters: createTaskWaiters(ownDatabase.db, { pauseMs: 20 }),
-    checkAnswers: true,
     log: pino({ level: 'debug' }, { write: (text: string) => note(log, parseLine(text)) }),
     ...overrides,
   };

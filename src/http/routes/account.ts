@@ -11,9 +11,7 @@ import { presentPrices, priceFields } from '../presenters/price.ts';
 
 const credits = defineEndpoint({
   operationId: 'getCredits',
-  method: 'get',
-  path: '/api/v1/credits',
-  tag: 'account',
+  route: 'GET /api/v1/credits',
   scope: 'credits:read',
   summary: 'The balance, and the ledger behind it',
   description: 'Entries are listed newest first; balance and entries are read at one and the same moment.',
@@ -74,9 +72,7 @@ const bounds = {
 
 const models = defineEndpoint({
   operationId: 'listModels',
-  method: 'get',
-  path: '/api/v1/models',
-  tag: 'account',
+  route: 'GET /api/v1/models',
   scope: 'any',
   summary: "Models with their rates, and the account's limits",
   data: z.strictObject({ models: z.array(modelSchema), limits: limitsSchema }),

@@ -10,9 +10,7 @@ import { ownCallbackSchema, presentOwnCallback } from '../presenters/callback.ts
 
 const list = defineEndpoint({
   operationId: 'listCallbacks',
-  method: 'get',
-  path: '/api/v1/callbacks',
-  tag: 'callbacks',
+  route: 'GET /api/v1/callbacks',
   scope: 'tasks:read',
   summary: 'How the callback of a task was delivered',
   description: 'Empty while the task runs, and for a task that was created without `callBackUrl`.',
@@ -29,9 +27,7 @@ const list = defineEndpoint({
 
 const redeliver = defineEndpoint({
   operationId: 'redeliverCallback',
-  method: 'post',
-  path: '/api/v1/callbacks/redeliver',
-  tag: 'callbacks',
+  route: 'POST /api/v1/callbacks/redeliver',
   scope: 'tasks:write',
   summary: 'Send the callback of a task again',
   description:
@@ -60,9 +56,7 @@ export function requireCallback({ param, state }: Task): void {
 
 const showSecret = defineEndpoint({
   operationId: 'showCallbackSecret',
-  method: 'post',
-  path: '/api/v1/callbacks/secret',
-  tag: 'callbacks',
+  route: 'POST /api/v1/callbacks/secret',
   scope: 'tasks:write',
   summary: 'Show the secret that signs the callbacks, once',
   description:
@@ -79,9 +73,7 @@ const showSecret = defineEndpoint({
 
 const rotateSecret = defineEndpoint({
   operationId: 'rotateCallbackSecret',
-  method: 'post',
-  path: '/api/v1/callbacks/secret/rotate',
-  tag: 'callbacks',
+  route: 'POST /api/v1/callbacks/secret/rotate',
   scope: 'tasks:write',
   summary: 'Replace the secret that signs the callbacks',
   description:

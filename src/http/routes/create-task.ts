@@ -22,9 +22,7 @@ const created = z.strictObject({ taskId: z.string(), creditsCharged: z.int().pos
 
 export const createTask = defineEndpoint({
   operationId: 'createTask',
-  method: 'post',
-  path: '/api/v1/jobs/createTask',
-  tag: 'tasks',
+  route: 'POST /api/v1/jobs/createTask',
   scope: 'tasks:write',
   isCreate: true,
   refusesSuspended: true,

@@ -15,9 +15,7 @@ import { HttpError, invalidRequest } from '../errors.ts';
 
 const list = defineEndpoint({
   operationId: 'listKeys',
-  method: 'get',
-  path: '/api/v1/keys',
-  tag: 'keys',
+  route: 'GET /api/v1/keys',
   scope: 'keys:write',
   summary: "The account's keys",
   description: 'Active keys first, then the newest; revoked and expired ones are listed too. At most 1,000.',
@@ -55,9 +53,7 @@ export function futureTime(time: number | null | undefined, nowMs: number): numb
 
 const create = defineEndpoint({
   operationId: 'createKey',
-  method: 'post',
-  path: '/api/v1/keys',
-  tag: 'keys',
+  route: 'POST /api/v1/keys',
   scope: 'keys:write',
   refusesSuspended: true,
   summary: 'Make a key',
@@ -98,9 +94,7 @@ function grantedScopes(named: readonly Scope[] | null | undefined, own: readonly
 
 const rotate = defineEndpoint({
   operationId: 'rotateKey',
-  method: 'post',
-  path: '/api/v1/keys/rotate',
-  tag: 'keys',
+  route: 'POST /api/v1/keys/rotate',
   scope: 'keys:write',
   refusesSuspended: true,
   summary: 'Replace a key',
@@ -142,9 +136,7 @@ function successor(outcome: RotationOutcome): Extract<RotationOutcome, { kind: '
 
 const revoke = defineEndpoint({
   operationId: 'revokeKey',
-  method: 'post',
-  path: '/api/v1/keys/revoke',
-  tag: 'keys',
+  route: 'POST /api/v1/keys/revoke',
   // A suspended account may revoke: it can only make things safer.
   scope: 'keys:write',
   summary: 'Revoke a key',

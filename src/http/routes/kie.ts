@@ -10,9 +10,7 @@ import { maxUrlLength } from '../request-bounds.ts';
 
 const credit = defineEndpoint({
   operationId: 'kieGetCredit',
-  method: 'get',
-  path: '/api/v1/chat/credit',
-  tag: 'kie',
+  route: 'GET /api/v1/chat/credit',
   scope: 'credits:read',
   dialect: 'kie',
   summary: 'The balance, as a bare number',
@@ -28,9 +26,7 @@ const urlError = 'must be the address of a video that this service has given you
 
 const downloadUrl = defineEndpoint({
   operationId: 'kieDownloadUrl',
-  method: 'post',
-  path: '/api/v1/common/download-url',
-  tag: 'kie',
+  route: 'POST /api/v1/common/download-url',
   scope: 'tasks:read',
   dialect: 'kie',
   summary: 'A fresh link to a video, for one that may have expired',

@@ -9,9 +9,7 @@ import type { HttpDeps } from '../http-deps.ts';
 
 const healthz = defineEndpoint({
   operationId: 'healthz',
-  method: 'get',
-  path: '/healthz',
-  tag: 'service',
+  route: 'GET /healthz',
   scope: 'none',
   // Says nothing about the parts that the process depends on.
   summary: 'Whether the process lives',
@@ -24,9 +22,7 @@ const timeoutMs = 3_000;
 
 const readyz = defineEndpoint({
   operationId: 'readyz',
-  method: 'get',
-  path: '/readyz',
-  tag: 'service',
+  route: 'GET /readyz',
   scope: 'none',
   summary: 'Whether requests should be sent here',
   data: z.strictObject({}),

@@ -20,9 +20,7 @@ import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts
 
 const recordInfo = defineEndpoint({
   operationId: 'recordInfo',
-  method: 'get',
-  path: '/api/v1/jobs/recordInfo',
-  tag: 'tasks',
+  route: 'GET /api/v1/jobs/recordInfo',
   scope: 'tasks:read',
   readsTask: true,
   summary: 'Query a task',
@@ -54,9 +52,7 @@ const failure: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was can
 
 const cancel = defineEndpoint({
   operationId: 'cancelTask',
-  method: 'post',
-  path: '/api/v1/jobs/cancelTask',
-  tag: 'tasks',
+  route: 'POST /api/v1/jobs/cancelTask',
   // A suspended account may cancel, too: it gets its credits back.
   scope: 'tasks:write',
   summary: 'Cancel a task',
@@ -82,9 +78,7 @@ const cancel = defineEndpoint({
 
 const list = defineEndpoint({
   operationId: 'listTasks',
-  method: 'get',
-  path: '/api/v1/jobs/listTasks',
-  tag: 'tasks',
+  route: 'GET /api/v1/jobs/listTasks',
   scope: 'tasks:read',
   summary: "List the account's tasks",
   description: 'Newest first. Tasks that are created while you page neither shift nor repeat what follows.',

@@ -28,9 +28,7 @@ const searchError = 'must be at most 200 characters, and plain text';
 
 const listAll = defineEndpoint({
   operationId: 'adminListAccounts',
-  method: 'get',
-  path: '/api/admin/v1/accounts',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/accounts',
   scope: 'operator',
   summary: 'List the accounts',
   description: 'By name, without regard to case.',
@@ -74,9 +72,7 @@ const countsSchema = z.strictObject({
 
 const showOne = defineEndpoint({
   operationId: 'adminShowAccount',
-  method: 'get',
-  path: '/api/admin/v1/accounts/show',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/accounts/show',
   scope: 'operator',
   summary: 'One account, with its counts',
   query: strictQuery({ accountId: idParameter('an account') }),
@@ -91,9 +87,7 @@ const showOne = defineEndpoint({
 
 const open = defineEndpoint({
   operationId: 'adminCreateAccount',
-  method: 'post',
-  path: '/api/admin/v1/accounts',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/accounts',
   scope: 'operator',
   summary: 'Open an account',
   description: 'It has no key yet. Two accounts may have one name; repeating the request opens another one.',
@@ -109,9 +103,7 @@ const open = defineEndpoint({
 
 const suspend = defineEndpoint({
   operationId: 'adminSuspendAccount',
-  method: 'post',
-  path: '/api/admin/v1/accounts/suspend',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/accounts/suspend',
   scope: 'operator',
   summary: 'Suspend an account',
   description:
@@ -129,9 +121,7 @@ const suspend = defineEndpoint({
 
 const unsuspend = defineEndpoint({
   operationId: 'adminUnsuspendAccount',
-  method: 'post',
-  path: '/api/admin/v1/accounts/unsuspend',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/accounts/unsuspend',
   scope: 'operator',
   summary: 'Lift the suspension of an account',
   description: 'Counts from the next request on. An account that is not suspended stays as it is.',
@@ -147,9 +137,7 @@ const unsuspend = defineEndpoint({
 
 const limit = defineEndpoint({
   operationId: 'adminLimitAccount',
-  method: 'post',
-  path: '/api/admin/v1/accounts/limits',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/accounts/limits',
   scope: 'operator',
   summary: 'Give an account limits of its own',
   description: 'Counts from the next create on. What is left out stays as it is.',

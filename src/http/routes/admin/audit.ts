@@ -26,9 +26,7 @@ const actionSchema = z
 
 const list = defineEndpoint({
   operationId: 'adminListActions',
-  method: 'get',
-  path: '/api/admin/v1/audit',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/audit',
   scope: 'operator',
   summary: 'What operators have done',
   description:

@@ -11,9 +11,7 @@ const cursorShape = /^(\d{1,16})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
 const listFailed = defineEndpoint({
   operationId: 'adminListFailedCallbacks',
-  method: 'get',
-  path: '/api/admin/v1/callbacks/failed',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/callbacks/failed',
   scope: 'operator',
   summary: 'Callbacks of all accounts that did not get through',
   description:
@@ -37,9 +35,7 @@ function cursorOf(text: string): FailedDeliveryCursor {
 
 const redeliver = defineEndpoint({
   operationId: 'adminRedeliverCallback',
-  method: 'post',
-  path: '/api/admin/v1/callbacks/redeliver',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/callbacks/redeliver',
   scope: 'operator',
   summary: 'Send the callback of a task of any account again',
   description: 'As redeliverCallback does for the account itself.',

@@ -21,9 +21,7 @@ import { type ErrorCode, HttpError } from '../../errors.ts';
 
 const show = defineEndpoint({
   operationId: 'adminShowCredits',
-  method: 'get',
-  path: '/api/admin/v1/credits',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/credits',
   scope: 'operator',
   summary: 'The balance of an account, and the ledger behind it',
   description: 'Entries are listed newest first; balance and entries are read at one and the same moment.',
@@ -50,9 +48,7 @@ const bookingFailures: readonly ErrorCode[] = ['account_not_found', 'balance_out
 
 const grant = defineEndpoint({
   operationId: 'adminGrantCredits',
-  method: 'post',
-  path: '/api/admin/v1/credits/grant',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/credits/grant',
   scope: 'operator',
   summary: 'Grant credits to an account',
   description:
@@ -77,9 +73,7 @@ const amountError = `must be a whole number from -${maxCredits} to ${maxCredits}
 
 const adjust = defineEndpoint({
   operationId: 'adminAdjustCredits',
-  method: 'post',
-  path: '/api/admin/v1/credits/adjust',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/credits/adjust',
   scope: 'operator',
   summary: 'Adjust the balance of an account',
   description:

@@ -10,9 +10,7 @@ import { HttpError } from '../../errors.ts';
 
 const list = defineEndpoint({
   operationId: 'adminListKeys',
-  method: 'get',
-  path: '/api/admin/v1/keys',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/keys',
   scope: 'operator',
   summary: 'The keys of an account',
   description: 'Active keys first, then the newest; revoked and expired ones are listed too. At most 1,000.',
@@ -27,9 +25,7 @@ const list = defineEndpoint({
 
 const create = defineEndpoint({
   operationId: 'adminCreateKey',
-  method: 'post',
-  path: '/api/admin/v1/keys',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/keys',
   scope: 'operator',
   summary: 'Make a key for an account',
   description: `Shows the new key, this once. At most ${maxActiveKeys} keys of an account are active.`,
@@ -57,9 +53,7 @@ const create = defineEndpoint({
 
 const revoke = defineEndpoint({
   operationId: 'adminRevokeKey',
-  method: 'post',
-  path: '/api/admin/v1/keys/revoke',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/keys/revoke',
   scope: 'operator',
   summary: 'Revoke a key of any account',
   description: 'Counts from the next request on, for good. Repeating it changes nothing.',

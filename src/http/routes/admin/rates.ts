@@ -21,9 +21,7 @@ const modelError = 'must be the name of a model';
 
 const list = defineEndpoint({
   operationId: 'adminListRates',
-  method: 'get',
-  path: '/api/admin/v1/rates',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/rates',
   scope: 'operator',
   summary: 'What the models cost, and what was decided about it',
   description:
@@ -60,9 +58,7 @@ const timeError = 'must be a time in Unix milliseconds that is not past: a rate 
 
 const set = defineEndpoint({
   operationId: 'adminSetRate',
-  method: 'post',
-  path: '/api/admin/v1/rates/set',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/rates/set',
   scope: 'operator',
   summary: 'Set what a second of a model costs, for everybody or for one account',
   description:
@@ -109,9 +105,7 @@ const idError = 'must be the id of a rate';
 
 const withdraw = defineEndpoint({
   operationId: 'adminWithdrawRate',
-  method: 'post',
-  path: '/api/admin/v1/rates/withdraw',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/rates/withdraw',
   scope: 'operator',
   summary: 'Take back a rate that does not count yet',
   description:

@@ -27,9 +27,7 @@ import { HttpError } from '../../errors.ts';
 
 const list = defineEndpoint({
   operationId: 'adminListTasks',
-  method: 'get',
-  path: '/api/admin/v1/tasks',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/tasks',
   scope: 'operator',
   summary: 'List the tasks of all accounts, or of one',
   description: 'Newest first. Tasks that are created while you page neither shift nor repeat what follows.',
@@ -57,9 +55,7 @@ const list = defineEndpoint({
 
 const show = defineEndpoint({
   operationId: 'adminShowTask',
-  method: 'get',
-  path: '/api/admin/v1/tasks/show',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/tasks/show',
   scope: 'operator',
   summary: 'Everything that is known of a task',
   description:
@@ -87,9 +83,7 @@ const show = defineEndpoint({
 
 const cancel = defineEndpoint({
   operationId: 'adminCancelTask',
-  method: 'post',
-  path: '/api/admin/v1/tasks/cancel',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/tasks/cancel',
   scope: 'operator',
   summary: 'Cancel a task of any account',
   description:
