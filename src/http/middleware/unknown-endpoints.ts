@@ -26,7 +26,7 @@ export const refuseUnsupported: Step = async (ctx, next) => {
   await next();
 };
 
-export type Route = { readonly method: string; readonly path: string };
+type Route = { readonly method: string; readonly path: string };
 
 export type KnownRoutes = {
   /** The methods of the routes that a request's path fits and that its client may know of; none for an unknown path. */
@@ -57,41 +57,21 @@ function noSuchRoute(wrong: Route, routes: readonly Route[]): string {
   return `no such endpoint${hint}${all}`;
 }
 
-const prefixes = ['/api/admin/v1', '/api/v1'] as const;
-
-/**
- * The route that a wrong path was probably meant for: other letters, slashes too many, the prefix doubled or incomplete, a
- * typing error. Where a path has several methods the wanted one goes first.
- */
+/** The route that a wrong path was probably meant for. Where that path has several methods, the wanted one goes first. */
 function nearestRoute(wrong: Route, routes: readonly Route[]): Route | undefined {
-  const path = plainPath(wrong.path);
+  const path = wrong.path.replaceAll(/\/+/g, '/').replace(/\/$/, '').toLowerCase();
   if (path.length < 4 || path.length > 200) return undefined;
-  const paths = [...new Set(routes.map((route) => route.path))];
-  const meant = paths.find((known) => known.toLowerCase() === path) ?? withEnding(path, paths) ?? withTypo(path, paths);
-  const candidates = routes.filter((route) => route.path === meant);
-  return candidates.find(({ method }) => method === wrong.method) ?? candidates[0];
+  const near = routes
+    .map((route) => ({ route, wrongLetters: wrongLetters(path, route.path.toLowerCase()) }))
+    // As many as a typing error makes, and no more than a fifth of the path.
+    .filter(({ route, wrongLetters: count }) => count <= Math.min(3, route.path.length / 5));
+  const fewest = Math.min(...near.map(({ wrongLetters: count }) => count));
+  const meant = near.filter(({ wrongLetters: count }) => count === fewest).map(({ route }) => route);
+  if (new Set(meant.map((route) => route.path)).size !== 1) return undefined;
+  return meant.find(({ method }) => method === wrong.method) ?? meant[0];
 }
 
-function plainPath(path: string): string {
-  const plain = path.replaceAll(/\/+/g, '/').replace(/\/$/, '').toLowerCase();
-  for (const prefix of prefixes) {
-    // `https://host/api/v1` was taken for the base address of paths that begin with `/api/v1` themselves.
-    if (plain.startsWith(prefix + prefix)) return plain.slice(prefix.length);
-  }
-  return plain;
-}
-
-/** `/v1/jobs/createtask` and `/createtask`, whose beginning is missing; only when no other path ends so. */
-function withEnding(path: string, paths: readonly string[]): string | undefined {
-  const fitting = paths.filter((known) => known.toLowerCase().endsWith(path));
-  return fitting.length === 1 ? fitting[0] : undefined;
-}
-
-/** As many wrong letters as a typing error makes, and no more than a fifth of the path. */
-function withTypo(path: string, paths: readonly string[]): string | undefined {
-  const ranked = paths
-    .map((known) => ({ known, wrong: distance(path, known.toLowerCase()) }))
-    .filter(({ known, wrong }) => wrong <= Math.min(3, known.length / 5))
-    .toSorted((a, b) => a.wrong - b.wrong);
-  return ranked[0]?.known;
+/** None when only the prefix is missing, incomplete or doubled, as in `/v1/jobs/createTask` or `/api/v1/api/v1/keys`. */
+function wrongLetters(path: string, known: string): number {
+  return known.endsWith(path) || path.endsWith(known) ? 0 : distance(path, known);
 }

@@ -4,7 +4,7 @@ import { answer, type Context, type Extras, type RequestState } from '../context
 import type { HttpDeps } from '../http-deps.ts';
 import { escapeHtml, showPage } from '../presenters/html-page.ts';
 
-/** `GET /` and `GET /favicon.ico`: a page for a browser, the envelope for a program. */
+/** `GET /`: a page for a browser, the envelope for a program. */
 export function homeRoute(
   router: Router<RequestState, Extras>,
   { temporalUiUrl }: Pick<HttpDeps, 'temporalUiUrl'>,
@@ -20,10 +20,6 @@ export function homeRoute(
       });
     }
     showHome(ctx, isFromThisMachine(ctx.req) ? temporalUiUrl : undefined);
-  });
-  router.get('/favicon.ico', (ctx) => {
-    ctx.set({ 'Content-Type': 'image/png', 'Cache-Control': 'public, max-age=86400' });
-    ctx.body = icon;
   });
 }
 
@@ -54,12 +50,3 @@ ${items.join('\n')}
 </main>`;
   showPage(ctx, { title: 'Videogen', main });
 }
-
-/** A PNG of 32 by 32 pixels. */
-const icon = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAACAAAAAgBAMAAACBVGfHAAAAMFBMVEVMaXEjVtYjVNUjVdYjVtYkVtUjVtX///8kVtbT3feRqutliOJAbNzf5vm9zPPo' +
-    '7ftoTkfhAAAAB3RSTlMA8hXPg1RfTWDFBAAAAAlwSFlzAAALEwAACxMBAJqcGAAAAH9JREFUKM9jYGByluiAgkYTBQYGhsAOJCDKwMDagQICGBRRBYQYPF' +
-    'AFWhgsUAWaGSRQBRoZOtAARKB7BZpAZ+0ONIHyuhNoAuVV6ALlt9EFyt+gC5SvQBeoP0FIYAUBQ28TcBi609E9h+F95ADCCEKMQMaIBoyIwohKjMhGTw4A' +
-    'k7wBkgr4ZdcAAAAASUVORK5CYII=',
-  'base64',
-);

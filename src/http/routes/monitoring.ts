@@ -1,11 +1,7 @@
-import type { Router } from '@koa/router';
 import { z } from 'zod';
-import { isFromThisMachine } from '../client-address.ts';
-import type { Context, Extras, RequestState, Step } from '../context.ts';
 import { withinMs } from '../../domain/time-limit.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { HttpError } from '../errors.ts';
-import type { HttpDeps } from '../http-deps.ts';
 
 const healthz = defineEndpoint({
   operationId: 'healthz',
@@ -42,23 +38,3 @@ const readyz = defineEndpoint({
 const selectOne = { name: 'ready', text: 'select 1 as one' };
 
 export const healthEndpoints = [healthz, readyz];
-
-/**
- * `/metrics` on the public port, for this machine alone; any other client gets 404. They say nothing about single
- * accounts, but the volume of business and the state of the books are for the operator only.
- */
-export function metricsRoute(router: Router<RequestState, Extras>, { metrics }: HttpDeps): void {
-  if (metrics !== undefined) router.get('/metrics', onlyThisMachine, (ctx) => showMetrics(ctx, metrics));
-}
-
-/** Before a route that does not exist for others; the app's 405 and hints do not betray it either. */
-export const onlyThisMachine: Step = async (ctx, next) => {
-  if (!isFromThisMachine(ctx.req)) throw new HttpError('unknown_endpoint');
-  await next();
-};
-
-/** Answers in Prometheus' text format, without an envelope. */
-export async function showMetrics(ctx: Context, metrics: NonNullable<HttpDeps['metrics']>): Promise<void> {
-  ctx.body = await metrics.metrics();
-  ctx.set('Content-Type', metrics.contentType);
-}
