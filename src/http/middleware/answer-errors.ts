@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { finished } from 'node:stream/promises';
 import type { Logger } from 'pino';
 import { answer, type Context, type Step } from '../context.ts';
 import { answerTo, describeError, type HttpError, toHttpError } from '../errors.ts';
@@ -44,9 +45,7 @@ function forgetHeaders(ctx: Context): void {
   for (const name of ctx.res.getHeaderNames()) if (!kept.includes(name)) ctx.remove(name);
 }
 
-/** A client that sends more than this does not get our answer. */
-const maxBytes = 4 * 1024 * 1024;
-const maxWaitMs = 2_000;
+const maxDrainMs = 2_000;
 
 /**
  * Reads what is left of a refused body before the answer closes the connection: closing with unread bytes makes the
@@ -55,18 +54,6 @@ const maxWaitMs = 2_000;
  */
 async function drainUnreadBody(req: IncomingMessage, res: ServerResponse): Promise<void> {
   if (req.complete || req.destroyed || res.shouldKeepAlive) return;
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(done, maxWaitMs);
-    let bytes = 0;
-    function count(chunk: Buffer): void {
-      bytes += chunk.length;
-      if (bytes > maxBytes) done();
-    }
-    function done(): void {
-      clearTimeout(timer);
-      req.off('data', count).off('end', done).off('close', done);
-      resolve();
-    }
-    req.on('data', count).once('end', done).once('close', done).resume();
-  });
+  // A client that breaks off, or sends for longer, does without our answer.
+  await finished(req.resume(), { signal: AbortSignal.timeout(maxDrainMs) }).catch(() => undefined);
 }

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import type { HttpApp } from '../app.ts';
@@ -6,7 +7,9 @@ import { describeError, HttpError } from '../errors.ts';
 import { hasAmbiguousFraming } from '../middleware/malformed-requests.ts';
 import { maxBodyBytes, maxHeaderBytes } from '../request-bounds.ts';
 import { answerClientError, refuse } from './client-errors.ts';
-import { type Connections, trackConnections } from './connections.ts';
+import { trackConnections } from './connections.ts';
+
+type Connections = ReturnType<typeof trackConnections>;
 
 export type HttpServer = {
   /** The port in use, also when any free one was asked for. */
@@ -28,28 +31,19 @@ export type HttpServerOptions = {
 };
 
 /** Bounds on what a connection may cost; times in milliseconds. */
-export type ServerLimits = {
-  /** From the first byte to the end of the headers. */
-  readonly headersTimeoutMs: number;
-  /** From the first byte to the end of the body. */
-  readonly requestTimeoutMs: number;
-  /** How long an idle connection is kept; longer than the usual 60 s of a load balancer, which must be the one to close. */
-  readonly keepAliveTimeoutMs: number;
-  /** A connection on which nothing moves, as of a client that does not read; longer than a held answer may take. */
-  readonly stalledTimeoutMs: number;
-  readonly maxHeaderBytes: number;
-  readonly maxConnections: number;
-  /** How often the first two are checked. */
-  readonly checkEveryMs: number;
-};
+export type ServerLimits = Readonly<typeof defaultServerLimits>;
 
-const defaultServerLimits: ServerLimits = {
+const defaultServerLimits = {
+  /** From the first byte to the end of the headers. */
   headersTimeoutMs: 10_000,
+  /** From the first byte to the end of the body. */
   requestTimeoutMs: 30_000,
+  /** How long an idle connection is kept; longer than the usual 60 s of a load balancer, which must be the one to close. */
   keepAliveTimeoutMs: 65_000,
+  /** A connection on which nothing moves, as of a client that does not read; longer than a held answer may take. */
   stalledTimeoutMs: 120_000,
-  maxHeaderBytes,
   maxConnections: 10_000,
+  /** How often the first two are checked. */
   checkEveryMs: 2_000,
 };
 
@@ -58,11 +52,13 @@ export async function startHttpServer({ app, host, port, log, limits }: HttpServ
   const connections = trackConnections();
   const server = boundedServer({ ...defaultServerLimits, ...limits });
   serve(server, app, connections, log);
-  await listen(server, host, port);
+  await once(server.listen(port, host), 'listening');
   // Such as too many open files on accepting; the connections that are open go on.
   server.on('error', (error) => log.error({ error: describeError(error) }, 'the HTTP server has a fault'));
   let closed: Promise<void> | undefined;
-  return { port: portOf(server), close: (drainMs) => (closed ??= drain(server, connections, drainMs)) };
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
+  return { port: address.port, close: (drainMs) => (closed ??= drain(server, connections, drainMs)) };
 }
 
 function boundedServer(limits: ServerLimits): Server {
@@ -71,7 +67,7 @@ function boundedServer(limits: ServerLimits): Server {
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: limits.checkEveryMs,
-    maxHeaderSize: limits.maxHeaderBytes,
+    maxHeaderSize: maxHeaderBytes,
     // Node would refuse in its own words; the app does it in the envelope.
     requireHostHeader: false,
   });
@@ -95,16 +91,16 @@ function serve(server: Server, app: HttpApp, connections: Connections, log: Logg
   const refuseConnection = (error: Error, socket: Duplex) => {
     if (refused.has(socket)) return;
     refused.add(socket);
-    const refusal = answerClientError(error, socket, connections.lastOf(socket));
+    const refusal = answerClientError(error, socket, connections.of(socket)?.last);
     if (refusal !== undefined) log.info({ ...refusal, reason: error.message }, 'a connection was refused');
   };
   const handle = (req: IncomingMessage, res: ServerResponse) => {
     if (hasAmbiguousFraming(req)) refuseConnection(new Error('the end of a request is in doubt'), req.socket);
-    if (connections.runningOn(req.socket) >= maxPipelined) {
+    if ((connections.of(req.socket)?.running.size ?? 0) >= maxPipelined) {
       refuseConnection(new Error('too many requests without waiting for answers'), req.socket);
     }
     if (refused.has(req.socket)) return;
-    connections.serve({ req, res }, () => void callback(req, res));
+    connections.serve({ req, res, work: () => void callback(req, res) });
   };
   server.on('connection', (socket) => connections.connected(socket));
   server.on('drop', roomMaker(server, connections, log));
@@ -145,26 +141,9 @@ function roomMaker({ maxConnections }: Server, connections: Connections, log: Lo
   };
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
-  return address.port;
-}
-
 async function drain(server: Server, connections: Connections, drainMs: number): Promise<void> {
-  const over = new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
+  const over = once(server, 'close');
+  server.close();
   connections.closeWhenIdle();
   const timer = setTimeout(() => server.closeAllConnections(), drainMs);
   await over;
