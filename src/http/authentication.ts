@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { validate as isUuid } from 'uuid';
 import type { Context } from './context.ts';
 import { HttpError } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
@@ -11,30 +12,19 @@ import type { Database } from '../stores/database.ts';
 import { findOperator } from '../stores/operators.ts';
 import { findTask } from '../stores/tasks.ts';
 
-/** Finds who calls by the key. A malformed, unknown, revoked or expired key and none get one and the same answer. */
-export type Authentication = {
-  /** The caller by an API key, and the task with this id if it is the caller's own. */
-  client(ctx: Context, taskId: string | null): Promise<CallerWithTask>;
-  /**
-   * A caller that was remembered less than half a minute ago: account, scopes and dialect of a key never change. Whether the key
-   * is still good and the account not suspended must be judged by the statement that the request ends in.
-   */
-  knownCaller(ctx: Context): Caller | undefined;
-  remember(ctx: Context, caller: Caller): void;
-  /** The operator by an operator's key, as the audit log names it. */
-  operator(ctx: Context): Promise<Actor>;
-};
-
 const maxRemembered = 10_000;
 /** Then the key is looked up again, which also records its use. */
 const rememberedForMs = 30_000;
 
+export type Authentication = ReturnType<typeof createAuthentication>;
+
+/** Finds who calls by the key. A malformed, unknown, revoked or expired key and none get one and the same answer. */
 export function createAuthentication({
   db,
   badKeys,
   touchKey,
   now = () => performance.now(),
-}: Pick<HttpDeps, 'db' | 'badKeys' | 'touchKey' | 'now'>): Authentication {
+}: Pick<HttpDeps, 'db' | 'badKeys' | 'touchKey' | 'now'>) {
   const findCaller = createCallerFinder(db);
   const remembered = new LRUCache<string, Caller>({
     max: maxRemembered,
@@ -56,23 +46,29 @@ export function createAuthentication({
   }
 
   return {
-    client: async (ctx, taskId) => {
-      const wanted = taskId !== null && isTaskId(taskId) ? taskId : undefined;
+    /** The caller by an API key, and the task with this id if it is the caller's own. */
+    client: async (ctx: Context, taskId: string | null): Promise<CallerWithTask> => {
+      const wanted = taskId !== null && isUuid(taskId) ? taskId : undefined;
       const found = await find(ctx, (key) => findCaller(key, wanted));
       if (found.caller.useIsStale) touchKey(found.caller.keyId);
       nameForLog(ctx, found.caller);
       return found;
     },
-    knownCaller: (ctx) => {
+    /**
+     * A caller that was remembered less than half a minute ago: account, scopes and dialect of a key never change. Whether the key
+     * is still good and the account not suspended must be judged by the statement that the request ends in.
+     */
+    knownCaller: (ctx: Context): Caller | undefined => {
       const caller = remembered.get(hashOf(bearerToken(ctx.get('Authorization')) ?? ''));
       if (caller !== undefined) nameForLog(ctx, caller);
       return caller;
     },
-    remember: (ctx, caller) => {
+    remember: (ctx: Context, caller: Caller): void => {
       // Suspension ends and begins; what was true now must not refuse the next request.
       remembered.set(hashOf(bearerToken(ctx.get('Authorization')) ?? ''), { ...caller, suspended: false });
     },
-    operator: async (ctx) => {
+    /** The operator by an operator's key, as the audit log names it. */
+    operator: async (ctx: Context): Promise<Actor> => {
       const operator = await find(ctx, (key) => findOperator(db, key));
       ctx.state.operatorId = operator.operatorId;
       return { kind: 'operator', ...operator, requestId: ctx.state.requestId };
@@ -108,33 +104,19 @@ function nameForLog({ state }: Context, { accountId }: Caller): void {
   state.accountId = accountId;
 }
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** Whether this could be the id of a task; the database would refuse to look for anything else. */
-export function isTaskId(text: string): boolean {
-  return uuid.test(text);
-}
-
 /** The caller's task. Ids are opaque: another account's task, none, and what is no id of ours are the same to it. */
 export async function ownTask(db: Database, taskId: string, accountId: string): Promise<Task> {
-  const task = isTaskId(taskId) ? await findTask(db, taskId) : undefined;
+  const task = isUuid(taskId) ? await findTask(db, taskId) : undefined;
   if (task === undefined || task.accountId !== accountId) throw new HttpError('task_not_found');
   return task;
 }
-
-/** Records when keys were last used, in batches and after the answers. */
-export type KeyTouches = {
-  /** Takes a key whose last recorded use is older than a minute; never waits and never throws. */
-  readonly add: (keyId: string) => void;
-  /** Records what is left; never rejects. */
-  readonly drain: () => Promise<void>;
-};
 
 const touchDelayMs = 1_000;
 /** Keys in one statement at most; a key beyond them is recorded at its next use. */
 const maxTouches = 10_000;
 
-export function createKeyTouches(db: Database, delayMs = touchDelayMs): KeyTouches {
+/** Records when keys were last used, in batches and after the answers. */
+export function createKeyTouches(db: Database, delayMs = touchDelayMs) {
   const used = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   async function write(): Promise<void> {
@@ -146,10 +128,12 @@ export function createKeyTouches(db: Database, delayMs = touchDelayMs): KeyTouch
     if (keyIds.length > 0) await noteKeyUses(db, keyIds).catch(() => {});
   }
   return {
-    add: (keyId) => {
+    /** Takes a key whose last recorded use is older than a minute; never waits and never throws. */
+    add: (keyId: string): void => {
       if (used.size < maxTouches) used.add(keyId);
       timer ??= setTimeout(() => void write(), delayMs).unref();
     },
+    /** Records what is left; never rejects. */
     drain: write,
   };
 }

@@ -5,26 +5,22 @@ import type { Caller } from '../../domain/api-key.ts';
 import { type Rate, rateLeft, type RateLeft } from '../../domain/rate-limit.ts';
 import { rateHeaders, refusalHeaders } from './rate-headers.ts';
 
-/** A rate for each of many callers, in the memory of this process. */
-export type RateLimiter = {
-  readonly rate: Rate;
-  /** Counts an event when there is room for it; answers what is left after it. */
-  take(key: string): RateLeft & { readonly isAllowed: boolean };
-  /** What is left, counting nothing. */
-  peek(key: string): RateLeft;
-};
-
 /** Callers that are remembered; of more than these, the one that was quiet for longest starts afresh. */
 const maxKeys = 100_000;
 
-export function createRateLimiter(rate: Rate, now: () => number = () => performance.now()): RateLimiter {
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
+
+/** A rate for each of many callers, in the memory of this process. */
+export function createRateLimiter(rate: Rate, now: () => number = () => performance.now()) {
   const dueAt = new LRUCache<string, number>({ max: maxKeys });
   const intervalMs = rate.windowMs / rate.quota;
   const peek = (key: string) => rateLeft(rate, (dueAt.get(key) ?? -Infinity) - now());
   return {
     rate,
+    /** What is left, counting nothing. */
     peek,
-    take: (key) => {
+    /** Counts an event when there is room for it; answers what is left after it. */
+    take: (key: string): RateLeft & { readonly isAllowed: boolean } => {
       const before = peek(key);
       if (before.remaining === 0) return { ...before, isAllowed: false };
       dueAt.set(key, Math.max(dueAt.get(key) ?? -Infinity, now()) + intervalMs);

@@ -1,3 +1,4 @@
+import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { dialects, ordinaryScopes, type Scope, scopes } from '../../domain/api-key.ts';
 import {
@@ -108,7 +109,7 @@ const rotate = defineEndpoint({
     .meta({ id: 'RotatedApiKey' }),
   failures: ['key_not_found', 'key_not_active', 'too_many_keys'],
   handler: async ({ caller: { accountId, scopes: within }, input: { keyId, overlapSeconds } }, { db }) => {
-    if (!isKeyId(keyId)) throw new HttpError('key_not_found');
+    if (!isUuid(keyId)) throw new HttpError('key_not_found');
     const { shown, key, oldExpiresAt } = successor(
       await rotateAccountKey(db, { accountId, keyId, within, overlapSeconds }),
     );
@@ -145,14 +146,10 @@ const revoke = defineEndpoint({
   data: z.strictObject({ keyId: z.string(), revokeTime: z.int() }),
   failures: ['key_not_found'],
   handler: async ({ caller, input: { keyId } }, { db }) => {
-    const revokeTime = isKeyId(keyId) ? await revokeAccountKey(db, caller.accountId, keyId) : undefined;
+    const revokeTime = isUuid(keyId) ? await revokeAccountKey(db, caller.accountId, keyId) : undefined;
     if (revokeTime === undefined) throw new HttpError('key_not_found');
     return { keyId, revokeTime };
   },
 });
-
-function isKeyId(text: string): boolean {
-  return z.uuid().safeParse(text).success;
-}
 
 export const keyEndpoints = [list, create, rotate, revoke];

@@ -43,17 +43,6 @@ export async function longPoll(
   return true;
 }
 
-/** Requests that wait for the end of a task; one statement every `pauseMs` asks for all of them. */
-export type TaskWaiters = {
-  /**
-   * Resolves when the task has ended, after `waitMs`, when `signal` aborts or on `close`, whichever comes first; never
-   * rejects. Undefined when too many wait already: the caller must answer without waiting.
-   */
-  wait(wanted: TaskWait): Promise<void> | undefined;
-  /** Releases every waiter, and takes no more. */
-  close(): void;
-};
-
 export type TaskWait = {
   readonly taskId: string;
   readonly accountId: string;
@@ -61,31 +50,33 @@ export type TaskWait = {
   readonly signal: AbortSignal;
 };
 
-export type TaskWaiterLimits = {
-  readonly maxWaiters: number;
-  readonly maxPerAccount: number;
-  readonly pauseMs: number;
-};
-
 /** A poll reads as many primary keys as there are waiters at most: a thousand take about a millisecond. */
-const defaultLimits: TaskWaiterLimits = { maxWaiters: 1_000, maxPerAccount: 100, pauseMs: 200 };
+const defaultLimits = { maxWaiters: 1_000, maxPerAccount: 100, pauseMs: 200 };
 
 type Waiter = { readonly taskId: string; readonly accountId: string; readonly release: () => void };
 
-export function createTaskWaiters(db: Database, limits: Partial<TaskWaiterLimits> = {}): TaskWaiters {
+export type TaskWaiters = ReturnType<typeof createTaskWaiters>;
+
+/** Requests that wait for the end of a task; one statement every `pauseMs` asks for all of them. */
+export function createTaskWaiters(db: Database, limits: Partial<typeof defaultLimits> = {}) {
   const { maxWaiters, maxPerAccount, pauseMs } = { ...defaultLimits, ...limits };
   const waiters = new Set<Waiter>();
   let isClosed = false;
   let isPolling = false;
   return {
-    wait: (wanted) => {
+    /**
+     * Resolves when the task has ended, after `waitMs`, when `signal` aborts or on `close`, whichever comes first; never
+     * rejects. Undefined when too many wait already: the caller must answer without waiting.
+     */
+    wait: (wanted: TaskWait): Promise<void> | undefined => {
       const ofAccount = [...waiters].filter(({ accountId }) => accountId === wanted.accountId).length;
       if (isClosed || waiters.size >= maxWaiters || ofAccount >= maxPerAccount) return undefined;
       const released = waitFor(waiters, wanted);
       if (!isPolling) void pollWhileAnyWait();
       return released;
     },
-    close: () => {
+    /** Releases every waiter, and takes no more. */
+    close: (): void => {
       isClosed = true;
       for (const waiter of waiters) waiter.release();
     },
