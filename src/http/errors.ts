@@ -182,6 +182,12 @@ export class HttpError extends Error {
   }
 }
 
+/** What was looked for; throws the refusal when it is not there. */
+export function existing<Found>(value: Found | undefined, refusal: ErrorCode): Found {
+  if (value === undefined) throw new HttpError(refusal);
+  return value;
+}
+
 /** 422 with every fault; the first one is the message, and a hint follows it. */
 export function invalidRequest(errors: readonly FieldError[], hint?: string): HttpError {
   const [first] = errors;

@@ -21,16 +21,12 @@ export const keySchema = z
 /** The secret of a key that was just made. */
 export const secretSchema = z.string().meta({ description: 'The key itself. Keep it: it is not shown again.' });
 
-export function presentKey(key: ApiKey): z.output<typeof keySchema> {
+export function presentKey({ createdAt, expiresAt, lastUsedAt, revokedAt, ...key }: ApiKey) {
   return {
-    keyId: key.keyId,
-    name: key.name,
-    hint: key.hint,
-    scopes: [...key.scopes],
-    dialect: key.dialect,
-    createTime: key.createdAt,
-    expireTime: key.expiresAt ?? null,
-    lastUseTime: key.lastUsedAt ?? null,
-    revokeTime: key.revokedAt ?? null,
+    ...key,
+    createTime: createdAt,
+    expireTime: expiresAt ?? null,
+    lastUseTime: lastUsedAt ?? null,
+    revokeTime: revokedAt ?? null,
   };
 }

@@ -22,18 +22,9 @@ export const setRateSchema = z
   })
   .meta({ id: 'SetRate' });
 
-export function presentSetRate(rate: SetPrice): z.output<typeof setRateSchema> {
-  return {
-    rateId: rate.rateId,
-    model: rate.model,
-    accountId: rate.accountId ?? null,
-    creditsPerSecond: rate.creditsPerSecond ?? null,
-    fromTime: rate.effectiveFrom,
-    state: rate.state,
-    reason: rate.reason,
-    who: rate.who,
-    createTime: rate.createdAt,
-  };
+export function presentSetRate({ effectiveFrom, createdAt, ...rate }: SetPrice) {
+  const { accountId = null, creditsPerSecond = null } = rate;
+  return { ...rate, accountId, creditsPerSecond, fromTime: effectiveFrom, createTime: createdAt };
 }
 
 const comingPrice = z.strictObject({ creditsPerSecond: z.int().positive(), fromTime: z.int().nonnegative() });

@@ -18,16 +18,9 @@ const providerJobSchema = z.strictObject({
   ageMs: z.int(),
 });
 
-export function presentProviderJob(job: ProviderJob): z.output<typeof providerJobSchema> {
-  return {
-    ordinal: job.ordinal,
-    provider: job.provider,
-    jobId: job.jobId ?? null,
-    outcome: job.outcome ?? null,
-    failCode: job.failure?.failCode ?? null,
-    failMsg: job.failure?.failMsg ?? null,
-    ageMs: job.ageMs,
-  };
+export function presentProviderJob({ jobId, outcome, failure, ...job }: ProviderJob) {
+  const { failCode, failMsg } = failure ?? { failCode: null, failMsg: null };
+  return { ...job, jobId: jobId ?? null, outcome: outcome ?? null, failCode, failMsg };
 }
 
 const resultSchema = z.strictObject({

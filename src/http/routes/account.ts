@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import type { Rate } from '../../domain/rate-limit.ts';
 import { maxImages, maxPromptCodePoints, maxSeconds, minSeconds, ratios } from '../../domain/task-input.ts';
 import { findAccount } from '../../stores/accounts.ts';
-import { readBooks } from '../../stores/credits.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
-import { cutPage, nextCursorSchema, numberedPage, strictQuery } from '../fields.ts';
+import { numberedPage, strictQuery } from '../fields.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entry.ts';
+import { presentRate, rateSchema } from '../presenters/account.ts';
+import { booksFields, presentBooks } from '../presenters/ledger-entry.ts';
 import { presentPrices, priceFields } from '../presenters/price.ts';
 
 const credits = defineEndpoint({
@@ -16,26 +15,11 @@ const credits = defineEndpoint({
   summary: 'The balance, and the ledger behind it',
   description: 'Entries are listed newest first; balance and entries are read at one and the same moment.',
   query: strictQuery(numberedPage),
-  data: z.strictObject({
-    balance: z.int().nonnegative(),
-    entries: z.array(ledgerEntrySchema),
-    nextCursor: nextCursorSchema,
-  }),
-  handler: async ({ caller: { accountId }, query: { cursor: before, limit } }, { db }) => {
-    const { balance, entries } = await readBooks(db, { accountId, before, limit: limit + 1 });
-    const { page, last } = cutPage(entries, limit);
-    return {
-      balance,
-      entries: page.map(presentLedgerEntry),
-      nextCursor: last === undefined ? null : String(last.entryId),
-    };
-  },
+  data: z.strictObject(booksFields),
+  handler: ({ caller: { accountId }, query }, { db }) => presentBooks(db, accountId, query),
 });
 
-const rateLimitSchema = z
-  .strictObject({ quota: z.int().positive(), windowSeconds: z.number().positive() })
-  .nullable()
-  .meta({ description: 'So many requests in so many seconds; null is no limit.' });
+const rateLimitSchema = rateSchema.meta({ description: 'So many requests in so many seconds; null is no limit.' });
 
 const limitsSchema = z
   .strictObject({
@@ -87,15 +71,11 @@ async function presentLimits(accountId: string, deps: HttpDeps): Promise<z.outpu
   if (limits === undefined) throw new Error('a key belongs to an account that does not exist');
   const { createRate, unfinishedTasks, maxUnfinishedTasks } = limits;
   return {
-    creates: presentRateLimit(createRate ?? deps.createRate),
-    reads: presentRateLimit(deps.reads?.rate),
+    creates: presentRate(createRate ?? deps.createRate),
+    reads: presentRate(deps.reads?.rate),
     unfinishedTasks,
     maxUnfinishedTasks,
   };
-}
-
-function presentRateLimit(rate: Rate | undefined): z.output<typeof rateLimitSchema> {
-  return rate === undefined ? null : { quota: rate.quota, windowSeconds: rate.windowMs / 1000 };
 }
 
 export const accountInfoEndpoints = [credits, models];

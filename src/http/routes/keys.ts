@@ -12,7 +12,7 @@ import {
 import { defineEndpoint } from '../define-endpoint.ts';
 import { maxUnixMs, opaqueId, overlapField, plainText } from '../fields.ts';
 import { keySchema, presentKey, secretSchema } from '../presenters/key.ts';
-import { HttpError, invalidRequest } from '../errors.ts';
+import { existing, HttpError, invalidRequest } from '../errors.ts';
 
 const list = defineEndpoint({
   operationId: 'listKeys',
@@ -147,8 +147,7 @@ const revoke = defineEndpoint({
   failures: ['key_not_found'],
   handler: async ({ caller, input: { keyId } }, { db }) => {
     const revokeTime = isUuid(keyId) ? await revokeAccountKey(db, caller.accountId, keyId) : undefined;
-    if (revokeTime === undefined) throw new HttpError('key_not_found');
-    return { keyId, revokeTime };
+    return { keyId, revokeTime: existing(revokeTime, 'key_not_found') };
   },
 });
 

@@ -6,6 +6,7 @@ import { findTask } from '../../stores/tasks.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { HttpError, invalidRequest } from '../errors.ts';
+import { required } from '../fields.ts';
 import { maxUrlLength } from '../request-bounds.ts';
 
 const credit = defineEndpoint({
@@ -31,9 +32,7 @@ const downloadUrl = defineEndpoint({
   dialect: 'kie',
   summary: 'A fresh link to a video, for one that may have expired',
   body: z.object({
-    url: z
-      .string({ error: ({ input }) => (input === undefined ? 'is required' : urlError) })
-      .max(maxUrlLength, { error: urlError }),
+    url: z.string({ error: required(urlError) }).max(maxUrlLength, { error: urlError }),
   }),
   data: z.url(),
   failures: ['media_deleted'],

@@ -2,13 +2,22 @@ import { z } from 'zod';
 import { translationOf } from '../../dialects/dialect.ts';
 import { kieRecordSchema } from '../../dialects/kie-record.ts';
 import type { FieldError } from '../../domain/field-errors.ts';
-import { isFinal, type Task, type TaskFailure } from '../../domain/task.ts';
+import { isFinal, type TaskFailure } from '../../domain/task.ts';
 import { cancelGraceMs, refundTask } from '../../stores/tasks.ts';
 import { listTasks } from '../../stores/task-list.ts';
 import { ownTask } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { HttpError } from '../errors.ts';
-import { createdBetween, cutPage, idPage, nextCursorSchema, opaqueId, strictQuery, textParameter } from '../fields.ts';
+import {
+  createdBetween,
+  cutPage,
+  idPage,
+  nextCursorSchema,
+  opaqueId,
+  required,
+  strictQuery,
+  textParameter,
+} from '../fields.ts';
 import {
   cancelledTaskSchema,
   presentCancelledTask,
@@ -26,9 +35,7 @@ const recordInfo = defineEndpoint({
   summary: 'Query a task',
   description: 'The links in `resultJson.resultUrls` are signed at each reading, so they never come back expired.',
   query: z.object({
-    taskId: z
-      .string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be given once') })
-      .min(1, { error: 'is required' }),
+    taskId: z.string({ error: required('must be given once') }).min(1, { error: 'is required' }),
   }),
   headers: preferHeader,
   data: z.union([taskRecordSchema, kieRecordSchema]),
@@ -93,9 +100,8 @@ const list = defineEndpoint({
   data: z.strictObject({ tasks: z.array(taskRecordSchema), nextCursor: nextCursorSchema }),
   handler: async ({ caller: { accountId }, query: { state, model, from, to, cursor: after, limit } }, deps) => {
     const filter = { accountId, state, model, fromMs: from, toMs: to, after, limit: limit + 1 };
-    const { page, last } = cutPage(await listTasks(deps.db, filter), limit);
-    const tasks = await Promise.all(page.map((task: Task) => presentTask(deps, task)));
-    return { tasks, nextCursor: last?.taskId ?? null };
+    const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
+    return { tasks: await Promise.all(page.map((task) => presentTask(deps, task))), nextCursor };
   },
 });
 

@@ -22,7 +22,7 @@ import {
   wholeNumber,
 } from '../../fields.ts';
 import { accountSchema, presentAccount } from '../../presenters/account.ts';
-import { HttpError } from '../../errors.ts';
+import { existing } from '../../errors.ts';
 
 const searchError = 'must be at most 200 characters, and plain text';
 
@@ -52,8 +52,8 @@ const listAll = defineEndpoint({
       accountId === undefined
         ? await listAccounts(db, { prefix, suspended, after, limit: limit + 1 })
         : [(await findAccount(db, accountId)) ?? []].flat().filter((account) => isWanted(account, suspended));
-    const { page, last } = cutPage(found, limit);
-    return { accounts: page.map(presentAccount), nextCursor: last?.accountId ?? null };
+    const { page, nextCursor } = cutPage(found, limit, (account) => account.accountId);
+    return { accounts: page.map(presentAccount), nextCursor };
   },
 });
 
@@ -79,8 +79,7 @@ const showOne = defineEndpoint({
   data: z.strictObject({ account: accountSchema, counts: countsSchema }),
   failures: ['account_not_found'],
   handler: async ({ query: { accountId } }, { db }) => {
-    const account = await findAccount(db, accountId);
-    if (account === undefined) throw new HttpError('account_not_found');
+    const account = existing(await findAccount(db, accountId), 'account_not_found');
     return { account: presentAccount(account), counts: await countOfAccount(db, accountId) };
   },
 });
@@ -114,8 +113,7 @@ const suspend = defineEndpoint({
   failures: ['account_not_found'],
   handler: async ({ actor, input }, { db }) => {
     const account = await suspendAccountAs(db, actor, { ...input, suspended: true });
-    if (account === undefined) throw new HttpError('account_not_found');
-    return presentAccount(account);
+    return presentAccount(existing(account, 'account_not_found'));
   },
 });
 
@@ -130,8 +128,7 @@ const unsuspend = defineEndpoint({
   failures: ['account_not_found'],
   handler: async ({ actor, input }, { db }) => {
     const account = await suspendAccountAs(db, actor, { ...input, suspended: false });
-    if (account === undefined) throw new HttpError('account_not_found');
-    return presentAccount(account);
+    return presentAccount(existing(account, 'account_not_found'));
   },
 });
 
@@ -155,8 +152,7 @@ const limit = defineEndpoint({
   handler: async ({ actor, input: { accountId, maxUnfinishedTasks, creates } }, { db }) => {
     const createRate = creates && { quota: creates.quota, windowMs: creates.windowSeconds * 1000 };
     const account = await limitAccountAs(db, actor, { accountId, maxUnfinishedTasks, createRate });
-    if (account === undefined) throw new HttpError('account_not_found');
-    return presentAccount(account);
+    return presentAccount(existing(account, 'account_not_found'));
   },
 });
 

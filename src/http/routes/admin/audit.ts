@@ -39,22 +39,17 @@ const list = defineEndpoint({
   }),
   data: z.strictObject({ actions: z.array(actionSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { accountId, operatorId, cursor: before, limit } }, { db }) => {
-    const { page, last } = cutPage(await listActions(db, { accountId, operatorId, before, limit: limit + 1 }), limit);
-    return { actions: page.map(presentAction), nextCursor: last === undefined ? null : String(last.actionId) };
+    const actions = await listActions(db, { accountId, operatorId, before, limit: limit + 1 });
+    const { page, nextCursor } = cutPage(actions, limit, ({ actionId }) => String(actionId));
+    return { actions: page.map(presentAction), nextCursor };
   },
 });
 
-function presentAction({ actionId, action, actor, accountId, taskId, keyId, details, createdAt }: RecordedAction) {
-  const { kind, name } = actor;
-  const { operatorId = null, requestId = null } = kind === 'operator' ? actor : {};
+function presentAction({ actor, createdAt, ...action }: RecordedAction) {
   return {
-    actionId,
-    action,
-    actor: { kind, operatorId, name, requestId },
-    accountId: accountId ?? null,
-    taskId: taskId ?? null,
-    keyId: keyId ?? null,
-    details: { ...details },
+    ...{ accountId: null, taskId: null, keyId: null },
+    ...action,
+    actor: { operatorId: null, requestId: null, ...actor },
     createTime: createdAt,
   };
 }

@@ -5,7 +5,7 @@ import { defineEndpoint } from '../../define-endpoint.ts';
 import { cursorError, cutPage, idField, nextCursorSchema, pageFrom, strictQuery, textParameter } from '../../fields.ts';
 import { deliverySchema, presentDelivery } from '../../presenters/callback.ts';
 import { requireCallback } from '../callbacks.ts';
-import { HttpError } from '../../errors.ts';
+import { existing } from '../../errors.ts';
 
 const cursorShape = /^(\d{1,16})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
@@ -22,8 +22,8 @@ const listFailed = defineEndpoint({
   ),
   data: z.strictObject({ callbacks: z.array(deliverySchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { cursor: after, limit } }, { db }) => {
-    const { page, last } = cutPage(await listFailedDeliveries(db, { after, limit: limit + 1 }), limit);
-    const nextCursor = last === undefined ? null : `${last.finishedAtUs}_${last.taskId}`;
+    const failed = await listFailedDeliveries(db, { after, limit: limit + 1 });
+    const { page, nextCursor } = cutPage(failed, limit, (last) => `${last.finishedAtUs}_${last.taskId}`);
     return { callbacks: page.map(presentDelivery), nextCursor };
   },
 });
@@ -43,8 +43,7 @@ const redeliver = defineEndpoint({
   data: deliverySchema,
   failures: ['task_not_found', 'task_not_finished'],
   handler: async ({ actor, input }, { db, redeliver: sendAgain }) => {
-    const task = await findTask(db, input.taskId);
-    if (task === undefined) throw new HttpError('task_not_found');
+    const task = existing(await findTask(db, input.taskId), 'task_not_found');
     requireCallback(task);
     const { taskId, accountId } = task;
     const delivery = await redeliverAs(db, actor, taskId);

@@ -1,23 +1,13 @@
 import { z } from 'zod';
 import { findAccount } from '../../../stores/accounts.ts';
-import { bookCreditsAs, type Booking, readBooks } from '../../../stores/credits.ts';
+import { bookCreditsAs, type Booking } from '../../../stores/credits.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import type { Call } from '../../endpoint.ts';
-import {
-  cutPage,
-  idField,
-  idParameter,
-  maxCredits,
-  nextCursorSchema,
-  numberedPage,
-  reasonField,
-  strictQuery,
-  wholeNumber,
-} from '../../fields.ts';
+import { idField, idParameter, maxCredits, numberedPage, reasonField, strictQuery, wholeNumber } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../../idempotency-key.ts';
-import { ledgerEntrySchema, presentLedgerEntry } from '../../presenters/ledger-entry.ts';
-import { type ErrorCode, HttpError } from '../../errors.ts';
+import { booksFields, ledgerEntrySchema, presentBooks, presentLedgerEntry } from '../../presenters/ledger-entry.ts';
+import { type ErrorCode, existing, HttpError } from '../../errors.ts';
 
 const show = defineEndpoint({
   operationId: 'adminShowCredits',
@@ -26,19 +16,11 @@ const show = defineEndpoint({
   summary: 'The balance of an account, and the ledger behind it',
   description: 'Entries are listed newest first; balance and entries are read at one and the same moment.',
   query: strictQuery({ accountId: idParameter('an account'), ...numberedPage }),
-  data: z.strictObject({
-    accountId: z.string(),
-    balance: z.int().nonnegative(),
-    entries: z.array(ledgerEntrySchema),
-    nextCursor: nextCursorSchema,
-  }),
+  data: z.strictObject({ accountId: z.string(), ...booksFields }),
   failures: ['account_not_found'],
-  handler: async ({ query: { accountId, cursor: before, limit } }, { db }) => {
-    if ((await findAccount(db, accountId)) === undefined) throw new HttpError('account_not_found');
-    const { balance, entries } = await readBooks(db, { accountId, before, limit: limit + 1 });
-    const { page, last } = cutPage(entries, limit);
-    const nextCursor = last === undefined ? null : String(last.entryId);
-    return { accountId, balance, entries: page.map(presentLedgerEntry), nextCursor };
+  handler: async ({ query }, { db }) => {
+    const { accountId } = existing(await findAccount(db, query.accountId), 'account_not_found');
+    return { accountId, ...(await presentBooks(db, accountId, query)) };
   },
 });
 
@@ -82,10 +64,7 @@ const adjust = defineEndpoint({
   headers: requiredIdempotencyKeyHeader,
   body: z.strictObject({
     accountId: idField('an account'),
-    amount: z
-      .int({ error: amountError })
-      .min(-maxCredits, { error: amountError })
-      .max(maxCredits, { error: amountError })
+    amount: wholeNumber(-maxCredits, maxCredits, amountError)
       .refine((amount) => amount !== 0, { error: amountError })
       .meta({ description: 'Signed, and not 0.' }),
     reason: reasonField,

@@ -6,7 +6,7 @@ import { defineEndpoint } from '../../define-endpoint.ts';
 import { idField, idParameter, strictQuery } from '../../fields.ts';
 import { keySchema, presentKey, secretSchema } from '../../presenters/key.ts';
 import { futureTime, wantedKeyFields } from '../keys.ts';
-import { HttpError } from '../../errors.ts';
+import { existing, HttpError } from '../../errors.ts';
 
 const list = defineEndpoint({
   operationId: 'adminListKeys',
@@ -18,7 +18,7 @@ const list = defineEndpoint({
   data: z.strictObject({ keys: z.array(keySchema).max(1000) }),
   failures: ['account_not_found'],
   handler: async ({ query: { accountId } }, { db }) => {
-    if ((await findAccount(db, accountId)) === undefined) throw new HttpError('account_not_found');
+    existing(await findAccount(db, accountId), 'account_not_found');
     return { keys: (await listApiKeys(db, accountId)).map(presentKey) };
   },
 });
@@ -38,14 +38,14 @@ const create = defineEndpoint({
   failures: ['account_not_found', 'too_many_keys'],
   handler: async ({ actor, input: { accountId, name, scopes, dialect, expireTime } }, deps) => {
     const expiresAt = futureTime(expireTime, (deps.now ?? Date.now)());
-    const made = await createKeyAs(deps.db, actor, {
+    const wanted = {
       accountId,
       name,
       scopes: [...new Set(scopes ?? ordinaryScopes)],
       dialect: dialect ?? 'native',
       expiresAt,
-    });
-    if (made === undefined) throw new HttpError('account_not_found');
+    };
+    const made = existing(await createKeyAs(deps.db, actor, wanted), 'account_not_found');
     if (made.kind === 'too_many_keys') throw new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
     return { accountId, ...presentKey(made.shown), key: made.key };
   },
@@ -61,9 +61,7 @@ const revoke = defineEndpoint({
   data: z.strictObject({ keyId: z.string(), revokeTime: z.int() }),
   failures: ['key_not_found'],
   handler: async ({ actor, input: { keyId } }, { db }) => {
-    const revokeTime = await revokeKeyAs(db, actor, keyId);
-    if (revokeTime === undefined) throw new HttpError('key_not_found');
-    return { keyId, revokeTime };
+    return { keyId, revokeTime: existing(await revokeKeyAs(db, actor, keyId), 'key_not_found') };
   },
 });
 

@@ -23,7 +23,7 @@ import {
   stateParameter,
   taskRecordSchema,
 } from '../../presenters/task-record.ts';
-import { HttpError } from '../../errors.ts';
+import { existing } from '../../errors.ts';
 
 const list = defineEndpoint({
   operationId: 'adminListTasks',
@@ -47,9 +47,9 @@ const list = defineEndpoint({
       accountId === undefined
         ? await listTasksOfAll(deps.db, filter)
         : await listTasks(deps.db, { accountId, ...filter });
-    const { page, last } = cutPage(found, limit);
+    const { page, nextCursor } = cutPage(found, limit, ({ taskId }) => taskId);
     const tasks = page.map(async (task) => ({ accountId: task.accountId, task: await presentTask(deps, task) }));
-    return { tasks: await Promise.all(tasks), nextCursor: last?.taskId ?? null };
+    return { tasks: await Promise.all(tasks), nextCursor };
   },
 });
 
@@ -65,8 +65,7 @@ const show = defineEndpoint({
   data: taskDetailSchema,
   failures: ['task_not_found'],
   handler: async ({ query }, deps) => {
-    const task = await findTask(deps.db, query.taskId);
-    if (task === undefined) throw new HttpError('task_not_found');
+    const task = existing(await findTask(deps.db, query.taskId), 'task_not_found');
     const { ledger, providerJobs, delivery, attempts } = await readTaskDetail(deps.db, task.taskId);
     return {
       accountId: task.accountId,
@@ -93,8 +92,7 @@ const cancel = defineEndpoint({
   data: cancelledTaskSchema,
   failures: ['task_not_found'],
   handler: async ({ actor, input }, { db, stopTask }) => {
-    const task = await findTask(db, input.taskId);
-    if (task === undefined) throw new HttpError('task_not_found');
+    const task = existing(await findTask(db, input.taskId), 'task_not_found');
     if (isFinal(task.state)) return presentCancelledTask(task);
     const ended = await cancelTaskAs(db, actor, input);
     if (ended.changed) stopTask({ taskId: task.taskId, accountId: task.accountId, hasCallback: ended.hasCallback });
