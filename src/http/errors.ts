@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { describeFieldError, type FieldError, firstOfEachPath } from '../domain/field-errors.ts';
 import { DatabaseAway, DatabaseBusy } from '../stores/database.ts';
 import { rateRefusalHeaders } from './limits/rate-headers.ts';
-import { maxBodyBytes, maxHeaderBytes, maxHeaders, maxUrlLength } from './request-bounds.ts';
+
+/** The largest body that any endpoint reads. */
+export const maxBodyBytes = 256 * 1024;
+/** Far above the longest address we give out. */
+export const maxUrlLength = 4096;
+/** Far above what clients and the proxies before us send. */
+export const maxHeaders = 100;
+export const maxHeaderBytes = 16 * 1024;
 
 type ErrorAnswer = {
   /** HTTP status, which is also `code`. */

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Step } from '../context.ts';
-import { HttpError } from '../errors.ts';
-import { maxHeaders, maxUrlLength } from '../request-bounds.ts';
+import { HttpError, maxHeaders, maxUrlLength } from '../errors.ts';
 
 /** Of two of these Node takes the first; a proxy before us may have judged the request by the second. */
 const onlyOnce = ['host', 'authorization', 'content-type'] as const;

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Context } from '../context.ts';
 
 /** Nothing from elsewhere, nothing inline but styles, which Swagger UI sets on its elements; calls only to this service. */
@@ -18,23 +19,11 @@ export const pageHeaders = {
   'X-Frame-Options': 'DENY',
 };
 
-/** Answers with a page; `main` is HTML. */
-export function showPage(ctx: Context, { title, main }: { readonly title: string; readonly main: string }): void {
+/** Answers with a page of assets/pages; each `{{name}}` in it gives way to the HTML of that name. */
+export async function showPage(ctx: Context, page: string, html: Readonly<Record<string, string>>): Promise<void> {
+  const template = await readFile(new URL(import.meta.resolve(`#assets/pages/${page}.html`)), 'utf8');
   ctx.set({ ...pageHeaders, 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-cache' });
-  ctx.body = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>${title}</title>
-    <link rel="icon" href="/favicon.ico">
-    <link rel="stylesheet" href="/docs/page.css">
-  </head>
-  <body>
-${main}
-  </body>
-</html>
-`;
+  ctx.body = template.replaceAll(/\{\{(\w+)\}\}/g, (_place, name: string) => html[name] ?? '');
 }
 
 export function escapeHtml(text: string): string {

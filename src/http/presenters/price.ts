@@ -37,26 +37,21 @@ export const priceFields = {
     .meta({ description: 'Rates that come into force later; a task keeps that of its creation.' }),
 };
 
-export type PresentedPrice = {
-  readonly model: string;
-  readonly title: string;
-  readonly creditsPerSecond: number;
-  readonly nextRates: z.output<typeof comingPrice>[];
-};
+export type PresentedPrice = Awaited<ReturnType<typeof presentPrices>>[number];
 
 /** The prices of every model, for an account or, without one, for accounts that have no rates of their own. */
 export async function presentPrices(
   { db, models }: { readonly db: Database; readonly models: ModelCatalogue },
   accountId: string | undefined,
-): Promise<readonly PresentedPrice[]> {
+) {
   const { atMs, priced } = await readPriceSchedules(db, accountId, [...models.values()]);
   return priced.map(({ model: { model, title }, schedule }) => ({
     model,
     title,
     creditsPerSecond: priceAt(schedule, atMs),
-    nextRates: comingPrices(schedule, atMs).map(({ creditsPerSecond, fromMs: fromTime }) => ({
-      creditsPerSecond,
-      fromTime,
+    nextRates: comingPrices(schedule, atMs).map((coming) => ({
+      creditsPerSecond: coming.creditsPerSecond,
+      fromTime: coming.fromMs,
     })),
   }));
 }

@@ -19,13 +19,13 @@ export function documentRoutes(router: Router<RequestState, Extras>): void {
     let page: ReturnType<typeof render> | undefined;
     router.get(`/docs/${name}`, async (ctx) => {
       page ??= render(place);
-      showPage(ctx, await page);
+      await showPage(ctx, 'document', await page);
     });
   }
 }
 
-async function render(place: string): Promise<{ readonly title: string; readonly main: string }> {
-  const text = await readDocument(place);
+async function render(place: string) {
+  const markdown = await readDocument(place);
   const { Marked } = await import('marked');
   const marked = new Marked({
     renderer: {
@@ -36,15 +36,14 @@ async function render(place: string): Promise<{ readonly title: string; readonly
       },
     },
   });
-  const title = /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? 'Videogen';
-  const nav = '<nav><a href="/">Videogen</a> · <a href="/docs">API reference</a></nav>';
-  const body = await marked.parse(text);
+  const title = /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? 'Videogen';
   // Wide tables and long lines are scrolled by themselves, with the keyboard, too.
-  const scrolled = body
+  const html = await marked.parse(markdown);
+  const text = html
     .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>')
     .replaceAll('<pre>', '<pre tabindex="0">');
-  return { title: escapeHtml(title), main: `${nav}\n<main class="document">\n${scrolled}</main>` };
+  return { title: escapeHtml(title), text };
 }
 
 /** A document that was left out of the installation is no endpoint of it. */

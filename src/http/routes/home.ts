@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router';
 import { isFromThisMachine } from '../client-address.ts';
-import { answer, type Context, type Extras, type RequestState } from '../context.ts';
+import { answer, type Extras, type RequestState } from '../context.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { escapeHtml, showPage } from '../presenters/html-page.ts';
 
@@ -9,44 +9,19 @@ export function homeRoute(
   router: Router<RequestState, Extras>,
   { temporalUiUrl }: Pick<HttpDeps, 'temporalUiUrl'>,
 ): void {
-  router.get('/', (ctx) => {
+  router.get('/', async (ctx) => {
     ctx.set('Vary', 'Accept');
     // `*/*`, which programs send, takes the first of these.
     if (ctx.accepts(['json', 'html']) !== 'html') {
-      return answer(ctx, {
-        code: 200,
-        msg: 'success',
-        data: { name: 'Videogen', documentation: '/docs', openapi: '/openapi.json' },
-      });
+      const data = { name: 'Videogen', documentation: '/docs', openapi: '/openapi.json' };
+      return answer(ctx, { code: 200, msg: 'success', data });
     }
-    showHome(ctx, isFromThisMachine(ctx.req) ? temporalUiUrl : undefined);
+    const isOwn = temporalUiUrl !== undefined && isFromThisMachine(ctx.req);
+    await showPage(ctx, 'home', { ownLinks: isOwn ? temporalLink(temporalUiUrl) : '' });
   });
 }
 
-type Link = readonly [href: string, name: string, what: string];
-
-const links: readonly Link[] = [
-  ['/docs', 'API reference', 'Every endpoint with its fields and errors; try them here with your key.'],
-  ['/docs/readme', 'Getting started', 'A first request, callbacks, the command line and every setting.'],
-  ['/docs/dialect-kie', 'Clients of kie.ai', 'What to set in a client that was written for the API of kie.ai.'],
-  ['/docs/operations', 'Operating the service', 'Deployment, backups, upgrades and what to watch.'],
-  ['/openapi.json', 'OpenAPI document', 'The same reference for generators and other programs.'],
-];
-
-function showHome(ctx: Context, temporalUiUrl: string | undefined): void {
-  const all: readonly Link[] =
-    temporalUiUrl === undefined
-      ? links
-      : [...links, [temporalUiUrl, 'Temporal UI', 'The workflow of each task; only reachable from this machine.']];
-  const items = all.map(
-    ([href, name, what]) => `<li><a href="${escapeHtml(href)}"><strong>${name}</strong><span>${what}</span></a></li>`,
-  );
-  const main = `<main class="home">
-<h1><img src="/favicon.ico" alt="">Videogen</h1>
-<p>Video generation by asynchronous, paid tasks. A task that fails is refunded in full.</p>
-<ul>
-${items.join('\n')}
-</ul>
-</main>`;
-  showPage(ctx, { title: 'Videogen', main });
+function temporalLink(url: string): string {
+  const what = 'The workflow of each task; only reachable from this machine.';
+  return `<li><a href="${escapeHtml(url)}"><strong>Temporal UI</strong><span>${what}</span></a></li>`;
 }

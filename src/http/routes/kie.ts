@@ -5,9 +5,8 @@ import { findAccount } from '../../stores/accounts.ts';
 import { findTask } from '../../stores/tasks.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { HttpError, invalidRequest } from '../errors.ts';
+import { HttpError, invalidRequest, maxUrlLength } from '../errors.ts';
 import { required } from '../fields.ts';
-import { maxUrlLength } from '../request-bounds.ts';
 
 const credit = defineEndpoint({
   operationId: 'kieGetCredit',

@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import { notPlainText } from '../../domain/task-input.ts';
 import type { Context } from '../context.ts';
-import { HttpError, invalidRequest } from '../errors.ts';
-import { maxBodyBytes } from '../request-bounds.ts';
+import { HttpError, invalidRequest, maxBodyBytes } from '../errors.ts';
 import { findJsonFault, type JsonFault, maxJsonDepth } from './json-faults.ts';
 
 /** Reads the body, which must be a JSON object in UTF-8, sent as such. */

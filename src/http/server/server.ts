@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import type { HttpApp } from '../app.ts';
-import { describeError, HttpError } from '../errors.ts';
+import { describeError, HttpError, maxBodyBytes, maxHeaderBytes } from '../errors.ts';
 import { hasAmbiguousFraming } from '../middleware/malformed-requests.ts';
-import { maxBodyBytes, maxHeaderBytes } from '../request-bounds.ts';
 import { answerClientError, refuse } from './client-errors.ts';
 import { trackConnections } from './connections.ts';
 

@@ -100,37 +100,36 @@ const open = defineEndpoint({
   handler: async ({ actor, input }, { db }) => presentAccount(await openAccountAs(db, actor, input)),
 });
 
+const suspension = {
+  scope: 'operator',
+  body: z.strictObject({ accountId: idField('an account'), reason: reasonField }),
+  data: accountSchema,
+  failures: ['account_not_found'],
+} as const;
+
 const suspend = defineEndpoint({
   operationId: 'adminSuspendAccount',
   route: 'POST /api/admin/v1/accounts/suspend',
-  scope: 'operator',
   summary: 'Suspend an account',
   description:
     'It may create no more tasks and no keys, from the next request on. It may go on reading, and what it has paid for is ' +
     'finished. Suspending it again changes nothing.',
-  body: z.strictObject({ accountId: idField('an account'), reason: reasonField }),
-  data: accountSchema,
-  failures: ['account_not_found'],
-  handler: async ({ actor, input }, { db }) => {
-    const account = await suspendAccountAs(db, actor, { ...input, suspended: true });
-    return presentAccount(existing(account, 'account_not_found'));
-  },
+  ...suspension,
+  handler: ({ actor, input }, { db }) => changeSuspension(db, actor, { ...input, suspended: true }),
 });
 
 const unsuspend = defineEndpoint({
   operationId: 'adminUnsuspendAccount',
   route: 'POST /api/admin/v1/accounts/unsuspend',
-  scope: 'operator',
   summary: 'Lift the suspension of an account',
   description: 'Counts from the next request on. An account that is not suspended stays as it is.',
-  body: z.strictObject({ accountId: idField('an account'), reason: reasonField }),
-  data: accountSchema,
-  failures: ['account_not_found'],
-  handler: async ({ actor, input }, { db }) => {
-    const account = await suspendAccountAs(db, actor, { ...input, suspended: false });
-    return presentAccount(existing(account, 'account_not_found'));
-  },
+  ...suspension,
+  handler: ({ actor, input }, { db }) => changeSuspension(db, actor, { ...input, suspended: false }),
 });
+
+async function changeSuspension(...change: Parameters<typeof suspendAccountAs>) {
+  return presentAccount(existing(await suspendAccountAs(...change), 'account_not_found'));
+}
 
 const limit = defineEndpoint({
   operationId: 'adminLimitAccount',

@@ -46,8 +46,9 @@ const list = defineEndpoint({
 });
 
 function presentAction({ actor, createdAt, ...action }: RecordedAction) {
+  const nothing = { accountId: null, taskId: null, keyId: null };
   return {
-    ...{ accountId: null, taskId: null, keyId: null },
+    ...nothing,
     ...action,
     actor: { operatorId: null, requestId: null, ...actor },
     createTime: createdAt,
