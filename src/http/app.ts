@@ -3,7 +3,7 @@ import Koa from 'koa';
 import type { Logger } from 'pino';
 import { createAuthentication } from './authentication.ts';
 import { isFromThisMachine } from './client-address.ts';
-import { answer, type Extras, type RequestState } from './context.ts';
+import { answer, type AppRouter, type Extras, type RequestState } from './context.ts';
 import { endpoints } from './endpoints.ts';
 import { describeError } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
@@ -11,10 +11,8 @@ import { answerErrors } from './middleware/answer-errors.ts';
 import { identifyRequest, logRequests } from './middleware/log-requests.ts';
 import { refuseMalformed } from './middleware/malformed-requests.ts';
 import { refuseUnknownRoutes, refuseUnsupported } from './middleware/unknown-endpoints.ts';
-import { docsRoute, openApiRoute } from './routes/docs.ts';
-import { documentRoutes } from './routes/documents.ts';
-import { homeRoute } from './routes/home.ts';
 import { mediaRoute } from './routes/media.ts';
+import { pageRoutes } from './routes/pages.ts';
 
 export type HttpApp = Koa<RequestState, Extras>;
 
@@ -31,8 +29,6 @@ export function createMetricsApp({ log, metrics }: Required<Pick<HttpDeps, 'log'
   return appAround(log, router);
 }
 
-type AppRouter = Router<RequestState, Extras>;
-
 /** One spelling of each path, so that a limit or a log line counts an endpoint once. */
 const oneSpelling = { sensitive: true, strict: true };
 
@@ -41,10 +37,7 @@ export function createRouter(deps: HttpDeps): AppRouter {
   const router: AppRouter = new Router(oneSpelling);
   const authentication = createAuthentication(deps);
   for (const { method, path, serve } of endpoints) router[method](path, (ctx) => serve(ctx, deps, authentication));
-  openApiRoute(router, deps);
-  homeRoute(router, deps);
-  docsRoute(router);
-  documentRoutes(router);
+  pageRoutes(router, deps);
   mediaRoute(router, deps);
   return router;
 }

@@ -3,7 +3,7 @@ import { validate as isUuid } from 'uuid';
 import type { Context } from './context.ts';
 import { HttpError } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { hashOf } from './limits/bad-keys.ts';
+import { hashOf } from './limits/rate-limits.ts';
 import type { Caller } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
 import type { Task } from '../domain/task.ts';

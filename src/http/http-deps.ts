@@ -6,8 +6,7 @@ import type { Task } from '../domain/task.ts';
 import type { ResultStore } from '../domain/ports.ts';
 import type { Acceptance, NewTask } from '../stores/accept-task.ts';
 import type { Database } from '../stores/database.ts';
-import type { BadKeys } from './limits/bad-keys.ts';
-import type { RateLimiter } from './limits/rate-limits.ts';
+import { type BadKeys, type RateLimiter } from './limits/rate-limits.ts';
 import type { TaskWaiters } from './tasks/long-poll.ts';
 
 /** A task that was ended by its client; a callback may be owed for it. */

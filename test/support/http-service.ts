@@ -8,7 +8,7 @@ import { createTaskRequestParser } from '../../src/domain/task-request.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createKeyTouches } from '../../src/http/authentication.ts';
 import type { CancelledTask, HttpDeps } from '../../src/http/http-deps.ts';
-import { createBadKeys } from '../../src/http/limits/bad-keys.ts';
+import { createBadKeys } from '../../src/http/limits/rate-limits.ts';
 import { type HttpServer, type ServerLimits, startHttpServer } from '../../src/http/server/server.ts';
 import { createTaskWaiters } from '../../src/http/tasks/long-poll.ts';
 import { createFolderResultStore } from '../../src/media/folder-result-store.ts';

@@ -4,8 +4,7 @@ import { findAccount } from '../../stores/accounts.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { numberedPage, strictQuery } from '../fields.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { presentRate, rateSchema } from '../presenters/account.ts';
-import { booksFields, presentBooks } from '../presenters/ledger-entry.ts';
+import { booksFields, presentBooks, presentRate, rateSchema } from '../presenters/account.ts';
 import { presentPrices, priceFields } from '../presenters/price.ts';
 
 const credits = defineEndpoint({

@@ -12,7 +12,7 @@ import { HttpError, invalidRequest } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../idempotency-key.ts';
 import { rateHeaders, refusalHeaders } from '../limits/rate-headers.ts';
-import { presentTask, taskRecordSchema } from '../presenters/task-record.ts';
+import { presentTask, taskRecordSchema } from '../presenters/task.ts';
 import { acceptWithRetry } from '../tasks/accept-with-retry.ts';
 import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '../../stores/keys.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { maxUnixMs, opaqueId, overlapField, plainText } from '../fields.ts';
-import { keySchema, presentKey, secretSchema } from '../presenters/key.ts';
+import { keySchema, presentKey, secretSchema } from '../presenters/account.ts';
 import { existing, HttpError, invalidRequest } from '../errors.ts';
 
 const list = defineEndpoint({

@@ -1,6 +1,5 @@
-import type { Router } from '@koa/router';
 import type { LinkedFile, ResultStore } from '../../domain/ports.ts';
-import { answer, type Context, type Extras, type RequestState } from '../context.ts';
+import { answer, type AppRouter, type Context } from '../context.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { sendFile } from '../server/send-file.ts';
@@ -9,7 +8,7 @@ import { sendFile } from '../server/send-file.ts';
 const mediaPath = /^\/media\/.*$/s;
 
 /** `GET /media/<key>?expires=&signature=`: the files of a store whose links lead back to this service. Needs no API key. */
-export function mediaRoute(router: Router<RequestState, Extras>, { resultStore, now = Date.now }: HttpDeps): void {
+export function mediaRoute(router: AppRouter, { resultStore, now = Date.now }: HttpDeps): void {
   const { open } = resultStore;
   if (open === undefined) return;
   router.get(mediaPath, async (ctx) => {

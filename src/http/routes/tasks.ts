@@ -24,7 +24,7 @@ import {
   presentTask,
   stateParameter,
   taskRecordSchema,
-} from '../presenters/task-record.ts';
+} from '../presenters/task.ts';
 import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts';
 
 const recordInfo = defineEndpoint({

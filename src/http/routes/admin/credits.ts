@@ -6,7 +6,7 @@ import type { Call } from '../../endpoint.ts';
 import { idField, idParameter, maxCredits, numberedPage, reasonField, strictQuery, wholeNumber } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../../idempotency-key.ts';
-import { booksFields, ledgerEntrySchema, presentBooks, presentLedgerEntry } from '../../presenters/ledger-entry.ts';
+import { booksFields, ledgerEntrySchema, presentBooks, presentLedgerEntry } from '../../presenters/account.ts';
 import { type ErrorCode, existing, HttpError } from '../../errors.ts';
 
 const show = defineEndpoint({

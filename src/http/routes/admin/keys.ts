@@ -4,7 +4,7 @@ import { findAccount } from '../../../stores/accounts.ts';
 import { createKeyAs, listApiKeys, maxActiveKeys, revokeKeyAs } from '../../../stores/keys.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import { idField, idParameter, strictQuery } from '../../fields.ts';
-import { keySchema, presentKey, secretSchema } from '../../presenters/key.ts';
+import { keySchema, presentKey, secretSchema } from '../../presenters/account.ts';
 import { futureTime, wantedKeyFields } from '../keys.ts';
 import { existing, HttpError } from '../../errors.ts';
 

@@ -14,15 +14,16 @@ import {
   strictQuery,
 } from '../../fields.ts';
 import { presentAttempt, presentDelivery } from '../../presenters/callback.ts';
-import { presentLedgerEntry } from '../../presenters/ledger-entry.ts';
-import { presentProviderJob, taskDetailSchema } from '../../presenters/task-detail.ts';
+import { presentLedgerEntry } from '../../presenters/account.ts';
 import {
   cancelledTaskSchema,
   presentCancelledTask,
+  presentProviderJob,
   presentTask,
   stateParameter,
+  taskDetailSchema,
   taskRecordSchema,
-} from '../../presenters/task-record.ts';
+} from '../../presenters/task.ts';
 import { existing } from '../../errors.ts';
 
 const list = defineEndpoint({
