@@ -106,21 +106,18 @@ const limitParameter = wholeParameter(1, maxLimit)
 
 export const cursorError = 'must be a nextCursor of an earlier answer';
 
-/** A page of a list whose cursor is the id of its last row. */
-export const idPage = { cursor: z.uuid({ error: cursorError }).optional(), limit: limitParameter };
-
-/** A page of a list whose cursor is a number. */
-export const numberedPage = {
-  cursor: wholeParameter(1, Number.MAX_SAFE_INTEGER)
-    .meta({ type: 'string', minimum: undefined, maximum: undefined })
-    .optional(),
-  limit: limitParameter,
-};
-
-/** A page of a list with a cursor of another shape. */
+/** A page of a list with this cursor. */
 export function pageFrom<Cursor extends z.ZodType>(cursor: Cursor) {
   return { cursor: cursor.optional(), limit: limitParameter };
 }
+
+/** A page of a list whose cursor is the id of its last row. */
+export const idPage = pageFrom(z.uuid({ error: cursorError }));
+
+/** A page of a list whose cursor is a number. */
+export const numberedPage = pageFrom(
+  wholeParameter(1, Number.MAX_SAFE_INTEGER).meta({ type: 'string', minimum: undefined, maximum: undefined }),
+);
 
 /** A page, and the cursor of the next one if there is more; lists are read with one row more than asked for. */
 export function cutPage<Row>(rows: readonly Row[], limit: number, cursorOf: (last: Row) => string) {

@@ -5,16 +5,16 @@ import { invalidRequest } from './errors.ts';
 const name = 'Idempotency-Key';
 const shape = /^[\x21-\x7e]{1,255}$/;
 
-const header = z.string().regex(shape);
+const keySchema = z.string().regex(shape);
 
 /** Documents an endpoint that takes a key, and one that cannot do without. */
 export const idempotencyKeyHeader = z.object({
-  [name]: header
+  [name]: keySchema
     .optional()
     .meta({ description: 'The same key and body get the first answer again; kept for as long as the task.' }),
 });
 export const requiredIdempotencyKeyHeader = z.object({
-  [name]: header.meta({
+  [name]: keySchema.meta({
     description: 'The same key and body get the first answer again, for ever; with another body, 409.',
   }),
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ModelCatalogue } from '../domain/models.ts';
 import { endpoints, sections } from './endpoints.ts';
 import { type Access, everyRequest, type Operation } from './endpoint.ts';
-import { errorAnswerOf, type ErrorCode, errorDataOf } from './errors.ts';
+import { errorCatalogue, type ErrorCode } from './errors.ts';
 
 /** The OpenAPI 3.1 document of this installation, made from the schemas that the routes validate with. */
 export function openApiDocument(models: ModelCatalogue) {
@@ -111,8 +111,8 @@ function refusals(operation: Operation): RouteConfig['responses'] {
 
 function failuresByStatus(operation: Operation): readonly (readonly [status: number, group: readonly ErrorCode[]])[] {
   const all = [...new Set([...operation.failures, ...everyRequest])];
-  const statuses = [...new Set(all.map((failure) => errorAnswerOf(failure).status))];
-  return statuses.map((status) => [status, all.filter((failure) => errorAnswerOf(failure).status === status)]);
+  const statuses = [...new Set(all.map((failure) => errorCatalogue[failure].status))];
+  return statuses.map((status) => [status, all.filter((failure) => errorCatalogue[failure].status === status)]);
 }
 
 /** Most operations are refused in the same ways, so each way is written once, named after its failures, and referred to. */
@@ -130,16 +130,14 @@ function shareRefusals(document: Document): void {
 }
 
 function refusal(status: number, group: readonly ErrorCode[]) {
-  const shapes = [...new Set(group.map(errorDataOf))];
+  const shapes = [...new Set(group.map((failure) => errorCatalogue[failure].data))];
   const [first = z.strictObject({}), ...others] = shapes;
   const data = others.length === 0 ? first : z.union([first, ...others]);
-  const fixed = group.flatMap((failure) => Object.entries(errorAnswerOf(failure).headers ?? {}));
+  const fixed = group.flatMap((failure) => Object.entries(errorCatalogue[failure].headers));
   const suchAs = Object.fromEntries(fixed.map(([name, value]) => [name, `Such as \`${value}\`.`]));
-  const added = Object.fromEntries(
-    group.flatMap((failure) => Object.entries(errorAnswerOf(failure).addedHeaders ?? {})),
-  );
+  const added = Object.fromEntries(group.flatMap((failure) => Object.entries(errorCatalogue[failure].addedHeaders)));
   return {
-    description: group.map((failure) => `${errorAnswerOf(failure).msg} (${failure})`).join('; '),
+    description: group.map((failure) => `${errorCatalogue[failure].msg} (${failure})`).join('; '),
     headers: headersOf({ ...suchAs, ...added }),
     content: json(refusalEnvelope(status, group, data), examplesOf(group)),
   };
@@ -147,11 +145,11 @@ function refusal(status: number, group: readonly ErrorCode[]) {
 
 /** Only where `data` is empty: an example of the others would have to be made up. */
 function examplesOf(group: readonly ErrorCode[]) {
-  const plain = group.filter((failure) => Object.keys(errorDataOf(failure).shape).length === 0);
+  const plain = group.filter((failure) => Object.keys(errorCatalogue[failure].data.shape).length === 0);
   if (plain.length === 0) return undefined;
   return Object.fromEntries(
     plain.map((failure) => {
-      const { status: code, msg } = errorAnswerOf(failure);
+      const { status: code, msg } = errorCatalogue[failure];
       return [failure, { value: { code, msg, error: failure, data: {} } }];
     }),
   );

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { IncomingMessage } from 'node:http';
 import { addressOf } from '../client-address.ts';
 import type { Context } from '../context.ts';
-import { errorAnswerOf, HttpError } from '../errors.ts';
+import { HttpError } from '../errors.ts';
 import type { Caller } from '../../domain/api-key.ts';
 import { type Rate, rateLeft, type RateLeft } from '../../domain/rate-limit.ts';
 import { hashApiKey } from '../../stores/key-format.ts';
@@ -66,7 +66,7 @@ export async function limitRefusals<T>(
 
 function isClientsFault(error: unknown): boolean {
   if (!(error instanceof HttpError)) return false;
-  const { status } = errorAnswerOf(error.code);
+  const { code: status } = error.envelope;
   return status >= 400 && status < 500 && status !== 429;
 }
 

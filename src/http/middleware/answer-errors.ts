@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { Logger } from 'pino';
 import { answer, type Context, type Step } from '../context.ts';
-import { answerTo, describeError, type HttpError, toHttpError } from '../errors.ts';
+import { describeError, type HttpError, toHttpError } from '../errors.ts';
 
 /** The error handler: every error becomes an envelope, and a line in the log when it is our fault. */
 export function answerErrors(log: Logger): Step {
@@ -24,18 +24,17 @@ async function answerError(ctx: Context, error: HttpError, log: Logger): Promise
     ctx.res.destroy();
     return;
   }
-  const { envelope, headers } = answerTo(error);
   forgetHeaders(ctx);
   ctx.respond = true;
-  answer(ctx, envelope);
-  ctx.set(headers);
+  answer(ctx, error.envelope);
+  ctx.set(error.headers);
 }
 
-function logOurFaults(ctx: Context, { code, details }: HttpError, log: Logger): void {
+function logOurFaults(ctx: Context, { code, cause }: HttpError, log: Logger): void {
   const { requestId } = ctx.state;
-  if (code === 'internal') log.error({ requestId, error: describeError(details.cause) }, 'a request crashed');
-  else if (details.cause !== undefined)
-    log.warn({ requestId, errorCode: code, error: describeError(details.cause) }, 'a request failed');
+  if (code === 'internal') log.error({ requestId, error: describeError(cause) }, 'a request crashed');
+  else if (cause !== undefined)
+    log.warn({ requestId, errorCode: code, error: describeError(cause) }, 'a request failed');
 }
 
 const kept: readonly string[] = ['x-request-id', 'x-content-type-options'];

@@ -73,12 +73,11 @@ const cancel = defineEndpoint({
   data: cancelledTaskSchema,
   failures: ['task_not_found'],
   handler: async ({ caller, input }, { db, stopTask }) => {
-    const task = await ownTask(db, input.taskId, caller.accountId);
-    if (isFinal(task.state)) return presentCancelledTask(task);
+    const { taskId, accountId } = await ownTask(db, input.taskId, caller.accountId);
     // The end and the refund are one transaction; the workflow is stopped in the background.
-    const ended = await refundTask(db, task.taskId, failure, { terminatesAfterMs: cancelGraceMs });
+    const ended = await refundTask(db, taskId, failure, { terminatesAfterMs: cancelGraceMs });
     // Not for a task that had ended before, by an earlier request or otherwise: reconcile stops what that one left running.
-    if (ended.changed) stopTask({ taskId: task.taskId, accountId: task.accountId, hasCallback: ended.hasCallback });
+    if (ended.changed) stopTask({ taskId, accountId, hasCallback: ended.hasCallback });
     return presentCancelledTask(ended.task);
   },
 });

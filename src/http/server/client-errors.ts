@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { jsonHeaders } from '../context.ts';
-import { answerTo, type ErrorCode, HttpError } from '../errors.ts';
+import { type ErrorCode, HttpError } from '../errors.ts';
 import type { Exchange } from './connections.ts';
 
 /** How long a refused client may go on sending until the connection is cut; cutting it right after the answer could lose the answer. */
@@ -60,7 +60,7 @@ function failureFor(code: unknown): ErrorCode | undefined {
 }
 
 function lastAnswer(refusal: HttpError, requestId: string) {
-  const { envelope, headers } = answerTo(refusal);
+  const { envelope, headers } = refusal;
   const text = JSON.stringify(envelope);
   return {
     status: envelope.code,

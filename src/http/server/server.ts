@@ -10,17 +10,9 @@ import { trackConnections } from './connections.ts';
 
 type Connections = ReturnType<typeof trackConnections>;
 
-export type HttpServer = {
-  /** The port in use, also when any free one was asked for. */
-  readonly port: number;
-  /**
-   * Takes no new connections, closes idle ones, lets running requests end for `drainMs` at most and then cuts them off.
-   * Never rejects; a second call waits for the first.
-   */
-  close(drainMs: number): Promise<void>;
-};
+export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
-export type HttpServerOptions = {
+type HttpServerOptions = {
   readonly app: HttpApp;
   readonly host: string;
   /** 0 takes any free port. */
@@ -47,17 +39,25 @@ const defaultServerLimits = {
 };
 
 /** Starts listening; rejects when the address is taken or unknown. */
-export async function startHttpServer({ app, host, port, log, limits }: HttpServerOptions): Promise<HttpServer> {
+export async function startHttpServer({ app, host, port, log, limits }: HttpServerOptions) {
   const connections = trackConnections();
   const server = boundedServer({ ...defaultServerLimits, ...limits });
   serve(server, app, connections, log);
   await once(server.listen(port, host), 'listening');
   // Such as too many open files on accepting; the connections that are open go on.
   server.on('error', (error) => log.error({ error: describeError(error) }, 'the HTTP server has a fault'));
-  let closed: Promise<void> | undefined;
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
-  return { port: address.port, close: (drainMs) => (closed ??= drain(server, connections, drainMs)) };
+  let closed: Promise<void> | undefined;
+  return {
+    /** The port in use, also when any free one was asked for. */
+    port: address.port,
+    /**
+     * Takes no new connections, closes idle ones, lets running requests end for `drainMs` at most and then cuts them off.
+     * Never rejects; a second call waits for the first.
+     */
+    close: (drainMs: number): Promise<void> => (closed ??= drain(server, connections, drainMs)),
+  };
 }
 
 function boundedServer(limits: ServerLimits): Server {

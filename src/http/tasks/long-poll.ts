@@ -33,12 +33,10 @@ export async function longPoll(
   const waitSeconds = Math.min(maxWaitSeconds, Number(asked));
   if (waitSeconds === 0) return false;
   const closed = new AbortController();
-  const onClose = () => closed.abort();
-  ctx.res.once('close', onClose);
+  ctx.res.once('close', () => closed.abort());
   const held = taskWaiters.wait({ taskId, accountId, waitMs: waitSeconds * 1000, signal: closed.signal });
-  await held;
-  ctx.res.off('close', onClose);
   if (held === undefined) return false;
+  await held;
   ctx.set('Preference-Applied', `wait=${waitSeconds}`);
   return true;
 }
@@ -92,20 +90,12 @@ export function createTaskWaiters(db: Database, limits: Partial<typeof defaultLi
   }
 }
 
-function waitFor(waiters: Set<Waiter>, { taskId, accountId, waitMs, signal }: TaskWait): Promise<void> {
-  return new Promise((resolve) => {
-    const waiter: Waiter = { taskId, accountId, release };
-    const timer = setTimeout(release, waitMs);
-    signal.addEventListener('abort', release, { once: true });
-    waiters.add(waiter);
-    if (signal.aborted) release();
-    function release(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', release);
-      waiters.delete(waiter);
-      resolve();
-    }
-  });
+async function waitFor(waiters: Set<Waiter>, { taskId, accountId, waitMs, signal }: TaskWait): Promise<void> {
+  const released = new AbortController();
+  const waiter: Waiter = { taskId, accountId, release: () => released.abort() };
+  waiters.add(waiter);
+  await delay(waitMs, undefined, { signal: AbortSignal.any([signal, released.signal]) }).catch(() => undefined);
+  waiters.delete(waiter);
 }
 
 async function releaseEnded(db: Database, waiters: ReadonlySet<Waiter>): Promise<void> {

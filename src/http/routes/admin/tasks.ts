@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { isFinal } from '../../../domain/task.ts';
 import { cancelTaskAs, findTask } from '../../../stores/tasks.ts';
 import { listTasks, listTasksOfAll, readTaskDetail } from '../../../stores/task-list.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
@@ -93,10 +92,9 @@ const cancel = defineEndpoint({
   data: cancelledTaskSchema,
   failures: ['task_not_found'],
   handler: async ({ actor, input }, { db, stopTask }) => {
-    const task = existing(await findTask(db, input.taskId), 'task_not_found');
-    if (isFinal(task.state)) return presentCancelledTask(task);
+    const { taskId, accountId } = existing(await findTask(db, input.taskId), 'task_not_found');
     const ended = await cancelTaskAs(db, actor, input);
-    if (ended.changed) stopTask({ taskId: task.taskId, accountId: task.accountId, hasCallback: ended.hasCallback });
+    if (ended.changed) stopTask({ taskId, accountId, hasCallback: ended.hasCallback });
     return presentCancelledTask(ended.task);
   },
 });
