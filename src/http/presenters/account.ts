@@ -4,7 +4,7 @@ import type { Rate } from '../../domain/rate-limit.ts';
 import type { Account } from '../../stores/accounts.ts';
 import { type LedgerEntry, ledgerKinds, readBooks } from '../../stores/credits.ts';
 import type { Database } from '../../stores/database.ts';
-import type { ApiKey } from '../../stores/keys.ts';
+import type { ApiKey, MadeKey } from '../../stores/keys.ts';
 import { cutPage, nextCursorSchema, unixMs } from '../fields.ts';
 
 /** So many requests in so many seconds; null is no such limit. */
@@ -67,6 +67,10 @@ export function presentKey({ createdAt, expiresAt, lastUsedAt, revokedAt, ...key
     lastUseTime: lastUsedAt ?? null,
     revokeTime: revokedAt ?? null,
   };
+}
+
+export function presentMadeKey({ shown, key }: Pick<MadeKey, 'shown' | 'key'>) {
+  return { ...presentKey(shown), key };
 }
 
 /** One line of an account's books. */

@@ -4,14 +4,15 @@ import { dialects, ordinaryScopes, type Scope, scopes } from '../../domain/api-k
 import {
   createAccountKey,
   listApiKeys,
+  type MadeKey,
   maxActiveKeys,
   revokeAccountKey,
   rotateAccountKey,
-  type RotationOutcome,
+  type TooManyKeys,
 } from '../../stores/keys.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { maxUnixMs, opaqueId, overlapField, plainText } from '../fields.ts';
-import { keySchema, presentKey, secretSchema } from '../presenters/account.ts';
+import { keySchema, presentKey, presentMadeKey, secretSchema } from '../presenters/account.ts';
 import { existing, HttpError, invalidRequest } from '../errors.ts';
 
 const list = defineEndpoint({
@@ -75,11 +76,15 @@ const create = defineEndpoint({
       dialect: input.dialect ?? 'native',
       expiresAt: futureTime(input.expireTime, (deps.now ?? Date.now)()),
     };
-    const made = await createAccountKey(deps.db, wanted);
-    if (made.kind === 'too_many_keys') throw new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
-    return { ...presentKey(made.shown), key: made.key };
+    return presentMadeKey(requireMade(await createAccountKey(deps.db, wanted)));
   },
 });
+
+/** The key that was made; throws when the account has too many. */
+export function requireMade<Made extends MadeKey>(outcome: Made | TooManyKeys): Made {
+  if (outcome.kind === 'too_many_keys') throw new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
+  return outcome;
+}
 
 /** Unless named: all that the caller has, but not the right to make keys. Throws for a scope that the caller has not. */
 function grantedScopes(named: readonly Scope[] | null | undefined, own: readonly Scope[]): readonly Scope[] {
@@ -110,30 +115,16 @@ const rotate = defineEndpoint({
   failures: ['key_not_found', 'key_not_active', 'too_many_keys'],
   handler: async ({ caller: { accountId, scopes: within }, input: { keyId, overlapSeconds } }, { db }) => {
     if (!isUuid(keyId)) throw new HttpError('key_not_found');
-    const { shown, key, oldExpiresAt } = successor(
-      await rotateAccountKey(db, { accountId, keyId, within, overlapSeconds }),
-    );
-    return { ...presentKey(shown), key, oldKeyId: keyId, oldExpireTime: oldExpiresAt };
-  },
-});
-
-/** The successor, or the refusal as a failure. */
-function successor(outcome: RotationOutcome): Extract<RotationOutcome, { kind: 'made' }> {
-  switch (outcome.kind) {
-    case 'made':
-      return outcome;
-    case 'too_many_keys':
-      throw new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
-    case 'scope_missing': {
-      const msg = `the API key lacks the scope ${outcome.scope} of the key that it would replace`;
+    const made = await rotateAccountKey(db, { accountId, keyId, within, overlapSeconds });
+    if (made.kind === 'scope_missing') {
+      const msg = `the API key lacks the scope ${made.scope} of the key that it would replace`;
       throw new HttpError('scope_missing', { msg });
     }
-    case 'key_not_found':
-    case 'key_not_active':
-      break;
-  }
-  throw new HttpError(outcome.kind);
-}
+    if (made.kind === 'key_not_found' || made.kind === 'key_not_active') throw new HttpError(made.kind);
+    const { oldExpiresAt, ...successor } = requireMade(made);
+    return { ...presentMadeKey(successor), oldKeyId: keyId, oldExpireTime: oldExpiresAt };
+  },
+});
 
 const revoke = defineEndpoint({
   operationId: 'revokeKey',

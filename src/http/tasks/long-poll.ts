@@ -82,9 +82,11 @@ export function createTaskWaiters(db: Database, limits: Partial<typeof defaultLi
 
   async function pollWhileAnyWait(): Promise<void> {
     isPolling = true;
-    while (waiters.size > 0) {
-      await delay(pauseMs);
-      await releaseEnded(db, waiters);
+    for (await delay(pauseMs); waiters.size > 0; await delay(pauseMs)) {
+      const taskIds = new Set([...waiters].map(({ taskId }) => taskId));
+      // When the database is unavailable, each waiter has its own limit, and the read behind it answers the client.
+      const ended = await listEndedAmong(db, [...taskIds]).catch(() => new Set<string>());
+      for (const waiter of waiters) if (ended.has(waiter.taskId)) waiter.release();
     }
     isPolling = false;
   }
@@ -96,14 +98,4 @@ async function waitFor(waiters: Set<Waiter>, { taskId, accountId, waitMs, signal
   waiters.add(waiter);
   await delay(waitMs, undefined, { signal: AbortSignal.any([signal, released.signal]) }).catch(() => undefined);
   waiters.delete(waiter);
-}
-
-async function releaseEnded(db: Database, waiters: ReadonlySet<Waiter>): Promise<void> {
-  if (waiters.size === 0) return;
-  try {
-    const ended = await listEndedAmong(db, [...new Set([...waiters].map(({ taskId }) => taskId))]);
-    for (const waiter of waiters) if (ended.has(waiter.taskId)) waiter.release();
-  } catch {
-    // The database is unavailable: each waiter has its own limit, and the read behind it answers the client.
-  }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { TaskFailure } from '../../domain/task.ts';
 import type { Database } from '../../stores/database.ts';
@@ -37,7 +38,7 @@ export function createUncertainCreates(deps: UncertainCreateDeps) {
 
   async function settleAll(): Promise<void> {
     while (uncertain.size > 0) {
-      await pause();
+      await delay(pollEveryMs, undefined, { ref: false });
       for (const task of uncertain.values()) {
         const outcome = await refundIfCreated(deps, task).catch(() => undefined);
         // The database is still unavailable: the others wait for the next poll.
@@ -60,7 +61,7 @@ export function createUncertainCreates(deps: UncertainCreateDeps) {
     },
     /** Waits until every create is settled, for `limitMs` at most; logs those that are left. */
     drain: async (limitMs: number): Promise<void> => {
-      await Promise.race([settling, pause(limitMs)]);
+      await Promise.race([settling, delay(limitMs, undefined, { ref: false })]);
       for (const task of uncertain.values()) deps.log.error(task, 'stopped while this task was in doubt');
       uncertain.clear();
     },
@@ -72,10 +73,4 @@ async function refundIfCreated({ db }: UncertainCreateDeps, { taskId }: Uncertai
   if ((await findTask(db, taskId)) === undefined) return 'none';
   const { task } = await refundTask(db, taskId, withdrawn, { terminatesAfterMs: cancelGraceMs });
   return task.state === 'fail' ? 'refunded' : 'too_late';
-}
-
-function pause(ms = pollEveryMs): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

@@ -4,9 +4,9 @@ import { findAccount } from '../../../stores/accounts.ts';
 import { createKeyAs, listApiKeys, maxActiveKeys, revokeKeyAs } from '../../../stores/keys.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import { idField, idParameter, strictQuery } from '../../fields.ts';
-import { keySchema, presentKey, secretSchema } from '../../presenters/account.ts';
-import { futureTime, wantedKeyFields } from '../keys.ts';
-import { existing, HttpError } from '../../errors.ts';
+import { keySchema, presentKey, presentMadeKey, secretSchema } from '../../presenters/account.ts';
+import { futureTime, requireMade, wantedKeyFields } from '../keys.ts';
+import { existing } from '../../errors.ts';
 
 const list = defineEndpoint({
   operationId: 'adminListKeys',
@@ -46,8 +46,7 @@ const create = defineEndpoint({
       expiresAt,
     };
     const made = existing(await createKeyAs(deps.db, actor, wanted), 'account_not_found');
-    if (made.kind === 'too_many_keys') throw new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
-    return { accountId, ...presentKey(made.shown), key: made.key };
+    return { accountId, ...presentMadeKey(requireMade(made)) };
   },
 });
 
