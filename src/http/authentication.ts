@@ -7,6 +7,7 @@ import { hashOf } from './limits/rate-limits.ts';
 import type { Caller } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
 import type { Task } from '../domain/task.ts';
+import { type Account, findAccount } from '../stores/accounts.ts';
 import { type CallerWithTask, createCallerFinder, noteKeyUses } from '../stores/callers.ts';
 import type { Database } from '../stores/database.ts';
 import { findOperator } from '../stores/operators.ts';
@@ -51,7 +52,7 @@ export function createAuthentication({
       const wanted = taskId !== null && isUuid(taskId) ? taskId : undefined;
       const found = await find(ctx, (key) => findCaller(key, wanted));
       if (found.caller.useIsStale) touchKey(found.caller.keyId);
-      nameForLog(ctx, found.caller);
+      ctx.state.accountId = found.caller.accountId;
       return found;
     },
     /**
@@ -60,7 +61,7 @@ export function createAuthentication({
      */
     knownCaller: (ctx: Context): Caller | undefined => {
       const caller = remembered.get(hashOf(bearerToken(ctx.get('Authorization')) ?? ''));
-      if (caller !== undefined) nameForLog(ctx, caller);
+      if (caller !== undefined) ctx.state.accountId = caller.accountId;
       return caller;
     },
     remember: (ctx: Context, caller: Caller): void => {
@@ -99,11 +100,6 @@ function requireBearerToken(ctx: Context): string {
   throw new HttpError('unauthorized');
 }
 
-/** Also requests that are refused later carry the account in their log line. */
-function nameForLog({ state }: Context, { accountId }: Caller): void {
-  state.accountId = accountId;
-}
-
 /** The caller's task. Ids are opaque: another account's task, none, and what is no id of ours are the same to it. */
 export async function ownTask(db: Database, taskId: string, accountId: string): Promise<Task> {
   const task = isUuid(taskId) ? await findTask(db, taskId) : undefined;
@@ -114,6 +110,13 @@ export async function ownTask(db: Database, taskId: string, accountId: string): 
 const touchDelayMs = 1_000;
 /** Keys in one statement at most; a key beyond them is recorded at its next use. */
 const maxTouches = 10_000;
+
+/** The caller's account. */
+export async function ownAccount(db: Database, { accountId }: Caller): Promise<Account> {
+  const account = await findAccount(db, accountId);
+  if (account === undefined) throw new Error('a key belongs to an account that does not exist');
+  return account;
+}
 
 /** Records when keys were last used, in batches and after the answers. */
 export function createKeyTouches(db: Database, delayMs = touchDelayMs) {

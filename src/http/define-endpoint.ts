@@ -8,16 +8,17 @@ import type { Authentication } from './authentication.ts';
 import { answer, type Context } from './context.ts';
 import {
   type Access,
-  answerHeadersOf,
   type ClientIdentity,
   type EndpointSpec,
   failuresOf,
   type Identities,
+  isForClients,
   type Operation,
   type Parsed,
 } from './endpoint.ts';
 import { HttpError, invalidRequest, isRefusal } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
+import { rateAnswerHeaders } from './limits/rate-headers.ts';
 import { limitReads, limitRefusals } from './limits/rate-limits.ts';
 import { readJson } from './server/read-json.ts';
 
@@ -38,7 +39,7 @@ export function defineEndpoint<
     method: route.startsWith('GET ') ? 'get' : 'post',
     path: route.slice(route.indexOf('/')),
     failures: failuresOf(described, failures),
-    answerHeaders: answerHeadersOf(described, answerHeaders),
+    answerHeaders: { ...(isForClients(described.scope) && rateAnswerHeaders), ...answerHeaders },
   };
   const { scope, query, body, jsonBody } = described;
 

@@ -6,7 +6,6 @@ import type { Task } from '../domain/task.ts';
 import type { Context } from './context.ts';
 import type { ErrorCode } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { rateAnswerHeaders } from './limits/rate-headers.ts';
 
 /** Who may call: a key with this scope, any good key of a client, an operator's key, or a request without a key. */
 export type Access = Scope | 'any' | 'operator' | 'none';
@@ -140,14 +139,7 @@ export function failuresOf(
   return [...new Set([...guards.flatMap(([isOn, failures]) => (isOn ? failures : [])), ...ofHandler])];
 }
 
-/** The headers of a 200 by the guards that a declaration asks for, and those of its handler: each client has a rate. */
-export function answerHeadersOf(
-  { scope }: Pick<Operation, 'scope'>,
-  ofHandler: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  return { ...(isForClients(scope) && rateAnswerHeaders), ...ofHandler };
-}
-
-function isForClients(scope: Access): boolean {
+/** Each client has a rate. */
+export function isForClients(scope: Access): boolean {
   return scope !== 'none' && scope !== 'operator';
 }

@@ -2,7 +2,7 @@ import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteaso
 import { z } from 'zod';
 import type { ModelCatalogue } from '../domain/models.ts';
 import { endpoints, sections } from './endpoints.ts';
-import { type Access, everyRequest, type Operation } from './endpoint.ts';
+import { type Access, everyRequest, isForClients, type Operation } from './endpoint.ts';
 import { errorCatalogue, type ErrorCode } from './errors.ts';
 
 /** The OpenAPI 3.1 document of this installation, made from the schemas that the routes validate with. */
@@ -80,10 +80,8 @@ function securityOf(scope: Access): NonNullable<RouteConfig['security']> {
 }
 
 function describe(description: string | undefined, scope: Access): { description?: string } {
-  const isScope = scope !== 'any' && scope !== 'none' && scope !== 'operator';
-  const text = [description, isScope ? `Needs the scope \`${scope}\`.` : undefined]
-    .filter((part) => part !== undefined)
-    .join('\n\n');
+  const needed = isForClients(scope) && scope !== 'any' ? `Needs the scope \`${scope}\`.` : '';
+  const text = [description, needed].filter(Boolean).join('\n\n');
   return text === '' ? {} : { description: text };
 }
 
@@ -130,12 +128,12 @@ function shareRefusals(document: Document): void {
 }
 
 function refusal(status: number, group: readonly ErrorCode[]) {
-  const shapes = [...new Set(group.map((failure) => errorCatalogue[failure].data))];
-  const [first = z.strictObject({}), ...others] = shapes;
+  const known = group.map((failure) => errorCatalogue[failure]);
+  const [first = z.strictObject({}), ...others] = new Set(known.map(({ data }) => data));
   const data = others.length === 0 ? first : z.union([first, ...others]);
-  const fixed = group.flatMap((failure) => Object.entries(errorCatalogue[failure].headers));
+  const fixed = known.flatMap(({ headers }) => Object.entries(headers));
   const suchAs = Object.fromEntries(fixed.map(([name, value]) => [name, `Such as \`${value}\`.`]));
-  const added = Object.fromEntries(group.flatMap((failure) => Object.entries(errorCatalogue[failure].addedHeaders)));
+  const added = Object.fromEntries(known.flatMap(({ addedHeaders }) => Object.entries(addedHeaders)));
   return {
     description: group.map((failure) => `${errorCatalogue[failure].msg} (${failure})`).join('; '),
     headers: headersOf({ ...suchAs, ...added }),
@@ -147,24 +145,19 @@ function refusal(status: number, group: readonly ErrorCode[]) {
 function examplesOf(group: readonly ErrorCode[]) {
   const plain = group.filter((failure) => Object.keys(errorCatalogue[failure].data.shape).length === 0);
   if (plain.length === 0) return undefined;
-  return Object.fromEntries(
-    plain.map((failure) => {
-      const { status: code, msg } = errorCatalogue[failure];
-      return [failure, { value: { code, msg, error: failure, data: {} } }];
-    }),
-  );
+  const examples = plain.map((failure) => {
+    const { status: code, msg } = errorCatalogue[failure];
+    return [failure, { value: { code, msg, error: failure, data: {} } }] as const;
+  });
+  return Object.fromEntries(examples);
 }
 
 const requestId = 'X-Request-Id';
 
 function headersOf(described: Readonly<Record<string, string>>) {
-  const others = Object.fromEntries(
-    Object.entries(described).map(([name, description]) => [
-      name,
-      { description, schema: { type: 'string' as const } },
-    ]),
-  );
-  return { [requestId]: { $ref: `#/components/headers/${requestId}` }, ...others };
+  const schema = { type: 'string' as const };
+  const others = Object.entries(described).map(([name, description]) => [name, { description, schema }] as const);
+  return { [requestId]: { $ref: `#/components/headers/${requestId}` }, ...Object.fromEntries(others) };
 }
 
 const callbacks: NonNullable<RouteConfig['callbacks']> = {

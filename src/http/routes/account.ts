@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { maxImages, maxPromptCodePoints, maxSeconds, minSeconds, ratios } from '../../domain/task-input.ts';
-import { findAccount } from '../../stores/accounts.ts';
+import { ownAccount } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { numberedPage, strictQuery } from '../fields.ts';
-import type { HttpDeps } from '../http-deps.ts';
 import { booksFields, presentBooks, presentRate, rateSchema } from '../presenters/account.ts';
 import { presentPrices, priceFields } from '../presenters/price.ts';
 
@@ -59,22 +58,15 @@ const models = defineEndpoint({
   scope: 'any',
   summary: "Models with their rates, and the account's limits",
   data: z.strictObject({ models: z.array(modelSchema), limits: limitsSchema }),
-  handler: async ({ caller: { accountId } }, deps) => {
-    const prices = await presentPrices(deps, accountId);
-    return { models: prices.map((price) => ({ ...price, ...bounds })), limits: await presentLimits(accountId, deps) };
+  handler: async ({ caller }, deps) => {
+    const prices = await presentPrices(deps, caller.accountId);
+    const { createRate, unfinishedTasks, maxUnfinishedTasks } = await ownAccount(deps.db, caller);
+    const creates = presentRate(createRate ?? deps.createRate);
+    return {
+      models: prices.map((price) => ({ ...price, ...bounds })),
+      limits: { creates, reads: presentRate(deps.reads?.rate), unfinishedTasks, maxUnfinishedTasks },
+    };
   },
 });
-
-async function presentLimits(accountId: string, deps: HttpDeps): Promise<z.output<typeof limitsSchema>> {
-  const limits = await findAccount(deps.db, accountId);
-  if (limits === undefined) throw new Error('a key belongs to an account that does not exist');
-  const { createRate, unfinishedTasks, maxUnfinishedTasks } = limits;
-  return {
-    creates: presentRate(createRate ?? deps.createRate),
-    reads: presentRate(deps.reads?.rate),
-    unfinishedTasks,
-    maxUnfinishedTasks,
-  };
-}
 
 export const accountInfoEndpoints = [credits, models];

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Task } from '../../domain/task.ts';
 import { resultUrls } from '../../media/signed-link.ts';
-import { findAccount } from '../../stores/accounts.ts';
 import { findTask } from '../../stores/tasks.ts';
+import { ownAccount } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { HttpError, invalidRequest, maxUrlLength } from '../errors.ts';
@@ -15,11 +15,7 @@ const credit = defineEndpoint({
   dialect: 'kie',
   summary: 'The balance, as a bare number',
   data: z.int().nonnegative(),
-  handler: async ({ caller }, { db }) => {
-    const account = await findAccount(db, caller.accountId);
-    if (account === undefined) throw new Error('a key belongs to an account that does not exist');
-    return account.balance;
-  },
+  handler: async ({ caller }, { db }) => (await ownAccount(db, caller)).balance,
 });
 
 const urlError = 'must be the address of a video that this service has given you';

@@ -21,21 +21,21 @@ type HttpServerOptions = {
   readonly limits?: Partial<ServerLimits>;
 };
 
-/** Bounds on what a connection may cost; times in milliseconds. */
+/** Bounds on what a connection may cost, by Node's names; times in milliseconds. */
 export type ServerLimits = Readonly<typeof defaultServerLimits>;
 
 const defaultServerLimits = {
   /** From the first byte to the end of the headers. */
-  headersTimeoutMs: 10_000,
+  headersTimeout: 10_000,
   /** From the first byte to the end of the body. */
-  requestTimeoutMs: 30_000,
+  requestTimeout: 30_000,
+  /** How often these two are checked. */
+  connectionsCheckingInterval: 2_000,
   /** How long an idle connection is kept; longer than the usual 60 s of a load balancer, which must be the one to close. */
-  keepAliveTimeoutMs: 65_000,
+  keepAliveTimeout: 65_000,
   /** A connection on which nothing moves, as of a client that does not read; longer than a held answer may take. */
-  stalledTimeoutMs: 120_000,
+  timeout: 120_000,
   maxConnections: 10_000,
-  /** How often the first two are checked. */
-  checkEveryMs: 2_000,
 };
 
 /** Starts listening; rejects when the address is taken or unknown. */
@@ -60,21 +60,11 @@ export async function startHttpServer({ app, host, port, log, limits }: HttpServ
   };
 }
 
-function boundedServer(limits: ServerLimits): Server {
-  const server = createServer({
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    connectionsCheckingInterval: limits.checkEveryMs,
-    maxHeaderSize: maxHeaderBytes,
-    // Node would refuse in its own words; the app does it in the envelope.
-    requireHostHeader: false,
-  });
-  server.timeout = limits.stalledTimeoutMs;
-  server.maxConnections = limits.maxConnections;
+function boundedServer({ timeout, maxConnections, ...limits }: ServerLimits): Server {
+  // Without a Host header Node would refuse in its own words; the app does it in the envelope.
+  const server = createServer({ ...limits, maxHeaderSize: maxHeaderBytes, requireHostHeader: false });
   // Node would drop headers beyond its limit silently; the app counts them and refuses.
-  server.maxHeadersCount = 0;
-  return server;
+  return Object.assign(server, { timeout, maxConnections, maxHeadersCount: 0 });
 }
 
 /**
