@@ -10,7 +10,7 @@ import type { HttpDeps } from './http-deps.ts';
 import { answerErrors } from './middleware/answer-errors.ts';
 import { identifyRequest, logRequests } from './middleware/log-requests.ts';
 import { refuseMalformed } from './middleware/malformed-requests.ts';
-import { refuseUnknownRoutes, refuseUnsupported } from './middleware/unknown-endpoints.ts';
+import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
 import { mediaRoute } from './routes/media.ts';
 import { pageRoutes } from './routes/pages.ts';
 
@@ -64,7 +64,6 @@ function appAround(log: Logger, router: AppRouter, own?: AppRouter): HttpApp {
   app.use(refuseMalformed);
   app.use(router.routes());
   if (own !== undefined) app.use(onlyHere(own.routes()));
-  app.use(refuseUnsupported);
   app.use(
     refuseUnknownRoutes({
       methodsOf: (ctx) =>

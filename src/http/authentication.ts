@@ -40,7 +40,7 @@ export function createAuthentication({
     const found = await lookUp(key);
     badKeys.record(ctx.req, key, found !== undefined);
     if (found === undefined) {
-      remembered.delete(hashOf(key));
+      remembered.delete(hashedKey(ctx));
       throw new HttpError('unauthorized');
     }
     return found;
@@ -51,8 +51,11 @@ export function createAuthentication({
     client: async (ctx: Context, taskId: string | null): Promise<CallerWithTask> => {
       const wanted = taskId !== null && isUuid(taskId) ? taskId : undefined;
       const found = await find(ctx, (key) => findCaller(key, wanted));
-      if (found.caller.useIsStale) touchKey(found.caller.keyId);
-      ctx.state.accountId = found.caller.accountId;
+      const { caller } = found;
+      if (caller.useIsStale) touchKey(caller.keyId);
+      // Suspension ends and begins; what was true now must not refuse the next request.
+      remembered.set(hashedKey(ctx), { ...caller, suspended: false });
+      ctx.state.accountId = caller.accountId;
       return found;
     },
     /**
@@ -60,13 +63,9 @@ export function createAuthentication({
      * is still good and the account not suspended must be judged by the statement that the request ends in.
      */
     knownCaller: (ctx: Context): Caller | undefined => {
-      const caller = remembered.get(hashOf(bearerToken(ctx.get('Authorization')) ?? ''));
+      const caller = remembered.get(hashedKey(ctx));
       if (caller !== undefined) ctx.state.accountId = caller.accountId;
       return caller;
-    },
-    remember: (ctx: Context, caller: Caller): void => {
-      // Suspension ends and begins; what was true now must not refuse the next request.
-      remembered.set(hashOf(bearerToken(ctx.get('Authorization')) ?? ''), { ...caller, suspended: false });
     },
     /** The operator by an operator's key, as the audit log names it. */
     operator: async (ctx: Context): Promise<Actor> => {
@@ -75,6 +74,10 @@ export function createAuthentication({
       return { kind: 'operator', ...operator, requestId: ctx.state.requestId };
     },
   };
+}
+
+function hashedKey(ctx: Context): string {
+  return hashOf(bearerToken(ctx.get('Authorization')) ?? '');
 }
 
 /** The key of an `Authorization` header; undefined without one. The scheme's case does not count (RFC 9110, section 11.1). */

@@ -56,17 +56,13 @@ export function presentOwnCallback(
     createTime: createdAt,
     completeTime: state === 'pending' ? null : (completedAt ?? null),
     nextAttemptTime: isWaiting ? wholeSeconds(dueAt) : null,
-    attempts: shown.map(presentOwnAttempt),
-  };
-}
-
-function presentOwnAttempt({ attempt, startedAt, durationMs, status }: DeliveryAttempt) {
-  return {
-    attempt,
-    startTime: wholeSeconds(startedAt),
-    status: status ?? null,
-    durationMs: status === undefined ? null : durationMs,
-    error: status === undefined ? ('unreachable' as const) : null,
+    attempts: shown.map(({ attempt, startedAt, durationMs, status }) => ({
+      attempt,
+      startTime: wholeSeconds(startedAt),
+      status: status ?? null,
+      durationMs: status === undefined ? null : durationMs,
+      error: status === undefined ? 'unreachable' : null,
+    })),
   };
 }
 

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { isFinal, type Task } from '../../domain/task.ts';
 import { webhookId } from '../../domain/callback.ts';
-import { askForRedelivery, findDelivery, listDeliveryAttempts } from '../../stores/deliveries.ts';
+import { askForRedelivery, type Delivery, findDelivery, listDeliveryAttempts } from '../../stores/deliveries.ts';
 import { ownTask } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { HttpError, invalidRequest } from '../errors.ts';
+import type { HttpDeps } from '../http-deps.ts';
 import { opaqueId, overlapField, strictQuery, textParameter } from '../fields.ts';
 import { ownCallbackSchema, presentOwnCallback } from '../presenters/callback.ts';
 
@@ -36,22 +37,27 @@ const redeliver = defineEndpoint({
   body: z.strictObject({ taskId: opaqueId }),
   data: z.strictObject({ taskId: z.string(), webhookId: z.string() }),
   failures: ['task_not_found', 'task_not_finished'],
-  handler: async ({ caller, input }, { db, redeliver: sendAgain }) => {
-    const task = await ownTask(db, input.taskId, caller.accountId);
-    requireCallback(task);
-    const { taskId, accountId } = task;
-    if ((await askForRedelivery(db, taskId)) === undefined) throw new Error(`the ended task ${taskId} has no delivery`);
-    sendAgain({ taskId, accountId });
+  handler: async ({ caller, input }, deps) => {
+    const task = await ownTask(deps.db, input.taskId, caller.accountId);
+    const { taskId } = await sendAgain(task, () => askForRedelivery(deps.db, task.taskId), deps);
     return { taskId, webhookId: webhookId(taskId) };
   },
 });
 
-/** Refuses to redeliver the callback of a task that has none, or none yet. */
-export function requireCallback({ param, state }: Task): void {
+/** Has the callback sent again; refuses a task that has none, or none yet. */
+export async function sendAgain(
+  { taskId, accountId, param, state }: Task,
+  ask: () => Promise<Delivery | undefined>,
+  deps: HttpDeps,
+): Promise<Delivery> {
   if (param.callBackUrl === undefined) {
     throw invalidRequest([{ path: 'taskId', message: 'this task was created without callBackUrl' }]);
   }
   if (!isFinal(state)) throw new HttpError('task_not_finished');
+  const delivery = await ask();
+  if (delivery === undefined) throw new Error(`the ended task ${taskId} has no delivery`);
+  deps.redeliver({ taskId, accountId });
+  return delivery;
 }
 
 const showSecret = defineEndpoint({

@@ -4,7 +4,7 @@ import { findTask } from '../../../stores/tasks.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import { cursorError, cutPage, idField, nextCursorSchema, pageFrom, strictQuery, textParameter } from '../../fields.ts';
 import { deliverySchema, presentDelivery } from '../../presenters/callback.ts';
-import { requireCallback } from '../callbacks.ts';
+import { sendAgain } from '../callbacks.ts';
 import { existing } from '../../errors.ts';
 
 const cursorShape = /^(\d{1,16})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
@@ -42,14 +42,9 @@ const redeliver = defineEndpoint({
   body: z.strictObject({ taskId: idField('a task') }),
   data: deliverySchema,
   failures: ['task_not_found', 'task_not_finished'],
-  handler: async ({ actor, input }, { db, redeliver: sendAgain }) => {
-    const task = existing(await findTask(db, input.taskId), 'task_not_found');
-    requireCallback(task);
-    const { taskId, accountId } = task;
-    const delivery = await redeliverAs(db, actor, taskId);
-    if (delivery === undefined) throw new Error(`the ended task ${taskId} has no delivery`);
-    sendAgain({ taskId, accountId });
-    return presentDelivery(delivery);
+  handler: async ({ actor, input }, deps) => {
+    const task = existing(await findTask(deps.db, input.taskId), 'task_not_found');
+    return presentDelivery(await sendAgain(task, () => redeliverAs(deps.db, actor, task.taskId), deps));
   },
 });
 
