@@ -85,22 +85,17 @@ function bearerToken(header: string): string | undefined {
   return /^bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1];
 }
 
-const rightHeader = 'send it as Authorization: Bearer <API_KEY>';
-
 /** The key of a request. Throws `unauthorized`; to a client that sends the key in another way, it says how to send it. */
 function requireBearerToken(ctx: Context): string {
   const header = ctx.get('Authorization');
   const key = bearerToken(header);
   if (key !== undefined) return key;
-  if (header === '' && ctx.get('X-API-Key') !== '') {
-    throw new HttpError('unauthorized', {
-      msg: `the API key is expected in another header than X-API-Key; ${rightHeader}`,
-    });
-  }
-  if (/^(?:(?!bearer)\S+ +)?vg(?:op)?_\S+$/i.test(header)) {
-    throw new HttpError('unauthorized', { msg: `the API key is sent without the scheme Bearer; ${rightHeader}` });
-  }
-  throw new HttpError('unauthorized');
+  const isElsewhere = header === '' && ctx.get('X-API-Key') !== '';
+  const isBare = /^(?:(?!bearer)\S+ +)?vg(?:op)?_\S+$/i.test(header);
+  if (!isElsewhere && !isBare) throw new HttpError('unauthorized');
+  const fault = isElsewhere ? 'expected in another header than X-API-Key' : 'sent without the scheme Bearer';
+  const msg = `the API key is ${fault}; send it as Authorization: Bearer <API_KEY>`;
+  throw new HttpError('unauthorized', { msg });
 }
 
 /** The caller's task. Ids are opaque: another account's task, none, and what is no id of ours are the same to it. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { howToGetKieKey } from '../dialects/kie-request.ts';
-import type { Caller, Dialect } from '../domain/api-key.ts';
+import type { Caller } from '../domain/api-key.ts';
 import { fieldPath, maxFieldErrors } from '../domain/field-errors.ts';
 import { isPlainText, notPlainText } from '../domain/task-input.ts';
 import type { Task } from '../domain/task.ts';
@@ -111,7 +111,9 @@ async function lookUp({ ctx, authentication, operation: { readsTask } }: Request
 }
 
 function identityOf(ctx: Context, caller: Caller, task?: Task): ClientIdentity {
-  return { caller, dialect: dialectOf(ctx, caller), task };
+  // Clients that know only our own dialect say so, and need not know that of their key.
+  const isNative = ctx.get('Videogen-Dialect') === 'native';
+  return { caller, dialect: isNative ? 'native' : caller.dialect, task };
 }
 
 function authorize(operation: Operation, { caller, dialect }: ClientIdentity): void {
@@ -124,11 +126,6 @@ function authorize(operation: Operation, { caller, dialect }: ClientIdentity): v
     throw new HttpError('scope_missing', { msg: `the API key lacks the scope ${operation.scope}` });
   }
   if (operation.refusesSuspended === true && caller.suspended) throw new HttpError('account_suspended');
-}
-
-/** Clients that know only our own dialect say so, and need not know that of their key. */
-function dialectOf(ctx: Context, caller: Caller): Dialect {
-  return ctx.get('Videogen-Dialect') === 'native' ? 'native' : caller.dialect;
 }
 
 function parseWith<Schema extends z.ZodType | undefined>(

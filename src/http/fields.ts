@@ -34,7 +34,6 @@ export function plainText(maxLength: number) {
     .refine((text) => /\S/.test(text) && !/[\p{Cc}\p{Cs}]/u.test(text), { error });
 }
 
-/** A whole number in a body. */
 export function wholeNumber(
   min: number,
   max: number,
@@ -77,7 +76,6 @@ function quoted(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(', ');
 }
 
-/** One text parameter. */
 export function textParameter(otherwise: string) {
   return z.string({ error: ({ input }) => (Array.isArray(input) ? 'must be given once' : otherwise) });
 }
@@ -92,13 +90,11 @@ export function wholeParameter(min: number, max: number) {
     .meta({ type: 'integer', minimum: min, maximum: max });
 }
 
-/** `from` and `to` of a list of tasks. */
 export const createdBetween = {
   from: wholeParameter(0, maxUnixMs).meta({ description: 'Created at this Unix millisecond or later.' }).optional(),
   to: wholeParameter(0, maxUnixMs).meta({ description: 'Created before this Unix millisecond.' }).optional(),
 };
 
-/** `limit` of every list. */
 const limitParameter = wholeParameter(1, maxLimit)
   .optional()
   .transform((limit) => limit ?? defaultLimit)
@@ -106,15 +102,12 @@ const limitParameter = wholeParameter(1, maxLimit)
 
 export const cursorError = 'must be a nextCursor of an earlier answer';
 
-/** A page of a list with this cursor. */
 export function pageFrom<Cursor extends z.ZodType>(cursor: Cursor) {
   return { cursor: cursor.optional(), limit: limitParameter };
 }
 
-/** A page of a list whose cursor is the id of its last row. */
 export const idPage = pageFrom(z.uuid({ error: cursorError }));
 
-/** A page of a list whose cursor is a number. */
 export const numberedPage = pageFrom(
   wholeParameter(1, Number.MAX_SAFE_INTEGER).meta({ type: 'string', minimum: undefined, maximum: undefined }),
 );

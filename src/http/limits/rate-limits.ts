@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { IncomingMessage } from 'node:http';
 import { addressOf } from '../client-address.ts';
 import type { Context } from '../context.ts';
-import { HttpError } from '../errors.ts';
+import { HttpError, toHttpError } from '../errors.ts';
 import type { Caller } from '../../domain/api-key.ts';
 import { type Rate, rateLeft, type RateLeft } from '../../domain/rate-limit.ts';
 import { hashApiKey } from '../../stores/key-format.ts';
@@ -59,15 +59,10 @@ export async function limitRefusals<T>(
   try {
     return await create();
   } catch (error) {
-    if (isClientsFault(error)) limiter.take(accountId);
+    const { code: status } = toHttpError(error).envelope;
+    if (status < 500 && status !== 429) limiter.take(accountId);
     throw error;
   }
-}
-
-function isClientsFault(error: unknown): boolean {
-  if (!(error instanceof HttpError)) return false;
-  const { code: status } = error.envelope;
-  return status >= 400 && status < 500 && status !== 429;
 }
 
 const maxGoodKeys = 10_000;

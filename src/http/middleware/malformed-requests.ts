@@ -13,14 +13,10 @@ export const refuseMalformed: Step = async (ctx, next) => {
     throw new HttpError('malformed_request', { msg: 'the Host header is missing' });
   }
   if (ctx.req.rawHeaders.length > 2 * maxHeaders) throw new HttpError('headers_too_large');
-  const twice = repeatedHeader(ctx.req);
+  const twice = onlyOnce.find((name) => (ctx.req.headersDistinct[name]?.length ?? 0) > 1);
   if (twice !== undefined) throw new HttpError('malformed_request', { msg: `the header ${twice} is given twice` });
   await next();
 };
-
-function repeatedHeader({ headersDistinct }: IncomingMessage): string | undefined {
-  return onlyOnce.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
-}
 
 /**
  * Whether a proxy before us may read another length of this request than we do, which is how requests are smuggled. Node refuses

@@ -13,7 +13,13 @@ export function mediaRoute(router: AppRouter, { resultStore, now = Date.now }: H
   if (open === undefined) return;
   router.get(mediaPath, async (ctx) => {
     const file = linkedFile(ctx, open);
-    ctx.set(mediaHeaders(file, now()));
+    const { contentType, downloadName, linkExpiresAt } = file;
+    ctx.set({
+      ...openToAllSites,
+      'Content-Type': contentType,
+      'Content-Disposition': `inline; filename="${downloadName}"`,
+      'Cache-Control': `private, max-age=${Math.max(0, Math.floor((linkExpiresAt - now()) / 1000))}`,
+    });
     await sendFile(ctx, file);
   });
   router.options(mediaPath, (ctx) => {
@@ -44,13 +50,4 @@ function linkedFile(ctx: Context, open: NonNullable<ResultStore['open']>): Linke
   });
   if (file === undefined) throw new HttpError('link_invalid');
   return file;
-}
-
-function mediaHeaders({ contentType, downloadName, linkExpiresAt }: LinkedFile, nowMs: number) {
-  return {
-    ...openToAllSites,
-    'Content-Type': contentType,
-    'Content-Disposition': `inline; filename="${downloadName}"`,
-    'Cache-Control': `private, max-age=${Math.max(0, Math.floor((linkExpiresAt - nowMs) / 1000))}`,
-  };
 }

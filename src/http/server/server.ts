@@ -73,6 +73,8 @@ function boundedServer({ timeout, maxConnections, ...limits }: ServerLimits): Se
  */
 const maxPipelined = 32;
 
+const allowed = 'GET, HEAD, OPTIONS, POST';
+
 function serve(server: Server, app: HttpApp, connections: Connections, log: Logger): void {
   const callback = app.callback();
   // What follows a request of ambiguous length is not read: it may be the body of another.
@@ -101,16 +103,13 @@ function serve(server: Server, app: HttpApp, connections: Connections, log: Logg
   });
   // An expectation we do not know may be ignored (RFC 9110, section 10.1.1); Node would answer without an envelope.
   server.on('checkExpectation', handle);
-  server.on('connect', (_req, socket) => refuseConnect(socket, log));
+  // This is no proxy.
+  server.on('connect', (_req, socket) => {
+    const msg = `the method CONNECT is not allowed; allowed: ${allowed}`;
+    const refusal = refuse(socket, new HttpError('method_not_allowed', { msg, headers: { Allow: allowed } }));
+    log.info({ ...refusal, reason: 'CONNECT' }, 'a connection was refused');
+  });
   server.on('clientError', refuseConnection);
-}
-
-/** This is no proxy. */
-function refuseConnect(socket: Duplex, log: Logger): void {
-  const allow = 'GET, HEAD, OPTIONS, POST';
-  const msg = `the method CONNECT is not allowed; allowed: ${allow}`;
-  const refusal = refuse(socket, new HttpError('method_not_allowed', { msg, headers: { Allow: allow } }));
-  log.info({ ...refusal, reason: 'CONNECT' }, 'a connection was refused');
 }
 
 /** A full server is logged this often at most. */
