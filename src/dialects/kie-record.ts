@@ -7,7 +7,6 @@ import { type TaskParam, type TaskState, taskStates } from '../domain/task.ts';
 
 const unixMs = z.int().nonnegative();
 
-/** The answer of createTask. */
 export const kieCreatedSchema = z.strictObject({ taskId: z.string(), recordId: z.string() });
 
 /** A task as recordInfo answers it; the tests hold every answer against it. */

@@ -64,20 +64,7 @@ function appAround(log: Logger, router: AppRouter, own?: AppRouter): HttpApp {
   app.use(refuseMalformed);
   app.use(router.routes());
   if (own !== undefined) app.use(onlyHere(own.routes()));
-  app.use(
-    refuseUnknownRoutes({
-      methodsOf: (ctx) =>
-        [router, ...(own !== undefined && isFromThisMachine(ctx.req) ? [own] : [])]
-          .flatMap((one) => one.match(ctx.path, ctx.method).path)
-          .flatMap(({ methods }) => methods),
-      // HEAD goes along with GET.
-      routes: router.stack.flatMap(({ path, methods }) =>
-        typeof path === 'string'
-          ? methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path }))
-          : [],
-      ),
-    }),
-  );
+  app.use(refuseUnknownRoutes(router, own));
   // Koa reports broken connections here and would print them; every other failure has been answered above.
   app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'a connection broke'));
   return app;

@@ -44,7 +44,6 @@ export type HttpDeps = {
   readonly badKeys: BadKeys;
   /** Records, in the background, that a key was used; never throws. */
   readonly touchKey: (keyId: string) => void;
-  /** Long polls: requests that wait for the end of a task. */
   readonly taskWaiters: TaskWaiters;
   readonly log: Logger;
   /** Shown at `/metrics`, to this machine alone; without it there is no such route. */

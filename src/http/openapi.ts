@@ -63,20 +63,18 @@ function routeOf(operation: Operation, tag: string, models: ModelCatalogue): Rou
     tags: [tag],
     summary,
     ...describe(description, scope),
-    security: securityOf(scope),
+    security: scope === 'none' ? [] : [scope === 'operator' ? { operatorKey: [] } : { apiKey: [] }],
     request: {
       ...(query !== undefined && { query }),
       ...(headers !== undefined && { headers }),
       ...(schema !== undefined && { body: { required: true, content: json(schema) } }),
     },
-    responses: { 200: success(operation), ...refusals(operation) },
+    responses: {
+      200: success(operation),
+      ...Object.fromEntries(failuresByStatus(operation).map(([status, group]) => [status, refusal(status, group)])),
+    },
     ...(operation.callsBack === true && { callbacks }),
   };
-}
-
-function securityOf(scope: Access): NonNullable<RouteConfig['security']> {
-  if (scope === 'none') return [];
-  return scope === 'operator' ? [{ operatorKey: [] }] : [{ apiKey: [] }];
 }
 
 function describe(description: string | undefined, scope: Access): { description?: string } {
@@ -89,22 +87,12 @@ function json(schema: z.ZodType, examples?: Readonly<Record<string, { readonly v
   return { 'application/json': { schema, ...(examples !== undefined && { examples }) } };
 }
 
-function refusalEnvelope(status: number, group: readonly ErrorCode[], data: z.ZodType) {
-  const error = z.enum(group).meta({ description: 'Stable; `msg` is for people and may change.' });
-  return z.strictObject({ code: z.literal(status), msg: z.string(), error, data });
-}
-
 function success({ data, answerHeaders = {} }: Operation) {
   return {
     description: 'Success',
     headers: headersOf(answerHeaders),
     content: json(z.strictObject({ code: z.literal(200), msg: z.literal('success'), data })),
   };
-}
-
-/** One response per status; the failures behind it are its examples. */
-function refusals(operation: Operation): RouteConfig['responses'] {
-  return Object.fromEntries(failuresByStatus(operation).map(([status, group]) => [status, refusal(status, group)]));
 }
 
 function failuresByStatus(operation: Operation): readonly (readonly [status: number, group: readonly ErrorCode[]])[] {
@@ -127,17 +115,19 @@ function shareRefusals(document: Document): void {
   document.components = { ...document.components, responses };
 }
 
+/** One response per status; the failures behind it are its examples. */
 function refusal(status: number, group: readonly ErrorCode[]) {
   const known = group.map((failure) => errorCatalogue[failure]);
   const [first = z.strictObject({}), ...others] = new Set(known.map(({ data }) => data));
   const data = others.length === 0 ? first : z.union([first, ...others]);
+  const error = z.enum(group).meta({ description: 'Stable; `msg` is for people and may change.' });
   const fixed = known.flatMap(({ headers }) => Object.entries(headers));
   const suchAs = Object.fromEntries(fixed.map(([name, value]) => [name, `Such as \`${value}\`.`]));
   const added = Object.fromEntries(known.flatMap(({ addedHeaders }) => Object.entries(addedHeaders)));
   return {
     description: group.map((failure) => `${errorCatalogue[failure].msg} (${failure})`).join('; '),
     headers: headersOf({ ...suchAs, ...added }),
-    content: json(refusalEnvelope(status, group, data), examplesOf(group)),
+    content: json(z.strictObject({ code: z.literal(status), msg: z.string(), error, data }), examplesOf(group)),
   };
 }
 

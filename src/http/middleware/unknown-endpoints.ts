@@ -1,5 +1,6 @@
 import { distance } from 'fastest-levenshtein';
-import { answer, type Context, type Step } from '../context.ts';
+import { isFromThisMachine } from '../client-address.ts';
+import { answer, type AppRouter, type Step } from '../context.ts';
 import { HttpError } from '../errors.ts';
 
 const models = 'is not offered here; GET /api/v1/models shows the';
@@ -21,17 +22,16 @@ const notOffered: readonly (readonly [path: RegExp, sentence: string])[] = [
 
 type Route = { readonly method: string; readonly path: string };
 
-export type KnownRoutes = {
-  /** The methods of the routes that a request's path fits and that its client may know of; none for an unknown path. */
-  readonly methodsOf: (ctx: Context) => readonly string[];
-  /** Every route of a fixed path. */
-  readonly routes: readonly Route[];
-};
-
-/** Runs when no route took the request: 404, 405 with `Allow`, or the answer to OPTIONS. */
-export function refuseUnknownRoutes({ methodsOf, routes }: KnownRoutes): Step {
+/** Runs when no route took the request: 404, 405 with `Allow`, or the answer to OPTIONS. `own` is for this machine alone. */
+export function refuseUnknownRoutes(router: AppRouter, own?: AppRouter): Step {
+  // Those of a fixed path; HEAD goes along with GET.
+  const routes = router.stack.flatMap(({ path, methods }) =>
+    typeof path === 'string' ? methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path })) : [],
+  );
   return (ctx) => {
-    const methods = methodsOf(ctx);
+    const visible = own !== undefined && isFromThisMachine(ctx.req) ? [router, own] : [router];
+    const matching = visible.flatMap(({ stack }) => stack.filter((layer) => layer.match(ctx.path)));
+    const methods = matching.flatMap((layer) => layer.methods);
     if (methods.length === 0) {
       const [, missing] = notOffered.find(([path]) => path.test(ctx.path)) ?? [];
       throw new HttpError('unknown_endpoint', { msg: missing ?? noSuchRoute(ctx, routes) });

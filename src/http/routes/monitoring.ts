@@ -13,9 +13,6 @@ const healthz = defineEndpoint({
   handler: async () => ({}),
 });
 
-/** Probes give up after a few seconds themselves. */
-const timeoutMs = 3_000;
-
 const readyz = defineEndpoint({
   operationId: 'readyz',
   route: 'GET /readyz',
@@ -25,16 +22,15 @@ const readyz = defineEndpoint({
   failures: ['not_ready', 'database_unavailable', 'database_busy'],
   handler: async (_call, deps) => {
     if (deps.isLeaving?.() === true) throw new HttpError('not_ready', { data: { away: ['stopping'] } });
+    // Probes give up after a few seconds themselves.
     const isInTime = await withinMs(
-      timeoutMs,
-      deps.db.run(selectOne).then(() => true),
+      3_000,
+      deps.db.run({ name: 'ready', text: 'select 1 as one' }).then(() => true),
       () => false,
     );
     if (!isInTime) throw new HttpError('not_ready', { data: { away: ['no answer in time'] } });
     return {};
   },
 });
-
-const selectOne = { name: 'ready', text: 'select 1 as one' };
 
 export const healthEndpoints = [healthz, readyz];
