@@ -53,8 +53,6 @@ export function createAuthentication({
       const found = await find(ctx, (key) => findCaller(key, wanted));
       const { caller } = found;
       if (caller.useIsStale) touchKey(caller.keyId);
-      // Suspension ends and begins; what was true now must not refuse the next request.
-      remembered.set(hashedKey(ctx), { ...caller, suspended: false });
       ctx.state.accountId = caller.accountId;
       return found;
     },
@@ -66,6 +64,10 @@ export function createAuthentication({
       const caller = remembered.get(hashedKey(ctx));
       if (caller !== undefined) ctx.state.accountId = caller.accountId;
       return caller;
+    },
+    remember: (ctx: Context, caller: Caller): void => {
+      // Suspension ends and begins; what was true now must not refuse the next request.
+      remembered.set(hashedKey(ctx), { ...caller, suspended: false });
     },
     /** The operator by an operator's key, as the audit log names it. */
     operator: async (ctx: Context): Promise<Actor> => {

@@ -104,9 +104,10 @@ async function guardCreate(request: Request, proceed: Proceed<ClientIdentity>): 
   });
 }
 
-async function lookUp({ ctx, authentication, operation: { readsTask } }: Request): Promise<ClientIdentity> {
+async function lookUp({ ctx, authentication, operation: { isCreate, readsTask } }: Request): Promise<ClientIdentity> {
   const taskId = readsTask === true ? new URLSearchParams(ctx.querystring).get('taskId') : null;
   const { caller, task } = await authentication.client(ctx, taskId);
+  if (isCreate === true) authentication.remember(ctx, caller);
   return identityOf(ctx, caller, task);
 }
 
