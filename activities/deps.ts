@@ -1,7 +1,10 @@
 import type { Logger } from 'pino';
 import type { ModelCatalogue } from '../src/domain/models.ts';
-import type { Engine, FetchImages, InspectVideo, MediaStore } from '../src/domain/ports.ts';
+import type { Engine, ReferenceImage } from '../src/domain/ports.ts';
 import type { ParsedTaskRequest } from '../src/domain/task-request.ts';
+import type { ResultStore } from '../src/media/folder-result-store.ts';
+import type { VideoInspector } from '../src/media/inspect-video.ts';
+import type { ImageFetch } from '../src/media/reference-image.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';
 import type { Provider } from '../src/providers/provider.ts';
 import type { Database } from '../src/stores/database.ts';
@@ -18,9 +21,9 @@ export type ActivityDeps = {
   readonly models: ModelCatalogue;
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
   readonly providers: ReadonlyMap<string, Provider>;
-  readonly fetchImages: FetchImages;
-  readonly media: MediaStore;
-  readonly inspectVideo: InspectVideo;
+  readonly fetchImages: (fetch: ImageFetch) => Promise<readonly ReferenceImage[]>;
+  readonly media: Pick<ResultStore, 'put' | 'fetchTo' | 'move' | 'delete'>;
+  readonly inspectVideo: VideoInspector;
   /** Undefined while the task runs, or when it was created without a callback. */
   readonly findCallback: (taskId: string) => Promise<OwedCallback | undefined>;
   readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;

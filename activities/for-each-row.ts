@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import pLimit from 'p-limit';
 
 /** Rows read at a time. */
 const pageSize = 200;
@@ -33,25 +34,23 @@ export async function forEachRow<Row>({ page, work, onError, budgetMs }: RowLoop
   return { failed };
 }
 
+/** Begins the rows in their order; returns how many failed. */
 async function workThrough<Row>(
   rows: readonly Row[],
   work: RowLoop<Row>['work'],
   onError: RowLoop<Row>['onError'],
 ): Promise<number> {
-  const waiting = rows.values();
+  const limited = pLimit(concurrency);
   const context = Context.current();
   let failures = 0;
-  const runner = async () => {
-    // All runners draw from one iterator, so rows are begun in their order.
-    for (const row of waiting) {
-      context.cancellationSignal.throwIfAborted();
-      await work(row).catch((error: unknown) => {
-        failures += 1;
-        onError(error, row);
-      });
-      context.heartbeat();
-    }
+  const workOn = async (row: Row) => {
+    context.cancellationSignal.throwIfAborted();
+    await work(row).catch((error: unknown) => {
+      failures += 1;
+      onError(error, row);
+    });
+    context.heartbeat();
   };
-  await Promise.all(Array.from({ length: concurrency }, runner));
+  await Promise.all(rows.map((row) => limited(workOn, row)));
   return failures;
 }

@@ -32,19 +32,23 @@ export function createGenerateVideo(deps: ActivityDeps) {
 
 async function generate(deps: ActivityDeps, task: GeneratingTask, workFolder: string): Promise<StagedVideo> {
   const context = Context.current();
-  const limits = limitsOf(context, task.leftMs);
+  const deadline = new AbortController();
+  const onDeadline = () => deadline.abort(deadlinePassed);
+  if (task.leftMs <= 0) onDeadline();
+  const timer = setTimeout(onDeadline, task.leftMs);
+  const signal = AbortSignal.any([context.cancellationSignal, deadline.signal]);
   const alive = setInterval(() => void touch(deps, task.taskId), attemptTouchMs);
   const progress = heartbeatProgress(context);
   try {
     const earlier = task.isFirst ? undefined : await stagedEarlier(deps, task.taskId, workFolder);
     if (earlier !== undefined) return earlier;
-    const request = generationRequest(deps, task, workFolder, limits.signal);
-    const video = await runProviderJob(deps, task, request, progress.report, limits.signal);
+    const request = generationRequest(deps, task, workFolder, signal);
+    const video = await runProviderJob(deps, { task, request, signal }, progress.report);
     const staged = await stageVideo(deps, task.taskId, video);
     await succeedProviderJob(deps.db, task.taskId);
     return staged;
   } finally {
-    limits.release();
+    clearTimeout(timer);
     clearInterval(alive);
     progress.stop();
   }
@@ -55,21 +59,6 @@ async function touch(deps: ActivityDeps, taskId: string): Promise<void> {
   await touchGeneration(deps.db, taskId).catch((error: unknown) =>
     deps.log.warn({ err: error, taskId }, 'generation not recorded as alive'),
   );
-}
-
-/** A signal that aborts with the activity's cancellation, or with `deadlinePassed`. */
-function limitsOf(context: Context, leftMs: number): { readonly signal: AbortSignal; release(): void } {
-  const limits = new AbortController();
-  const onCancel = () => limits.abort(context.cancellationSignal.reason);
-  context.cancellationSignal.addEventListener('abort', onCancel, { once: true });
-  if (context.cancellationSignal.aborted) onCancel();
-  if (leftMs <= 0) limits.abort(deadlinePassed);
-  const timer = setTimeout(() => limits.abort(deadlinePassed), Math.max(0, leftMs));
-  const release = () => {
-    clearTimeout(timer);
-    context.cancellationSignal.removeEventListener('abort', onCancel);
-  };
-  return { signal: limits.signal, release };
 }
 
 /** An earlier attempt may have stored its video, and only its answer was lost; then nothing is generated again. */
@@ -102,7 +91,7 @@ async function stageVideo(deps: ActivityDeps, taskId: string, video: GeneratedVi
   const { staged, stagedPoster } = mediaKeysOf(taskId);
   const [hasPoster] = await Promise.all([
     stagePoster(deps, stagedPoster, video.posterPath),
-    deps.media.put(staged, video.path, 'video/mp4'),
+    deps.media.put(staged, video.path),
   ]);
   return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
 }
@@ -115,6 +104,6 @@ async function stagePoster(deps: ActivityDeps, key: string, path: string | undef
   if (path === undefined) return false;
   const file = await stat(path).catch(() => undefined);
   if (file?.isFile() !== true || file.size > maxPosterBytes) return false;
-  await deps.media.put(key, path, 'image/jpeg');
+  await deps.media.put(key, path);
   return true;
 }

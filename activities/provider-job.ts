@@ -1,7 +1,7 @@
 import { CancelledFailure, Context } from '@temporalio/activity';
+import pTimeout from 'p-timeout';
 import { TaskFault } from '../src/domain/errors.ts';
 import type { Task } from '../src/domain/task.ts';
-import { withinMs } from '../src/domain/time-limit.ts';
 import type { GeneratedVideo, GenerationRequest, Provider } from '../src/providers/provider.ts';
 import { DatabaseAway } from '../src/stores/database.ts';
 import {
@@ -28,33 +28,27 @@ type OpenJob = {
   readonly jobId: string;
 };
 
-/** `providers` are those that the catalogue named when the task was accepted. */
-type OpenedTask = Task & { readonly isFirst?: boolean; readonly providers?: readonly string[] | undefined };
+/** One attempt at a generation. `providers` are those that the catalogue named when the task was accepted. */
+export type Attempt = {
+  readonly task: Task & { readonly isFirst?: boolean; readonly providers?: readonly string[] | undefined };
+  readonly request: GenerationRequest;
+  readonly signal: AbortSignal;
+};
+
+type Report = (progress: number) => void;
 
 /** Runs the provider's job of a task to its video: resumes the one that an earlier attempt began, else asks for a new one. */
-export async function runProviderJob(
-  deps: ActivityDeps,
-  task: OpenedTask,
-  request: GenerationRequest,
-  report: (progress: number) => void,
-  signal: AbortSignal,
-): Promise<GeneratedVideo> {
-  const job = await openInTime(deps, task, request, signal);
-  return followProviderJob(deps, job, request, report, signal);
+export async function runProviderJob(deps: ActivityDeps, attempt: Attempt, report: Report): Promise<GeneratedVideo> {
+  return followProviderJob(deps, await openInTime(deps, attempt), attempt, report);
 }
 
 /** After the deadline every error ends the task; but an unavailable database is waited for, to check the job once more. */
-async function openInTime(
-  deps: ActivityDeps,
-  task: OpenedTask,
-  request: GenerationRequest,
-  signal: AbortSignal,
-): Promise<OpenJob> {
+async function openInTime(deps: ActivityDeps, attempt: Attempt): Promise<OpenJob> {
   try {
-    return await openProviderJob(deps, task, request, signal);
+    return await openProviderJob(deps, attempt);
   } catch (error) {
     const isDecided = error instanceof DatabaseAway || (error instanceof TaskFault && !error.retryable);
-    throw signal.reason === deadlinePassed && !isDecided ? deadlinePassed : error;
+    throw attempt.signal.reason === deadlinePassed && !isDecided ? deadlinePassed : error;
   }
 }
 
@@ -63,30 +57,25 @@ async function openInTime(
  * model's list that takes it. A second job costs money, so an earlier call whose answer was lost is looked up first,
  * and the task fails rather than ask twice.
  */
-export async function openProviderJob(
-  deps: ActivityDeps,
-  task: OpenedTask,
-  request: GenerationRequest,
-  signal: AbortSignal,
-): Promise<OpenJob> {
+export async function openProviderJob(deps: ActivityDeps, attempt: Attempt): Promise<OpenJob> {
+  const { task } = attempt;
   // No job is created before the generation has begun, so the first attempt finds none.
   const jobs = task.isFirst === true ? [] : await listProviderJobs(deps.db, task.taskId);
   const decided = jobs.find((job) => job.failure !== undefined)?.failure;
   // An attempt whose answer was lost had come to this end; another provider is not asked for what was decided.
   if (decided !== undefined) throw new TaskFault(decided.failCode, decided.failMsg);
   const open = jobs.find((job) => job.outcome === undefined || job.outcome === 'success');
-  const resumed = open === undefined ? undefined : await resumeJob(deps, open, request, signal);
+  const resumed = open === undefined ? undefined : await resumeJob(deps, open, attempt);
   if (resumed !== undefined) return resumed;
   // The provider that was found to have made no job may be asked again.
   const tried = jobs.map((job) => (job === open ? { ...job, outcome: 'not_created' as const } : job));
-  return submitToFirst(deps, task, request, { tried, signal });
+  return submitToFirst(deps, tried, attempt);
 }
 
 async function resumeJob(
   deps: ActivityDeps,
   job: ProviderJob,
-  request: GenerationRequest,
-  signal: AbortSignal,
+  { request, signal }: Attempt,
 ): Promise<OpenJob | undefined> {
   const provider = deps.providers.get(job.provider);
   if (provider === undefined) throw unavailable(`provider ${job.provider} is not configured on this worker`, true);
@@ -97,8 +86,7 @@ async function resumeJob(
   if (recovered.kind === 'found') return recorded(deps, { taskId, ordinal, provider, jobId: recovered.jobId });
   if (recovered.kind === 'unknown') {
     const fault = unavailable(`the answer of ${job.provider} was lost`, false);
-    const failure = { failCode: fault.failCode, failMsg: fault.message };
-    await endProviderJob(deps.db, { taskId, ordinal, outcome: 'abandoned', failure });
+    await failWith(deps, { taskId, ordinal }, 'abandoned', fault);
     throw fault;
   }
   if (job.ageMs < callSettledAfterMs) throw unavailable(`${job.provider} may be making the job at this moment`, true);
@@ -111,9 +99,8 @@ const maxJobs = 20;
 
 async function submitToFirst(
   deps: ActivityDeps,
-  task: OpenedTask,
-  request: GenerationRequest,
-  { tried, signal }: { tried: readonly ProviderJob[]; signal: AbortSignal },
+  tried: readonly ProviderJob[],
+  { task, request, signal }: Attempt,
 ): Promise<OpenJob> {
   // A bad image ends the task before anything is asked of a provider.
   await request.images();
@@ -129,9 +116,13 @@ async function submitToFirst(
     // It may create a job just now, so no other provider is asked either.
     if (!intended) throw unavailable('another attempt is asking a provider', true);
     try {
-      return await submit(deps, { taskId: task.taskId, ordinal, provider }, request, signal);
+      const jobId = await provider.submit(request, signal);
+      return await recorded(deps, { taskId: task.taskId, ordinal, provider, jobId });
     } catch (error) {
+      // Only a TaskFault from submit means that no job exists. Any other error, also our own deadline from the signal, leaves
+      // the intent open; a later attempt asks the provider for the job.
       if (!(error instanceof TaskFault) || error === signal.reason) throw error;
+      await endProviderJob(deps.db, { taskId: task.taskId, ordinal, outcome: 'not_created' });
       if (error.failCode !== 'provider_unavailable') throw error;
       lastFault = error;
     }
@@ -140,27 +131,9 @@ async function submitToFirst(
 }
 
 /** Today's order counts, so that an operator can move waiting tasks to another provider; a task of a removed model keeps its own. */
-function providersOf(deps: ActivityDeps, task: OpenedTask): readonly Provider[] {
+function providersOf(deps: ActivityDeps, task: Attempt['task']): readonly Provider[] {
   const names = deps.models.get(task.param.model)?.providers ?? task.providers ?? [];
   return names.flatMap((name) => deps.providers.get(name) ?? []);
-}
-
-async function submit(
-  deps: ActivityDeps,
-  { taskId, ordinal, provider }: Omit<OpenJob, 'jobId'>,
-  request: GenerationRequest,
-  signal: AbortSignal,
-): Promise<OpenJob> {
-  try {
-    const jobId = await provider.submit(request, signal);
-    return await recorded(deps, { taskId, ordinal, provider, jobId });
-  } catch (error) {
-    // A TaskFault from submit means that no job exists. Any other error, also our own deadline from the signal, leaves the
-    // intent open; a later attempt asks the provider for the job.
-    if (error instanceof TaskFault && error !== signal.reason)
-      await endProviderJob(deps.db, { taskId, ordinal, outcome: 'not_created' });
-    throw error;
-  }
 }
 
 /** The job, once its id is committed. A job whose intent was closed is stopped; the next attempt finds the state of its task. */
@@ -182,9 +155,8 @@ function unavailable(detail: string, retryable: boolean): TaskFault {
 async function followProviderJob(
   deps: ActivityDeps,
   job: OpenJob,
-  request: GenerationRequest,
-  report: (progress: number) => void,
-  signal: AbortSignal,
+  { request, signal }: Attempt,
+  report: Report,
 ): Promise<GeneratedVideo> {
   const { provider, jobId } = job;
   try {
@@ -213,8 +185,12 @@ async function askOnceMore(deps: ActivityDeps, job: OpenJob): Promise<GeneratedV
 const answerLimitMs = 15_000;
 
 /** Commits the job's end together with its reason, so that a repeated attempt comes to the same end. */
-function failWith(deps: ActivityDeps, job: OpenJob, outcome: 'fail' | 'abandoned', fault: TaskFault): Promise<void> {
-  const { taskId, ordinal } = job;
+function failWith(
+  deps: ActivityDeps,
+  { taskId, ordinal }: Pick<OpenJob, 'taskId' | 'ordinal'>,
+  outcome: 'fail' | 'abandoned',
+  fault: TaskFault,
+): Promise<void> {
   const failure = { failCode: fault.failCode, failMsg: fault.message };
   return endProviderJob(deps.db, { taskId, ordinal, outcome, failure });
 }
@@ -236,5 +212,5 @@ async function stopped(deps: ActivityDeps, job: OpenJob): Promise<Error> {
 /** The answer, or undefined when it fails or takes too long: the task ends without it, too. */
 function answerInTime<T>(answer: Promise<T>): Promise<T | undefined> {
   const noAnswer = () => undefined;
-  return withinMs(answerLimitMs, answer.catch(noAnswer), noAnswer);
+  return pTimeout(answer.catch(noAnswer), { milliseconds: answerLimitMs, fallback: noAnswer });
 }

@@ -1,4 +1,4 @@
-import { withinMs } from '../src/domain/time-limit.ts';
+import pTimeout from 'p-timeout';
 import type { Provider, RecoveredJob } from '../src/providers/provider.ts';
 import {
   listUnsettledJobs,
@@ -58,26 +58,13 @@ async function findJob(deps: ActivityDeps, provider: Provider, job: UnsettledJob
   const task = await findTask(deps.db, job.taskId);
   if (task === undefined) return { kind: 'unknown' };
   const { model, input } = task.param;
-  const request = {
-    taskId: job.taskId,
-    model,
-    input,
-    workFolder: deps.workFolder,
-    images: noImages,
-  };
+  const request = { taskId: job.taskId, model, input };
   const found = await inTime(provider.recover(request, AbortSignal.timeout(answerLimitMs)));
   if (found.kind === 'found') await recordProviderJob(deps.db, { ...job, jobId: found.jobId });
   return found;
 }
 
-/** `recover` creates nothing, so it needs no images. */
-function noImages(): Promise<never> {
-  return Promise.reject(new Error('the task has ended; its images are not fetched again'));
-}
-
 /** Rejects when there is no answer in time; the next round asks again. */
 function inTime<T>(answer: Promise<T>): Promise<T> {
-  return withinMs(answerLimitMs, answer, () => {
-    throw new Error(`the provider did not answer within ${answerLimitMs} ms`);
-  });
+  return pTimeout(answer, { milliseconds: answerLimitMs, message: 'the provider did not answer in time' });
 }

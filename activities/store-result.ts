@@ -32,7 +32,7 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
   if (!hasVideo) throw new TaskFault('result_invalid', 'The generated video was lost before it could be stored.');
   const signal = Context.current().cancellationSignal;
   const { measured, isPosterMade } = await deps.inspectVideo({ videoPath, deliveredPoster, posterPath, signal });
-  if (isPosterMade) await deps.media.put(posterKey, posterPath, 'image/jpeg');
+  if (isPosterMade) await deps.media.put(posterKey, posterPath);
   const isKept = staged.posterKey !== undefined && !isPosterMade;
   await deps.media.move([
     ...(isKept ? [{ from: staged.posterKey, to: posterKey }] : []),

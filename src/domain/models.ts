@@ -64,11 +64,7 @@ export function aliasOf(models: ModelCatalogue, model: string): string {
 
 /** What is wrong with a model's name, with the known one that was probably meant; undefined for a known one. */
 export function unknownModel(models: ModelCatalogue, name: string): string | undefined {
-  if (models.has(name)) return undefined;
-  const meant = didYouMean(name, [...models.keys()]);
-  return meant === undefined
-    ? `unknown model, must be one of ${[...models.keys()].join(', ')}`
-    : `unknown model, did you mean ${meant}?`;
+  return models.has(name) ? undefined : `unknown model, ${hint(name, [...models.keys()])}`;
 }
 
 /** What is wrong with the providers that the models name, a sentence for each unknown one. */
@@ -76,10 +72,11 @@ export function unknownProviders(models: readonly Model[], known: readonly strin
   return models.flatMap(({ model, providers }) =>
     providers
       .filter((name) => !known.includes(name))
-      .map((name) => {
-        const meant = didYouMean(name, known);
-        const hint = meant === undefined ? `must be one of ${known.join(', ')}` : `did you mean ${meant}?`;
-        return `model ${model} names the unknown provider ${name}, ${hint}`;
-      }),
+      .map((name) => `model ${model} names the unknown provider ${name}, ${hint(name, known)}`),
   );
+}
+
+function hint(unknown: string, known: readonly string[]): string {
+  const meant = didYouMean(unknown, known);
+  return meant === undefined ? `must be one of ${known.join(', ')}` : `did you mean ${meant}?`;
 }

@@ -1,7 +1,7 @@
 import type { FrameSize } from './frame-size.ts';
-import type { TaskResult } from './task.ts';
 
-// The interfaces between the rooms: activities, HTTP and providers need them; temporal and media implement them.
+// The interfaces between rooms that must not import each other. Activities, providers and media need them; temporal and media
+// implement them.
 
 /** The task, as far as Temporal knows it. */
 export type TaskToStart = { readonly taskId: string; readonly accountId: string; readonly model: string };
@@ -45,67 +45,8 @@ export type Engine = {
   readonly redeliver: (delivery: DeliveryToStart) => Promise<void>;
 };
 
-/** A link to the media route, as the client sent it. */
-export type PresentedLink = { readonly key: string; readonly expires: string; readonly signature: string };
-
-/** A file that a good link leads to: `path` lies in `root` and has `/` between its segments. */
-export type LinkedFile = {
-  readonly root: string;
-  readonly path: string;
-  readonly contentType: string;
-  /** A name for the browser's "save as": letters, digits, dots, dashes and underscores. */
-  readonly downloadName: string;
-  /** Unix milliseconds. */
-  readonly linkExpiresAt: number;
-};
-
-/** Two keys with the same ending. */
-export type Move = { readonly from: string; readonly to: string };
-
-/**
- * Where results are kept, by key: at most eight path segments of a strict charset with a known ending
- * (`results/<taskId>/video.mp4`). A method throws for what is no key, and for faults of the disk or the network.
- */
-export type MediaStore = {
-  /** Stores a copy of a file, all of it or nothing. The same key may be written again; readers see the old or the new file. */
-  put(key: string, filePath: string, contentType: string): Promise<void>;
-  /**
-   * Makes a stored file readable at `filePath`, where no file may exist; answers false when there is none. It stays readable
-   * when the key is deleted, and may share its bytes with the store, so it must not be written to.
-   */
-  fetchTo(key: string, filePath: string): Promise<boolean>;
-  /**
-   * Moves each file from `from` to `to`, each atomically, over an existing one. When there is nothing under a `from` it was
-   * moved before, so moves may be repeated.
-   */
-  move(moves: readonly Move[]): Promise<void>;
-  /** Deletes a stored file; harmless when there is none. */
-  delete(key: string): Promise<void>;
-};
-
-/** The store as clients see it, by signed links. */
-export type ResultStore = MediaStore & {
-  /** An absolute URL that anybody may read for a limited time, signed for this call. Does not check whether the file exists. */
-  link(key: string): Promise<string> | string;
-  /**
-   * For a store whose links lead back to this service: the file behind a link, or undefined for one that is altered or
-   * expired. A store that serves its links itself has no such method.
-   */
-  readonly open?: (link: PresentedLink) => LinkedFile | undefined;
-};
-
 /** A reference image that was fetched, checked and re-encoded by us: an upright JPEG that no other program writes to. */
 export type ReferenceImage = FrameSize & { readonly path: string };
-
-export type ImageFetch = {
-  readonly urls: readonly string[];
-  /** An existing folder of this attempt, which takes the images. */
-  readonly folder: string;
-  readonly signal: AbortSignal;
-};
-
-/** Fetches, checks and re-encodes the images of a request, in the order of `urls`; throws a `TaskFault` for a bad one. */
-export type FetchImages = (fetch: ImageFetch) => Promise<readonly ReferenceImage[]>;
 
 /** One run of ffmpeg. There is no shell: `args` reach it one by one, as they are. */
 export type FfmpegRun = {
@@ -123,21 +64,3 @@ export type FfmpegRun = {
 
 /** Runs ffmpeg to its end. Rejects with `FfmpegError` when it fails, and with the signal's reason when aborted. */
 export type Ffmpeg = (run: FfmpegRun) => Promise<void>;
-
-export type VideoInspection = {
-  readonly videoPath: string;
-  /** The poster that came with the video, if one did; it may turn out to be invalid. */
-  readonly deliveredPoster: string | undefined;
-  /** Where a poster is written when one has to be made. */
-  readonly posterPath: string;
-  readonly signal: AbortSignal;
-};
-
-export type InspectedVideo = {
-  readonly measured: Omit<TaskResult, 'videoKey' | 'posterKey'>;
-  /** False when the delivered one is good; then nothing was written. */
-  readonly isPosterMade: boolean;
-};
-
-/** Measures a video and makes its poster if it has none; throws a `TaskFault` with `result_invalid` when it does not play. */
-export type InspectVideo = (inspection: VideoInspection) => Promise<InspectedVideo>;

@@ -62,11 +62,10 @@ function taskRequestSchema(rules: TaskRequestRules) {
 }
 
 function modelSchema(models: readonly string[]) {
+  const error = `must be one of ${models.join(', ')}`;
   return z
-    .string({ error: required(`must be one of ${models.join(', ')}`) })
-    .refine((model) => models.includes(model), {
-      error: `must be one of ${models.join(', ')}`,
-    })
+    .string({ error: required(error) })
+    .refine((model) => models.includes(model), { error })
     .meta({ enum: [...models] });
 }
 

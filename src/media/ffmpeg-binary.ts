@@ -12,9 +12,8 @@ const versionTimeoutMs = 60_000;
  */
 export function ffmpegBinary(path?: string): string {
   if (path !== undefined) {
-    if (!runs(path))
-      throw new SetupError(`FFMPEG_PATH: ${path} cannot be run as ffmpeg; check the path and its execute permission.`);
-    return path;
+    if (runs(path)) return path;
+    throw new SetupError(`FFMPEG_PATH: ${path} cannot be run as ffmpeg; check the path and its execute permission.`);
   }
   if (runs('ffmpeg')) return 'ffmpeg';
   const shipped = shippedFfmpeg();
@@ -22,27 +21,14 @@ export function ffmpegBinary(path?: string): string {
   throw new SetupError('No ffmpeg found: install ffmpeg 4.1 or newer on the PATH, or set FFMPEG_PATH to one.');
 }
 
-/**
- * The binary inside the npm package, made executable because the package's install script may have been blocked;
- * undefined where the package has none for this platform.
- */
+/** The binary inside the npm package; undefined where the package has none for this platform. */
 export function shippedFfmpeg(): string | undefined {
-  const path = pathInPackage();
-  if (path === undefined || runs(path)) return path;
   try {
-    chmodSync(path, 0o755);
+    // Required late, because the package throws on platforms it does not know; it has no types.
+    const { path } = createRequire(import.meta.url)('@ffmpeg-installer/ffmpeg') as { readonly path: string };
+    // The package's install script, which makes it executable, may have been blocked.
+    if (!runs(path)) chmodSync(path, 0o755);
     return path;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Required late, because the package throws on platforms it does not know. */
-function pathInPackage(): string | undefined {
-  try {
-    const installer: unknown = createRequire(import.meta.url)('@ffmpeg-installer/ffmpeg');
-    if (typeof installer !== 'object' || installer === null || !('path' in installer)) return undefined;
-    return typeof installer.path === 'string' ? installer.path : undefined;
   } catch {
     return undefined;
   }

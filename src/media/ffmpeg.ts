@@ -1,7 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { execFile, type ExecFileException } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
+import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import type { Ffmpeg, FfmpegRun } from '../domain/ports.ts';
+import { promisify } from 'node:util';
+import type { Ffmpeg } from '../domain/ports.ts';
 import { ffmpegBinary } from './ffmpeg-binary.ts';
 
 export type FfmpegFailure = {
@@ -35,24 +37,58 @@ function howItEnded(failure: FfmpegFailure): string {
 /** A frame takes a hundredth of a second, a poster up to a few seconds; a machine that is very busy is still waited for. */
 const longestStallMs = 5 * 60_000;
 
-/** A stall is seen in this many checks, so that a time in which this process itself was frozen counts as one check only. */
-const checksUntilStalled = 8;
-
 /** Only files we wrote: an address inside a file must never make ffmpeg fetch something. */
 const globalOptions = ['-nostdin', '-hide_banner', '-loglevel', 'error', '-y', '-progress', 'pipe:1'];
 const protocolOptions = ['-protocol_whitelist', 'file,pipe'];
 
 /** The end of the child's standard error that an error carries: enough for the reason, bounded for the log. */
 const stderrTailCharacters = 4096;
+/** What it may write before it is killed; hours of progress are less. */
+const mostOutputBytes = 16 * 1024 * 1024;
+
+const execute = promisify(execFile);
 
 /** Finds the binary once (throws when there is none, see `ffmpegBinary`) and answers the function that runs it. */
 export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
   const binary = ffmpegBinary(options.path);
-  return async (run) => {
-    run.signal.throwIfAborted();
-    const args = [...globalOptions, ...beforeEachInput(run.args)];
-    await watched(spawn(binary, args, { cwd: run.cwd, stdio: ['ignore', 'pipe', 'pipe'] }), run);
+  return async ({ args, cwd, signal, stallMs = longestStallMs, onFrame }) => {
+    signal.throwIfAborted();
+    // Without its own signal and timeout, at which it would answer before the child has ended and left the folder alone.
+    const running = execute(binary, [...globalOptions, ...beforeEachInput(args)], { cwd, maxBuffer: mostOutputBytes });
+    const { child } = running;
+    const kill = () => child.kill('SIGKILL');
+    let [stalled, last] = [false, 0];
+    const onStall = () => {
+      stalled = true;
+      kill();
+    };
+    const stall = setTimeout(onStall, stallMs);
+    signal.addEventListener('abort', kill, { once: true });
+    lowerPriority(child.pid);
+    onFrames(child.stdout, (frames) => {
+      if (frames !== last) stall.refresh();
+      last = frames;
+      onFrame?.(frames);
+    });
+    try {
+      await running.catch((error: unknown) => {
+        signal.throwIfAborted();
+        throw new FfmpegError({ ...endOf(error), stalled, cause: error });
+      });
+      signal.throwIfAborted();
+    } finally {
+      clearTimeout(stall);
+      signal.removeEventListener('abort', kill);
+    }
   };
+}
+
+/** `code` is an exit code, or a system's error such as EMFILE when the child was not started. */
+function endOf(error: unknown): Omit<FfmpegFailure, 'stalled'> {
+  // What `execFile` rejects with, by its documentation.
+  const { code, signal, stderr = '' } = error as ExecFileException;
+  const exitCode = typeof code === 'number' ? code : null;
+  return { exitCode, killedBy: signal ?? null, stderr: stderr.slice(-stderrTailCharacters).trim() };
 }
 
 /** Rendering may take every core; the process that answers requests and sends heartbeats must still come first. */
@@ -70,76 +106,11 @@ function beforeEachInput(args: readonly string[]): string[] {
   return args.flatMap((arg) => (arg === '-i' ? [...protocolOptions, arg] : [arg]));
 }
 
-async function watched(child: ChildProcess, run: FfmpegRun): Promise<void> {
-  // First: a child that could not be started says so by an event, and has no pipes when there was no file descriptor for them.
-  const ending = ended(child);
-  const kill = () => child.kill('SIGKILL');
-  const stall = watchForStall(run.stallMs ?? longestStallMs, kill);
-  try {
-    run.signal.addEventListener('abort', kill, { once: true });
-    lowerPriority(child.pid);
-    const stderr = tailOf(child.stderr);
-    const onFrame = (frames: number) => {
-      stall.sawFrames(frames);
-      run.onFrame?.(frames);
-    };
-    child.stdout?.setEncoding('utf8').on('data', frameCounter(onFrame));
-    const { error: cause, ...end } = await ending;
-    run.signal.throwIfAborted();
-    if (end.exitCode !== 0) throw new FfmpegError({ ...end, stalled: stall.isSeen(), stderr: stderr(), cause });
-  } finally {
-    stall.stop();
-    run.signal.removeEventListener('abort', kill);
-  }
-}
-
-/** Kills once the number of frames has been the same for `stallMs`. */
-function watchForStall(stallMs: number, kill: () => void) {
-  let [last, checks] = [0, 0];
-  const timer = setInterval(() => {
-    checks += 1;
-    if (checks === checksUntilStalled) kill();
-  }, stallMs / checksUntilStalled);
-  return {
-    sawFrames: (frames: number) => {
-      if (frames === last) return;
-      [last, checks] = [frames, 0];
-    },
-    isSeen: () => checks >= checksUntilStalled,
-    stop: () => clearInterval(timer),
-  };
-}
-
-type End = { readonly exitCode: number | null; readonly killedBy: string | null; readonly error?: Error };
-
-/** Waits for `close`, not `exit`: after it nothing writes to the folder or the pipes. Never rejects. */
-function ended(child: ChildProcess): Promise<End> {
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve({ exitCode: null, killedBy: null, error }));
-    child.once('close', (exitCode, killedBy) => resolve({ exitCode, killedBy }));
+/** Reads the `frame=N` lines of ffmpeg's `-progress` output. */
+function onFrames(stream: Readable | null, onFrame: (frames: number) => void): void {
+  if (!stream) return;
+  createInterface(stream).on('line', (line) => {
+    const frames = /^frame=\s*(\d+)/.exec(line)?.[1];
+    if (frames !== undefined) onFrame(Number(frames));
   });
-}
-
-function tailOf(stream: Readable | null): () => string {
-  let tail = '';
-  stream?.setEncoding('utf8').on('data', (text: string) => {
-    tail = (tail + text).slice(-stderrTailCharacters);
-  });
-  return () => tail.trim();
-}
-
-/** A report is a handful of short lines; a longer rest without a line break is not one. */
-const longestLineCharacters = 1024;
-
-/** Reads the `frame=N` lines of ffmpeg's `-progress` output from chunks that may break anywhere. */
-export function frameCounter(onFrame: (frames: number) => void): (chunk: string) => void {
-  let rest = '';
-  return (chunk) => {
-    const lines = (rest + chunk).split('\n');
-    rest = (lines.pop() ?? '').slice(-longestLineCharacters);
-    for (const line of lines) {
-      const frames = /^frame=\s*(\d+)/.exec(line)?.[1];
-      if (frames !== undefined) onFrame(Number(frames));
-    }
-  };
 }

@@ -3,31 +3,20 @@ import { dirname } from 'node:path';
 import type { FrameSize } from '../domain/frame-size.ts';
 import type { Ffmpeg } from '../domain/ports.ts';
 import { isPhotoFormat, sharp } from './image-library.ts';
-import { probeVideo } from './probe-video.ts';
 
 /** Past the opening fade and before the end, where a film most often shows what it is about. */
 const goodMoment = 0.4;
 
-export type PosterOptions = {
-  /** Length of the video, where the caller has probed it already; measured from the file otherwise. */
-  readonly durationSeconds?: number;
-  readonly signal?: AbortSignal;
-};
-
 /** A JPEG has the colours of BT.601 in their full range; ffmpeg 4.1 cannot change both in one step. */
 const jpegColours = 'scale=out_color_matrix=bt601,format=yuv420p,scale=out_range=pc';
 
-/**
- * Writes the picture at 40 % of the video as a JPEG of the video's own size. Rejects with `FfmpegError` when the
- * video cannot be decoded there, and with `VideoFileError` when its length cannot be measured.
- */
+/** Writes the picture at 40 % of the video as a JPEG of its size. Rejects with `FfmpegError` when it cannot be decoded there. */
 export async function makePoster(
   ffmpeg: Ffmpeg,
   videoPath: string,
   posterPath: string,
-  options: PosterOptions = {},
+  { durationSeconds, signal }: { readonly durationSeconds: number; readonly signal: AbortSignal },
 ): Promise<void> {
-  const durationSeconds = options.durationSeconds ?? (await probeVideo(videoPath)).durationSeconds;
   const atSeconds = (durationSeconds * goodMoment).toFixed(3);
   await ffmpeg({
     // Seeking before the input decodes from the nearest key frame only; `-update 1` says that one picture is meant.
@@ -37,7 +26,7 @@ export async function makePoster(
       .concat(['-pix_fmt', 'yuvj420p', '-q:v', '3', '-f', 'image2', '-update', '1'])
       .concat(posterPath),
     cwd: dirname(posterPath),
-    signal: options.signal ?? new AbortController().signal,
+    signal,
   });
 }
 

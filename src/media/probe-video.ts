@@ -1,37 +1,17 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import {
-  BufferSource,
-  EncodedPacketSink,
-  FilePathSource,
-  Input,
-  MP4,
-  QTFF,
-  type InputTrack,
-  type InputVideoTrack,
-  type Source,
-} from 'mediabunny';
+import { EncodedPacketSink, FilePathSource, Input, MP4, QTFF, type InputTrack, type InputVideoTrack } from 'mediabunny';
+import type { TaskResult } from '../domain/task.ts';
 
 /** A file that is not a video which plays. The message says why, for the log. */
 export class VideoFileError extends Error {
   override readonly name = 'VideoFileError';
 }
 
-/** What a video file says of itself, measured from its packets. */
-export type VideoFacts = {
-  readonly widthPx: number;
-  readonly heightPx: number;
-  readonly durationSeconds: number;
-  readonly framesPerSecond: number;
-  /** Pictures in the file. */
-  readonly frames: number;
-  readonly hasAudio: boolean;
-  readonly bytes: number;
-  /** Lower-case hexadecimal digest of the whole file. */
-  readonly sha256: string;
-};
+/** What a video file says of itself, measured from its packets; `sha256` is of the whole file. */
+export type VideoFacts = Omit<TaskResult, 'videoKey' | 'posterKey'>;
 
 /** The part of the file that is held in memory. */
 const cacheBytes = 8 * 1024 * 1024;
@@ -46,26 +26,11 @@ const mostPackets = 216_000;
  */
 export async function probeVideo(path: string): Promise<VideoFacts> {
   const { size: bytes } = await stat(path);
-  return bytes > cacheBytes ? probeLarge(path, bytes) : probeSmall(await readFile(path));
-}
-
-/** Most videos are this small: read once, for the digest and the packets alike. */
-async function probeSmall(file: Buffer): Promise<VideoFacts> {
-  const sha256 = createHash('sha256').update(file).digest('hex');
-  return { ...(await readFacts(new BufferSource(file))), bytes: file.length, sha256 };
-}
-
-async function probeLarge(path: string, bytes: number): Promise<VideoFacts> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
-  const facts = await readFacts(new FilePathSource(path, { maxCacheSize: cacheBytes }));
-  return { ...facts, bytes, sha256: hash.digest('hex') };
-}
-
-async function readFacts(source: Source): Promise<Omit<VideoFacts, 'bytes' | 'sha256'>> {
-  const input = new Input({ formats: [MP4, QTFF], source });
+  const input = new Input({ formats: [MP4, QTFF], source: new FilePathSource(path, { maxCacheSize: cacheBytes }) });
   try {
-    return await factsOf(input);
+    return { ...(await factsOf(input)), bytes, sha256: hash.digest('hex') };
   } catch (error) {
     if (error instanceof VideoFileError) throw error;
     throw new VideoFileError('the file cannot be read as a video', { cause: error });
@@ -86,20 +51,19 @@ async function factsOf(input: Input): Promise<Omit<VideoFacts, 'bytes' | 'sha256
     heightPx: await video.getDisplayHeight(),
     durationSeconds: picture.durationSeconds,
     framesPerSecond: picture.packets / picture.durationSeconds,
-    frames: picture.packets,
     hasAudio: audio !== null,
   };
 }
 
-/** Returns how many bytes hold the length of a unit, to read the packets with. */
+/** Returns how many bytes hold the length of a unit, to read the packets with: two bits of the configuration (`avcC`) say so. */
 async function checkDecodable(video: InputVideoTrack): Promise<number> {
   const codec = await video.getCodec();
   if (codec !== 'avc') throw new VideoFileError(`the picture is ${codec ?? 'of an unknown codec'}, not H.264`);
-  const config = await video.getDecoderConfig();
-  const description: unknown = config?.description;
-  const lengthBytes = nalLengthBytes(description);
-  if (lengthBytes === undefined) throw new VideoFileError('the picture has no decoder configuration');
-  return lengthBytes;
+  // Its own type is one of browsers, which Node's types do not have.
+  const description: unknown = (await video.getDecoderConfig())?.description;
+  if (!(description instanceof Uint8Array) || description[0] !== 1)
+    throw new VideoFileError('the picture has no decoder configuration');
+  return ((description[4] ?? 0) & 3) + 1;
 }
 
 type Packets = { readonly packets: number; readonly durationSeconds: number };
@@ -138,16 +102,4 @@ function beginsWithNalUnit(packet: Uint8Array, lengthBytes: number): boolean {
   const length = packet.subarray(0, lengthBytes).reduce((sum, byte) => sum * 256 + byte, 0);
   const forbidden = (packet[lengthBytes] ?? 0) >= 0x80;
   return length > 0 && length <= packet.length - lengthBytes && !forbidden;
-}
-
-/** How many bytes such a length has, as the decoder configuration (`avcC`, bytes) of the track says; undefined when it is none. */
-function nalLengthBytes(description: unknown): number | undefined {
-  const [version, , , , sizes] = bytesOf(description);
-  return version === 1 && sizes !== undefined ? (sizes & 3) + 1 : undefined;
-}
-
-/** mediabunny's own type for it is one of browsers, which Node's types do not have. */
-function bytesOf(source: unknown): Uint8Array {
-  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
-  return source instanceof ArrayBuffer ? new Uint8Array(source) : new Uint8Array();
 }

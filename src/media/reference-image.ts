@@ -1,14 +1,22 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import pLimit from 'p-limit';
 import type { FrameSize } from '../domain/frame-size.ts';
-import type { ImageFetch, ReferenceImage } from '../domain/ports.ts';
+import type { ReferenceImage } from '../domain/ports.ts';
 import { TaskFault } from '../domain/errors.ts';
+import type { FailCode } from '../domain/task.ts';
 import type { GuardedClient } from '../outbound/client.ts';
+import { createSlots } from '../outbound/limits.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { decodeImage, ImageRefusal } from './image-decode.ts';
-import { withDecodingSlot } from './decoding-slots.ts';
 
-/** The images become `image-0.jpg`, `image-1.jpg`, … in the folder. */
+export type ImageFetch = {
+  readonly urls: readonly string[];
+  /** An existing folder of this attempt. The images become `image-0.jpg`, `image-1.jpg`, … in it. */
+  readonly folder: string;
+  readonly signal: AbortSignal;
+};
+
 type FetchReferenceImages = ImageFetch & { readonly client: Pick<GuardedClient, 'download'> };
 
 /** The documented 30 MB, read as the larger of its two meanings. */
@@ -20,47 +28,34 @@ const headers = { accept: 'image/jpeg, image/png, image/webp' } as const;
 /** Images of one task that are fetched at the same time. */
 const maxParallel = 3;
 
+/** Images that are decoded at the same time in this process: each may need 300 MB at 6000 by 6000 px. None waits in memory. */
+const decoding = createSlots({ maxHeld: 2, maxWaiting: 1000, maxWaitMs: 10 * 60_000 });
+
 /**
  * Fetches, checks and re-encodes the reference images, in the order of `urls`. Throws `TaskFault` for the first bad
- * one and stops the others. An error that is no fault of an image is thrown unchanged and may be retried: the abort of
- * `signal`, a closing client or a busy host (`OutboundError`), a full disk, a decoder that took too long.
+ * one and stops the others; ends after the last fetch has ended, because the folder is deleted then. An error that is no fault
+ * of an image is thrown unchanged and may be retried: the abort of `signal`, a closing client, a busy host or decoder
+ * (`OutboundError`), a full disk, a decoder that took too long.
  */
 export async function fetchReferenceImages(request: FetchReferenceImages): Promise<readonly ReferenceImage[]> {
   const stop = new AbortController();
-  const onAbort = () => stop.abort(request.signal.reason);
-  request.signal.addEventListener('abort', onAbort, { once: true });
-  if (request.signal.aborted) onAbort();
+  const signal = AbortSignal.any([request.signal, stop.signal]);
+  const limited = pLimit(maxParallel);
+  const fetches = request.urls.map((url, index) => limited(() => fetchOne({ ...request, signal }, index, url)));
   try {
-    return await fetchAll({ ...request, signal: stop.signal }, () => stop.abort());
-  } finally {
-    request.signal.removeEventListener('abort', onAbort);
+    return await Promise.all(fetches);
+  } catch (error) {
+    stop.abort();
+    await Promise.allSettled(fetches);
+    throw error;
   }
-}
-
-/** Ends after the last fetch has ended, because the folder is deleted then. */
-async function fetchAll(request: FetchReferenceImages, stop: () => void): Promise<readonly ReferenceImage[]> {
-  const images = new Map<number, ReferenceImage>();
-  const failures: unknown[] = [];
-  const todo = request.urls.entries();
-  const fetchSome = async () => {
-    for (const [index, url] of todo) images.set(index, await fetchOne(request, index, url));
-  };
-  const fetchers = Array.from({ length: maxParallel }, () =>
-    fetchSome().catch((error: unknown) => {
-      failures.push(error);
-      stop();
-    }),
-  );
-  await Promise.all(fetchers);
-  if (failures.length > 0) throw failures[0];
-  return [...images].toSorted(([a], [b]) => a - b).map(([, image]) => image);
 }
 
 async function fetchOne(request: FetchReferenceImages, index: number, url: string): Promise<ReferenceImage> {
   const fetchedPath = join(request.folder, `image-${index}.fetched`);
   await download(request, index, url, fetchedPath);
   const path = join(request.folder, `image-${index}.jpg`);
-  const size = await withDecodingSlot(request.signal, () => reencode(index, fetchedPath, path));
+  const size = await decoding.hold('image', request.signal, () => reencode(index, fetchedPath, path));
   await rm(fetchedPath);
   return { path, ...size };
 }
@@ -97,11 +92,6 @@ async function reencode(index: number, fetchedPath: string, path: string): Promi
  * which addresses we refuse. `index` is that of the image in `input.imageUrls`, and `why` continues its name:
  * `is animated`.
  */
-function imageFault(
-  failCode: 'image_unreachable' | 'image_invalid',
-  index: number,
-  why: string,
-  cause?: unknown,
-): TaskFault {
+function imageFault(failCode: FailCode, index: number, why: string, cause?: unknown): TaskFault {
   return new TaskFault(failCode, `input.imageUrls[${index}] ${why}.`, { cause });
 }

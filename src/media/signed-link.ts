@@ -1,5 +1,4 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { PresentedLink, ResultStore } from '../domain/ports.ts';
 import type { Task } from '../domain/task.ts';
 
 export type LinkSignerOptions = {
@@ -7,38 +6,31 @@ export type LinkSignerOptions = {
   readonly secret: string;
   /** Base address of the service, without a slash at its end. */
   readonly publicUrl: string;
-  /** How long a link is good for; 24 hours by default. */
-  readonly linkLifeMs?: number | undefined;
   readonly now?: (() => number) | undefined;
 };
 
-export type LinkSigner = {
-  /** An absolute URL to `/media/<key>`, good from now on for the life of a link. */
-  sign(key: string): string;
-  /** The end of the link's life in Unix milliseconds, or undefined when it is altered, expired or for another key. */
-  verify(link: PresentedLink): number | undefined;
-};
+/** A link to the media route, as the client sent it. */
+export type PresentedLink = { readonly key: string; readonly expires: string; readonly signature: string };
 
-const dayMs = 24 * 60 * 60_000;
+export type LinkSigner = ReturnType<typeof createLinkSigner>;
+
+const linkLifeMs = 24 * 60 * 60_000;
 const purpose = 'videogen media links, version 1';
 
 /** Signs links to the media route: HMAC-SHA256 over key and expiry, in base64url. */
-export function createLinkSigner({
-  secret,
-  publicUrl,
-  linkLifeMs = dayMs,
-  now = Date.now,
-}: LinkSignerOptions): LinkSigner {
+export function createLinkSigner({ secret, publicUrl, now = Date.now }: LinkSignerOptions) {
   const signingKey = Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
   // No key holds a line feed, so the two parts cannot run into each other.
   const signatureOf = (key: string, expires: string) =>
     createHmac('sha256', signingKey).update(`${key}\n${expires}`).digest('base64url');
   return {
-    sign: (key) => {
+    /** An absolute URL to `/media/<key>`, good from now on for a day. */
+    sign: (key: string): string => {
       const expires = String(Math.floor((now() + linkLifeMs) / 1000));
       return `${publicUrl}/media/${key}?expires=${expires}&signature=${signatureOf(key, expires)}`;
     },
-    verify: ({ key, expires, signature }) => {
+    /** The end of the link's life in Unix milliseconds, or undefined when it is altered, expired or for another key. */
+    verify: ({ key, expires, signature }: PresentedLink): number | undefined => {
       if (!/^\d{1,12}$/.test(expires) || !sameText(signature, signatureOf(key, expires))) return undefined;
       const expiresAt = Number(expires) * 1000;
       return expiresAt > now() ? expiresAt : undefined;
@@ -53,7 +45,7 @@ function sameText(given: string, expected: string): boolean {
 }
 
 /** Fresh links to a task's video: empty until success, and again once the media has passed its retention. */
-export async function resultUrls(store: Pick<ResultStore, 'link'>, task: Task): Promise<readonly string[]> {
+export function resultUrls(store: { link(key: string): string }, task: Task): readonly string[] {
   if (task.result === undefined || task.mediaDeletedAt !== undefined) return [];
-  return [await store.link(task.result.videoKey)];
+  return [store.link(task.result.videoKey)];
 }

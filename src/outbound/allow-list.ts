@@ -59,29 +59,22 @@ function refuseMapped(entry: string, address: ipaddr.IPv4 | ipaddr.IPv6): void {
   if (address.range() === 'ipv4Mapped') throw new AllowListError(entry, 'is IPv4-mapped: write the IPv4 form');
 }
 
-const hostAndPort = /^(?<host>\[[0-9a-fA-F:.]+\]|[^\s:[\]@?#*\\]+)(?::(?<port>[0-9]{1,5}))?$/;
+const hostAndPort = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:[\]@?#*\\]+)(?::(?<port>[1-9][0-9]{0,4}))?$/;
 
 function parseHost(entry: string): AllowedHost | AllowedNetwork {
-  const parts = hostAndPort.exec(isIP(entry) === 6 ? `[${entry}]` : entry)?.groups;
-  const hostname = hostnameOf(parts?.['host']);
-  if (hostname === undefined) throw new AllowListError(entry, 'is not a host, an address or a network');
-  const port = portOf(entry, parts?.['port']);
+  const text = isIP(entry) === 6 ? `[${entry}]` : entry;
+  const hostname = hostnameOf(text);
+  if (hostname === '') throw new AllowListError(entry, 'is not a host or an address, with or without a port');
+  const digits = hostAndPort.exec(text)?.groups?.['port'];
+  const port = digits === undefined ? undefined : Number(digits);
   if (isIP(hostname) === 0) return { hostname, port };
   const address = ipaddr.parse(hostname);
   refuseMapped(entry, address);
   return { address, prefixBits: address.toByteArray().length * 8, port };
 }
 
-/** The form in which `URL` shows the same host, because that is what it is compared with. */
-function hostnameOf(host: string | undefined): string | undefined {
-  if (host === undefined || !URL.canParse(`http://${host}`)) return undefined;
-  const hostname = new URL(`http://${host}`).hostname.replace(/^\[|\]$|\.+$/g, '');
-  return hostname === '' ? undefined : hostname;
-}
-
-function portOf(entry: string, digits: string | undefined): number | undefined {
-  if (digits === undefined) return undefined;
-  const port = Number(digits);
-  if (port < 1 || port > 65_535) throw new AllowListError(entry, 'has a port outside 1 to 65535');
-  return port;
+/** The form in which `URL` shows the same host, because that is what it is compared with; empty for what is no host. */
+function hostnameOf(text: string): string {
+  if (!hostAndPort.test(text) || !URL.canParse(`http://${text}`)) return '';
+  return new URL(`http://${text}`).hostname.replace(/^\[|\]$|\.+$/g, '');
 }

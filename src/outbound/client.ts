@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { AllowList } from './allow-list.ts';
 import { type ConnectionPool, createConnectionPool, type PoolLimits } from './connection-pool.ts';
-import { chunksOf, exchange, type OutboundRequest } from './exchange.ts';
+import { chunksOf, exchange, type OutboundRequest, type Read } from './exchange.ts';
 import { literalRefusal, type OwnEndpoint, targetOf } from './guard.ts';
 import { checkedAddresses, createHostLookup, type HostLookup } from './host-lookup.ts';
 import { createSlots, withDeadline } from './limits.ts';
@@ -56,27 +56,18 @@ type Head = { readonly status: number; readonly headers: IncomingHttpHeaders };
 export type Answer = Head & { readonly body: Buffer };
 export type DownloadAnswer = Head & { readonly bytes: number };
 
-/** Every method throws `OutboundError` when there was no answer; a status of 404 or 500 is an answer. */
-export type GuardedClient = {
-  /** Follows redirects, each checked like the first address. The body is empty unless the status is 2xx. */
-  get(url: string, options: GetOptions): Promise<Answer>;
-  /** As `get`, but into a new file at `path`, so that many slow downloads cost no memory. Writes no file unless 2xx. */
-  download(url: string, path: string, options: GetOptions): Promise<DownloadAnswer>;
-  /** Follows no redirect: a 3xx is an answer. A status that came in time counts, whatever becomes of its body. */
-  post(url: string, options: PostOptions): Promise<Answer>;
-  /** Breaks off what is under way (`aborted`) and waits until it is gone; later calls are `aborted` too. */
-  close(): Promise<void>;
-};
-
-type Read<T> = (response: IncomingMessage) => Promise<T>;
+export type GuardedClient = ReturnType<typeof createGuardedClient>;
 
 type Unchecked = Omit<OutboundRequest, 'url' | 'addresses' | 'ca' | 'signal'> & { readonly url: string };
 
 /** One exchange with a URL that is checked, in a slot of its host. */
 type Send = <T>(request: Unchecked, signal: AbortSignal, read: Read<T>) => Promise<T>;
 
-/** The only way out to addresses that a client gave us. */
-export function createGuardedClient(options: GuardedClientOptions): GuardedClient {
+/**
+ * The only way out to addresses that a client gave us. Every method throws `OutboundError` when there was no answer; a status of
+ * 404 or 500 is an answer.
+ */
+export function createGuardedClient(options: GuardedClientOptions) {
   const pool = createConnectionPool(options.kept);
   const send = createSend(options, pool);
   const closing = new AbortController();
@@ -90,15 +81,19 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
     return await running.finally(() => underWay.delete(running));
   };
   return {
-    get: (url, limits) =>
+    /** Follows redirects, each checked like the first address. The body is empty unless the status is 2xx. */
+    get: (url: string, limits: GetOptions): Promise<Answer> =>
       run(limits, (signal) => follow(send, url, limits, signal, (response) => readAll(response, limits.maxBytes))),
-    download: (url, path, limits) =>
+    /** As `get`, but into a new file at `path`, so that many slow downloads cost no memory. Writes no file unless 2xx. */
+    download: (url: string, path: string, limits: GetOptions): Promise<DownloadAnswer> =>
       run(limits, (signal) => follow(send, url, limits, signal, (response) => save(response, path, limits.maxBytes))),
-    post: (url, { timeoutMs, signal: caller, maxResponseBytes, ...request }) =>
+    /** Follows no redirect: a 3xx is an answer. A status that came in time counts, whatever becomes of its body. */
+    post: (url: string, { timeoutMs, signal: caller, maxResponseBytes, ...request }: PostOptions): Promise<Answer> =>
       run({ timeoutMs, signal: caller }, (signal) =>
         send({ method: 'POST', url, ...request }, signal, (response) => readStart(response, maxResponseBytes)),
       ),
-    close: async () => {
+    /** Breaks off what is under way (`aborted`) and waits until it is gone; later calls are `aborted` too. */
+    close: async (): Promise<void> => {
       closing.abort();
       pool.close();
       await Promise.allSettled(underWay);
@@ -108,6 +103,7 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
 
 function createSend(options: GuardedClientOptions, pool: ConnectionPool): Send {
   const { allow, own = [], lookup = createHostLookup(allow), lookupTimeoutMs = 5000, ca } = options;
+  const guard = { allow, own, lookup, lookupTimeoutMs };
   const { maxPerHost = 16, maxWaitingPerHost = 64, maxWaitMs = 5000 } = options;
   const slots = createSlots({ maxHeld: maxPerHost, maxWaiting: maxWaitingPerHost, maxWaitMs });
   return async ({ url: text, headers, poolKey, ...request }, signal, read) => {
@@ -119,7 +115,7 @@ function createSend(options: GuardedClientOptions, pool: ConnectionPool): Send {
     if (url.hostname.endsWith('.')) url.hostname = target.hostname;
     // The look-up needs the slot too, for it asks a server of the same host.
     return await slots.hold(target.hostname, signal, async () => {
-      const addresses = await checkedAddresses(target, { allow, own, lookup, lookupTimeoutMs }, signal);
+      const addresses = await checkedAddresses(target, guard, signal);
       const sent = { ...request, url, headers: { 'user-agent': 'Videogen', ...headers }, addresses, ca, signal };
       return await exchange(pool, { ...sent, poolKey: poolKey && `${poolKey} ${url.origin}` }, read);
     });

@@ -14,16 +14,13 @@ export type PoolLimits = {
   readonly maxIdleMs: number;
 };
 
-/** Connections that stay open between exchanges. */
-export type ConnectionPool = {
-  agentFor(protocol: string): HttpAgent;
-  /** Closes the idle connections of a key that lead to none of these addresses, and answers when they are gone. */
-  retain(poolKey: string, addresses: readonly string[]): Promise<void>;
-  close(): void;
-};
+export type ConnectionPool = ReturnType<typeof createConnectionPool>;
 
-/** Node's agents keep the connections; the pool key, the bound over all keys and the watch over idle ones are ours. */
-export function createConnectionPool({ maxIdle = 128, maxIdleMs = 3_000 }: Partial<PoolLimits> = {}): ConnectionPool {
+/**
+ * Connections that stay open between exchanges. Node's agents keep them; the pool key, the bound over all keys and the watch over
+ * idle ones are ours.
+ */
+export function createConnectionPool({ maxIdle = 128, maxIdleMs = 3_000 }: Partial<PoolLimits> = {}) {
   const watches = new Map<Duplex, () => void>();
   /** A byte that arrives while nothing was asked closes a connection: it could pass as the answer to the next request. */
   const watch = (socket: Duplex) => {
@@ -56,8 +53,9 @@ export function createConnectionPool({ maxIdle = 128, maxIdleMs = 3_000 }: Parti
   // Without cached sessions, so that each connection has its certificate checked.
   const secure = pooled(new HttpsAgent({ keepAlive: true, timeout: maxIdleMs, maxCachedSessions: 0 }));
   return {
-    agentFor: (protocol) => (protocol === 'https:' ? secure : plain),
-    retain: async (poolKey, addresses) => {
+    agentFor: (protocol: string): HttpAgent => (protocol === 'https:' ? secure : plain),
+    /** Closes the idle connections of a key that lead to none of these addresses, and answers when they are gone. */
+    retain: async (poolKey: string, addresses: readonly string[]): Promise<void> => {
       const sockets = [plain, secure].flatMap(({ freeSockets }) => freeSockets[poolKey] ?? []);
       const unwanted = sockets.filter((socket) => !leadsToOneOf(addresses, socket));
       await Promise.all(unwanted.map((socket) => new Promise((resolve) => socket.once('close', resolve).destroy())));

@@ -18,7 +18,7 @@ export type OutboundRequest = {
   readonly signal: AbortSignal;
 };
 
-type Read<T> = (response: IncomingMessage) => Promise<T>;
+export type Read<T> = (response: IncomingMessage) => Promise<T>;
 
 /**
  * One request, whose connection is gone when `read` has answered, unless it is kept: then it had nothing more to say. The only

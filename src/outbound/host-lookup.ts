@@ -1,8 +1,8 @@
 import { lookup as askSystem, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import pTimeout from 'p-timeout';
 import type { AllowList } from './allow-list.ts';
 import { isAddressAllowed, isOwnEndpoint, type OwnEndpoint, type Target } from './guard.ts';
-import { withDeadline } from './limits.ts';
 import { OutboundError } from './outbound-error.ts';
 
 /** All addresses of a name; rejects when there are none. */
@@ -25,7 +25,8 @@ export async function checkedAddresses(target: Target, guard: Guard, signal: Abo
   for (const address of addresses) {
     const isRefused = !isAddressAllowed(address, target, guard.allow);
     if (isRefused) throw new OutboundError('blocked', `${hostname} leads to ${address}`);
-    const isOwn = await orAbort(isOwnEndpoint(address, port, guard.own), signal);
+    // A look-up through the system cannot be cancelled, only left alone.
+    const isOwn = await pTimeout(isOwnEndpoint(address, port, guard.own), { milliseconds: Infinity, signal });
     if (isOwn) throw new OutboundError('blocked', `${hostname} leads to port ${port} of our own server at ${address}`);
   }
   return addresses;
@@ -33,8 +34,7 @@ export async function checkedAddresses(target: Target, guard: Guard, signal: Abo
 
 async function addressesOf(hostname: string, guard: Guard, signal: AbortSignal): Promise<readonly string[]> {
   try {
-    const work = (inner: AbortSignal) => orAbort(guard.lookup(hostname, inner), inner);
-    const addresses = await withDeadline(guard.lookupTimeoutMs, [signal], work);
+    const addresses = await pTimeout(guard.lookup(hostname, signal), { milliseconds: guard.lookupTimeoutMs, signal });
     if (addresses.length === 0) throw new Error('no address');
     return addresses;
   } catch (error) {
@@ -43,15 +43,7 @@ async function addressesOf(hostname: string, guard: Guard, signal: AbortSignal):
   }
 }
 
-/** A look-up through the system cannot be cancelled, only left alone. */
-async function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return await new Promise<T>((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    work.then(resolve, reject);
-  });
-}
-
-/** Two tries of two seconds: within the five seconds that the guarded client grants to a look-up. */
+/** Two tries of two seconds: they end, unless the exchange ends them, soon after the time that a look-up may take. */
 const queryLimits = { timeout: 2000, tries: 2 } as const;
 
 /**

@@ -34,15 +34,12 @@ export type SlotLimits = {
   readonly maxWaitMs?: number;
 };
 
-export type Slots = {
-  /** Waits for a slot of the key and runs work in it. Throws `OutboundError` (`busy`), the signal's reason, or what work does. */
-  hold<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
-};
+export type Slots = ReturnType<typeof createSlots>;
 
 type Queue = { held: number; readonly waiting: Set<() => void> };
 
 /** One slow host or account may use up its own slots, never those of another. */
-export function createSlots({ maxHeld, maxWaiting = 0, maxWaitMs = 0 }: SlotLimits): Slots {
+export function createSlots({ maxHeld, maxWaiting = 0, maxWaitMs = 0 }: SlotLimits) {
   const queues = new Map<string, Queue>();
   // The slot passes straight to the caller that waited longest. Keys without callers are forgotten, for there are many.
   const release = (key: string, queue: Queue) => {
@@ -52,7 +49,8 @@ export function createSlots({ maxHeld, maxWaiting = 0, maxWaitMs = 0 }: SlotLimi
     if (queue.held === 0) queues.delete(key);
   };
   return {
-    hold: async (key, signal, work) => {
+    /** Waits for a slot of the key and runs work in it. Throws `OutboundError` (`busy`), the signal's reason, or what work does. */
+    hold: async <T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
       const queue = queues.get(key) ?? { held: 0, waiting: new Set() };
       queues.set(key, queue);
       if (queue.held < maxHeld) queue.held += 1;

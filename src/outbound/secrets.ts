@@ -29,12 +29,7 @@ export class SecretBoxError extends Error {
   override readonly name = 'SecretBoxError';
 }
 
-export type SecretBox = {
-  /** Text for the database: `v1.` and base64url of nonce, tag and ciphertext. Different at each call. */
-  seal(secret: string, accountId: string): string;
-  /** The secret again. Throws `SecretBoxError`. */
-  open(sealed: string, accountId: string): string;
-};
+export type SecretBox = ReturnType<typeof createSecretBox>;
 
 const version = 'v1.';
 /** Separates this use of VIDEOGEN_SECRET from all others, such as the signing of links. */
@@ -43,17 +38,19 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /** Keeps callback secrets unreadable in the database and bound to their account (AES-256-GCM, key by HKDF-SHA256). */
-export function createSecretBox(videogenSecret: string): SecretBox {
+export function createSecretBox(videogenSecret: string) {
   if (videogenSecret === '') throw new Error('VIDEOGEN_SECRET is empty');
   const key = Buffer.from(hkdfSync('sha256', videogenSecret, '', purpose, 32));
   return {
-    seal: (secret, accountId) => {
+    /** Text for the database: `v1.` and base64url of nonce, tag and ciphertext. Different at each call. */
+    seal: (secret: string, accountId: string): string => {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(accountId));
       const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
       return version + Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64url');
     },
-    open: (sealed, accountId) => open(key, sealed, accountId),
+    /** The secret again. Throws `SecretBoxError`. */
+    open: (sealed: string, accountId: string): string => open(key, sealed, accountId),
   };
 }
 

@@ -38,12 +38,9 @@ export type CallbackPosterDeps = {
   /** Attempts of one account at one host; fewer, so that its dead receiver leaves room for its healthy one. */
   readonly maxPerReceiver?: number;
   /** Headers that the callback's dialect wants beside ours; none without it. `secrets` as above. */
-  readonly dialectHeaders?: (callback: {
-    readonly taskId: string;
-    readonly dialect: Dialect;
-    readonly timestampSeconds: number;
-    readonly secrets: readonly string[];
-  }) => Readonly<Record<string, string>>;
+  readonly dialectHeaders?: (
+    callback: Pick<CallbackPost, 'taskId' | 'dialect'> & Pick<Webhook, 'timestampSeconds' | 'secrets'>,
+  ) => Readonly<Record<string, string>>;
   /** Told of every receiver that gave no status, with what clients must not know. */
   readonly onUnreachable?: (fault: { readonly taskId: string; readonly error: OutboundError }) => void;
   readonly now?: () => number;

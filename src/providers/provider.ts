@@ -33,7 +33,7 @@ export type Provider = {
    * Finds the job of an earlier `submit` whose answer was lost: its id, `not_created` when there certainly is none, or
    * `unknown` when the provider cannot tell; then nothing is submitted again, because a second job costs money.
    */
-  recover(request: GenerationRequest, signal: AbortSignal): Promise<RecoveredJob>;
+  recover(request: Omit<GenerationRequest, 'images' | 'workFolder'>, signal: AbortSignal): Promise<RecoveredJob>;
   /** Follows the job to its end. Called again, with the same id, after a crash. `report` takes the progress, 0 to 100. */
   follow(
     jobId: string,

@@ -2,7 +2,7 @@ import type { OwedCallback } from '../../activities/deps.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
 import { taskRecord } from '../domain/task-record.ts';
 import { translationOf } from '../dialects/dialect.ts';
-import type { ResultStore } from '../domain/ports.ts';
+import type { ResultStore } from '../media/folder-result-store.ts';
 import { resultUrls } from '../media/signed-link.ts';
 import type { SecretBox } from '../outbound/secrets.ts';
 import { createCallbackFinder } from '../stores/delivery-attempts.ts';
@@ -24,7 +24,7 @@ export function createOwedCallbacks(
     return {
       ...delivery,
       body: async () =>
-        translationOf(delivery.dialect).callbackBody(taskRecord(task, 0, await resultUrls(store, task)), models),
+        translationOf(delivery.dialect).callbackBody(taskRecord(task, 0, resultUrls(store, task)), models),
       secrets: () => callbackSecretsOf(db, box, delivery.accountId, secrets),
     };
   };

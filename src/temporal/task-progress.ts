@@ -2,8 +2,8 @@ import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
+import pTimeout from 'p-timeout';
 import type { Task } from '../domain/task.ts';
-import { withinMs } from '../domain/time-limit.ts';
 import { taskWorkflowId } from '../domain/task-queues.ts';
 import { within } from './connect.ts';
 
@@ -48,7 +48,8 @@ export function createTaskProgress(client: Client, now = () => performance.now()
     const ageMs = now() - figure.refreshedAt;
     if (ageMs >= sharedMs) figure.refresh ??= refreshed(taskId, figure);
     const isRecent = figure.progress !== undefined && ageMs < recentMs;
-    if (!isRecent && figure.refresh !== undefined) await withinMs(pollerWaitMs, figure.refresh, () => undefined);
+    if (!isRecent && figure.refresh !== undefined)
+      await pTimeout(figure.refresh, { milliseconds: pollerWaitMs, fallback: () => undefined });
     return figure.progress ?? 0;
   };
 }

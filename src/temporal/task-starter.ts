@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import pTimeout from 'p-timeout';
 import type { TaskToStart } from '../domain/ports.ts';
-import { withinMs } from '../domain/time-limit.ts';
 import { isUnavailable } from './connect.ts';
 
 export type TaskStarter<Task> = {
@@ -80,7 +80,7 @@ export function createTaskStarter<Task = TaskToStart>(
       isDraining = true;
       if (running === 0) return;
       const allTried = new Promise<void>((resolve) => (idle = resolve));
-      await withinMs(limitMs, allTried, () => undefined);
+      await pTimeout(allTried, { milliseconds: limitMs, fallback: () => undefined });
     },
   };
 }

@@ -382,12 +382,9 @@ for (const dies of [false, true]) {
     };
     const { param } = task;
     const request = { taskId, ...param, workFolder: folder, images: () => Promise.resolve([]) };
-    const opening = openProviderJob(
-      { ...world, providers: new Map([[frozen.name, frozen]]) },
-      task,
-      request,
-      AbortSignal.timeout(60_000),
-    );
+    const providers = new Map([[frozen.name, frozen]]);
+    const signal = AbortSignal.timeout(60_000);
+    const opening = openProviderJob({ ...world, providers }, { task, request, signal });
     await assert.rejects(opening, dies ? Killed : /given up/);
     if (dies) assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
     assert.deepEqual(
@@ -416,7 +413,8 @@ for (const end of ['success', 'fail', undefined] as const) {
       },
     };
     const providers = new Map([[frozen.name, frozen]]);
-    const opened = await openProviderJob({ ...world, providers }, task, request, AbortSignal.timeout(60_000));
+    const signal = AbortSignal.timeout(60_000);
+    const opened = await openProviderJob({ ...world, providers }, { task, request, signal });
     assert.equal(opened.jobId, jobId);
     const jobs = await listProviderJobs(database.db, taskId);
     assert.deepEqual(
@@ -444,8 +442,7 @@ test('what a failed task left in the store is deleted after an hour, and its rec
   const scrap = join(folder, 'scrap.mp4');
   await writeFile(scrap, 'x');
   const world = deps();
-  for (const key of [mediaKeysOf(taskId).staged, mediaKeysOf(taskId).video])
-    await world.media.put(key, scrap, 'video/mp4');
+  for (const key of [mediaKeysOf(taskId).staged, mediaKeysOf(taskId).video]) await world.media.put(key, scrap);
   await run(activities().deleteExpiredMedia);
   assert.equal(await world.media.fetchTo(mediaKeysOf(taskId).staged, join(folder, 'out')), true);
   await administer(`alter table tasks disable trigger final_tasks_never_change`);
@@ -473,7 +470,7 @@ test('what an attempt on a worker that was cut off leaves after that is deleted,
   const world = deps();
   const scrap = join(folder, 'scrap.mp4');
   await writeFile(scrap, 'x');
-  await world.media.put(mediaKeysOf(taskId).staged, scrap, 'video/mp4');
+  await world.media.put(mediaKeysOf(taskId).staged, scrap);
   await endedAgo(25 * 60);
   assert.equal((await run(activities().deleteExpiredMedia)).deleted, 0);
   await endedAgo(26 * 60 + 1);

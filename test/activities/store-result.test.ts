@@ -41,8 +41,8 @@ describe('storing a result', () => {
     const work = await mkdtemp(join(tmpdir(), 'videogen-staged-'));
     const { path, posterPath } = await copyInstantClip(work);
     if (changedPoster !== undefined) await writeFile(posterPath, changedPoster);
-    await deps.media.put(key, path, 'video/mp4');
-    await deps.media.put(posterKey, posterPath, 'image/jpeg');
+    await deps.media.put(key, path);
+    await deps.media.put(posterKey, posterPath);
     const files = { video: await readFile(path), poster: await readFile(posterPath) };
     await rm(work, { recursive: true });
     posters = 0;

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { shippedFfmpeg } from '../../src/media/ffmpeg-binary.ts';
-import { createFfmpeg, FfmpegError, frameCounter } from '../../src/media/ffmpeg.ts';
+import { createFfmpeg, FfmpegError } from '../../src/media/ffmpeg.ts';
 import { oldFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
 
 const ffmpeg = oldFfmpeg();
@@ -91,11 +91,4 @@ test('a file cannot make ffmpeg fetch an address', async (t) => {
 test('an explicit path that cannot be run is refused with a sentence that names it', () => {
   assert.throws(() => createFfmpeg({ path: '/nowhere/ffmpeg' }), /\/nowhere\/ffmpeg cannot be run/);
   assert.ok(shippedFfmpeg());
-});
-
-test('frames are counted from progress lines that arrive in pieces', () => {
-  const counts: number[] = [];
-  const read = frameCounter((frames) => counts.push(frames));
-  for (const chunk of ['fps=1\nfra', 'me=', '12\nframe= 3', '4\nprogress=end\n']) read(chunk);
-  assert.deepEqual(counts, [12, 34]);
 });

@@ -8,6 +8,7 @@ import { isPosterOf, makePoster } from '../../src/media/poster.ts';
 import { ffmpegOnPath, oldFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
 
 const ffmpeg = oldFfmpeg();
+const { signal } = new AbortController();
 
 test('the poster is a JPEG of the size of the video, taken at 40 % of it', async (t) => {
   const cwd = await temporaryFolder(t);
@@ -17,10 +18,10 @@ test('the poster is a JPEG of the size of the video, taken at 40 % of it', async
   await ffmpeg({
     args,
     cwd,
-    signal: new AbortController().signal,
+    signal,
   });
   const poster = join(cwd, 'poster.jpg');
-  await makePoster(ffmpeg, join(cwd, 'film.mp4'), poster);
+  await makePoster(ffmpeg, join(cwd, 'film.mp4'), poster, { durationSeconds: 5, signal });
   const image = sharp(await readFile(poster));
   const { format, width, height } = await image.metadata();
   assert.deepEqual([format, width, height], ['jpeg', 320, 180]);
@@ -36,9 +37,9 @@ test('the poster shows the colours that the video shows', async (t) => {
         .concat(['-vf', 'scale=out_color_matrix=bt709,format=yuv420p', '-colorspace', 'bt709'])
         .concat(['-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv', 'film.mp4']),
       cwd,
-      signal: new AbortController().signal,
+      signal,
     });
-    await makePoster(renderer, join(cwd, 'film.mp4'), poster);
+    await makePoster(renderer, join(cwd, 'film.mp4'), poster, { durationSeconds: 1, signal });
     const { channels } = await sharp(await readFile(poster)).stats();
     for (const [i, wanted] of [0x20, 0xa0, 0x40].entries()) {
       const found = channels[i]?.mean ?? Number.NaN;
@@ -50,7 +51,7 @@ test('the poster shows the colours that the video shows', async (t) => {
 test('a file that cannot be decoded gives no poster', async (t) => {
   const cwd = await temporaryFolder(t);
   await writeFile(join(cwd, 'film.mp4'), 'nothing of the kind');
-  const made = makePoster(ffmpeg, join(cwd, 'film.mp4'), join(cwd, 'poster.jpg'), { durationSeconds: 5 });
+  const made = makePoster(ffmpeg, join(cwd, 'film.mp4'), join(cwd, 'poster.jpg'), { durationSeconds: 5, signal });
   await assert.rejects(made, FfmpegError);
 });
 

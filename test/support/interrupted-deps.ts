@@ -31,7 +31,7 @@ export function interruptedDeps(deps: ActivityDeps, death: DeathPoint): { deps: 
     ...deps,
     db: { ...db, run: (statement, values) => call(statement.name, () => db.run(statement, values)) },
     media: {
-      put: (key, path, type) => call('put', () => media.put(key, path, type)),
+      put: (key, path) => call('put', () => media.put(key, path)),
       fetchTo: (key, path) => call('fetchTo', () => media.fetchTo(key, path)),
       move: (moves) => call('move', () => media.move(moves)),
       delete: (key) => call('delete', () => media.delete(key)),

@@ -23,11 +23,11 @@ export function withUpstream(deps: ActivityDeps, upstream: FakeUpstream): Activi
     ...deps,
     providers: new Map([[upstream.provider.name, upstream.provider]]),
     inspectVideo: () => Promise.resolve({ measured: madeUpMeasures, isPosterMade: true }),
-    media: { ...deps.media, put: (key, path, type) => putIfThere(deps, key, path, type) },
+    media: { ...deps.media, put: (key, path) => putIfThere(deps, key, path) },
   };
 }
 
 /** Nobody made a poster, since nothing was measured. */
-async function putIfThere(deps: ActivityDeps, key: string, path: string, type: string): Promise<void> {
-  if (type !== 'image/jpeg') await deps.media.put(key, path, type);
+async function putIfThere(deps: ActivityDeps, key: string, path: string): Promise<void> {
+  if (!key.endsWith('.jpg')) await deps.media.put(key, path);
 }

@@ -1,25 +1,23 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { keptPort } from '../../src/embedded/kept-port.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
-import { createEngine } from '../../src/temporal/engine.ts';
-import { createTaskStarter } from '../../src/temporal/task-starter.ts';
+import { createTask } from '../support/api.ts';
 import { startBusyLoops } from '../support/busy-machine.ts';
 import { createTestAccount, createTestEnvironment } from '../support/service.ts';
-import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { type Running, spawnEntryPoint } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // OVERLOAD_TASKS=1000 OVERLOAD_WORKERS=3 makes it the burst that once refunded most of its tasks; OVERLOAD_TEMPORAL names another
 // Temporal server, such as a production server.
 const tasks = Number(process.env['OVERLOAD_TASKS'] ?? 200);
+const apis = Number(process.env['OVERLOAD_APIS'] ?? 2);
 const workers = Number(process.env['OVERLOAD_WORKERS'] ?? 1);
 const busyLoops = Number(process.env['OVERLOAD_LOOPS'] ?? 4);
 const accounts = 20;
-const model = 'videogen-2.0-fast';
+const instantTask = { model: 'videogen-2.0-fast', input: { prompt: '[[instant]] a burst', duration: 4 } };
 const limitMs = tasks * 1_500 + 120_000;
 
 test(`on a saturated machine a burst of ${tasks} tasks from ${accounts} accounts succeeds to the last, however long it takes`, async () => {
@@ -29,26 +27,25 @@ test(`on a saturated machine a burst of ${tasks} tasks from ${accounts} accounts
   });
   const { db } = environment.database;
   const temporal = connectTemporal(environment.settings.temporal);
-  const engine = createEngine(temporal.client, taskQueuesOf(environment.settings.taskQueue));
-  const starter = createTaskStarter(engine.startTask, () => {});
-  const program = fileURLToPath(new URL('../../src/worker.js', import.meta.url));
-  const running: ChildProcess[] = [];
+  const running: Running[] = [];
   const machine = startBusyLoops(busyLoops);
   try {
-    for (let index = 0; index < workers; index += 1) {
-      running.push(spawn(process.execPath, [program], { env: environment.environment, stdio: 'inherit' }));
-    }
-    const startedAt = performance.now();
+    for (let index = 0; index < workers; index += 1) running.push(spawnEntryPoint('worker', environment.environment));
+    const baseUrls = await Promise.all(Array.from({ length: apis }, startApi));
     const own = await Promise.all(
       Array.from({ length: accounts }, () => createTestAccount(environment.database, 132 * tasks)),
     );
-    for (let index = 0; index < tasks; index += 1) {
-      const account = own[index % accounts];
-      assert.ok(account);
-      const { accountId } = account;
-      const taskId = await acceptTestTask(db, accountId, taskParam('[[instant]] a burst'));
-      starter.start({ taskId, accountId, model });
-    }
+    const startedAt = performance.now();
+    // All creates are under way at the same time. A busy database is waited for, so none is refused.
+    const answers = await Promise.all(
+      Array.from({ length: tasks }, async (_, index) => {
+        const [baseUrl, account] = [baseUrls[index % apis], own[index % accounts]];
+        assert.ok(baseUrl && account);
+        const { status } = await createTask({ baseUrl, key: account.key }, instantTask);
+        return status;
+      }),
+    );
+    assert.deepEqual([...new Set(answers)], [200]);
     await waitFor(
       'the last task',
       async () => ((await counts())['unfinished'] === undefined ? true : undefined),
@@ -60,12 +57,22 @@ test(`on a saturated machine a burst of ${tasks} tasks from ${accounts} accounts
     assert.deepEqual(await auditLedger(db), []);
   } finally {
     await machine.stop();
-    for (const worker of running) {
-      const exit = once(worker, 'exit');
-      if (worker.kill('SIGKILL')) await exit;
+    for (const { child } of running) {
+      const exit = once(child, 'exit');
+      if (child.kill('SIGKILL')) await exit;
     }
     await temporal.close();
     await environment.close();
+  }
+
+  async function startApi(): Promise<string> {
+    const port = await keptPort(undefined, undefined);
+    const baseUrl = `http://127.0.0.1:${port}`;
+    running.push(spawnEntryPoint('api', { ...environment.environment, PORT: String(port) }));
+    await waitFor(baseUrl, async () =>
+      (await fetch(`${baseUrl}/readyz`).catch(() => undefined))?.ok === true ? true : undefined,
+    );
+    return baseUrl;
   }
 
   /** Tasks by how they ended. */

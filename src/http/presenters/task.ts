@@ -51,11 +51,8 @@ export const taskRecordSchema = z
 
 /** The record of a task at this moment: a live one with the engine's progress, a finished one with fresh links. */
 export async function presentTask(deps: Pick<HttpDeps, 'progressOf' | 'resultStore'>, task: Task): Promise<TaskRecord> {
-  const [progress, urls] = await Promise.all([
-    isFinal(task.state) ? 0 : deps.progressOf(task),
-    resultUrls(deps.resultStore, task),
-  ]);
-  return taskRecord(task, progress, urls);
+  const progress = isFinal(task.state) ? 0 : await deps.progressOf(task);
+  return taskRecord(task, progress, resultUrls(deps.resultStore, task));
 }
 
 /** What cancelling a task answers. */

@@ -36,7 +36,7 @@ const downloadUrl = defineEndpoint({
     if (task === undefined || task.accountId !== caller.accountId) {
       throw invalidRequest([{ path: 'url', message: urlError }]);
     }
-    const [url] = await resultUrls(deps.resultStore, task);
+    const [url] = resultUrls(deps.resultStore, task);
     if (url === undefined) throw new HttpError('media_deleted');
     return url;
   },

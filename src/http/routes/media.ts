@@ -1,4 +1,4 @@
-import type { LinkedFile, ResultStore } from '../../domain/ports.ts';
+import type { LinkedFile, ResultStore } from '../../media/folder-result-store.ts';
 import { answer, type AppRouter, type Context } from '../context.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -7,12 +7,10 @@ import { sendFile } from '../server/send-file.ts';
 /** Any key: only a valid signature, and so only a key that we made, leads to a file. */
 const mediaPath = /^\/media\/.*$/s;
 
-/** `GET /media/<key>?expires=&signature=`: the files of a store whose links lead back to this service. Needs no API key. */
+/** `GET /media/<key>?expires=&signature=`: the files of the result store. Needs no API key. */
 export function mediaRoute(router: AppRouter, { resultStore, now = Date.now }: HttpDeps): void {
-  const { open } = resultStore;
-  if (open === undefined) return;
   router.get(mediaPath, async (ctx) => {
-    const file = linkedFile(ctx, open);
+    const file = linkedFile(ctx, resultStore);
     const { contentType, downloadName, linkExpiresAt } = file;
     ctx.set({
       ...openToAllSites,
@@ -39,10 +37,10 @@ const openToAllSites = {
 };
 
 /** Every invalid link gets the same refusal, for any fault and whether or not the file exists. */
-function linkedFile(ctx: Context, open: NonNullable<ResultStore['open']>): LinkedFile {
+function linkedFile(ctx: Context, store: ResultStore): LinkedFile {
   const query = new URLSearchParams(ctx.querystring);
   const [expires, signature] = [query.getAll('expires'), query.getAll('signature')];
-  const file = open({
+  const file = store.open({
     // Taken as it came, not decoded: a key needs no escapes, so a path with one is not a key.
     key: ctx.path.slice('/media/'.length),
     expires: expires.length === 1 ? (expires[0] ?? '') : '',

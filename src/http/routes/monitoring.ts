@@ -1,5 +1,5 @@
+import pTimeout from 'p-timeout';
 import { z } from 'zod';
-import { withinMs } from '../../domain/time-limit.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { HttpError } from '../errors.ts';
 
@@ -22,12 +22,9 @@ const readyz = defineEndpoint({
   failures: ['not_ready', 'database_unavailable', 'database_busy'],
   handler: async (_call, deps) => {
     if (deps.isLeaving?.() === true) throw new HttpError('not_ready', { data: { away: ['stopping'] } });
+    const isReady = deps.db.run({ name: 'ready', text: 'select 1 as one' }).then(() => true);
     // Probes give up after a few seconds themselves.
-    const isInTime = await withinMs(
-      3_000,
-      deps.db.run({ name: 'ready', text: 'select 1 as one' }).then(() => true),
-      () => false,
-    );
+    const isInTime = await pTimeout(isReady, { milliseconds: 3_000, fallback: () => false });
     if (!isInTime) throw new HttpError('not_ready', { data: { away: ['no answer in time'] } });
     return {};
   },

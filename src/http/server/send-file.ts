@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import send from 'send';
-import type { LinkedFile } from '../../domain/ports.ts';
+import type { LinkedFile } from '../../media/folder-result-store.ts';
 import type { Context } from '../context.ts';
 import { type ErrorCode, HttpError } from '../errors.ts';
 

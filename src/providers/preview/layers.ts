@@ -32,7 +32,8 @@ export async function writeStills(folder: string, stills: readonly Still[]): Pro
 const colours = 'scale=out_color_matrix=bt709:out_range=tv';
 
 /**
- * The filter graph that lays the layers over the first, which is as large as the frame, and gives `[finished]`. Colour is
+ * The filter graph that lays the layers over the first, which is as large as the frame, and gives `[film]`. Its end is
+ * set here: `-frames:v` would end the sound, too, at whatever moment the encoder had come to by then. Colour is
  * reduced at the end: `overlay` moves pictures of reduced colour by pairs of pixels, which is seen as a shiver.
  */
 export function layersGraph(layers: readonly Layer[], filmFrames: number): string {
@@ -42,7 +43,7 @@ export function layersGraph(layers: readonly Layer[], filmFrames: number): strin
     const end = time === undefined ? 'repeat' : 'pass';
     return `${layer};[laid${i - 1}][layer${i}]overlay=x='${x}':y='${y}':format=yuv444:eof_action=${end}[laid${i}]`;
   });
-  return [...chains, `[laid${layers.length - 1}]format=yuv420p,setsar=1[finished]`].join(';');
+  return [...chains, `[laid${layers.length - 1}]format=yuv420p,setsar=1,trim=end_frame=${filmFrames}[film]`].join(';');
 }
 
 function repeated(frames: number): string {

@@ -3,10 +3,7 @@ import pLimit from 'p-limit';
 import sharp from 'sharp';
 import type { FrameSize } from '../../domain/frame-size.ts';
 import type { ReferenceImage } from '../../domain/ports.ts';
-import { TaskFault } from '../../domain/errors.ts';
 import type { Layer, Still, Stretch } from './layers.ts';
-
-type Side = keyof FrameSize;
 
 /** Half a second, or a third of a shot where shots are short. */
 const longestFadeFrames = 12;
@@ -60,21 +57,17 @@ async function shotOf(image: ReferenceImage, frame: FrameSize, time: Stretch, is
 
 /** From bytes, never by path: the media room closes sharp's readers of files for the whole process. */
 async function cut(image: ReferenceImage, strip: FrameSize, scale: number): Promise<Still> {
-  const size = (side: Side) => Math.max(strip[side], Math.round(image[side] * scale));
-  const start = (side: Side) => {
+  const size = (side: keyof FrameSize) => Math.max(strip[side], Math.round(image[side] * scale));
+  const start = (side: keyof FrameSize) => {
     const spare = size(side) - strip[side];
     return Math.round(Math.max(0, Math.min(spare, middle[side] * size(side) - strip[side] / 2)));
   };
-  try {
-    const rgba = await sharp(await readFile(image.path))
-      .resize(size('widthPx'), size('heightPx'), { fit: 'fill' })
-      .extract({ left: start('widthPx'), top: start('heightPx'), width: strip.widthPx, height: strip.heightPx })
-      .toColourspace('srgb')
-      .ensureAlpha()
-      .raw()
-      .toBuffer();
-    return { ...strip, rgba };
-  } catch (cause) {
-    throw new TaskFault('image_invalid', 'A reference image cannot be read.', { cause });
-  }
+  const rgba = await sharp(await readFile(image.path))
+    .resize(size('widthPx'), size('heightPx'), { fit: 'fill' })
+    .extract({ left: start('widthPx'), top: start('heightPx'), width: strip.widthPx, height: strip.heightPx })
+    .toColourspace('srgb')
+    .ensureAlpha()
+    .raw()
+    .toBuffer();
+  return { ...strip, rgba };
 }

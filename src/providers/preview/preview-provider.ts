@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -5,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import type { Ffmpeg } from '../../domain/ports.ts';
 import { TaskFault } from '../../domain/errors.ts';
 import type { GeneratedVideo, GenerationRequest, Provider } from '../provider.ts';
-import { readFaults, type Faults } from './faults.ts';
-import { renderFilm, type Film } from './render-film.ts';
+import { readFaults } from './faults.ts';
+import { renderFilm } from './render-film.ts';
 
 export type PreviewDeps = {
   readonly ffmpeg: Ffmpeg;
@@ -21,66 +22,40 @@ type Report = (progress: number) => void;
  * is involved. The same request gives the same film, so a job needs no memory and can always be followed again.
  */
 export function createPreviewProvider(deps: PreviewDeps): Provider {
+  // Known from the task alone: whether a lost `submit` was ever made does not matter.
+  const jobIdOf = ({ taskId }: Pick<GenerationRequest, 'taskId'>) => `preview-${taskId}`;
   return {
     name: 'preview',
     isLocal: true,
-    submit: async (request, signal) => {
-      signal.throwIfAborted();
-      return jobIdOf(request);
-    },
+    submit: async (request) => jobIdOf(request),
     recover: async (request) => ({ kind: 'found', jobId: jobIdOf(request) }),
-    follow: (_jobId, request, report, signal) => follow(deps, request, rising(report), signal),
+    follow: (_jobId, request, report, signal) => follow(deps, request, report, signal),
     result: async () => undefined,
     cancel: async () => undefined,
   };
 }
 
-/** The id is known from the task alone: whether a lost `submit` was ever made does not matter. */
-function jobIdOf(request: GenerationRequest): string {
-  return `preview-${request.taskId}`;
-}
-
 async function follow(
-  deps: PreviewDeps,
+  { ffmpeg, faults: isObeyed }: PreviewDeps,
   request: GenerationRequest,
   report: Report,
   signal: AbortSignal,
 ): Promise<GeneratedVideo> {
   signal.throwIfAborted();
-  const { faults, title } = readFaults(request.input.prompt, deps.faults);
+  const { faults, slowSeconds, title } = readFaults(request.input.prompt, isObeyed);
   report(0);
-  await beSlow(faults.slowSeconds, report, signal);
-  if (faults.reject) throw new TaskFault('content_rejected', 'The prompt was rejected by the content policy.');
-  if (faults.hang) await untilAborted(signal);
+  await beSlow(slowSeconds, report, signal);
+  if (faults.has('reject')) throw new TaskFault('content_rejected', 'The prompt was rejected by the content policy.');
+  if (faults.has('crash')) throw new TaskFault('internal', 'The renderer stopped before the video was finished.');
+  // Bounded by the deadline of the task alone, which is what it is there to show.
+  if (faults.has('hang')) await once(signal, 'abort');
+  signal.throwIfAborted();
   const images = await request.images();
-  const video = faults.instant
+  const video = faults.has('instant')
     ? await copyInstantClip(request.workFolder)
-    : await render(deps, { ...request, title, images }, faults, report, signal);
+    : await renderFilm(ffmpeg, { ...request, title, images }, report, signal);
   report(100);
   return video;
-}
-
-async function render(
-  deps: PreviewDeps,
-  film: Film,
-  faults: Faults,
-  report: Report,
-  signal: AbortSignal,
-): Promise<GeneratedVideo> {
-  const renderer = new AbortController();
-  const onProgress = (share: number) => {
-    if (faults.crash && share > 0) renderer.abort(new Error('the renderer was killed because the prompt asked for it'));
-    report(100 * share);
-  };
-  const either = AbortSignal.any([signal, renderer.signal]);
-  try {
-    return await renderFilm(deps.ffmpeg, film, onProgress, either);
-  } catch (cause) {
-    signal.throwIfAborted();
-    if (cause instanceof TaskFault) throw cause;
-    const failMsg = 'The renderer stopped before the video was finished.';
-    throw new TaskFault('internal', failMsg, { retryable: !faults.crash, cause });
-  }
 }
 
 /**
@@ -101,21 +76,4 @@ async function beSlow(seconds: number, report: Report, signal: AbortSignal): Pro
     await delay(stepMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     report((90 * (passedMs + stepMs)) / (seconds * 1000));
   }
-}
-
-/** Bounded by the deadline of the task alone, which is what `[[hang]]` is there to show. */
-async function untilAborted(signal: AbortSignal): Promise<never> {
-  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  throw signal.reason;
-}
-
-/** Reports whole per cent, each once, never a smaller one after a larger. */
-function rising(report: Report): Report {
-  let last = -1;
-  return (progress) => {
-    const whole = Math.floor(Math.min(100, progress));
-    if (whole <= last) return;
-    last = whole;
-    report(whole);
-  };
 }

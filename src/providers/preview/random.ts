@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { TaskInput } from '../../domain/task.ts';
 
 /** A number from 0 to below 1, the next of a fixed sequence. */
@@ -6,14 +6,12 @@ export type Random = () => number;
 
 /** One digest per request: model and input decide the film, the task does not. */
 export function filmSeed(model: string, input: TaskInput): string {
-  const { prompt, resolution, duration, ratio, generateAudio, imageUrls } = input;
-  const words = [model, prompt, resolution, duration, ratio, generateAudio, imageUrls];
-  return createHash('sha256').update(JSON.stringify(words)).digest('hex');
+  return hash('sha256', JSON.stringify([model, input]));
 }
 
 /** The sequence of a seed and a purpose; each purpose has its own, so that one part may change without the others. */
 export function createRandom(seed: string, purpose: string): Random {
-  let state = createHash('sha256').update(`${seed}/${purpose}`).digest().readUInt32LE(0);
+  let state = hash('sha256', `${seed}/${purpose}`, 'buffer').readUInt32LE(0);
   // Mulberry32: 32 bits of state are plenty for choosing colours and notes.
   return () => {
     state = (state + 0x6d2b79f5) | 0;

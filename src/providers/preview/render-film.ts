@@ -2,9 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { frameSize } from '../../domain/frame-size.ts';
 import type { Ffmpeg, ReferenceImage } from '../../domain/ports.ts';
-import type { TaskInput } from '../../domain/task.ts';
-import type { GeneratedVideo } from '../provider.ts';
-import { encoderArguments, outputGraph, posterArguments } from './encoding.ts';
+import type { GeneratedVideo, GenerationRequest } from '../provider.ts';
 import { framesPerSecond, layersGraph, writeStills, type Layer } from './layers.ts';
 import { photographs } from './photographs.ts';
 import { createRandom, filmSeed } from './random.ts';
@@ -13,26 +11,38 @@ import { scene } from './scenes/scenes.ts';
 import { samplesPerSecond, soundtrack } from './soundtrack.ts';
 import { titleLayers } from './titles/title-layers.ts';
 
-/** What a film is made from. */
-export type Film = {
-  readonly model: string;
-  readonly input: TaskInput;
-  /** What of the prompt is to be shown. */
+/** Three threads suit two cores and give the same bytes on any number of them. */
+const encodedPicture = ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '20', '-profile:v', 'high'].concat(
+  ['-pix_fmt', 'yuv420p', '-r', `${framesPerSecond}`, '-g', '48', '-threads', '3', '-flags:v', '+bitexact'],
+  ['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv'],
+);
+const encodedSound = ['-c:a', 'aac', '-b:a', '160k', '-ar', '48000', '-ac', '2', '-flags:a', '+bitexact'];
+
+/** The index comes first, so that the film plays while it loads; nothing tells when or with what it was made. */
+const container = ['-f', 'mp4', '-movflags', '+faststart', '-map_metadata', '-1', '-fflags', '+bitexact'];
+
+/** How `[film]`, and the sound of the given input, become the file. */
+export function encoderArguments(withSound: boolean, soundInput: number): string[] {
+  const sound = withSound ? ['-map', `${soundInput}:a`, ...encodedSound] : ['-an'];
+  return ['-map', '[film]', ...encodedPicture, ...sound, ...container];
+}
+
+/** What a film is made from; `title` is what of the prompt is to be shown. */
+export type Film = Pick<GenerationRequest, 'model' | 'input' | 'workFolder'> & {
   readonly title: string;
   readonly images: readonly ReferenceImage[];
-  readonly workFolder: string;
 };
 
 /**
- * Renders the film into the work folder, and its poster in the same run: exactly 24 frames for each second, H.264, with AAC
- * sound when the request wants it. `onProgress` takes the share that is done, 0 to 1. Rejects as the renderer does.
+ * Renders the film into the work folder: exactly 24 frames for each second, H.264, with AAC sound when the request wants it.
+ * `report` takes the progress, 0 to 100. Rejects as the renderer does.
  */
 export async function renderFilm(
   ffmpeg: Ffmpeg,
   { model, input, title, images, workFolder }: Film,
-  onProgress: (share: number) => void,
+  report: (progress: number) => void,
   signal: AbortSignal,
-): Promise<Required<GeneratedVideo>> {
+): Promise<GeneratedVideo> {
   const filmFrames = input.duration * framesPerSecond;
   const frame = frameSize(input.ratio, images[0]);
   const seed = filmSeed(model, input);
@@ -47,15 +57,14 @@ export async function renderFilm(
   const layers: readonly Layer[] = [...picture, ...titles];
   const stills = await writeStills(workFolder, layers);
   signal.throwIfAborted();
+  const encoded = encoderArguments(input.generateAudio, layers.length);
   await ffmpeg({
-    args: [...stills, ...sound, '-filter_complex', `${layersGraph(layers, filmFrames)};${outputGraph(filmFrames)}`]
-      .concat(encoderArguments(input.generateAudio, layers.length), 'video.mp4')
-      .concat(posterArguments, 'poster.jpg'),
+    args: [...stills, ...sound, '-filter_complex', layersGraph(layers, filmFrames), ...encoded, 'video.mp4'],
     cwd: workFolder,
     signal,
-    onFrame: (frames) => onProgress(Math.min(1, frames / filmFrames)),
+    onFrame: (frames) => report(Math.min(100, (100 * frames) / filmFrames)),
   });
-  return { path: join(workFolder, 'video.mp4'), posterPath: join(workFolder, 'poster.jpg') };
+  return { path: join(workFolder, 'video.mp4') };
 }
 
 async function writeSound(folder: string, seed: string, seconds: number): Promise<string[]> {

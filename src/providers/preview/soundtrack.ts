@@ -39,9 +39,8 @@ function composed(random: Random, durationSeconds: number): Note[] {
   const scale = choose<readonly number[]>(random, scales);
   const rootHz = 262 * 2 ** (Math.floor(between(random, -3, 5)) / 12);
   const beat = 60 / between(random, 72, 96);
-  const hzOf = (step: number) => {
-    return rootHz * 2 ** (Math.floor(step / scale.length) + (scale[step % scale.length] ?? 0) / 12);
-  };
+  const hzOf = (step: number) =>
+    rootHz * 2 ** (Math.floor(step / scale.length) + (scale[step % scale.length] ?? 0) / 12);
   return Array.from({ length: Math.ceil(durationSeconds / (4 * beat)) }, (_, bar) => {
     const [step, at] = [steps[bar % steps.length] ?? 0, bar * 4 * beat];
     const long = { at, attack: 0.5, hold: 4 * beat - 0.3, fall: 0.7 };

@@ -9,6 +9,7 @@ import { shippedFfmpeg } from '../../../src/media/ffmpeg-binary.ts';
 import type { Ffmpeg, ReferenceImage } from '../../../src/domain/ports.ts';
 import { createFfmpeg } from '../../../src/media/ffmpeg.ts';
 import { sharp } from '../../../src/media/image-library.ts';
+import { probeVideo } from '../../../src/media/probe-video.ts';
 import type { GenerationRequest } from '../../../src/providers/provider.ts';
 
 /** The oldest ffmpeg that must do, which npm always brings along. */
@@ -32,6 +33,12 @@ export async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'preview-test-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Pictures in a film. */
+export async function framesOf(path: string): Promise<number> {
+  const { durationSeconds, framesPerSecond } = await probeVideo(path);
+  return Math.round(durationSeconds * framesPerSecond);
 }
 
 export function taskInput(changes: Partial<TaskInput> = {}): TaskInput {

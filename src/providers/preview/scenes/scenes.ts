@@ -149,13 +149,8 @@ function clouds(request: SceneRequest, direction: number): Drawing {
   const band = strip(request, 2 * direction, 0.06, ({ widthPx }) => {
     const puffs = Array.from({ length: (6 * widthPx) / heightPx }, () => {
       const [x, y] = [random() * widthPx, between(random, 0.06, 0.38) * heightPx];
-      return ellipse(
-        x,
-        y,
-        between(random, 0.16, 0.4) * heightPx,
-        between(random, 0.012, 0.035) * heightPx,
-        'url(#cloud)',
-      );
+      const [halfWidth, halfHeight] = [between(random, 0.16, 0.4) * heightPx, between(random, 0.012, 0.035) * heightPx];
+      return ellipse(x, y, halfWidth, halfHeight, 'url(#cloud)');
     });
     return gradient('radial', 'cloud', ...stops) + puffs.join('');
   });

@@ -16,6 +16,7 @@ const fontFiles = { Bold: '700Bold/Inter_700Bold.ttf', Medium: '500Medium/Inter_
 /**
  * A text in white, no larger than its ink, broken into lines of the width where one is given. The font is Inter, which npm
  * ships under the Open Font License; characters that it lacks come from the fonts of the machine, as boxes where none has them.
+ * A text without ink is drawn as nothing.
  */
 export async function drawnText(text: string, lettering: Lettering, sizePx: number, width?: number): Promise<Still> {
   const { weight, trackingEm = 0, align = 'left' } = lettering;
@@ -28,8 +29,12 @@ export async function drawnText(text: string, lettering: Lettering, sizePx: numb
     rgba: true,
     align,
     wrap: 'word-char',
+    ...(width !== undefined && { width }),
   };
-  return stillOf(sharp({ text: width === undefined ? options : { ...options, width } }));
+  return stillOf(sharp({ text: options })).catch((error: unknown) => {
+    if (!(error instanceof Error && error.message.includes('no text to render'))) throw error;
+    return { widthPx: 1, heightPx: 1, rgba: Buffer.alloc(4) };
+  });
 }
 
 /** Pango reads markup, and a text is none. */

@@ -17,7 +17,7 @@ const leadFrames = Math.round(0.3 * framesPerSecond);
 export function titleCards(text: string, filmFrames: number): TitleCard[] {
   const most = Math.max(1, Math.floor(filmFrames / framesPerSecond / leastSeconds));
   const texts: string[] = [];
-  let rest = text.replace(inklessStart, '');
+  let rest = text;
   while (rest !== '' && texts.length < most) {
     const [next, after] = takeCard(rest);
     texts.push(after !== '' && texts.length === most - 1 ? `${next.replace(/[\p{P}\s]+$/u, '')}…` : next);
@@ -39,8 +39,5 @@ function takeCard(text: string): [card: string, rest: string] {
   });
   const end = ends.find((one) => one > room.length / 2) ?? characters.slice(0, mostCharacters).join('').length;
   const card = room.slice(0, end);
-  return [card.replace(/[\s,;:—–]+$/u, '') || card, text.slice(end).replace(inklessStart, '')];
+  return [card.replace(/[\s,;:—–]+$/u, '') || card, text.slice(end).trimStart()];
 }
-
-/** A title of nothing else cannot be drawn. */
-const inklessStart = /^[\s\p{Join_Control}\p{Variation_Selector}]+/u;

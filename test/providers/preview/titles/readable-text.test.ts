@@ -17,18 +17,6 @@ test('a text that says nothing is empty', async () => {
     assert.deepEqual(await readableText(text), { text: '', isWhole: true });
 });
 
-/** An empty braille cell, a mark, a note without a head; a variation selector, a tag and one to be ignored; what joins. */
-const withoutInk = ['\u2800', '\u034f', '\u{1d159}', '\u{e0100}', '\u{e0041}', '\u{e0fff}', '\u200d', '\ufe0f'];
-
-test('a character without ink is a space or nothing, and no fault, whether or not a font has it', async () => {
-  for (const character of withoutInk) {
-    const { text } = await readableText(`hello ${character} world`);
-    assert.match(text, /^hello (?:\p{Join_Control}|\p{Variation_Selector})? ?world$/u);
-    assert.equal((await readableText(character.repeat(9))).text, '');
-  }
-  assert.deepEqual(await readableText('a\u034fb'), { text: 'ab', isWhole: true });
-});
-
 test('no more is looked at than is ever shown', async () => {
   const { text } = await readableText('word '.repeat(1000));
   assert.ok(text.length < 650 && text.endsWith('…'));

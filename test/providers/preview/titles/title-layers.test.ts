@@ -48,6 +48,16 @@ test('a prompt without a word gives the name of the model', async () => {
   assert.deepEqual(dot, named);
 });
 
+/** An empty braille cell, a mark, a note without a head; a variation selector, a tag and one to be ignored; what joins. */
+const withoutInk = ['\u2800', '\u034f', '\u{1d159}', '\u{e0100}', '\u{e0041}', '\u{e0fff}', '\u200d', '\ufe0f'];
+
+test('a character without ink is no fault, alone or between words, whether or not a font has it', async () => {
+  for (const character of withoutInk) {
+    assert.ok((await layersOf(character.repeat(9), frameSizes['1:1'])).titles.length > 0);
+    assert.ok((await inkOf(`hello ${character} world`)) > 0.8 * (await inkOf('hello world')), character);
+  }
+});
+
 test('a prompt that breaks where nothing has ink has its titles, too', async () => {
   const joiner = '\u200d';
   const prompts = [`hello ${joiner.repeat(500)}`, `hello${` ${joiner}`.repeat(300)}`, `${joiner.repeat(700)}x`];
