@@ -9,7 +9,6 @@ import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';
 import type { Provider } from '../src/providers/provider.ts';
 import type { Database } from '../src/stores/database.ts';
 import type { Delivery } from '../src/stores/deliveries.ts';
-import type { MadeAttempt } from '../src/stores/delivery-attempts.ts';
 
 /** The callback owed for a task; its body and secrets are made when they are needed. */
 export type OwedCallback = Pick<Delivery, 'state' | 'round'> & Omit<CallbackPost, 'signal'>;
@@ -27,7 +26,6 @@ export type ActivityDeps = {
   /** Undefined while the task runs, or when it was created without a callback. */
   readonly findCallback: (taskId: string) => Promise<OwedCallback | undefined>;
   readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;
-  readonly recordAttempt: (made: MadeAttempt) => Promise<void>;
   readonly engine: Omit<Engine, 'redeliver'>;
   /** A folder on a local disk for files that live as long as one attempt. */
   readonly workFolder: string;

@@ -24,7 +24,7 @@ export function createGenerateVideo(deps: ActivityDeps) {
   return ({ taskId, deadlineMs }: { taskId: string; deadlineMs: number }): Promise<StagedVideo> =>
     withActivityFailures(async () => {
       const localProviders = [...deps.providers.values()].filter(({ isLocal }) => isLocal).map(({ name }) => name);
-      const task = await startGeneration(deps.db, taskId, { deadlineMs, localProviders });
+      const task = await startGeneration(deps.db, taskId, deadlineMs, localProviders);
       if (task === undefined) throw new TaskFault('internal', 'The task has already ended.');
       return withWorkFolder(deps.workFolder, taskId, (workFolder) => generate(deps, task, workFolder));
     });

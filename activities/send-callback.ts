@@ -3,7 +3,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/domain/callback.ts';
 import { OutboundError } from '../src/outbound/outbound-error.ts';
 import type { CallbackAnswer } from '../src/outbound/webhook.ts';
-import type { AttemptVerdict } from '../src/stores/delivery-attempts.ts';
+import { type MadeAttempt, recordDeliveryAttempt } from '../src/stores/deliveries.ts';
 import type { ActivityDeps } from './deps.ts';
 
 export type CallbackAttempt =
@@ -32,7 +32,7 @@ export function createSendCallback(deps: ActivityDeps) {
     const signal = Context.current().cancellationSignal;
     const attempt = await deps.postCallback({ ...delivery, signal }).catch(retryWhenBusy);
     const outcome = judge(attempt, nextPauseMs);
-    await deps.recordAttempt({
+    await recordDeliveryAttempt(deps.db, {
       delivery,
       attempt,
       verdict: verdict(attempt, outcome, isLast ? undefined : nextPauseMs),
@@ -68,7 +68,7 @@ function verdict(
   { startedAt, retryAfterMs }: CallbackAnswer,
   { kind }: CallbackAttempt,
   nextPauseMs: number | undefined,
-): AttemptVerdict {
+): MadeAttempt['verdict'] {
   const latestEnd = startedAt + callbackTimeoutMs;
   if (kind !== 'failed' || nextPauseMs === undefined) return { state: kind, dueAt: latestEnd };
   return { state: 'pending', dueAt: latestEnd + callbackPauseMs(nextPauseMs, retryAfterMs) };

@@ -10,7 +10,7 @@ import type { Settings } from '../roles/settings.ts';
 import { createAccount } from '../stores/accounts.ts';
 import { createApiKey } from '../stores/keys.ts';
 import type { Database } from '../stores/database.ts';
-import { listLedger } from '../stores/credits.ts';
+import { readBooks } from '../stores/credits.ts';
 import { type DemoReceiver, startDemoReceiver } from './demo-receiver.ts';
 import { type GenerationOptions, withRequestBody } from './generation-options.ts';
 import { saveVideo } from './local-files.ts';
@@ -89,10 +89,7 @@ async function showSuccess(stage: Stage, prompt: string, options: GenerationOpti
 async function showRefund(stage: Stage): Promise<TaskRecord> {
   const { story } = stage;
   story.step('Now a task that must fail, to show a refund: its reference image does not exist (404)');
-  const [{ balanceAfter: before } = { balanceAfter: 0 }] = await listLedger(stage.db, {
-    accountId: stage.accountId,
-    limit: 1,
-  });
+  const { balance: before } = await readBooks(stage.db, { accountId: stage.accountId, limit: 1 });
   const imageUrls = [`${stage.receiver.url}/no-such-image.png`];
   const record = await runTask(stage, { model: 'videogen-2.0-fast', input: { prompt: 'never made', imageUrls } });
   if (record.state !== 'fail' || record.failCode !== 'image_unreachable') {
@@ -132,13 +129,12 @@ async function showCallback(stage: Stage, record: TaskRecord): Promise<void> {
 }
 
 async function expectBalance({ db, accountId }: Stage, expected: number): Promise<void> {
-  const [newest] = await listLedger(db, { accountId, limit: 1 });
-  if (newest?.balanceAfter !== expected)
-    throw new CommandError(`The balance is ${newest?.balanceAfter}, not ${expected}.`);
+  const { balance } = await readBooks(db, { accountId, limit: 1 });
+  if (balance !== expected) throw new CommandError(`The balance is ${balance}, not ${expected}.`);
 }
 
 async function showLedger({ db, accountId, story }: Stage): Promise<void> {
-  const entries = await listLedger(db, { accountId, limit: 10 });
+  const { entries } = await readBooks(db, { accountId, limit: 10 });
   const lines = entries
     .toReversed()
     .map(({ kind, amount, balanceAfter, taskId }) =>

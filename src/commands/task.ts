@@ -7,7 +7,7 @@ import { type Task, type TaskState, taskStates } from '../domain/task.ts';
 import { readPort } from '../embedded/kept-port.ts';
 import { cancelTaskAs, findTask } from '../stores/tasks.ts';
 import { maxReasonLength } from '../stores/prices.ts';
-import { listTasks, listTasksOfAll, readTaskDetail } from '../stores/task-list.ts';
+import { listTasks, readTaskDetail } from '../stores/task-list.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
 import { id, textUpTo, wholeNumber } from './arguments.ts';
 import { CommandError } from './output.ts';
@@ -31,9 +31,7 @@ function addList(task: Command, run: RunOnDatabase): void {
     .option('--limit <n>', 'how many at most', wholeNumber(1, 1000), 20);
   command.action(
     run(async ({ db }, { account: accountId, ...filter }: ListOptions) => {
-      const found = await (accountId === undefined
-        ? listTasksOfAll(db, filter)
-        : listTasks(db, { accountId, ...filter }));
+      const found = await listTasks(db, { accountId, ...filter });
       return {
         json: { tasks: found.map((one) => ({ accountId: one.accountId, ...taskRecord(one, 0, []) })) },
         lines: found.length === 0 ? ['No tasks.'] : found.map(taskLine),

@@ -20,7 +20,7 @@ export type PriceSchedule = {
 };
 
 /**
- * Credits for a second of video, for a task created at an instant (Unix milliseconds). src/stores/accept-task.ts charges by
+ * Credits for a second of video, for a task created at an instant (Unix milliseconds). src/stores/accept-statement.ts charges by
  * the same rule in SQL. Throws when no price has begun, which the loader of the catalogue refuses.
  */
 export function priceAt({ own, general, listed }: PriceSchedule, atMs: number): number {

@@ -4,7 +4,7 @@ import type { Rate } from '../domain/rate-limit.ts';
 import type { ParsedTaskRequest } from '../domain/task-request.ts';
 import type { Task } from '../domain/task.ts';
 import type { ResultStore } from '../media/folder-result-store.ts';
-import type { Acceptance, NewTask } from '../stores/accept-task.ts';
+import type { Acceptance, NewTask } from '../stores/acceptance.ts';
 import type { Database } from '../stores/database.ts';
 import { type BadKeys, type RateLimiter } from './limits/rate-limits.ts';
 import type { TaskWaiters } from './tasks/long-poll.ts';

@@ -8,17 +8,9 @@ import {
 } from '../stores/callback-secrets.ts';
 import type { Database } from '../stores/database.ts';
 
-/**
- * The secrets that sign an account's callbacks today, the current one first. The first is made on first use. A caller that
- * has just read the account's secrets passes them as `known`.
- */
-export async function callbackSecretsOf(
-  db: Database,
-  box: SecretBox,
-  accountId: string,
-  known?: readonly SealedSecret[],
-): Promise<readonly string[]> {
-  const existing = known ?? (await listCallbackSecrets(db, accountId));
+/** The secrets that sign an account's callbacks today, the current one first. The first is made on first use. */
+export async function callbackSecretsOf(db: Database, box: SecretBox, accountId: string): Promise<readonly string[]> {
+  const existing = await listCallbackSecrets(db, accountId);
   if (existing.some(isCurrent)) return openAll(existing, box, accountId);
   await createFirstCallbackSecret(db, accountId, box.seal(newCallbackSecret(), accountId));
   return openAll(await listCallbackSecrets(db, accountId), box, accountId);

@@ -5,8 +5,9 @@ import { translationOf } from '../dialects/dialect.ts';
 import type { ResultStore } from '../media/folder-result-store.ts';
 import { resultUrls } from '../media/signed-link.ts';
 import type { SecretBox } from '../outbound/secrets.ts';
-import { createCallbackFinder } from '../stores/delivery-attempts.ts';
 import type { Database } from '../stores/database.ts';
+import { findDelivery } from '../stores/deliveries.ts';
+import { findTask } from '../stores/tasks.ts';
 import { callbackSecretsOf } from './account-secrets.ts';
 
 /** Finds the callback owed for a task. Its body has links signed for this very attempt; its secrets are those valid now. */
@@ -16,16 +17,14 @@ export function createOwedCallbacks(
   store: ResultStore,
   models: ModelCatalogue,
 ): (taskId: string) => Promise<OwedCallback | undefined> {
-  const find = createCallbackFinder(db);
   return async (taskId) => {
-    const found = await find(taskId);
-    if (found === undefined) return undefined;
-    const { delivery, task, secrets } = found;
+    const [delivery, task] = [await findDelivery(db, taskId), await findTask(db, taskId)];
+    if (delivery === undefined || task === undefined) return undefined;
     return {
       ...delivery,
       body: async () =>
         translationOf(delivery.dialect).callbackBody(taskRecord(task, 0, resultUrls(store, task)), models),
-      secrets: () => callbackSecretsOf(db, box, delivery.accountId, secrets),
+      secrets: () => callbackSecretsOf(db, box, delivery.accountId),
     };
   };
 }

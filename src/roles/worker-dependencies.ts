@@ -14,7 +14,6 @@ import { createCallbackPoster } from '../outbound/webhook.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
 import type { Provider } from '../providers/provider.ts';
-import { createAttemptRecorder } from '../stores/delivery-attempts.ts';
 import { createDatabase } from '../stores/database.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
@@ -63,7 +62,6 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
       dialectHeaders: ({ dialect, ...callback }) => translationOf(dialect).callbackHeaders(callback),
     }),
     findCallback: createOwedCallbacks(db, box, media, models),
-    recordAttempt: createAttemptRecorder(db),
     engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     workFolder: settings.workFolder,
     retentionMs: settings.retentionMs,

@@ -1,5 +1,5 @@
-import { type Account, accountColumns, accountFromRow, type AccountRow } from './accounts.ts';
-import type { Database, Statement } from './database.ts';
+import { type Account, accountColumns } from './accounts.ts';
+import { type Database, readRows } from './database.ts';
 
 /** So many of each, at most `countLimit`: an account with millions of tasks is not counted through. */
 export type AccountCounts = {
@@ -46,32 +46,27 @@ export type AccountFilter = {
   readonly limit: number;
 };
 
-/** Accounts by name, at most `limit`. */
-export async function listAccounts(db: Database, filter: AccountFilter): Promise<readonly Account[]> {
-  const { prefix = '', suspended, after, limit } = filter;
-  const statement = suspended === undefined ? selectAccounts : suspended ? selectSuspended : selectNotSuspended;
-  const rows = await db.run<AccountRow>(statement, [prefix, after, limit]);
-  return rows.map(accountFromRow);
-}
-
 /**
  * Names are compared byte by byte, in which order a prefix is a range: up to the last code point there is. Where the page
  * begins is one row to compare with, of the cursor or of the prefix, as in `listTasks`; a cursor may be of another search.
  */
-function listStatement(name: string, condition: string): Statement {
-  return {
-    name: `list-accounts-${name}`,
-    text: `
+const selectAccounts = {
+  name: 'list-accounts',
+  plannedAnew: true,
+  text: `
 select ${accountColumns} from accounts
-where ${condition} and lower(name) collate "C" < lower($1) || chr(1114111)
+where ($4::boolean is null or suspended_at is not null = $4) and lower(name) collate "C" < lower($1) || chr(1114111)
   and (lower(name) collate "C", id) > (
     case when $2::uuid is null then lower($1) else (select lower(name) from accounts where id = $2) end collate "C",
     coalesce($2, '00000000-0000-0000-0000-000000000000'))
   and starts_with(lower(name), lower($1))
 order by lower(name) collate "C", id limit $3`,
-  };
-}
+};
 
-const selectAccounts = listStatement('any', 'true');
-const selectSuspended = listStatement('suspended', 'suspended_at is not null');
-const selectNotSuspended = listStatement('not-suspended', 'suspended_at is null');
+/** Accounts by name, at most `limit`. */
+export async function listAccounts(
+  db: Database,
+  { prefix = '', suspended, after, limit }: AccountFilter,
+): Promise<readonly Account[]> {
+  return readRows<Account>(db, selectAccounts, [prefix, after, limit, suspended]);
+}

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from '../domain/operator.ts';
 import type { Rate } from '../domain/rate-limit.ts';
-import type { Database } from './database.ts';
+import { type Database, readRow } from './database.ts';
 import { recordAction } from './operator-actions.ts';
 
 /** An account. Times are Unix milliseconds. */
@@ -17,121 +17,85 @@ export type Account = {
   readonly createdAt: number;
 };
 
-/** The columns an account is shown by. */
-export const accountColumns = `id, name, balance, unfinished_tasks, max_unfinished_tasks, create_quota, create_window_ms,
-  suspended_at, created_at`;
-
-export type AccountRow = {
-  id: string;
-  name: string;
-  balance: number;
-  unfinished_tasks: number;
-  max_unfinished_tasks: number;
-  suspended_at: number | null;
-  created_at: number;
-} & ({ create_quota: number; create_window_ms: number } | { create_quota: null; create_window_ms: null });
-
-export function accountFromRow(row: AccountRow): Account {
-  return {
-    accountId: row.id,
-    name: row.name,
-    balance: row.balance,
-    unfinishedTasks: row.unfinished_tasks,
-    maxUnfinishedTasks: row.max_unfinished_tasks,
-    createRate: row.create_quota === null ? undefined : { quota: row.create_quota, windowMs: row.create_window_ms },
-    suspendedAt: row.suspended_at ?? undefined,
-    createdAt: row.created_at,
-  };
-}
+/** The columns of `accounts` as the fields of an `Account`. */
+export const accountColumns = `id as "accountId", name, balance, unfinished_tasks as "unfinishedTasks",
+  max_unfinished_tasks as "maxUnfinishedTasks", suspended_at as "suspendedAt", created_at as "createdAt",
+  case when create_quota is not null then json_build_object('quota', create_quota, 'windowMs', create_window_ms) end
+    as "createRate"`;
 
 const selectAccount = { name: 'find-account', text: `select ${accountColumns} from accounts where id = $1` };
 
 export async function findAccount(db: Database, accountId: string): Promise<Account | undefined> {
-  const [row] = await db.run<AccountRow>(selectAccount, [accountId]);
-  return row === undefined ? undefined : accountFromRow(row);
+  return readRow<Account>(db, selectAccount, [accountId]);
 }
 
 const lockOne = { name: 'lock-account', text: `${selectAccount.text} for no key update` };
 
 /** As `findAccount`, and locks the account until the transaction ends. */
 export async function lockAccount(transaction: Pick<Database, 'run'>, accountId: string): Promise<Account | undefined> {
-  const [row] = await transaction.run<AccountRow>(lockOne, [accountId]);
-  return row === undefined ? undefined : accountFromRow(row);
+  return readRow<Account>(transaction, lockOne, [accountId]);
 }
 
-const insertAccount = {
-  name: 'create-account',
+const openingStatement = (name: string, condition: string) => ({
+  name,
   text: `
 with account as (
-  insert into accounts (id, name, balance) values ($1, $2, $3) returning id, balance
+  insert into accounts (id, name, balance) select $1, $2, $3 where ${condition} returning id, balance
+), entry as (
+  insert into ledger_entries (account_id, kind, amount, balance_after, reason)
+  select id, 'grant', balance, balance, 'opening credits' from account where balance > 0
 )
-insert into ledger_entries (account_id, kind, amount, balance_after, reason)
-select id, 'grant', balance, balance, 'opening credits' from account where balance > 0`,
-};
+select id from account`,
+});
+const insertAccount = openingStatement('create-account', 'true');
+const insertFirstAccount = openingStatement('create-first-account', 'not exists (select from accounts)');
+
+type NewAccount = { readonly name: string; readonly credits: number };
 
 /** Opens an account, with credits when asked, and answers its id. `credits` is a whole number, not negative. */
-export async function createAccount(
-  db: Database,
-  { name, credits }: { name: string; credits: number },
-): Promise<string> {
+export async function createAccount(db: Database, { name, credits }: NewAccount): Promise<string> {
   const accountId = uuidv7();
   await db.run(insertAccount, [accountId, name, credits]);
   return accountId;
 }
 
-const insertFirstAccount = {
-  name: 'create-first-account',
-  text: `
-with account as (
-  insert into accounts (id, name, balance) select $1, $2, $3 where not exists (select from accounts) returning id, balance
-)
-insert into ledger_entries (account_id, kind, amount, balance_after, reason)
-select id, 'grant', balance, balance, 'opening credits' from account
-returning account_id`,
-};
-
-/** Opens an account with credits when there is none at all; answers its id, or undefined when there was one. */
+/** As `createAccount`, when there is no account at all; undefined when there was one. */
 export async function createFirstAccount(
   db: Pick<Database, 'run'>,
-  { name, credits }: { name: string; credits: number },
+  { name, credits }: NewAccount,
 ): Promise<string | undefined> {
-  const [created] = await db.run<{ account_id: string }>(insertFirstAccount, [uuidv7(), name, credits]);
-  return created?.account_id;
+  return (await readRow<{ id: string }>(db, insertFirstAccount, [uuidv7(), name, credits]))?.id;
 }
 
 const setLimits = {
   name: 'set-account-limits',
   text: `
 update accounts set max_unfinished_tasks = $2, create_quota = $3, create_window_ms = $4, create_due_at = null
-where id = $1 returning id`,
+where id = $1 returning ${accountColumns}`,
 };
 
-/** Gives an account limits of its own, from the next create on; answers false when there is no such account. */
-export async function setAccountLimits(
+/** Gives an account limits of its own, from the next create on; undefined when there is no such account. */
+export function setAccountLimits(
   db: Database,
   accountId: string,
   { maxUnfinishedTasks, createRate }: Pick<Account, 'maxUnfinishedTasks' | 'createRate'>,
-): Promise<boolean> {
-  const values = [accountId, maxUnfinishedTasks, createRate?.quota, createRate?.windowMs];
-  return (await db.run(setLimits, values)).length > 0;
+): Promise<Account | undefined> {
+  return readRow<Account>(db, setLimits, [accountId, maxUnfinishedTasks, createRate?.quota, createRate?.windowMs]);
 }
 
-/** Opens an account with credits (a whole number, not negative), and answers it. */
-export function openAccountAs(
-  db: Database,
-  actor: Actor,
-  wanted: { readonly name: string; readonly credits: number },
-): Promise<Account> {
+/** As `createAccount`, for an operator, and in the audit log. Answers the account. */
+export function openAccountAs(db: Database, actor: Actor, wanted: NewAccount): Promise<Account> {
   return recordAction(db, actor, async (transaction) => {
     const accountId = await createAccount(transaction, wanted);
-    const answer = await changed(transaction, accountId);
+    const answer = await findAccount(transaction, accountId);
+    if (answer === undefined) throw new Error(`account ${accountId} is gone`);
     return { answer, done: { action: 'accounts.create', accountId, details: wanted } };
   });
 }
 
 const setSuspended = {
   name: 'suspend-account',
-  text: `update accounts set suspended_at = case when $2 then now() end where id = $1`,
+  text: `update accounts set suspended_at = case when $2 then now() end where id = $1 returning ${accountColumns}`,
 };
 
 export type Suspension = { readonly accountId: string; readonly suspended: boolean; readonly reason: string };
@@ -145,9 +109,9 @@ export function suspendAccountAs(
   return recordAction(db, actor, async (transaction) => {
     const before = await lockAccount(transaction, accountId);
     if (before === undefined || (before.suspendedAt !== undefined) === suspended) return { answer: before };
-    await transaction.run(setSuspended, [accountId, suspended]);
+    const answer = await readRow<Account>(transaction, setSuspended, [accountId, suspended]);
     const action = suspended ? 'accounts.suspend' : 'accounts.unsuspend';
-    return { answer: await changed(transaction, accountId), done: { action, accountId, details: { reason } } };
+    return { answer, done: { action, accountId, details: { reason } } };
   });
 }
 
@@ -172,8 +136,7 @@ export function limitAccountAs(
     const { maxUnfinishedTasks = before.maxUnfinishedTasks } = wanted;
     const [from, to] = [limitsOf(before), limitsOf({ maxUnfinishedTasks, createRate })];
     if (JSON.stringify(from) === JSON.stringify(to)) return { answer: before };
-    await setAccountLimits(transaction, accountId, { maxUnfinishedTasks, createRate });
-    const answer = await changed(transaction, accountId);
+    const answer = await setAccountLimits(transaction, accountId, { maxUnfinishedTasks, createRate });
     return { answer, done: { action: 'accounts.limits', accountId, details: { from, to } } };
   });
 }
@@ -181,10 +144,4 @@ export function limitAccountAs(
 function limitsOf({ maxUnfinishedTasks, createRate }: Pick<Account, 'maxUnfinishedTasks' | 'createRate'>) {
   const creates = createRate === undefined ? null : { quota: createRate.quota, windowMs: createRate.windowMs };
   return { maxUnfinishedTasks, creates };
-}
-
-async function changed(transaction: Database, accountId: string): Promise<Account> {
-  const account = await findAccount(transaction, accountId);
-  if (account === undefined) throw new Error(`account ${accountId} is gone`);
-  return account;
 }

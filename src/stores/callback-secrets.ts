@@ -1,5 +1,5 @@
 import { lockAccount } from './accounts.ts';
-import type { Database } from './database.ts';
+import { type Database, readRows } from './database.ts';
 
 /** A callback secret as it rests in the database: sealed with a key that the database does not know. */
 export type SealedSecret = { readonly sealed: string; readonly expiresAt: number | undefined };
@@ -7,14 +7,13 @@ export type SealedSecret = { readonly sealed: string; readonly expiresAt: number
 const selectActive = {
   name: 'list-callback-secrets',
   text: `
-select sealed, expires_at from callback_secrets
+select sealed, expires_at as "expiresAt" from callback_secrets
 where account_id = $1 and (expires_at is null or expires_at > now()) order by id desc limit 10`,
 };
 
 /** The account's secrets that sign today: the current one first, then those still in their overlap after a rotation, the ten newest at most. */
 export async function listCallbackSecrets(db: Database, accountId: string): Promise<readonly SealedSecret[]> {
-  const rows = await db.run<{ sealed: string; expires_at: number | null }>(selectActive, [accountId]);
-  return rows.map((row) => ({ sealed: row.sealed, expiresAt: row.expires_at ?? undefined }));
+  return readRows<SealedSecret>(db, selectActive, [accountId]);
 }
 
 const insertFirst = {
@@ -40,13 +39,10 @@ export async function showCallbackSecret(db: Database, accountId: string): Promi
   return row?.sealed;
 }
 
-const deleteExpired = {
-  name: 'delete-expired-callback-secrets',
-  text: `delete from callback_secrets where account_id = $1 and expires_at <= now()`,
-};
 const expireCurrent = {
   name: 'expire-callback-secret',
   text: `
+with dropped as (delete from callback_secrets where account_id = $1 and expires_at <= now())
 update callback_secrets set expires_at = now() + $2 * interval '1 second' where account_id = $1 and expires_at is null`,
 };
 const insertNext = {
@@ -62,7 +58,6 @@ export async function rotateCallbackSecret(
   await db.transaction(async (run) => {
     // Two concurrent rotations would both find the same current secret, so they wait for each other at the account.
     await lockAccount({ run }, accountId);
-    await run(deleteExpired, [accountId]);
     await run(expireCurrent, [accountId, overlapSeconds]);
     await run(insertNext, [accountId, sealed]);
   });

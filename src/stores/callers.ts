@@ -1,14 +1,14 @@
 import DataLoader from 'dataloader';
-import type { Caller, Dialect, Scope } from '../domain/api-key.ts';
+import type { Caller } from '../domain/api-key.ts';
 import type { Task } from '../domain/task.ts';
-import type { Database } from './database.ts';
+import { type Database, readRows } from './database.ts';
 import { hashApiKey, looksLikeApiKey } from './key-format.ts';
-import { taskColumns, taskFromRow, type TaskRow } from './tasks.ts';
+import { taskColumns } from './tasks.ts';
 
 /** The key with this hash and whose it is, if it is valid now. */
 const caller = `
-select api_keys.id as key_id, account_id as caller_id, scopes, suspended_at is not null as suspended, dialect,
-  last_used_at is null or last_used_at < now() - interval '1 minute' as use_is_stale
+select api_keys.id as "keyId", account_id as "callerId", scopes, suspended_at is not null as suspended, dialect,
+  last_used_at is null or last_used_at < now() - interval '1 minute' as "useIsStale"
 from api_keys join accounts on accounts.id = account_id
 where hash = asked.hash and revoked_at is null and (expires_at is null or expires_at > now())`;
 
@@ -20,16 +20,7 @@ const selectCallers = {
 select asked.place, caller.*, task.*
 from unnest((select $1::bytea[]), (select $2::uuid[])) with ordinality asked (hash, task_id, place)
 cross join lateral (${caller} offset 0) caller
-left join lateral (select ${taskColumns} from tasks where id = asked.task_id and account_id = caller_id offset 0) task on true`,
-};
-
-type CallerRow = {
-  key_id: string;
-  caller_id: string;
-  scopes: Scope[];
-  suspended: boolean;
-  dialect: Dialect;
-  use_is_stale: boolean;
+left join lateral (select ${taskColumns} from tasks where id = asked.task_id and account_id = "callerId" offset 0) task on true`,
 };
 
 /** A caller, and whether the use of its key was recorded more than a minute ago. */
@@ -65,18 +56,17 @@ async function findCallers(
   db: Database,
   questions: readonly Question[],
 ): Promise<readonly (CallerWithTask | undefined)[]> {
-  type Row = { place: number } & CallerRow & (TaskRow | { id: null });
+  type Row = { place: number; callerId: string } & Omit<FoundCaller, 'accountId'> & (Task | { taskId: undefined });
   const values = [questions.map(({ hash }) => hash), questions.map(({ taskId }) => taskId)];
   const found: (CallerWithTask | undefined)[] = Array.from({ length: questions.length });
-  for (const row of await db.run<Row>(selectCallers, values)) {
-    found[row.place - 1] = { caller: callerFromRow(row), task: row.id === null ? undefined : taskFromRow(row) };
+  for (const row of await readRows<Row>(db, selectCallers, values)) {
+    const { place, callerId: accountId, keyId, scopes, suspended, dialect, useIsStale, ...task } = row;
+    found[place - 1] = {
+      caller: { keyId, accountId, scopes, suspended, dialect, useIsStale },
+      task: task.taskId === undefined ? undefined : task,
+    };
   }
   return found;
-}
-
-function callerFromRow(row: CallerRow): FoundCaller {
-  const { key_id: keyId, caller_id: accountId, scopes, suspended, dialect, use_is_stale: useIsStale } = row;
-  return { keyId, accountId, scopes, suspended, dialect, useIsStale };
 }
 
 const noteUses = {

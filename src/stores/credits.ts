@@ -1,6 +1,6 @@
 import type { Actor } from '../domain/operator.ts';
 import { lockAccount } from './accounts.ts';
-import { type Database, violatedUniqueConstraint } from './database.ts';
+import { type Database, readRow, readRows, violatedUniqueConstraint } from './database.ts';
 import { type Change, recordAction } from './operator-actions.ts';
 
 export const ledgerKinds = ['grant', 'charge', 'refund', 'adjustment'] as const;
@@ -17,17 +17,9 @@ export type LedgerEntry = {
   readonly createdAt: number;
 };
 
-const entryColumns = 'id, task_id, kind, amount, balance_after, reason, created_at';
-
-type EntryRow = {
-  id: number;
-  task_id: string | null;
-  kind: LedgerKind;
-  amount: number;
-  balance_after: number;
-  reason: string | null;
-  created_at: number;
-};
+/** The columns of `ledger_entries` as the fields of a `LedgerEntry`. */
+const entryColumns = `id as "entryId", task_id as "taskId", kind, amount, balance_after as "balanceAfter", reason,
+  created_at as "createdAt"`;
 
 // A balance beyond 2^53 could no longer be read.
 const book = {
@@ -58,41 +50,17 @@ export async function bookCredits(
   db: Database,
   { accountId, kind, amount, reason, idempotencyKey }: Booking,
 ): Promise<LedgerEntry | undefined> {
-  const [row] = await db.run<EntryRow>(book, [accountId, amount, kind, reason, idempotencyKey]);
-  return row === undefined ? undefined : entryFromRow(row);
+  return readRow<LedgerEntry>(db, book, [accountId, amount, kind, reason, idempotencyKey]);
 }
 
 const selectBooked = {
   name: 'find-booking',
   text: `
-select account_id, ${entryColumns}
+select account_id as "accountId", ${entryColumns}
 from ledger_entries where idempotency_key = $1`,
 };
 
-/** The entry that was booked with this key, and whose it is. */
-async function findBooking(
-  db: Database,
-  idempotencyKey: string,
-): Promise<{ readonly accountId: string; readonly entry: LedgerEntry } | undefined> {
-  const [row] = await db.run<EntryRow & { account_id: string }>(selectBooked, [idempotencyKey]);
-  return row === undefined ? undefined : { accountId: row.account_id, entry: entryFromRow(row) };
-}
-
-const selectEntries = {
-  name: 'list-ledger-entries',
-  text: `
-select ${entryColumns} from ledger_entries
-where account_id = $1 and id < $2 order by id desc limit $3`,
-};
-
-/** An account's entries, newest first, a page of at most `limit` before the given entry. */
-export async function listLedger(
-  db: Database,
-  { accountId, before = Number.MAX_SAFE_INTEGER, limit }: { accountId: string; before?: number; limit: number },
-): Promise<readonly LedgerEntry[]> {
-  const rows = await db.run<EntryRow>(selectEntries, [accountId, before, limit]);
-  return rows.map(entryFromRow);
-}
+type Booked = LedgerEntry & { readonly accountId: string };
 
 const selectBooks = {
   name: 'read-books',
@@ -100,19 +68,24 @@ const selectBooks = {
 select balance, entry.* from accounts left join lateral (
   select ${entryColumns} from ledger_entries
   where account_id = accounts.id and id < $2 order by id desc limit $3
-) entry on true where accounts.id = $1 order by entry.id desc`,
+) entry on true where accounts.id = $1 order by "entryId" desc`,
 };
 
-/** The balance and a page of the ledger as `listLedger` answers it, of one snapshot. Throws for an unknown account. */
+/** The balance and the entries before the given one, newest first, at most `limit`, of one snapshot. Throws for an unknown account. */
 export async function readBooks(
   db: Database,
-  { accountId, before, limit }: { accountId: string; before: number | undefined; limit: number },
+  {
+    accountId,
+    before = Number.MAX_SAFE_INTEGER,
+    limit,
+  }: { accountId: string; before?: number | undefined; limit: number },
 ): Promise<{ readonly balance: number; readonly entries: readonly LedgerEntry[] }> {
-  type Row = { balance: number } & (EntryRow | { id: null });
-  const rows = await db.run<Row>(selectBooks, [accountId, before ?? Number.MAX_SAFE_INTEGER, limit]);
+  type Row = { balance: number } & (LedgerEntry | { entryId: undefined });
+  const rows = await readRows<Row>(db, selectBooks, [accountId, before, limit]);
   const [first] = rows;
   if (first === undefined) throw new Error(`account ${accountId} does not exist`);
-  return { balance: first.balance, entries: rows.flatMap((row) => (row.id === null ? [] : [entryFromRow(row)])) };
+  const entries = rows.flatMap((row) => (row.entryId === undefined ? [] : [row]));
+  return { balance: first.balance, entries };
 }
 
 const selectTaskEntries = {
@@ -123,20 +96,7 @@ select ${entryColumns} from ledger_entries where task_id = $1 order by id`,
 
 /** A task's entries, oldest first: its charge, and its refund when it failed. */
 export async function listTaskEntries(db: Database, taskId: string): Promise<readonly LedgerEntry[]> {
-  const rows = await db.run<EntryRow>(selectTaskEntries, [taskId]);
-  return rows.map(entryFromRow);
-}
-
-function entryFromRow(row: EntryRow): LedgerEntry {
-  return {
-    entryId: row.id,
-    taskId: row.task_id ?? undefined,
-    kind: row.kind,
-    amount: row.amount,
-    balanceAfter: row.balance_after,
-    reason: row.reason ?? undefined,
-    createdAt: row.created_at,
-  };
+  return readRows<LedgerEntry>(db, selectTaskEntries, [taskId]);
 }
 
 export type BookingOutcome =
@@ -162,9 +122,9 @@ async function bookOnce(transaction: Database, booking: Booking): Promise<Change
   const { accountId, kind, amount, reason, idempotencyKey } = booking;
   const account = await lockAccount(transaction, accountId);
   if (account === undefined) return { answer: { kind: 'account_not_found' } };
-  const earlier = idempotencyKey === undefined ? undefined : await findBooking(transaction, idempotencyKey);
+  const earlier = await readRow<Booked>(transaction, selectBooked, [idempotencyKey]);
   if (earlier !== undefined) {
-    return { answer: isSame(booking, earlier) ? { kind: 'replayed', entry: earlier.entry } : { kind: 'key_reused' } };
+    return { answer: isSame(booking, earlier) ? { kind: 'replayed', entry: earlier } : { kind: 'key_reused' } };
   }
   const entry = await bookCredits(transaction, booking);
   if (entry === undefined) return { answer: { kind: 'balance_out_of_range', balance: account.balance } };
@@ -173,11 +133,8 @@ async function bookOnce(transaction: Database, booking: Booking): Promise<Change
   return { answer: { kind: 'booked', entry }, done: { action, accountId, details } };
 }
 
-function isSame(booking: Booking, { accountId, entry }: { accountId: string; entry: LedgerEntry }): boolean {
+function isSame(booking: Booking, { accountId, kind, amount, reason }: Booked): boolean {
   return (
-    booking.accountId === accountId &&
-    booking.kind === entry.kind &&
-    booking.amount === entry.amount &&
-    booking.reason === entry.reason
+    booking.accountId === accountId && booking.kind === kind && booking.amount === amount && booking.reason === reason
   );
 }

@@ -1,8 +1,11 @@
 import pg from 'pg';
 import { createConnectionQueue, defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
 
-/** A prepared statement: its name is unique in the program, its text never varies. */
-export type Statement = { readonly name: string; readonly text: string };
+/**
+ * A statement: its name is unique in the program, its text never varies. It is prepared once on each connection, unless it is
+ * `plannedAnew` each time: then one text serves filters that are given or not, because a filter that is null costs nothing.
+ */
+export type Statement = { readonly name: string; readonly text: string; readonly plannedAnew?: boolean };
 
 /** Runs one statement and answers its rows. Throws `DatabaseAway` when no answer can be had, `DatabaseBusy` among them. */
 type Run = <Row extends pg.QueryResultRow>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>;
@@ -13,6 +16,30 @@ export type Database = {
   transaction<T>(work: (run: Run) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
+
+/** Runs a statement whose columns are named as the fields of `Row`; a field that is null in the database is undefined. */
+export async function readRows<Row extends pg.QueryResultRow>(
+  db: Pick<Database, 'run'>,
+  statement: Statement,
+  values?: readonly unknown[],
+): Promise<Row[]> {
+  const rows = await db.run<Row>(statement, values);
+  const records: pg.QueryResultRow[] = rows;
+  for (const record of records) {
+    for (const field in record) if (record[field] === null) record[field] = undefined;
+  }
+  return rows;
+}
+
+/** As `readRows`, for a statement that answers one row or none. */
+export async function readRow<Row extends pg.QueryResultRow>(
+  db: Pick<Database, 'run'>,
+  statement: Statement,
+  values?: readonly unknown[],
+): Promise<Row | undefined> {
+  const [row] = await readRows<Row>(db, statement, values);
+  return row;
+}
 
 /** The database cannot be reached, is starting, or is shutting down: try again later. */
 export class DatabaseAway extends Error {
@@ -63,7 +90,7 @@ export function createDatabase({ url, poolSize = 10, queue, onIdleError }: Datab
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs + 1_000,
     application_name: 'videogen',
-    types: { getTypeParser },
+    types,
   });
   pool.on('error', (error) => onIdleError?.(error));
   const place = placeOf(url);
@@ -110,10 +137,10 @@ async function onConnection<T>(
 
 async function runOn<Row extends pg.QueryResultRow>(
   connection: pg.PoolClient,
-  statement: Statement,
+  { name, text, plannedAnew }: Statement,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const { rows } = await connection.query<Row>({ ...statement, values: [...values] });
+  const { rows } = await connection.query<Row>({ ...(!plannedAnew && { name }), text, values: [...values] });
   return rows;
 }
 
@@ -130,16 +157,10 @@ async function inTransaction<T>(connection: pg.PoolClient, work: (run: Run) => P
   }
 }
 
-const int8Oid = 20;
-const timestamptzOid = 1184;
-
 /** Timestamps become Unix milliseconds; a bigint beyond 2^53 throws rather than lose a credit. */
-function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
-  if (oid === int8Oid) return parseInt8;
-  if (oid === timestamptzOid) return parseTimestamp;
-  // pg declares its parsers as `any`; we never ask for the binary format.
-  return pg.types.getTypeParser(oid, format) as (text: string) => unknown;
-}
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, parseInt8);
+types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseTimestamp);
 
 function parseInt8(text: string): number {
   const value = Number(text);

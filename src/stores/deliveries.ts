@@ -1,6 +1,6 @@
 import type { Dialect } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
-import type { Database } from './database.ts';
+import { type Database, readRow, readRows, violatedUniqueConstraint } from './database.ts';
 import { recordAction } from './operator-actions.ts';
 
 /** `pending` is still to be delivered; `gone` was refused for good by the receiver (410). */
@@ -35,34 +35,9 @@ export type DeliveryAttempt = {
   readonly responseHead: Buffer | undefined;
 };
 
-const deliveryColumns = `task_id, account_id, url, (select dialect from tasks where id = task_id) as dialect, state, round,
-  created_at, finished_at, due_at`;
-
-type DeliveryRow = {
-  task_id: string;
-  account_id: string;
-  url: string;
-  dialect: Dialect;
-  state: DeliveryState;
-  round: number;
-  created_at: number;
-  finished_at: number | null;
-  due_at: number;
-};
-
-function deliveryFromRow(row: DeliveryRow): Delivery {
-  return {
-    taskId: row.task_id,
-    accountId: row.account_id,
-    url: row.url,
-    dialect: row.dialect,
-    state: row.state,
-    round: row.round,
-    createdAt: row.created_at,
-    finishedAt: row.finished_at ?? undefined,
-    dueAt: row.due_at,
-  };
-}
+/** The columns of `callback_deliveries` as the fields of a `Delivery`. */
+const deliveryColumns = `task_id as "taskId", account_id as "accountId", url, state, round, created_at as "createdAt",
+  finished_at as "finishedAt", due_at as "dueAt", (select dialect from tasks where id = task_id) as dialect`;
 
 const selectDelivery = {
   name: 'find-delivery',
@@ -71,12 +46,8 @@ const selectDelivery = {
 
 /** The callback of a task, or undefined while the task runs or when it was created without `callBackUrl`. */
 export async function findDelivery(db: Database, taskId: string): Promise<Delivery | undefined> {
-  const [row] = await db.run<DeliveryRow>(selectDelivery, [taskId]);
-  return row === undefined ? undefined : deliveryFromRow(row);
+  return readRow<Delivery>(db, selectDelivery, [taskId]);
 }
-
-/** Attempts that are kept of a delivery; older ones are dropped, for a client may ask for redelivery without end. */
-export const maxAttempts = 100;
 
 const redeliver = {
   name: 'ask-for-redelivery',
@@ -87,8 +58,7 @@ where task_id = $1 returning ${deliveryColumns}`,
 
 /** Owes the callback anew, however it stands: from this commit on it will be sent. Undefined when there is none to send. */
 export async function askForRedelivery(db: Database, taskId: string): Promise<Delivery | undefined> {
-  const [row] = await db.run<DeliveryRow>(redeliver, [taskId]);
-  return row === undefined ? undefined : deliveryFromRow(row);
+  return readRow<Delivery>(db, redeliver, [taskId]);
 }
 
 /** Owes the callback of a task of any account anew; undefined when there is none to send. */
@@ -104,7 +74,7 @@ export function redeliverAs(db: Database, actor: Actor, taskId: string): Promise
 const selectPending = {
   name: 'list-overdue-deliveries',
   text: `
-select task_id, account_id from callback_deliveries
+select task_id as "taskId", account_id as "accountId" from callback_deliveries
 where state = 'pending' and due_at < now() - $1 * interval '1 millisecond'
   and ($2::uuid is null or (due_at, task_id) > (select due_at, task_id from callback_deliveries where task_id = $2))
 order by due_at, task_id limit $3`,
@@ -118,14 +88,13 @@ export async function listPendingDeliveries(
   db: Database,
   { minAgeMs, after, limit }: { minAgeMs: number; after?: string | undefined; limit: number },
 ): Promise<readonly Pick<Delivery, 'taskId' | 'accountId'>[]> {
-  const rows = await db.run<{ task_id: string; account_id: string }>(selectPending, [minAgeMs, after, limit]);
-  return rows.map((row) => ({ taskId: row.task_id, accountId: row.account_id }));
+  return db.run(selectPending, [minAgeMs, after, limit]);
 }
 
 const selectFailed = {
   name: 'list-failed-deliveries',
   text: `
-select ${deliveryColumns}, (extract(epoch from finished_at) * 1000000)::bigint as finished_us from callback_deliveries
+select ${deliveryColumns}, (extract(epoch from finished_at) * 1000000)::bigint as "finishedAtUs" from callback_deliveries
 where state in ('failed', 'gone') and (finished_at, task_id) < (
   coalesce(timestamptz 'epoch' + $1::float8 * interval '1 microsecond', 'infinity'),
   coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))
@@ -140,36 +109,62 @@ export async function listFailedDeliveries(
   db: Database,
   { after, limit }: { after?: FailedDeliveryCursor | undefined; limit: number },
 ): Promise<readonly (Delivery & FailedDeliveryCursor)[]> {
-  type Row = DeliveryRow & { finished_us: number };
-  const rows = await db.run<Row>(selectFailed, [after?.finishedAtUs, after?.taskId, limit]);
-  return rows.map((row) => ({ ...deliveryFromRow(row), finishedAtUs: row.finished_us }));
+  return readRows<Delivery & FailedDeliveryCursor>(db, selectFailed, [after?.finishedAtUs, after?.taskId, limit]);
 }
+
+/** Attempts that are kept of a delivery; older ones are dropped, for a client may ask for redelivery without end. */
+export const maxAttempts = 100;
 
 const selectAttempts = {
   name: 'list-delivery-attempts',
   text: `
-select attempt, started_at, duration_ms, status, error, response_head from callback_attempts
-where task_id = $1 order by attempt desc limit ${maxAttempts}`,
+select attempt, started_at as "startedAt", duration_ms as "durationMs", status, error, response_head as "responseHead"
+from callback_attempts where task_id = $1 order by attempt desc limit ${maxAttempts}`,
 };
 
-type AttemptRow = {
-  attempt: number;
-  started_at: number;
-  duration_ms: number;
-  status: number | null;
-  error: string | null;
-  response_head: Buffer | null;
-};
-
-/** The latest attempts of a delivery, newest first, at most 100. */
+/** The latest attempts of a delivery, newest first. */
 export async function listDeliveryAttempts(db: Database, taskId: string): Promise<readonly DeliveryAttempt[]> {
-  const rows = await db.run<AttemptRow>(selectAttempts, [taskId]);
-  return rows.map((row) => ({
-    attempt: row.attempt,
-    startedAt: row.started_at,
-    durationMs: row.duration_ms,
-    status: row.status ?? undefined,
-    error: row.error ?? undefined,
-    responseHead: row.response_head ?? undefined,
-  }));
+  return readRows<DeliveryAttempt>(db, selectAttempts, [taskId]);
+}
+
+const insertAttempt = {
+  name: 'record-delivery-attempt',
+  text: `
+with made as materialized (
+  select 1 + coalesce(max(attempt), 0) as attempt from callback_attempts where task_id = $1
+), logged as (
+  insert into callback_attempts (task_id, attempt, started_at, duration_ms, status, error, response_head)
+  select $1, attempt, to_timestamp($3::float8 / 1000), $4, $5, $6, $7 from made
+), trimmed as (
+  delete from callback_attempts using made
+  where task_id = $1 and callback_attempts.attempt <= made.attempt - ${maxAttempts}
+)
+update callback_deliveries set state = $8, due_at = to_timestamp($9::float8 / 1000),
+  finished_at = case when $8 = 'pending' then null else now() end
+where task_id = $1 and round = $2 and state = 'pending'`,
+};
+
+/** An attempt at a delivery that stood in this round, and what came of it. */
+export type MadeAttempt = {
+  readonly delivery: Pick<Delivery, 'taskId' | 'round'>;
+  readonly attempt: Omit<DeliveryAttempt, 'attempt'>;
+  /** What it means for the delivery: how that ended, or by when (Unix milliseconds) it is tried again. */
+  readonly verdict: Pick<Delivery, 'state' | 'dueAt'>;
+};
+
+/**
+ * Adds an attempt to the log of its delivery, numbered after the last one, and moves the delivery on. When a redelivery was
+ * asked for meanwhile, the attempt is logged and the delivery stays owed.
+ */
+export async function recordDeliveryAttempt(db: Database, made: MadeAttempt): Promise<void> {
+  const { delivery, attempt, verdict } = made;
+  const { startedAt, durationMs, status, error: kind, responseHead } = attempt;
+  const values = [delivery.taskId, delivery.round, startedAt, durationMs, status, kind, responseHead];
+  try {
+    await db.run(insertAttempt, [...values, verdict.state, verdict.dueAt]);
+  } catch (error) {
+    // Another attempt at the same task took the number, as when a worker was taken for dead; a callback that is not recorded is sent again.
+    if (violatedUniqueConstraint(error) === undefined) throw error;
+    await recordDeliveryAttempt(db, made);
+  }
 }

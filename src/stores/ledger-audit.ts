@@ -19,21 +19,10 @@ export async function auditLedger(db: Database): Promise<readonly LedgerViolatio
   return violations;
 }
 
-const emptyScope: AuditScope = { accounts: [], entries: [], tasks: [] };
-
 async function* everything(db: Database): AsyncGenerator<AuditScope> {
-  for await (const accounts of pagesOf(db, accountsAfter, firstUuid)) yield { ...emptyScope, accounts };
-  for await (const entries of pagesOf(db, entriesAfter, 0)) yield { ...emptyScope, entries };
-  for await (const tasks of pagesOf(db, tasksAfter, firstUuid)) yield { ...emptyScope, tasks };
-}
-
-async function* pagesOf<Id extends string | number>(db: Database, statement: Statement, before: Id) {
-  let last: Id | undefined = before;
-  while (last !== undefined) {
-    const page: readonly Id[] = await pageAfter(db, statement, last);
-    if (page.length > 0) yield page;
-    last = page.length < auditPageSize ? undefined : page.at(-1);
-  }
+  for await (const page of pagesOf(db, accountsAfter, firstUuid)) yield { accounts: idsOf(page) };
+  for await (const page of pagesOf(db, entriesAfter, 0)) yield { entries: idsOf(page) };
+  for await (const page of pagesOf(db, tasksAfter, firstUuid)) yield { tasks: idsOf(page) };
 }
 
 /** Below every UUID that is in use. */
@@ -46,13 +35,24 @@ function pageOf(table: string): Statement {
   return { name: `page-of-${table}`, text: `select id from ${table} where id > $1 order by id limit $2` };
 }
 
-/** The next ids after the given one, in order, a page of them. */
-async function pageAfter<Id extends string | number>(
+/** The rows after the given one in the order of the statement, in pages of which the last is not full; `maxPages` at most. */
+async function* pagesOf<Id extends string | number | null, Row extends { readonly id: Id } = { readonly id: Id }>(
   db: Database,
   statement: Statement,
   after: Id,
-): Promise<readonly Id[]> {
-  return (await db.run<{ id: Id }>(statement, [after, auditPageSize])).map(({ id }) => id);
+  maxPages = Infinity,
+): AsyncGenerator<readonly Row[]> {
+  let last = after;
+  for (let pages = 0; pages < maxPages; pages += 1) {
+    const page = await db.run<Row>(statement, [last, auditPageSize]);
+    yield page;
+    if (page.length < auditPageSize) return;
+    last = page.at(-1)?.id ?? last;
+  }
+}
+
+function idsOf<Id>(page: readonly { readonly id: Id }[]): readonly Id[] {
+  return page.map(({ id }) => id);
 }
 
 /** Pages of new rows that one round reads at most: 40,000 entries a minute, beyond which it lags and catches up. */
@@ -67,7 +67,7 @@ const passPages = 5;
  */
 export async function auditNextPart(db: Database, onPage: () => void = () => {}): Promise<readonly LedgerViolation[]> {
   const progress = await readProgress(db);
-  const scopes = [await knownViolations(db)];
+  const scopes = await db.run<AuditScope>(selectKnown);
   const next = await chooseScopes(db, progress, scopes);
   const found = [...(await checkGuards(db))];
   for (const scope of scopes) {
@@ -80,13 +80,14 @@ export async function auditNextPart(db: Database, onPage: () => void = () => {})
 }
 
 async function chooseScopes(db: Database, progress: Progress, scopes: AuditScope[]): Promise<Progress> {
-  const add = (part: Partial<AuditScope>) => scopes.push({ ...emptyScope, ...part });
   return {
-    freshEntryId: await addFreshEntries(db, progress.freshEntryId, scopes),
-    freshTaskId: await addFreshTasks(db, progress.freshTaskId, scopes),
-    passAccountId: await goOn(db, accountsAfter, progress.passAccountId, firstUuid, (accounts) => add({ accounts })),
-    passEntryId: await goOn(db, entriesAfter, progress.passEntryId, 0, (entries) => add({ entries })),
-    passTaskId: await goOn(db, tasksAfter, progress.passTaskId, firstUuid, (tasks) => add({ tasks })),
+    freshEntryId: await addFresh(db, selectFreshEntries, progress.freshEntryId, scopes),
+    freshTaskId: await addFresh(db, selectFreshTasks, progress.freshTaskId, scopes),
+    passAccountId: await goOn(db, accountsAfter, progress.passAccountId, firstUuid, (accounts) =>
+      scopes.push({ accounts }),
+    ),
+    passEntryId: await goOn(db, entriesAfter, progress.passEntryId, 0, (entries) => scopes.push({ entries })),
+    passTaskId: await goOn(db, tasksAfter, progress.passTaskId, firstUuid, (tasks) => scopes.push({ tasks })),
   };
 }
 
@@ -115,16 +116,11 @@ async function readProgress(db: Database): Promise<Progress> {
 const selectKnown = {
   name: 'list-known-violations',
   text: `
-select array_remove(array_agg(distinct account_id), null) as accounts,
-  array_remove(array_agg(distinct entry_id), null) as entries, array_remove(array_agg(distinct task_id), null) as tasks
+select coalesce(array_agg(distinct account_id) filter (where account_id is not null), '{}') as accounts,
+  coalesce(array_agg(distinct entry_id::float8) filter (where entry_id is not null), '{}') as entries,
+  coalesce(array_agg(distinct task_id) filter (where task_id is not null), '{}') as tasks
 from ledger_violations`,
 };
-
-async function knownViolations(db: Database): Promise<AuditScope> {
-  type Row = { accounts: string[] | null; entries: string[] | null; tasks: string[] | null };
-  const [known] = await db.run<Row>(selectKnown);
-  return { accounts: known?.accounts ?? [], entries: known?.entries?.map(Number) ?? [], tasks: known?.tasks ?? [] };
-}
 
 // A row is settled once it is older than any statement may run: until then a neighbour with a lower id may still appear,
 // so the cursor stays behind it and the next round reads it again.
@@ -133,44 +129,37 @@ const settledAfter = `interval '1 minute'`;
 const selectFreshEntries = {
   name: 'list-fresh-entries',
   text: `
-select id, account_id, task_id, created_at < now() - ${settledAfter} as settled
+select id, account_id as "accountId", id as "entryId", task_id as "taskId", created_at < now() - ${settledAfter} as settled
 from ledger_entries where id > $1 order by id limit $2`,
 };
-
-async function addFreshEntries(db: Database, after: number, scopes: AuditScope[]): Promise<number> {
-  type Row = { id: number; account_id: string; task_id: string | null; settled: boolean };
-  const cursor = { read: after, settled: after };
-  for (let pages = 0; pages < maxFreshPages; pages += 1) {
-    const rows = await db.run<Row>(selectFreshEntries, [cursor.read, auditPageSize]);
-    const tasks = rows.flatMap((row) => row.task_id ?? []);
-    scopes.push({ accounts: unique(rows.map((row) => row.account_id)), entries: rows.map((row) => row.id), tasks });
-    cursor.settled = rows.findLast((row) => row.settled)?.id ?? cursor.settled;
-    cursor.read = rows.at(-1)?.id ?? cursor.read;
-    if (rows.length < auditPageSize) break;
-  }
-  return cursor.settled;
-}
 
 const selectFreshTasks = {
   name: 'list-freshly-ended-tasks',
   text: `
-select id, account_id, completed_at < now() - ${settledAfter} as settled from tasks
-where completed_at is not null
+select id, account_id as "accountId", null::bigint as "entryId", id as "taskId",
+  completed_at < now() - ${settledAfter} as settled
+from tasks where completed_at is not null
   and (completed_at, id) > (select coalesce(max(completed_at), '-infinity'), coalesce($1, '${firstUuid}'::uuid) from tasks where id = $1)
 order by completed_at, id limit $2`,
 };
 
-async function addFreshTasks(db: Database, after: string | null, scopes: AuditScope[]): Promise<string | null> {
-  type Row = { id: string; account_id: string; settled: boolean };
-  const cursor = { read: after, settled: after };
-  for (let pages = 0; pages < maxFreshPages; pages += 1) {
-    const rows = await db.run<Row>(selectFreshTasks, [cursor.read, auditPageSize]);
-    scopes.push({ accounts: unique(rows.map((row) => row.account_id)), entries: [], tasks: rows.map((row) => row.id) });
-    cursor.settled = rows.findLast((row) => row.settled)?.id ?? cursor.settled;
-    cursor.read = rows.at(-1)?.id ?? cursor.read;
-    if (rows.length < auditPageSize) break;
+type FreshRow<Id> = { id: Id; accountId: string; entryId: number | null; taskId: string | null; settled: boolean };
+
+/** Adds what is new after the given row, and answers up to where it is settled. */
+async function addFresh<Id extends string | number | null>(
+  db: Database,
+  statement: Statement,
+  after: Id,
+  scopes: AuditScope[],
+): Promise<Id> {
+  let settled = after;
+  for await (const rows of pagesOf<Id, FreshRow<Id>>(db, statement, after, maxFreshPages)) {
+    const entries = rows.flatMap(({ entryId }) => entryId ?? []);
+    const tasks = rows.flatMap(({ taskId }) => taskId ?? []);
+    scopes.push({ accounts: [...new Set(rows.map(({ accountId }) => accountId))], entries, tasks });
+    settled = rows.findLast((row) => row.settled)?.id ?? settled;
   }
-  return cursor.settled;
+  return settled;
 }
 
 /** Goes on with the pass over a table and answers where it stopped; from the end it goes back to the beginning. */
@@ -179,20 +168,14 @@ async function goOn<Id extends string | number>(
   statement: Statement,
   after: Id,
   beginning: Id,
-  add: (page: readonly Id[]) => void,
+  add: (ids: readonly Id[]) => unknown,
 ): Promise<Id> {
   let last = after;
-  for (let pages = 0; pages < passPages; pages += 1) {
-    const page = await pageAfter(db, statement, last);
-    add(page);
-    if (page.length < auditPageSize) return beginning;
-    last = page.at(-1) ?? beginning;
+  for await (const page of pagesOf<Id>(db, statement, after, passPages)) {
+    add(idsOf(page));
+    last = page.length < auditPageSize ? beginning : (page.at(-1)?.id ?? beginning);
   }
   return last;
-}
-
-function unique(ids: readonly string[]): readonly string[] {
-  return [...new Set(ids)];
 }
 
 function distinct(violations: readonly LedgerViolation[]): readonly LedgerViolation[] {
@@ -233,15 +216,17 @@ async function remember(db: Database, next: Progress, violations: readonly Ledge
   });
 }
 
-/** What the audit of every minute knows: violations not yet put right, and when it last looked (Unix ms, 0 for never). */
-export type AuditState = { readonly violations: number; readonly auditedAt: number };
-
 const selectState = {
   name: 'read-audit-state',
-  text: `select (select count(*) from ledger_violations) as violations, audited_at from ledger_audit_progress`,
+  text: `
+select (select count(*) from ledger_violations) as violations, coalesce(audited_at, timestamptz 'epoch') as "auditedAt"
+from ledger_audit_progress`,
 };
 
-export async function readAuditState(db: Database): Promise<AuditState> {
-  const [state] = await db.run<{ violations: number; audited_at: number | null }>(selectState);
-  return { violations: state?.violations ?? 0, auditedAt: state?.audited_at ?? 0 };
+/** What the audit of every minute knows: violations not yet put right, and when it last looked (Unix ms, 0 for never). */
+export async function readAuditState(
+  db: Database,
+): Promise<{ readonly violations: number; readonly auditedAt: number }> {
+  const [state] = await db.run<{ violations: number; auditedAt: number }>(selectState);
+  return state ?? { violations: 0, auditedAt: 0 };
 }

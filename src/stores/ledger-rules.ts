@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import { type Database, readRows, type Statement } from './database.ts';
 
 /** The invariants of the books. Together the first two say: balance = sum of entries, at every entry. */
 export const ledgerRules = [
@@ -25,9 +25,9 @@ export type LedgerViolation = {
 
 /** What is to be checked. Every rule looks at one thing and its neighbours, in one snapshot of its own. */
 export type AuditScope = {
-  readonly accounts: readonly string[];
-  readonly entries: readonly number[];
-  readonly tasks: readonly string[];
+  readonly accounts?: readonly string[];
+  readonly entries?: readonly number[];
+  readonly tasks?: readonly string[];
 };
 
 /** Every violation of a rule by one of these accounts, entries and tasks. A few thousand of each at most, please. */
@@ -44,28 +44,12 @@ export function checkGuards(db: Database): Promise<readonly LedgerViolation[]> {
   return check(db, guardRule, guards);
 }
 
-type Row = {
-  rule: LedgerRule;
-  account_id: string | null;
-  entry_id: number | null;
-  task_id: string | null;
-  detail: string;
-};
-
 async function check(
   db: Database,
-  rules: { readonly name: string; readonly text: string },
-  ids: readonly (string | number)[],
+  rules: Statement,
+  ids: readonly (string | number)[] = [],
 ): Promise<readonly LedgerViolation[]> {
-  if (ids.length === 0) return [];
-  const rows = await db.run<Row>(rules, [ids]);
-  return rows.map((row) => ({
-    rule: row.rule,
-    accountId: row.account_id ?? undefined,
-    entryId: row.entry_id ?? undefined,
-    taskId: row.task_id ?? undefined,
-    detail: row.detail,
-  }));
+  return ids.length === 0 ? [] : readRows<LedgerViolation>(db, rules, [ids]);
 }
 
 const accountRules = {
@@ -83,7 +67,7 @@ with checked as (
   ) live on live.account_id = a.id
   where a.id = any($1::uuid[])
 )
-select 'balance_is_that_of_last_entry' as rule, id as account_id, null::bigint as entry_id, null::uuid as task_id,
+select 'balance_is_that_of_last_entry' as rule, id as "accountId", null::bigint as "entryId", null::uuid as "taskId",
   format('balance %s, last entry %s', balance, booked) as detail
 from checked where balance <> booked
 union all
@@ -105,7 +89,7 @@ with checked as (
   left join tasks t on t.id = e.task_id
   where e.id = any($1::bigint[])
 )
-select 'balance_after_is_running_sum' as rule, account_id, id as entry_id, task_id,
+select 'balance_after_is_running_sum' as rule, account_id as "accountId", id as "entryId", task_id as "taskId",
   format('%s %s on %s gives %s', kind, amount, before, balance_after) as detail
 from checked where balance_after <> before + amount
 union all
@@ -132,7 +116,7 @@ with checked as (
   ) e on true
   where t.id = any($1::uuid[])
 )
-select 'task_has_its_charge' as rule, account_id, null::bigint as entry_id, id as task_id,
+select 'task_has_its_charge' as rule, account_id as "accountId", null::bigint as "entryId", id as "taskId",
   format('the task says %s, %s entries say %s', credits_charged, charges, charged) as detail
 from checked where charges <> 1 or charged <> -credits_charged
 union all
@@ -164,7 +148,7 @@ const guards = [
 const guardRule = {
   name: 'check-guards',
   text: `
-select 'books_are_guarded' as rule, null::uuid as account_id, null::bigint as entry_id, null::uuid as task_id,
+select 'books_are_guarded' as rule, null::uuid as "accountId", null::bigint as "entryId", null::uuid as "taskId",
   format('%s is missing or switched off', guard) as detail
 from unnest($1::text[]) guard
 where not exists (

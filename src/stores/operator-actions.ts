@@ -1,13 +1,13 @@
 import type { Actor, OperatorAction } from '../domain/operator.ts';
-import type { Database, Statement } from './database.ts';
+import { type Database, readRows } from './database.ts';
 
 /** What an operator has done, for the audit log. */
 export type Done = {
   readonly action: OperatorAction;
-  readonly accountId?: string;
-  readonly taskId?: string;
+  readonly accountId?: string | undefined;
+  readonly taskId?: string | undefined;
   /** The id of a client's key. */
-  readonly keyId?: string;
+  readonly keyId?: string | undefined;
   /** Old and new values, amounts, the reason; never a secret. */
   readonly details: Readonly<Record<string, unknown>>;
 };
@@ -61,57 +61,23 @@ export type ActionFilter = {
   readonly limit: number;
 };
 
-/** What operators have done, newest first, at most `limit`. */
-export async function listActions(db: Database, filter: ActionFilter): Promise<readonly RecordedAction[]> {
-  const { accountId, operatorId, before = Number.MAX_SAFE_INTEGER, limit } = filter;
-  const statement =
-    selectActions[accountId !== undefined ? 'byAccount' : operatorId !== undefined ? 'byOperator' : 'all'];
-  const rows = await db.run<ActionRow>(statement, [accountId, operatorId, before, limit]);
-  return rows.map(actionFromRow);
-}
-
-function listStatement(name: string, condition: string): Statement {
-  return {
-    name: `list-operator-actions-${name}`,
-    text: `
-select id, operator_id, actor, request_id, action, account_id, task_id, key_id, details, created_at
-from operator_actions where ${condition} and id < $3 order by id desc limit $4`,
-  };
-}
-
 const selectActions = {
-  all: listStatement('all', '$1::uuid is null and $2::uuid is null'),
-  byAccount: listStatement('by-account', 'account_id = $1 and ($2::uuid is null or operator_id = $2)'),
-  byOperator: listStatement('by-operator', '$1::uuid is null and operator_id = $2'),
+  name: 'list-operator-actions',
+  plannedAnew: true,
+  text: `
+select id as "actionId", action, account_id as "accountId", task_id as "taskId", key_id as "keyId", details,
+  created_at as "createdAt", case when operator_id is null then json_build_object('kind', 'command_line', 'name', actor)
+    else json_build_object('kind', 'operator', 'operatorId', operator_id, 'name', actor, 'requestId', coalesce(request_id, ''))
+    end as actor
+from operator_actions
+where ($1::uuid is null or account_id = $1) and ($2::uuid is null or operator_id = $2) and id < $3
+order by id desc limit $4`,
 };
 
-type ActionRow = {
-  id: number;
-  operator_id: string | null;
-  actor: string;
-  request_id: string | null;
-  action: OperatorAction;
-  account_id: string | null;
-  task_id: string | null;
-  key_id: string | null;
-  details: Readonly<Record<string, unknown>>;
-  created_at: number;
-};
-
-function actionFromRow(row: ActionRow): RecordedAction {
-  return {
-    actionId: row.id,
-    actor: actorFromRow(row),
-    action: row.action,
-    ...(row.account_id !== null && { accountId: row.account_id }),
-    ...(row.task_id !== null && { taskId: row.task_id }),
-    ...(row.key_id !== null && { keyId: row.key_id }),
-    details: row.details,
-    createdAt: row.created_at,
-  };
-}
-
-function actorFromRow({ operator_id: operatorId, actor: name, request_id: requestId }: ActionRow): Actor {
-  if (operatorId === null) return { kind: 'command_line', name };
-  return { kind: 'operator', operatorId, name, requestId: requestId ?? '' };
+/** What operators have done, newest first, at most `limit`. */
+export async function listActions(
+  db: Database,
+  { accountId, operatorId, before = Number.MAX_SAFE_INTEGER, limit }: ActionFilter,
+): Promise<readonly RecordedAction[]> {
+  return readRows<RecordedAction>(db, selectActions, [accountId, operatorId, before, limit]);
 }

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Operator } from '../domain/operator.ts';
 import { apiKeyHint, hashApiKey, looksLikeApiKey, newApiKey } from './key-format.ts';
-import type { Database } from './database.ts';
+import { type Database, readRow, readRows } from './database.ts';
 
 const insertOperator = {
   name: 'create-operator',
@@ -31,14 +31,13 @@ with found as (
   update operators set last_used_at = now() from found
   where operators.id = found.id and (last_used_at is null or last_used_at < now() - interval '1 minute')
 )
-select id, name from found`,
+select id as "operatorId", name from found`,
 };
 
 /** The operator of a key; undefined for one that is malformed, unknown, revoked or expired, without saying which. */
 export async function findOperator(db: Database, key: string): Promise<Operator | undefined> {
   if (!looksLikeApiKey(key, 'operator')) return undefined;
-  const [row] = await db.run<{ id: string; name: string }>(selectOperator, [hashApiKey(key)]);
-  return row === undefined ? undefined : { operatorId: row.id, name: row.name };
+  return readRow<Operator>(db, selectOperator, [hashApiKey(key)]);
 }
 
 /** An operator as others may see it. Times are Unix milliseconds. */
@@ -53,32 +52,15 @@ export type ShownOperator = Operator & {
 const selectOperators = {
   name: 'list-operators',
   text: `
-select id, name, hint, created_at, expires_at, last_used_at, revoked_at from operators
+select id as "operatorId", name, hint, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt",
+  revoked_at as "revokedAt"
+from operators
 order by revoked_at is null and (expires_at is null or expires_at > now()) desc, id desc limit 1000`,
-};
-
-type OperatorRow = {
-  id: string;
-  name: string;
-  hint: string;
-  created_at: number;
-  expires_at: number | null;
-  last_used_at: number | null;
-  revoked_at: number | null;
 };
 
 /** Active operators first and then the newest, revoked ones included; at most 1,000. */
 export async function listOperators(db: Database): Promise<readonly ShownOperator[]> {
-  const rows = await db.run<OperatorRow>(selectOperators);
-  return rows.map((row) => ({
-    operatorId: row.id,
-    name: row.name,
-    hint: row.hint,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at ?? undefined,
-    lastUsedAt: row.last_used_at ?? undefined,
-    revokedAt: row.revoked_at ?? undefined,
-  }));
+  return readRows<ShownOperator>(db, selectOperators);
 }
 
 const revoke = {
@@ -86,14 +68,13 @@ const revoke = {
   text: `
 with found as (select id, revoked_at is null as is_new from operators where id = $1 for update)
 update operators set revoked_at = coalesce(revoked_at, now()) from found where operators.id = found.id
-returning revoked_at, found.is_new`,
+returning revoked_at as "revokedAt", found.is_new as changed`,
 };
 
+type Revocation = { readonly revokedAt: number; readonly changed: boolean };
+
 /** Revokes an operator from the next request on; undefined when there is none. `changed` is false for one revoked before. */
-export async function revokeOperator(
-  db: Database,
-  operatorId: string,
-): Promise<{ readonly revokedAt: number; readonly changed: boolean } | undefined> {
-  const [row] = await db.run<{ revoked_at: number; is_new: boolean }>(revoke, [operatorId]);
-  return row === undefined ? undefined : { revokedAt: row.revoked_at, changed: row.is_new };
+export async function revokeOperator(db: Database, operatorId: string): Promise<Revocation | undefined> {
+  const [revoked] = await db.run<Revocation>(revoke, [operatorId]);
+  return revoked;
 }

@@ -109,13 +109,20 @@ export async function withdrawPrice(
   return { kind: 'withdrawn', price, changed: withdrawn.length > 0 };
 }
 
-const inForceOf = (scope: string) => `
-  (select id from rates other where other.model = rates.model and ${scope} and other.withdrawn_at is null
-    and other.effective_from <= now() order by other.effective_from desc, other.id desc limit 1)`;
+/**
+ * SQL for the set price that is in force by the database's clock: the latest one of a model and an account that has begun and
+ * is not withdrawn. `account` is what to compare the account with; `is null` means the price for everybody. A row of its own
+ * without credits ends the price before.
+ */
+export const inForce = (what: string, { model, account }: { readonly model: string; readonly account: string }) => `
+  (select ${what} from rates decided where decided.model = ${model} and decided.account_id ${account}
+    and decided.withdrawn_at is null and decided.effective_from <= now()
+    order by decided.effective_from desc, decided.id desc limit 1)`;
+
 const state = `
 case when withdrawn_at is not null then 'withdrawn' when effective_from > now() then 'announced'
-  when rates.id = case when account_id is null then ${inForceOf('other.account_id is null')}
-    else ${inForceOf('other.account_id = rates.account_id')} end then 'in_force' else 'past' end as state`;
+  when rates.id = case when account_id is null then ${inForce('id', { model: 'rates.model', account: 'is null' })}
+    else ${inForce('id', { model: 'rates.model', account: '= rates.account_id' })} end then 'in_force' else 'past' end as state`;
 
 const selectPrice = { name: 'find-rate', text: `select ${columns}, ${state} from rates where id = $1` };
 
@@ -203,19 +210,17 @@ function whoIs({ kind, name }: Actor): string {
 const maxAnnounced = 100;
 
 const fields = `account_id is not null as is_own, credits_per_second, effective_from, id`;
-const ofThisModel = `from rates where withdrawn_at is null and model = wanted.model and`;
-const inForce = `effective_from <= now() order by effective_from desc, id desc limit 1`;
-const announced = `effective_from > now() order by effective_from, id limit ${maxAnnounced}`;
+const announced = (account: string) => `
+  (select ${fields} from rates where model = wanted.model and account_id ${account}
+    and withdrawn_at is null and effective_from > now() order by effective_from, id limit ${maxAnnounced})`;
+const ofWanted = (account: string) => `
+  ${inForce(fields, { model: 'wanted.model', account })} union all ${announced(account)}`;
 
 const selectSchedules = {
   name: 'read-price-schedules',
   text: `
-select wanted.model, now() as at, decided.* from unnest($2::text[]) wanted (model) left join lateral (
-  (select ${fields} ${ofThisModel} account_id = $1 and ${inForce})
-  union all (select ${fields} ${ofThisModel} account_id is null and ${inForce})
-  union all (select ${fields} ${ofThisModel} account_id = $1 and ${announced})
-  union all (select ${fields} ${ofThisModel} account_id is null and ${announced})
-) decided on true
+select wanted.model, now() as at, decided.* from unnest($2::text[]) wanted (model)
+left join lateral (${ofWanted('= $1')} union all ${ofWanted('is null')}) decided on true
 order by decided.effective_from, decided.id`,
 };
 

@@ -1,5 +1,5 @@
-import type { FailCode, TaskFailure } from '../domain/task.ts';
-import type { Database } from './database.ts';
+import type { TaskFailure } from '../domain/task.ts';
+import { type Database, readRows } from './database.ts';
 
 export type ProviderJobOutcome = 'success' | 'fail' | 'not_created' | 'abandoned' | 'late_success';
 
@@ -18,33 +18,15 @@ export type ProviderJob = {
 const selectJobs = {
   name: 'list-provider-jobs',
   text: `
-select ordinal, provider, job_id, outcome, fail_code, fail_msg,
-  (extract(epoch from now() - intended_at) * 1000)::bigint as age_ms
+select ordinal, provider, job_id as "jobId", outcome,
+  case when fail_code is not null then json_build_object('failCode', fail_code, 'failMsg', fail_msg) end as failure,
+  (extract(epoch from now() - intended_at) * 1000)::bigint as "ageMs"
 from provider_jobs where task_id = $1 order by ordinal`,
-};
-
-type JobRow = {
-  ordinal: number;
-  provider: string;
-  job_id: string | null;
-  outcome: ProviderJobOutcome | null;
-  fail_code: FailCode | null;
-  fail_msg: string | null;
-  age_ms: number;
 };
 
 /** Every job of a task, oldest first; a task has no more than a handful. */
 export async function listProviderJobs(db: Database, taskId: string): Promise<readonly ProviderJob[]> {
-  const rows = await db.run<JobRow>(selectJobs, [taskId]);
-  return rows.map((row) => ({
-    ordinal: row.ordinal,
-    provider: row.provider,
-    jobId: row.job_id ?? undefined,
-    outcome: row.outcome ?? undefined,
-    failure:
-      row.fail_code === null || row.fail_msg === null ? undefined : { failCode: row.fail_code, failMsg: row.fail_msg },
-    ageMs: row.age_ms,
-  }));
+  return readRows<ProviderJob>(db, selectJobs, [taskId]);
 }
 
 const insertIntent = {
@@ -148,7 +130,7 @@ export type UnsettledJob = {
 const selectUnsettled = {
   name: 'list-unsettled-provider-jobs',
   text: `
-select j.task_id, j.ordinal, j.provider, j.job_id from provider_jobs j join tasks t on t.id = j.task_id
+select j.task_id as "taskId", j.ordinal, j.provider, j.job_id as "jobId" from provider_jobs j join tasks t on t.id = j.task_id
 where j.settled_at is null and (j.outcome is null or j.outcome = 'abandoned')
   and t.state = 'fail' and t.completed_at < now() - $1 * interval '1 millisecond'
   and (j.job_id is not null or j.intended_at < now() - ${callSettledAfterMs} * interval '1 millisecond')
@@ -162,14 +144,7 @@ export async function listUnsettledJobs(
   db: Database,
   { minAgeMs, after, limit }: { minAgeMs: number; after?: UnsettledJob | undefined; limit: number },
 ): Promise<readonly UnsettledJob[]> {
-  type Row = { task_id: string; ordinal: number; provider: string; job_id: string | null };
-  const rows = await db.run<Row>(selectUnsettled, [minAgeMs, after?.taskId, after?.ordinal, limit]);
-  return rows.map((row) => ({
-    taskId: row.task_id,
-    ordinal: row.ordinal,
-    provider: row.provider,
-    jobId: row.job_id ?? undefined,
-  }));
+  return readRows<UnsettledJob>(db, selectUnsettled, [minAgeMs, after?.taskId, after?.ordinal, limit]);
 }
 
 const settleUnsettled = {

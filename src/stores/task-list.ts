@@ -1,14 +1,16 @@
 import type { Task, TaskState } from '../domain/task.ts';
-import { type LedgerEntry, listTaskEntries } from './credits.ts';
-import type { Database, Statement } from './database.ts';
-import { type Delivery, type DeliveryAttempt, findDelivery, listDeliveryAttempts } from './deliveries.ts';
-import { listProviderJobs, type ProviderJob } from './provider-jobs.ts';
-import { taskColumns, taskFromRow, type TaskRow } from './tasks.ts';
+import { listTaskEntries } from './credits.ts';
+import { type Database, readRows } from './database.ts';
+import { findDelivery, listDeliveryAttempts } from './deliveries.ts';
+import { listProviderJobs } from './provider-jobs.ts';
+import { taskColumns } from './tasks.ts';
 
-export type TaskFilter = {
-  readonly accountId: string;
+/** Without `accountId` the tasks of all accounts, and then without `model`: looking for a rare one would read every task there is. */
+export type TaskFilter = (
+  | { readonly accountId: string; readonly model?: string | undefined }
+  | { readonly accountId?: undefined; readonly model?: undefined }
+) & {
   readonly state?: TaskState | undefined;
-  readonly model?: string | undefined;
   /** Unix milliseconds of creation, from (inclusive) and to (exclusive). */
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
@@ -17,71 +19,28 @@ export type TaskFilter = {
   readonly limit: number;
 };
 
-/**
- * An account's tasks, newest first, at most `limit`. Pages are cut by time of creation and id, so tasks that are created
- * meanwhile neither shift nor repeat what follows.
- */
-export async function listTasks(db: Database, filter: TaskFilter): Promise<readonly Task[]> {
-  return listBy(ofAccount, db, filter);
-}
-
-/** As `listTasks`, of all accounts. Without `model`: looking for a rare one would read every task there is. */
-export async function listTasksOfAll(
-  db: Database,
-  filter: Omit<TaskFilter, 'accountId' | 'model'>,
-): Promise<readonly Task[]> {
-  return listBy(ofAll, db, filter);
-}
-
-async function listBy(
-  { any, byState }: Statements,
-  db: Database,
-  { accountId, state, model, fromMs, toMs, after, limit }: Partial<TaskFilter>,
-): Promise<readonly Task[]> {
-  const statement = state === undefined ? any : byState[state];
-  const rows = await db.run<TaskRow>(statement, [accountId, after, model, fromMs, toMs, limit]);
-  return rows.map(taskFromRow);
-}
-
-/**
- * The state is written out in the text: only then does the planner see that a partial index serves it. Where the page
- * begins is one row to compare with, of the cursor or of `toMs`: given both as conditions, PostgreSQL would begin at
- * the wrong one and walk the index from there.
- */
-function listStatement(name: string, whose: string, condition: string): Statement {
-  return {
-    name: `list-tasks-${name}`,
-    text: `
+// Where the page begins is one row to compare with, of the cursor or of `toMs`: given both as conditions, PostgreSQL would begin at
+// the wrong one and walk the index from there.
+const selectTasks = {
+  name: 'list-tasks',
+  plannedAnew: true,
+  text: `
 select ${taskColumns} from tasks
-where ${whose} and ${condition} and ($3::text is null or model = $3)
+where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2) and ($3::text is null or model = $3)
   and created_at >= coalesce(to_timestamp($4::float8 / 1000), '-infinity')
   and (created_at, id) < (
-    case when $2::uuid is null then coalesce(to_timestamp($5::float8 / 1000), 'infinity')
-      else (select created_at from tasks where id = $2 and ${whose}) end,
-    coalesce($2, '00000000-0000-0000-0000-000000000000'))
+    case when $6::uuid is null then coalesce(to_timestamp($5::float8 / 1000), 'infinity')
+      else (select created_at from tasks where id = $6 and ($1 is null or account_id = $1)) end,
+    coalesce($6, '00000000-0000-0000-0000-000000000000'))
   and ($5 is null or created_at < to_timestamp($5 / 1000))
-order by created_at desc, id desc limit $6`,
-  };
+order by created_at desc, id desc limit $7`,
+};
+
+/** Tasks, newest first, at most `limit`. Pages are cut by time of creation and id, so new tasks neither shift nor repeat what follows. */
+export async function listTasks(db: Database, filter: TaskFilter): Promise<readonly Task[]> {
+  const { accountId, state, model, fromMs, toMs, after, limit } = filter;
+  return readRows<Task>(db, selectTasks, [accountId, state, model, fromMs, toMs, after, limit]);
 }
-
-type Statements = { readonly any: Statement; readonly byState: Readonly<Record<TaskState, Statement>> };
-
-function listStatements(name: string, whose: string): Statements {
-  const inState = (state: TaskState) => listStatement(`${name}-${state}`, whose, `state = '${state}'`);
-  return {
-    any: listStatement(name, whose, 'true'),
-    byState: {
-      waiting: inState('waiting'),
-      queuing: inState('queuing'),
-      generating: inState('generating'),
-      success: inState('success'),
-      fail: inState('fail'),
-    },
-  };
-}
-
-const ofAccount = listStatements('of-account', 'account_id = $1');
-const ofAll = listStatements('of-all', '$1::uuid is null');
 
 export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
   readonly model: string;
@@ -100,27 +59,15 @@ export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
 const selectUnfinished = {
   name: 'list-unfinished-tasks',
   text: `
-select id, account_id, model, state, (extract(epoch from now() - created_at) * 1000)::bigint as age_ms,
+select id as "taskId", account_id as "accountId", model, state, (extract(epoch from now() - created_at) * 1000)::bigint as "ageMs",
   generation_spent_ms + (extract(epoch from
-    coalesce(attempt_seen_at - attempt_started_at, now() - generation_started_at, interval '0')) * 1000)::bigint as ran_ms,
-  coalesce(deadline_ms, 86400000) as deadline_ms, stuck_since is not null as is_stuck,
-  coalesce(attempt_seen_at > now() - interval '2 minutes', false) as is_generating
+    coalesce(attempt_seen_at - attempt_started_at, now() - generation_started_at, interval '0')) * 1000)::bigint as "ranMs",
+  coalesce(deadline_ms, 86400000) as "deadlineMs", stuck_since is not null as "isStuck",
+  coalesce(attempt_seen_at > now() - interval '2 minutes', false) as "isGenerating"
 from tasks
 where state in ('waiting', 'queuing', 'generating') and created_at < now() - $1 * interval '1 millisecond'
   and ($2::uuid is null or (created_at, id) > (select created_at, id from tasks where id = $2))
 order by created_at, id limit $3`,
-};
-
-type UnfinishedRow = {
-  id: string;
-  account_id: string;
-  model: string;
-  state: Task['state'];
-  age_ms: number;
-  ran_ms: number;
-  deadline_ms: number;
-  is_stuck: boolean;
-  is_generating: boolean;
 };
 
 /** Unfinished tasks older than `minAgeMs` in order of arrival, a bounded page of them after the given one. */
@@ -128,18 +75,7 @@ export async function listUnfinishedTasks(
   db: Database,
   { minAgeMs, after, limit }: { minAgeMs: number; after?: string | undefined; limit: number },
 ): Promise<readonly UnfinishedTask[]> {
-  const rows = await db.run<UnfinishedRow>(selectUnfinished, [minAgeMs, after, limit]);
-  return rows.map((row) => ({
-    taskId: row.id,
-    accountId: row.account_id,
-    model: row.model,
-    state: row.state,
-    ageMs: row.age_ms,
-    ranMs: row.ran_ms,
-    deadlineMs: row.deadline_ms,
-    isStuck: row.is_stuck,
-    isGenerating: row.is_generating,
-  }));
+  return readRows<UnfinishedTask>(db, selectUnfinished, [minAgeMs, after, limit]);
 }
 
 const markStuckTask = {
@@ -218,14 +154,13 @@ export type WorkflowTermination = { readonly taskId: string; readonly reason: st
 const selectDueTerminations = {
   name: 'list-due-terminations',
   text: `
-select task_id, reason from workflow_terminations
+select task_id as "taskId", reason from workflow_terminations
 where due_at <= now() order by due_at, task_id limit $1`,
 };
 
 /** Terminations that are due, oldest first, a bounded page. */
 export async function listDueTerminations(db: Database, limit: number): Promise<readonly WorkflowTermination[]> {
-  const rows = await db.run<{ task_id: string; reason: string }>(selectDueTerminations, [limit]);
-  return rows.map((row) => ({ taskId: row.task_id, reason: row.reason }));
+  return readRows<WorkflowTermination>(db, selectDueTerminations, [limit]);
 }
 
 const deleteTermination = {
@@ -239,14 +174,7 @@ export async function removeTermination(db: Database, taskId: string): Promise<v
 }
 
 /** What an operator may know of a task beside its record. */
-export type TaskDetail = {
-  readonly ledger: readonly LedgerEntry[];
-  readonly providerJobs: readonly ProviderJob[];
-  readonly delivery: Delivery | undefined;
-  readonly attempts: readonly DeliveryAttempt[];
-};
-
-export async function readTaskDetail(db: Database, taskId: string): Promise<TaskDetail> {
+export async function readTaskDetail(db: Database, taskId: string) {
   return {
     ledger: await listTaskEntries(db, taskId),
     providerJobs: await listProviderJobs(db, taskId),

@@ -1,55 +1,19 @@
 import type { Actor } from '../domain/operator.ts';
-import type { FailCode, Task, TaskFailure, TaskParam, TaskResult, TaskState } from '../domain/task.ts';
-import type { Database } from './database.ts';
+import type { Task, TaskFailure, TaskResult } from '../domain/task.ts';
+import { type Database, readRow, readRows } from './database.ts';
 import { recordAction } from './operator-actions.ts';
 
-/** A row of `tasks` as PostgreSQL answers it; times are Unix milliseconds. */
-export type TaskRow = {
-  id: string;
-  account_id: string;
-  param: TaskParam;
-  state: TaskState;
-  credits_charged: number;
-  credits_refunded: number;
-  fail_code: FailCode | null;
-  fail_msg: string | null;
-  result: TaskResult | null;
-  created_at: number;
-  updated_at: number;
-  generation_started_at: number | null;
-  completed_at: number | null;
-  media_deleted_at: number | null;
-};
-
-/** The columns a task is made from. */
-export const taskColumns = `id, account_id, param, state, credits_charged, credits_refunded, fail_code, fail_msg, result,
-  created_at, updated_at, generation_started_at, completed_at, media_deleted_at`;
-
-export function taskFromRow(row: TaskRow): Task {
-  return {
-    taskId: row.id,
-    accountId: row.account_id,
-    param: row.param,
-    state: row.state,
-    creditsCharged: row.credits_charged,
-    creditsRefunded: row.credits_refunded,
-    failure:
-      row.fail_code === null || row.fail_msg === null ? undefined : { failCode: row.fail_code, failMsg: row.fail_msg },
-    result: row.result ?? undefined,
-    mediaDeletedAt: row.media_deleted_at ?? undefined,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    generationStartedAt: row.generation_started_at ?? undefined,
-    completedAt: row.completed_at ?? undefined,
-  };
-}
+/** The columns of `tasks` as the fields of a `Task`. */
+export const taskColumns = `id as "taskId", account_id as "accountId", param, state, credits_charged as "creditsCharged",
+  credits_refunded as "creditsRefunded", result, created_at as "createdAt", updated_at as "updatedAt",
+  generation_started_at as "generationStartedAt", completed_at as "completedAt", media_deleted_at as "mediaDeletedAt",
+  case when state = 'fail' then json_build_object('failCode', fail_code, 'failMsg', fail_msg) end as failure`;
 
 const selectTask = { name: 'find-task', text: `select ${taskColumns} from tasks where id = $1` };
 
 /** The task, of any account, or undefined. `taskId` must be a UUID. */
 export async function findTask(db: Database, taskId: string): Promise<Task | undefined> {
-  const [row] = await db.run<TaskRow>(selectTask, [taskId]);
-  return row === undefined ? undefined : taskFromRow(row);
+  return readRow<Task>(db, selectTask, [taskId]);
 }
 
 const selectEnded = {
@@ -67,14 +31,12 @@ const markQueuing = {
   name: 'mark-queuing',
   text: `
 update tasks set state = 'queuing', updated_at = now() where id = $1 and state = 'waiting'
-returning ${taskColumns}, deadline_ms`,
+returning ${taskColumns}, deadline_ms as "deadlineMs"`,
 };
 const selectConfirmed = {
   name: 'find-confirmed-task',
-  text: `select ${taskColumns}, deadline_ms from tasks where id = $1`,
+  text: `select ${taskColumns}, deadline_ms as "deadlineMs" from tasks where id = $1`,
 };
-
-type WithDeadline = { deadline_ms: number | null };
 
 export type ConfirmedTask = Task & {
   /** How long its generation may run; undefined for a task that was accepted before tasks kept it. */
@@ -83,9 +45,9 @@ export type ConfirmedTask = Task & {
 
 /** The workflow has begun: `waiting` becomes `queuing`; any later state stays. Answers the task, or undefined when there is none. */
 export async function confirmCharge(db: Database, taskId: string): Promise<ConfirmedTask | undefined> {
-  const [marked] = await db.run<TaskRow & WithDeadline>(markQueuing, [taskId]);
-  const [row] = marked === undefined ? await db.run<TaskRow & WithDeadline>(selectConfirmed, [taskId]) : [marked];
-  return row === undefined ? undefined : { ...taskFromRow(row), deadlineMs: row.deadline_ms ?? undefined };
+  const marked = await readRow<ConfirmedTask>(db, markQueuing, [taskId]);
+  if (marked !== undefined) return marked;
+  return readRow<ConfirmedTask>(db, selectConfirmed, [taskId]);
 }
 
 // A task's deadline limits how long its generation runs, over all attempts. Only the database's clock is asked: each attempt
@@ -104,15 +66,14 @@ export type GeneratingTask = Task & {
   readonly providers: readonly string[] | undefined;
 };
 
-type GeneratingRow = TaskRow & { left_ms: number; providers: readonly string[] | null };
-const generatingColumns = `${taskColumns}, providers, deadline_ms - generation_spent_ms as left_ms`;
+const generatingColumns = `${taskColumns}, providers, deadline_ms - generation_spent_ms as "leftMs"`;
 
 const begin = {
   name: 'begin-generation',
   text: `
 update tasks set state = 'generating', generation_started_at = now(), attempt_started_at = now(), attempt_seen_at = now(),
   deadline_ms = coalesce(deadline_ms, $2), updated_at = now()
-where id = $1 and state in ('waiting', 'queuing') returning ${generatingColumns}`,
+where id = $1 and state in ('waiting', 'queuing') returning ${generatingColumns}, true as "isFirst"`,
 };
 
 // An attempt that died may have lived for a while after it was last seen; that is counted, but never more than a quarter of the
@@ -131,11 +92,10 @@ update tasks set attempt_started_at = now(), attempt_seen_at = now(), deadline_m
     select from provider_jobs
     where task_id = $1 and job_id is not null and outcome is null and provider <> all ($3::text[])
   ) then ${spentUpstreamMs} end)
-where id = $1 and state = 'generating' returning ${generatingColumns}`,
+where id = $1 and state = 'generating' returning ${generatingColumns}, false as "isFirst"`,
 };
 
 const thirtyMinutesMs = 30 * 60_000;
-type GenerationStart = { readonly deadlineMs?: number; readonly localProviders?: readonly string[] };
 
 /**
  * An attempt at the generation has begun. The first one sets `generationStartedAt`; later ones settle how much of the deadline
@@ -145,14 +105,12 @@ type GenerationStart = { readonly deadlineMs?: number; readonly localProviders?:
 export async function startGeneration(
   db: Database,
   taskId: string,
-  { deadlineMs = thirtyMinutesMs, localProviders = [] }: GenerationStart = {},
+  deadlineMs = thirtyMinutesMs,
+  localProviders: readonly string[] = [],
 ): Promise<GeneratingTask | undefined> {
-  const [begun] = await db.run<GeneratingRow>(begin, [taskId, deadlineMs]);
-  const [row] =
-    begun === undefined ? await db.run<GeneratingRow>(resume, [taskId, deadlineMs, localProviders]) : [begun];
-  if (row === undefined) return undefined;
-  const { left_ms: leftMs, providers } = row;
-  return { ...taskFromRow(row), isFirst: begun !== undefined, leftMs, providers: providers ?? undefined };
+  const begun = await readRow<GeneratingTask>(db, begin, [taskId, deadlineMs]);
+  if (begun !== undefined) return begun;
+  return readRow<GeneratingTask>(db, resume, [taskId, deadlineMs, localProviders]);
 }
 
 const touch = {
@@ -189,14 +147,14 @@ const succeed = {
 with ended as (
   update tasks set state = 'success', result = $2, completed_at = now(), updated_at = now()
   where id = $1 and state not in ('success', 'fail')
-  returning ${taskColumns}, callback_url
+  returning *
 ), ${freePlace}, ${owedDelivery}
 select ${taskColumns} from ended`,
 };
 
 /** Ends the task in `success`. A task that is final already keeps its state, which is then the answer. Throws for an unknown task. */
 export async function completeTask(db: Database, taskId: string, result: TaskResult): Promise<EndedTask> {
-  return endedTask(db, taskId, await db.run<TaskRow>(succeed, [taskId, JSON.stringify(result)]));
+  return endedTask(db, taskId, await readRows<Task>(db, succeed, [taskId, JSON.stringify(result)]));
 }
 
 const fail = {
@@ -206,7 +164,7 @@ with ended as (
   update tasks set state = 'fail', fail_code = $2, fail_msg = $3, credits_refunded = credits_charged,
     completed_at = now(), updated_at = now()
   where id = $1 and state not in ('success', 'fail')
-  returning ${taskColumns}, callback_url
+  returning *
 ), account as (
   update accounts set balance = balance + ended.credits_charged, unfinished_tasks = unfinished_tasks - 1
   from ended where accounts.id = ended.account_id
@@ -224,24 +182,22 @@ select ${taskColumns} from ended`,
 /** The workflow of a task that was cancelled has so long to end by itself. */
 export const cancelGraceMs = 10 * 60_000;
 
-export type Refund = {
-  /** For callers other than the task's own workflow: `reconcile` terminates that one if it still runs after so long. */
-  readonly terminatesAfterMs?: number;
-};
-
-/** Ends the task in `fail` and refunds it in full, in one transaction. A final task keeps its state. Throws for an unknown task. */
+/**
+ * Ends the task in `fail` and refunds it in full, in one transaction. A final task keeps its state. Throws for an unknown task.
+ * `terminatesAfterMs` is for callers other than the task's own workflow: `reconcile` terminates that one if it still runs after so long.
+ */
 export async function refundTask(
   db: Database,
   taskId: string,
   failure: TaskFailure,
-  { terminatesAfterMs }: Refund = {},
+  { terminatesAfterMs }: { readonly terminatesAfterMs?: number } = {},
 ): Promise<EndedTask> {
   const values = [taskId, failure.failCode, failure.failMsg, terminatesAfterMs];
-  return endedTask(db, taskId, await db.run<TaskRow>(fail, values));
+  return endedTask(db, taskId, await readRows<Task>(db, fail, values));
 }
 
-async function endedTask(db: Database, taskId: string, [ended]: readonly TaskRow[]): Promise<EndedTask> {
-  const task = ended === undefined ? await findTask(db, taskId) : taskFromRow(ended);
+async function endedTask(db: Database, taskId: string, [ended]: readonly Task[]): Promise<EndedTask> {
+  const task = ended ?? (await findTask(db, taskId));
   if (task === undefined) throw new Error(`task ${taskId} does not exist`);
   return { task, hasCallback: task.param.callBackUrl !== undefined, changed: ended !== undefined };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { listApiKeys } from '../../src/stores/keys.ts';
-import { listLedger } from '../../src/stores/credits.ts';
+import { readBooks } from '../../src/stores/credits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { videogen } from '../support/videogen.ts';
 
@@ -49,7 +49,7 @@ for (const [what, args, why] of refused) {
     assert.match(stderr, why);
     assert.match(stderr, /^error: .*\n\(examples: .* --help\)\n$/);
     assert.deepEqual(await listApiKeys(database.db, accountId), []);
-    assert.deepEqual(await listLedger(database.db, { accountId, limit: 1 }), []);
+    assert.deepEqual((await readBooks(database.db, { accountId, limit: 1 })).entries, []);
   });
 }
 

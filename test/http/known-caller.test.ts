@@ -85,11 +85,11 @@ test('200 who was found good a moment ago costs one statement, and half a minute
   await service.create(key, plainRequest);
   nowMs += 29_000;
   await service.create(key, plainRequest);
-  assert.deepEqual(statements, ['accept-task', 'accept-task']);
+  assert.deepEqual(statements, ['accept-tasks', 'accept-tasks']);
   nowMs += 1_001;
   noted.splice(0);
   await service.create(key, plainRequest);
-  assert.deepEqual(statements.slice(2), ['find-callers-with-tasks', 'accept-task']);
+  assert.deepEqual(statements.slice(2), ['find-callers-with-tasks', 'accept-tasks']);
   assert.deepEqual(noted, [keyId], 'and its use is noted again');
 });
 
@@ -171,12 +171,12 @@ test('422 a presumed caller whose key is good is refused as anybody is, and pres
   assert.equal((await service.create(key, {})).status, 422);
   assert.deepEqual(statements, ['find-callers-with-tasks']);
   assert.equal((await service.create(key, plainRequest)).status, 200);
-  assert.deepEqual(statements, ['find-callers-with-tasks', 'accept-task']);
+  assert.deepEqual(statements, ['find-callers-with-tasks', 'accept-tasks']);
 });
 
 test('200 a task that was accepted before its key was revoked is accepted, though its answer was lost meanwhile', async () => {
   const { accountId, keyId, key } = await knownCaller();
-  loss = { name: 'accept-task', meanwhile: () => revokeApiKey(database.db, keyId) };
+  loss = { name: 'accept-tasks', meanwhile: () => revokeApiKey(database.db, keyId) };
   const answer = await service.create(key, plainRequest);
   assert.equal(answer.status, 200);
   assert.equal(answer.headers['idempotency-replayed'], undefined);

@@ -3,11 +3,12 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import type { TaskParam } from '../../src/domain/task.ts';
-import { type Acceptance, acceptTask, type NewTask } from '../../src/stores/accept-task.ts';
+import { acceptTask } from '../../src/stores/accept-task.ts';
+import type { Acceptance, NewTask } from '../../src/stores/acceptance.ts';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
 import { completeTask, confirmCharge, findTask, refundTask, startGeneration } from '../../src/stores/tasks.ts';
 import { checkBooks } from '../../src/stores/ledger-rules.ts';
-import { bookCredits, listLedger } from '../../src/stores/credits.ts';
+import { bookCredits, readBooks } from '../../src/stores/credits.ts';
 import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
@@ -173,12 +174,12 @@ async function endOf(end: ReturnType<typeof completeTask>): Promise<Outcome> {
 
 /** Everything about the account that must agree, as one line of text. */
 async function booksOf({ accountId, taskIds }: TestAccount): Promise<string> {
-  const [account, ledger, tasks] = await Promise.all([
+  const [account, { entries }, tasks] = await Promise.all([
     findAccount(database.db, accountId),
-    listLedger(database.db, { accountId, limit: 1_000 }),
+    readBooks(database.db, { accountId, limit: 1_000 }),
     Promise.all(taskIds.map((taskId) => findTask(database.db, taskId))),
   ]);
-  const amounts = ledger.map(({ amount }) => amount).toReversed();
+  const amounts = entries.map(({ amount }) => amount).toReversed();
   return lineOf(
     account?.balance,
     account?.unfinishedTasks,
@@ -201,8 +202,8 @@ function distinct(models: readonly Model[]): readonly Model[] {
 }
 
 async function assertSound({ accountId, taskIds }: TestAccount): Promise<void> {
-  const ledger = await listLedger(database.db, { accountId, limit: 1_000 });
-  const entries = ledger.map(({ entryId }) => entryId);
+  const books = await readBooks(database.db, { accountId, limit: 1_000 });
+  const entries = books.entries.map(({ entryId }) => entryId);
   assert.deepEqual(await checkBooks(database.db, { accounts: [accountId], entries, tasks: taskIds }), []);
 }
 

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { priceAt, type PriceSchedule } from '../../src/domain/price.ts';
-import { type Acceptance, acceptTask } from '../../src/stores/accept-task.ts';
+import { acceptTask } from '../../src/stores/accept-task.ts';
+import type { Acceptance } from '../../src/stores/acceptance.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { createDatabase } from '../../src/stores/database.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
@@ -135,7 +136,7 @@ const selectWaiting = {
   name: 'count-waiting-creates',
   text: `
 select count(*) as creates from pg_stat_activity
-where datname = current_database() and wait_event_type = 'Lock' and query like '%price as materialized%'`,
+where datname = current_database() and wait_event_type = 'Lock' and query like '%priced as materialized%'`,
 };
 
 async function waiting(): Promise<number> {

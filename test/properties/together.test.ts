@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
-import { type Acceptance, acceptTask, type NewTask } from '../../src/stores/accept-task.ts';
-import { acceptTogether } from '../../src/stores/accept-together.ts';
+import { acceptTask, acceptTogether } from '../../src/stores/accept-task.ts';
+import type { Acceptance, NewTask } from '../../src/stores/acceptance.ts';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
 import { createApiKey, revokeApiKey } from '../../src/stores/keys.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listLedger } from '../../src/stores/credits.ts';
+import { readBooks } from '../../src/stores/credits.ts';
 import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
@@ -174,7 +174,7 @@ function toldOf(answer: Acceptance) {
 
 async function booksOf({ accountId }: Opened) {
   const account = await findAccount(database.db, accountId);
-  const entries = await listLedger(database.db, { accountId, limit: 100 });
+  const { entries } = await readBooks(database.db, { accountId, limit: 100 });
   return {
     balance: account?.balance,
     unfinished: account?.unfinishedTasks,

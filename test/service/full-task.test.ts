@@ -9,7 +9,7 @@ import { probeVideo } from '../../src/media/probe-video.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { callbackSecretsOf } from '../../src/roles/account-secrets.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listLedger } from '../../src/stores/credits.ts';
+import { readBooks } from '../../src/stores/credits.ts';
 import { type Answer, type Api, createTask, recordInfo } from '../support/api.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
 import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -99,8 +99,8 @@ describe('a task, from createTask to its callback', () => {
     assert.equal(record['creditsRefunded'], 165);
     const callback = await verified('/failure');
     assert.deepEqual([callback.data['state'], callback.data['failCode']], ['fail', 'image_unreachable']);
-    const ledger = await listLedger(service.database.db, { accountId: account.accountId, limit: 10 });
-    const entries = ledger.filter((entry) => entry.taskId === taskId).map(({ kind, amount }) => [kind, amount]);
+    const books = await readBooks(service.database.db, { accountId: account.accountId, limit: 10 });
+    const entries = books.entries.filter((entry) => entry.taskId === taskId).map(({ kind, amount }) => [kind, amount]);
     assert.deepEqual(entries, [
       ['refund', 165],
       ['charge', -165],

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import type { NewTask } from '../../src/stores/accept-task.ts';
-import { acceptTogether } from '../../src/stores/accept-together.ts';
+import { acceptTogether } from '../../src/stores/accept-task.ts';
+import type { NewTask } from '../../src/stores/acceptance.ts';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
 import { createDatabase } from '../../src/stores/database.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
@@ -77,7 +77,7 @@ test('where it is told to wait, it decides by what the other has left behind, an
       waits: true,
     });
     const waiting = `select 1 from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and query like '%asked as materialized%'`;
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%priced as materialized%'`;
     await waitFor('the creates to wait', async () => (await db.run({ name: 'test-waiting', text: waiting }))[0]);
     const due = `select true as is_over from accounts where create_due_at < clock_timestamp() and id = $1`;
     await waitFor('their time', async () => (await rival.query<{ is_over: true }>(due, [accountId])).rows[0]);

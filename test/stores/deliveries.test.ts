@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../src/stores/accounts.ts';
 import {
@@ -7,8 +8,8 @@ import {
   findDelivery,
   listDeliveryAttempts,
   listPendingDeliveries,
+  recordDeliveryAttempt,
 } from '../../src/stores/deliveries.ts';
-import { type AttemptVerdict, recordDeliveryAttempts } from '../../src/stores/delivery-attempts.ts';
 import { refundTask } from '../../src/stores/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
@@ -35,8 +36,8 @@ async function found(taskId: string): Promise<Delivery> {
 
 const attempt = { startedAt: 1, durationMs: 2, status: 500, error: undefined, responseHead: Buffer.from('no') };
 const inAnHour = () => Date.now() + 3_600_000;
-const note = (delivery: Delivery, state: AttemptVerdict['state'], dueAt = inAnHour()) =>
-  recordDeliveryAttempts(database.db, [{ delivery, attempt, verdict: { state, dueAt } }]);
+const note = (delivery: Delivery, state: Delivery['state'], dueAt = inAnHour()) =>
+  recordDeliveryAttempt(database.db, { delivery, attempt, verdict: { state, dueAt } });
 const overdue = async (minAgeMs: number) =>
   (await listPendingDeliveries(database.db, { minAgeMs, limit: 1_000 })).map(({ taskId }) => taskId);
 
@@ -67,6 +68,38 @@ test('attempts are numbered and the last one ends the delivery', async () => {
   const { state, finishedAt } = await found(delivery.taskId);
   assert.equal(state, 'delivered');
   assert.ok(Math.abs(Number(finishedAt) - Date.now()) < 60_000);
+});
+
+test('each attempt is kept with all its bytes and leaves its delivery in the state and with the time that it says', async () => {
+  const refused = { error: 'refused, "quoted", {braced} and \\', status: undefined, responseHead: undefined };
+  const answered = { error: undefined, responseHead: Buffer.from([0, 255, 7]) };
+  const dueAt = 1_790_000_020_456;
+  for (const [state, outcome] of [
+    ['delivered', { ...answered, status: 204 }],
+    ['pending', { ...answered, status: 500 }],
+    ['gone', { ...answered, status: 410 }],
+    ['failed', refused],
+  ] as const) {
+    const delivery = await newDelivery();
+    const made = { startedAt: 1_790_000_000_123, durationMs: 77, ...outcome };
+    await recordDeliveryAttempt(database.db, { delivery, attempt: made, verdict: { state, dueAt } });
+    const ended = await found(delivery.taskId);
+    assert.deepEqual([ended.state, ended.dueAt, ended.finishedAt !== undefined], [state, dueAt, state !== 'pending']);
+    assert.deepEqual(await listDeliveryAttempts(database.db, delivery.taskId), [{ attempt: 1, ...made }]);
+  }
+});
+
+test('attempts of one task at the same time are numbered one after the other, and the end stays', async () => {
+  const delivery = await newDelivery();
+  await Promise.all([note(delivery, 'delivered'), note(delivery, 'pending'), note(delivery, 'pending')]);
+  const numbers = (await listDeliveryAttempts(database.db, delivery.taskId)).map(({ attempt: number }) => number);
+  assert.deepEqual(numbers, [3, 2, 1]);
+  assert.equal((await found(delivery.taskId)).state, 'delivered');
+});
+
+test('an attempt at a callback that does not exist is not recorded', async () => {
+  const delivery = { ...(await newDelivery()), taskId: randomUUID() };
+  await assert.rejects(note(delivery, 'delivered'), /violates foreign key/);
 });
 
 test('an attempt that was under way when a redelivery was asked for is logged, but does not end it', async () => {

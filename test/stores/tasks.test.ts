@@ -3,8 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { confirmCharge, refundTask, startGeneration, touchGeneration } from '../../src/stores/tasks.ts';
 import { intendProviderJob, recordProviderJob } from '../../src/stores/provider-jobs.ts';
 import { listUnfinishedTasks } from '../../src/stores/task-list.ts';
-import { acceptTask } from '../../src/stores/accept-task.ts';
-import { acceptTogether } from '../../src/stores/accept-together.ts';
+import { acceptTask, acceptTogether } from '../../src/stores/accept-task.ts';
 import { v7 as uuidv7 } from 'uuid';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount } from '../support/service.ts';
@@ -25,7 +24,7 @@ describe('the deadline of a task', () => {
   const run = (text: string, values: unknown[] = []) => database.db.run({ name: text, text }, values);
   const accepted = () => acceptTestTask(database.db, accountId, taskParam('clock'));
   const start = (taskId: string, deadlineMs: number, localProviders?: readonly string[]) =>
-    startGeneration(database.db, taskId, { deadlineMs, ...(localProviders && { localProviders }) });
+    startGeneration(database.db, taskId, deadlineMs, localProviders);
   /** The attempt was begun so long ago, and last seen alive so long ago. */
   const attempt = (taskId: string, startedMs: number, seenMs: number) =>
     run(

@@ -32,7 +32,6 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     },
     postCallback: noPart,
     findCallback: noPart,
-    recordAttempt: noPart,
     engine: {
       startTask: noPart,
       describeTask: noPart,

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import pg from 'pg';
 import { createDatabase, type Database } from '../../src/stores/database.ts';
-import { migrateToLatest, migrationNames } from '../../src/stores/migrator.ts';
+import { migrateToLatest } from '../../src/stores/migrator.ts';
 import { postgresUrl } from './servers.ts';
 
 /** A database of this test file's own, copied from a migrated template in some 50 ms, dropped by `close`. */
@@ -25,7 +26,10 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 }
 
 // Named for its migrations, so that a server that outlives a change of the schema makes a new one.
-const schema = createHash('sha256').update(migrationNames.join()).digest('hex').slice(0, 12);
+const schema = createHash('sha256')
+  .update(readdirSync('src/stores/migrations').toSorted().join())
+  .digest('hex')
+  .slice(0, 12);
 const template = `videogen_template_${schema}`;
 // Test files run in processes of their own, so the template is made under a lock of the server's.
 const templateLock = 4_202_611;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { translationOf } from '../../dialects/dialect.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../../dialects/kie-record.ts';
 import { documentedTaskRequest } from '../../domain/task-request.ts';
-import type { Acceptance, NewTask } from '../../stores/accept-task.ts';
+import type { Acceptance, NewTask } from '../../stores/acceptance.ts';
 import { findTask } from '../../stores/tasks.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import type { Call } from '../endpoint.ts';

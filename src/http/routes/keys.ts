@@ -6,7 +6,7 @@ import {
   listApiKeys,
   type MadeKey,
   maxActiveKeys,
-  revokeAccountKey,
+  revokeApiKey,
   rotateAccountKey,
   type TooManyKeys,
 } from '../../stores/keys.ts';
@@ -137,8 +137,8 @@ const revoke = defineEndpoint({
   data: z.strictObject({ keyId: z.string(), revokeTime: z.int() }),
   failures: ['key_not_found'],
   handler: async ({ caller, input: { keyId } }, { db }) => {
-    const revokeTime = isUuid(keyId) ? await revokeAccountKey(db, caller.accountId, keyId) : undefined;
-    return { keyId, revokeTime: existing(revokeTime, 'key_not_found') };
+    const revoked = isUuid(keyId) ? await revokeApiKey(db, keyId, caller.accountId) : undefined;
+    return { keyId, revokeTime: existing(revoked, 'key_not_found').revokedAt };
   },
 });
 

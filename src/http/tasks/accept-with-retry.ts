@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Acceptance, NewTask } from '../../stores/accept-task.ts';
+import type { Acceptance, NewTask } from '../../stores/acceptance.ts';
 import { DatabaseAway, DatabaseBusy } from '../../stores/database.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type DeliveryAttempt, findDelivery } from '../../../src/stores/deliveries.ts';
-import { recordDeliveryAttempts } from '../../../src/stores/delivery-attempts.ts';
+import { type DeliveryAttempt, findDelivery, recordDeliveryAttempt } from '../../../src/stores/deliveries.ts';
 import { refundTask } from '../../../src/stores/tasks.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
@@ -39,7 +38,7 @@ async function note(
     attempt: { ...plain, status: undefined, error: undefined, ...attempt },
     verdict: { state, dueAt },
   };
-  await recordDeliveryAttempts(service.database.db, [made]);
+  await recordDeliveryAttempt(service.database.db, made);
 }
 
 function get(taskId: string, key = account.key): Promise<Answer> {

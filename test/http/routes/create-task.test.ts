@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { modelCatalogue } from '../../../src/domain/models.ts';
 import { findAccount } from '../../../src/stores/accounts.ts';
-import { listLedger } from '../../../src/stores/credits.ts';
+import { readBooks } from '../../../src/stores/credits.ts';
 import { findTask } from '../../../src/stores/tasks.ts';
 import { insertDecidedPrice } from '../../support/decided-price.ts';
 import { assertRefused } from '../../support/http-client.ts';
@@ -61,7 +61,7 @@ test('200 a task is charged, stored with its defaults and handed to the engine b
     imageUrls: [],
   });
   assert.equal(await balanceOf(accountId), 1000 - charge);
-  const [entry] = await listLedger(service.database.db, { accountId, limit: 1 });
+  const [entry] = (await readBooks(service.database.db, { accountId, limit: 1 })).entries;
   assert.deepEqual([entry?.kind, entry?.amount, entry?.taskId], ['charge', -charge, taskId]);
   assert.equal(answer.headers['idempotency-replayed'], undefined);
 });

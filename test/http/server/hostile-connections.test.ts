@@ -327,7 +327,7 @@ for (const moment of ['before', 'after'] as const) {
       return gate;
     };
     const run: Database['run'] = async (statement, values) => {
-      const isAcceptance = statement.name === 'accept-task';
+      const isAcceptance = statement.name === 'accept-tasks';
       if (isAcceptance && moment === 'before') await pause();
       const rows = await db.run(statement, values);
       if (isAcceptance && moment === 'after') await pause();

@@ -31,7 +31,7 @@ function faulty(db: Database): Database {
   return {
     ...db,
     run: (statement, values) => {
-      if (statement.name !== 'accept-task') return db.run(statement, values);
+      if (statement.name !== 'accept-tasks') return db.run(statement, values);
       tries += 1;
       const fault = faults.shift();
       if (fault === 'lost request') return Promise.reject(new DatabaseAway(true, new Error('away')));

@@ -58,7 +58,7 @@ function losingAnswers(db: Database): Database {
   return {
     ...db,
     run: async (statement, values) => {
-      const isAccepting = statement.name === 'accept-task';
+      const isAccepting = statement.name === 'accept-tasks';
       if (isAccepting) await db.run(statement, values).catch(() => undefined);
       if (isAccepting) throw new DatabaseAway(true, new Error('the connection broke'));
       return db.run(statement, values);

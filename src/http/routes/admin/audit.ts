@@ -46,10 +46,11 @@ const list = defineEndpoint({
 });
 
 function presentAction({ actor, createdAt, ...action }: RecordedAction) {
-  const nothing = { accountId: null, taskId: null, keyId: null };
   return {
-    ...nothing,
     ...action,
+    accountId: action.accountId ?? null,
+    taskId: action.taskId ?? null,
+    keyId: action.keyId ?? null,
     actor: { operatorId: null, requestId: null, ...actor },
     createTime: createdAt,
   };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cancelTaskAs, findTask } from '../../../stores/tasks.ts';
-import { listTasks, listTasksOfAll, readTaskDetail } from '../../../stores/task-list.ts';
+import { listTasks, readTaskDetail } from '../../../stores/task-list.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import {
   createdBetween,
@@ -42,12 +42,8 @@ const list = defineEndpoint({
     nextCursor: nextCursorSchema,
   }),
   handler: async ({ query: { accountId, state, from, to, cursor, limit } }, deps) => {
-    const filter = { state, fromMs: from, toMs: to, after: cursor, limit: limit + 1 };
-    const found =
-      accountId === undefined
-        ? await listTasksOfAll(deps.db, filter)
-        : await listTasks(deps.db, { accountId, ...filter });
-    const { page, nextCursor } = cutPage(found, limit, ({ taskId }) => taskId);
+    const filter = { accountId, state, fromMs: from, toMs: to, after: cursor, limit: limit + 1 };
+    const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
     const tasks = page.map(async (task) => ({ accountId: task.accountId, task: await presentTask(deps, task) }));
     return { tasks: await Promise.all(tasks), nextCursor };
   },

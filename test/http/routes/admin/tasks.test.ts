@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../../src/stores/accounts.ts';
-import { findDelivery } from '../../../../src/stores/deliveries.ts';
-import { recordDeliveryAttempts } from '../../../../src/stores/delivery-attempts.ts';
+import { findDelivery, recordDeliveryAttempt } from '../../../../src/stores/deliveries.ts';
 import { completeTask, startGeneration } from '../../../../src/stores/tasks.ts';
 import { auditLedger } from '../../../../src/stores/ledger-audit.ts';
 import { listActions } from '../../../../src/stores/operator-actions.ts';
@@ -100,7 +99,7 @@ test('200 everything that is known of a task: its books, its jobs, and what the 
     { startedAt: 2_000, durationMs: 34, status: undefined, error: 'blocked', responseHead: undefined },
   ];
   for (const attempt of attempts)
-    await recordDeliveryAttempts(db, [{ delivery, attempt, verdict: { state: 'pending', dueAt: 3_000 } }]);
+    await recordDeliveryAttempt(db, { delivery, attempt, verdict: { state: 'pending', dueAt: 3_000 } });
   const detail = await dataOf(operator.ask('GET', `${admin}/tasks/show`, { query: { taskId } }));
   assert.equal(detail['accountId'], accountId);
   assert.equal((detail['task'] as { state: string }).state, 'success');
@@ -158,7 +157,7 @@ test('200 callbacks that failed are listed over all accounts, and redelivering o
     const { accountId } = await service.newAccount(1_000);
     const { taskId } = await owedCallback(db, accountId, 'http://receiver.test/');
     const attempt = { startedAt: 0, durationMs: 1, status: 500, error: undefined, responseHead: undefined };
-    await recordDeliveryAttempts(db, [{ delivery: { taskId, round: 1 }, attempt, verdict: { state, dueAt: 0 } }]);
+    await recordDeliveryAttempt(db, { delivery: { taskId, round: 1 }, attempt, verdict: { state, dueAt: 0 } });
     if (state !== 'delivered') ids.unshift(taskId);
   }
   const seen: string[] = [];
