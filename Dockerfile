@@ -1,4 +1,4 @@
-# One image, three front doors: node dist/src/api.js (the default), dist/src/worker.js and dist/src/migrate.js.
+# One image, three front doors: node dist/src/api.js (the default), dist/src/worker.js and dist/src/cli.js.
 # Debian, because Temporal's native library has no musl build.
 FROM node:22.23.2-bookworm-slim AS base
 WORKDIR /app

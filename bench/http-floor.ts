@@ -1,4 +1,4 @@
-import { keptPort } from '../src/embedded/kept-port.ts';
+import { freePort } from '../src/embedded/kept-port.ts';
 import { createDatabase, type Database } from '../src/stores/database.ts';
 import type { Bench } from './bench.ts';
 import { type Child, startChild } from './child.ts';
@@ -36,7 +36,7 @@ export async function startHttpFloor(bench: Bench, body: unknown): Promise<HttpF
 }
 
 async function startFloor(environment: NodeJS.ProcessEnv): Promise<Child & { readonly baseUrl: string }> {
-  const port = await keptPort(undefined, undefined);
+  const port = await freePort();
   const { TEMPORAL_ADDRESS: _mine, ...inherited } = process.env;
   const child = startChild('./floor-http.js', {
     ...inherited,

@@ -6,7 +6,7 @@ import { openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { keptPort } from '../src/embedded/kept-port.ts';
+import { freePort } from '../src/embedded/kept-port.ts';
 import { connectTemporal } from '../src/temporal/connect.ts';
 import { waitFor } from '../test/support/wait-for.ts';
 
@@ -33,7 +33,7 @@ export async function startProductionTemporal({
 }): Promise<TemporalAddress> {
   await makeSchema(join(dirname(serverPath), 'temporal-sql-tool'), postgresUrl);
   await mkdir(join(folder, 'config'), { recursive: true });
-  const port = await keptPort(undefined, undefined);
+  const port = await freePort();
   await writeFile(join(folder, 'dynamic.yaml'), 'matching.enableFairness:\n  - value: true\n');
   await writeFile(join(folder, 'config', 'bench.yaml'), JSON.stringify(await configuration(postgresUrl, folder, port)));
   const log = openSync(join(folder, 'server.log'), 'a');
@@ -98,8 +98,8 @@ async function configuration(postgresUrl: string, folder: string, port: number):
   });
   const service = async (grpcPort?: number) => ({
     rpc: {
-      grpcPort: grpcPort ?? (await keptPort(undefined, undefined)),
-      membershipPort: await keptPort(undefined, undefined),
+      grpcPort: grpcPort ?? (await freePort()),
+      membershipPort: await freePort(),
       bindOnIP: '127.0.0.1',
     },
   });

@@ -1,4 +1,4 @@
-import { keptPort } from '../src/embedded/kept-port.ts';
+import { freePort } from '../src/embedded/kept-port.ts';
 import { startChild, type Child } from './child.ts';
 
 /** A client's receiver in a process of its own, which answers 204 at once. */
@@ -10,7 +10,7 @@ export type Receiver = {
 };
 
 export async function startReceiver(): Promise<Receiver> {
-  const port = await keptPort(undefined, undefined);
+  const port = await freePort();
   const child = startChild('./floor-receiver.js', { ...process.env, PORT: String(port) });
   const asking: ((received: number) => void)[] = [];
   await new Promise<void>((resolve) => {

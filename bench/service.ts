@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
 import { scopes } from '../src/domain/api-key.ts';
-import { keptPort } from '../src/embedded/kept-port.ts';
+import { freePort } from '../src/embedded/kept-port.ts';
 import { createAccount, setAccountLimits } from '../src/stores/accounts.ts';
 import { createApiKey } from '../src/stores/keys.ts';
 import { createDatabase, type Database } from '../src/stores/database.ts';
@@ -58,7 +58,7 @@ export async function benchService(
     databaseUrl,
     db,
     startApi: async (more = {}) => {
-      const port = await keptPort(undefined, undefined);
+      const port = await freePort();
       const baseUrl = `http://127.0.0.1:${port}`;
       const child = kept(startChild('../src/api.js', { ...environment, PORT: String(port), ...more }));
       await waitFor(`the API at ${baseUrl}`, () => isThere(baseUrl));

@@ -4,59 +4,16 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { defaultModels, type Model, providerNames, unknownProviders } from './domain/models.ts';
-import { parseRate, type Rate } from './domain/rate-limit.ts';
+import { defaultModels, providerNames, unknownProviders } from './domain/models.ts';
+import { parseRate, unitsMs } from './domain/rate-limit.ts';
 import { parseModelsFile } from './models-file.ts';
-import { type AllowList, loopbackAllowance, parseAllowList } from './outbound/allow-list.ts';
+import { loopbackAllowance, parseAllowList } from './outbound/allow-list.ts';
 import type { TemporalTarget } from './temporal/connect.ts';
 
 /** What the environment says. Undefined `databaseUrl` or `temporal` means that part is embedded. */
-export type Config = {
-  readonly host: string;
-  readonly port: number;
-  /** Where this process serves its metrics apart from the API; undefined means nowhere. */
-  readonly metricsPort: number | undefined;
-  /** Base address in links; undefined means http://HOST:PORT. */
-  readonly publicUrl: string | undefined;
-  readonly dataFolder: string;
-  readonly cacheFolder: string;
-  readonly databaseUrl: string | undefined;
-  readonly databasePoolSize: number;
-  readonly temporal: TemporalTarget | undefined;
-  readonly temporalNamespace: string;
-  readonly temporalCliPath: string | undefined;
-  readonly taskQueue: string;
-  /** A folder, or undefined for the one in the data folder. */
-  readonly resultStore: string | undefined;
-  /** Signs links and seals callback secrets; undefined only in embedded mode, which makes and keeps one. */
-  readonly secret: string | undefined;
-  readonly callbackAllow: AllowList;
-  readonly imageAllow: AllowList;
-  readonly models: readonly Model[];
-  readonly generationConcurrency: number;
-  /** Limits per account and, of bad keys, per address; undefined is no limit. */
-  readonly createRate: Rate | undefined;
-  readonly readRate: Rate | undefined;
-  readonly refusedCreateRate: Rate | undefined;
-  readonly badKeyRate: Rate | undefined;
-  /** Name of this build, for workers of several versions side by side (docs/operations.md); undefined means unversioned. */
-  readonly workerVersion: string | undefined;
-  readonly retentionMs: number;
-  /** A task whose workflow's code fails is refunded after so long. */
-  readonly stuckTaskMs: number;
-  /** Between SIGTERM, from which on `/readyz` answers 503, and the closing of the listener. */
-  readonly shutdownDelayMs: number;
-  readonly ffmpegPath: string | undefined;
-  readonly previewFaults: boolean;
-  readonly logLevel: LogLevel;
-  /** For the command line as a client of the API. */
-  readonly apiKey: string | undefined;
-  /** For the programs we start or look for ourselves. */
-  readonly path: string;
-};
+export type Config = Readonly<ReturnType<typeof configOf>>;
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -91,14 +48,17 @@ export function readConfig(environment: Environment = process.env, providers = p
   const unknown = unknownProviders(parsed.data?.VIDEOGEN_MODELS ?? [], providers);
   faults.push(...unknown.map((fault) => `VIDEOGEN_MODELS: ${fault}`));
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
-  return config(parsed.data, env);
+  return configOf(parsed.data, env);
 }
 
 /** Variables that may hold a secret and so may also be given as the path of a file, `NAME_FILE`. */
 const secretNames = ['DATABASE_URL', 'VIDEOGEN_SECRET', 'TEMPORAL_API_KEY', 'VIDEOGEN_API_KEY'] as const;
 
-const day = 24 * 60 * 60_000;
 const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
+
+const plainName = z
+  .string()
+  .regex(/^[\w.-]{1,100}$/, { error: 'must be 1 to 100 letters, digits, dots, dashes or underscores' });
 
 function wholeNumber(min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`;
@@ -123,13 +83,11 @@ function parsedBy<T>(parse: (text: string) => T) {
 
 const maxDelayMs = 5 * 60_000;
 
-const delayUnits: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
-
 /** `500ms`, `5s`, `1m` or `0`, in milliseconds. */
 function parseDelay(text: string): number {
   if (text === '0') return 0;
   const [, amount, unit = ''] = /^(\d{1,6})(ms|s|m)$/.exec(text) ?? [];
-  const ms = Number(amount) * (delayUnits[unit] ?? Number.NaN);
+  const ms = Number(amount) * (unitsMs[unit] ?? Number.NaN);
   if (!(ms <= maxDelayMs)) throw new Error('must be a duration of up to 5 minutes, such as 5s or 500ms, or 0');
   return ms;
 }
@@ -149,10 +107,7 @@ const schema = z
     DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
     TEMPORAL_ADDRESS: z.string().optional(),
     TEMPORAL_CLI_PATH: z.string().optional(),
-    VIDEOGEN_TASK_QUEUE: z
-      .string()
-      .regex(/^[\w.-]{1,100}$/, { error: 'must be 1 to 100 letters, digits, dots, dashes or underscores' })
-      .default('videogen'),
+    VIDEOGEN_TASK_QUEUE: plainName.default('videogen'),
     RESULT_STORE: z
       .string()
       .refine((store) => !store.includes('://'), { error: 'must be a folder' })
@@ -163,10 +118,7 @@ const schema = z
     IMAGE_ALLOW: parsedBy(parseAllowList).optional(),
     VIDEOGEN_MODELS: parsedBy((file) => parseModelsFile(readFileSync(file, 'utf8'))).optional(),
     GENERATION_CONCURRENCY: wholeNumber(1, 10_000).default(2),
-    WORKER_VERSION: z
-      .string()
-      .regex(/^[\w.-]{1,100}$/, { error: 'must be 1 to 100 letters, digits, dots, dashes or underscores' })
-      .optional(),
+    WORKER_VERSION: plainName.optional(),
     CREATE_RATE: z.string().default('20/10s').pipe(parsedBy(parseRate)),
     READ_RATE: z.string().default('100/10s').pipe(parsedBy(parseRate)),
     REFUSED_CREATE_RATE: z.string().default('100/60s').pipe(parsedBy(parseRate)),
@@ -201,54 +153,67 @@ export function sealEnvironment(environment: NodeJS.ProcessEnv = process.env): v
   }
 }
 
-function config(env: z.output<typeof schema>, environment: Environment): Config {
-  const dataFolder = resolve(env.VIDEOGEN_DATA);
+function configOf(env: z.output<typeof schema>, environment: Environment) {
   // Embedded mode is for one person's machine, so its own addresses are let through; a shared service names what it wants.
   const defaultAllow = parseAllowList(env.DATABASE_URL === undefined ? loopbackAllowance : '');
   return {
     host: env.HOST,
     port: env.PORT,
+    /** Where this process serves its metrics apart from the API; undefined means nowhere. */
     metricsPort: env.METRICS_PORT,
+    /** Base address in links; undefined means http://HOST:PORT. */
     publicUrl: env.PUBLIC_URL,
-    dataFolder,
+    dataFolder: resolve(env.VIDEOGEN_DATA),
     cacheFolder: join(env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'videogen'),
     databaseUrl: env.DATABASE_URL,
     databasePoolSize: env.DATABASE_POOL_SIZE,
     ...temporalSettings(environment),
     temporalCliPath: env.TEMPORAL_CLI_PATH,
     taskQueue: env.VIDEOGEN_TASK_QUEUE,
+    /** A folder, or undefined for the one in the data folder. */
     resultStore: env.RESULT_STORE,
+    /** Signs links and seals callback secrets; undefined only in embedded mode, which makes and keeps one. */
     secret: env.VIDEOGEN_SECRET,
     callbackAllow: env.CALLBACK_ALLOW ?? defaultAllow,
     imageAllow: env.IMAGE_ALLOW ?? defaultAllow,
     models: env.VIDEOGEN_MODELS ?? defaultModels,
     generationConcurrency: env.GENERATION_CONCURRENCY,
+    /** Name of this build, for workers of several versions side by side (docs/operations.md); undefined means unversioned. */
     workerVersion: env.WORKER_VERSION,
+    // Limits per account and, of bad keys, per address; undefined is no limit.
     createRate: env.CREATE_RATE,
     readRate: env.READ_RATE,
     refusedCreateRate: env.REFUSED_CREATE_RATE,
     badKeyRate: env.BAD_KEY_RATE,
-    // A proxy needs a few looks at /readyz to notice; on one's own machine there is none.
+    /**
+     * Between SIGTERM, from which on `/readyz` answers 503, and the closing of the listener. A proxy needs a few looks to notice;
+     * on one's own machine there is none.
+     */
     shutdownDelayMs: env.SHUTDOWN_DELAY ?? (env.DATABASE_URL === undefined ? 0 : 5_000),
-    retentionMs: env.MEDIA_RETENTION_DAYS * day,
+    retentionMs: env.MEDIA_RETENTION_DAYS * 24 * 60 * 60_000,
+    /** A task whose workflow's code fails is refunded after so long. */
     stuckTaskMs: env.STUCK_TASK_SECONDS * 1000,
     ffmpegPath: env.FFMPEG_PATH,
     previewFaults: env.PREVIEW_FAULTS,
+    /** Holds every answer of the API against its own description; for tests. */
     logLevel: env.LOG_LEVEL,
+    /** For the command line as a client of the API. */
     apiKey: env.VIDEOGEN_API_KEY,
+    /** For the programs we start or look for ourselves. */
     path: env.PATH,
   };
 }
 
 /** Temporal's own variables, read by Temporal's own library (addresses, namespace, API key, TLS files). */
-function temporalSettings(environment: Environment): Pick<Config, 'temporal' | 'temporalNamespace'> {
+function temporalSettings(environment: Environment) {
   const overrideEnvVars = Object.fromEntries(
     Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
   const loaded = loadClientConnectConfig({ overrideEnvVars, disableFile: true });
   const namespace = loaded.namespace ?? 'default';
-  if (overrideEnvVars['TEMPORAL_ADDRESS'] === undefined) return { temporal: undefined, temporalNamespace: namespace };
-  return { temporal: { connection: loaded.connectionOptions, namespace }, temporalNamespace: namespace };
+  const target: TemporalTarget = { connection: loaded.connectionOptions, namespace };
+  const isEmbedded = overrideEnvVars['TEMPORAL_ADDRESS'] === undefined;
+  return { temporal: isEmbedded ? undefined : target, temporalNamespace: namespace };
 }
 
 function withoutEmpty(environment: Environment): Environment {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { keptPort } from '../src/embedded/kept-port.ts';
+import { freePort } from '../src/embedded/kept-port.ts';
 import { createTask, recordInfo } from './support/api.ts';
 import { waitFor } from './support/wait-for.ts';
 
@@ -55,7 +55,7 @@ describe('the build, in a checkout of its own', () => {
   });
 
   test('a running service and its command line go on during a rebuild, and make a video after it', async () => {
-    const port = await keptPort(undefined, undefined);
+    const port = await freePort();
     const baseUrl = `http://127.0.0.1:${port}`;
     const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
     const env = { ...rest, VIDEOGEN_DATA: join(checkout, 'data'), PORT: String(port) };

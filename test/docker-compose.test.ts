@@ -101,8 +101,9 @@ test('migrate, api and worker are front doors of one image', () => {
     const { build, image, command } = service(name);
     assert.deepEqual(build, { context: '.', dockerfile: 'Dockerfile' });
     assert.equal(image, undefined, 'an image by name would be looked up in the public registry');
-    assert.deepEqual(command, ['node', `dist/src/${name}.js`]);
-    assert.ok(existsSync(`src/${name}.ts`));
+    const program = name === 'migrate' ? 'cli' : name;
+    assert.deepEqual(command, ['node', `dist/src/${program}.js`].concat(name === 'migrate' ? ['migrate'] : []));
+    assert.ok(existsSync(`src/${program}.ts`));
   }
 });
 

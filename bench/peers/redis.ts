@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { access, mkdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
-import { keptPort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/kept-port.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 
 export type Redis = { readonly port: number; kill(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> };
@@ -26,7 +26,7 @@ async function isThere(path: string): Promise<boolean> {
 /** Starts Redis on a folder, which keeps what it has written there; without options it writes as it ships. */
 export async function startRedis(path: string, folder: string, options: readonly string[]): Promise<Redis> {
   await mkdir(folder, { recursive: true });
-  const port = await keptPort(undefined, undefined);
+  const port = await freePort();
   const args = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, ...options];
   const child = spawn(path, args, { stdio: 'ignore' });
   await once(child, 'spawn');

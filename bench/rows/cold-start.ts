@@ -1,6 +1,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { keptPort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/kept-port.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { startChild } from '../child.ts';
 import { interleaved } from '../rounds.ts';
@@ -56,7 +56,7 @@ async function serversAlone(data: string): Promise<Start> {
 }
 
 async function wholeStart(data: string): Promise<Start> {
-  const port = await keptPort(undefined, undefined);
+  const port = await freePort();
   const { DATABASE_URL: _database, TEMPORAL_ADDRESS: _temporal, ...environment } = process.env;
   const env = { ...environment, VIDEOGEN_DATA: data, PORT: String(port), NODE_ENV: 'production' };
   const startedAt = Date.now();

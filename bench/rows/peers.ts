@@ -4,7 +4,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { keptPort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/kept-port.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import type { Bench } from '../bench.ts';
 import { startChild, type Child } from '../child.ts';
@@ -135,7 +135,7 @@ function startBullmqApi(redisPort: number): Promise<Child & { readonly baseUrl: 
 }
 
 async function startPeerApi(script: string, env: NodeJS.ProcessEnv): Promise<Child & { readonly baseUrl: string }> {
-  const port = await keptPort(undefined, undefined);
+  const port = await freePort();
   const child = startChild(script, { ...env, NODE_ENV: 'production', PORT: String(port) });
   let isReady = false;
   child.onSaid(() => (isReady = true));

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { id, maxNameLength, rateOrDefault, textUpTo, wholeNumber } from './arguments.ts';
+import { listed } from './output.ts';
 import { commandLineActor, noAccount, type RunOnDatabase } from './run-command.ts';
 import type { Rate } from '../domain/rate-limit.ts';
 import { listAccounts } from '../stores/account-list.ts';
@@ -16,8 +17,7 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
     .option('--prefix <text>', 'those whose name begins like this', '');
   list.action(
     run(async ({ db }, { prefix }: { prefix: string }) => {
-      const accounts = await listAccounts(db, { prefix, limit: maxListedAccounts });
-      return { json: { accounts }, lines: accounts.length === 0 ? ['No accounts.'] : accounts.map(accountLine) };
+      return listed('accounts', await listAccounts(db, { prefix, limit: maxListedAccounts }), accountLine);
     }),
   );
   account

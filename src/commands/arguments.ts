@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { validate } from 'uuid';
-import { parseRate, type Rate } from '../domain/rate-limit.ts';
+import { parseRate, type Rate, unitsMs } from '../domain/rate-limit.ts';
 import { maxUnixMs } from '../http/fields.ts';
 
 /** A commander parser of whole numbers from `min` to `max`. */
@@ -25,7 +25,7 @@ export function id(text: string): string {
 export function instant(text: string): number {
   const [, count, unit] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
   const isSpan = count !== undefined && unit !== undefined;
-  const atMs = isSpan ? Date.now() + Number(count) * (spansMs[unit] ?? 0) : Date.parse(text);
+  const atMs = isSpan ? Date.now() + Number(count) * (unitsMs[unit] ?? 0) : Date.parse(text);
   if (Number.isNaN(atMs))
     throw new InvalidArgumentError('It must be an instant such as 2027-01-31T00:00:00Z, or a span such as 90d.');
   if (atMs > maxUnixMs) throw new InvalidArgumentError(`It must not be after ${new Date(maxUnixMs).toISOString()}.`);
@@ -50,9 +50,6 @@ export function textUpTo(maxLength: number) {
 }
 
 export const maxNameLength = 200;
-
-const minuteMs = 60_000;
-const spansMs: Readonly<Record<string, number>> = { m: minuteMs, h: 60 * minuteMs, d: 24 * 60 * minuteMs };
 
 /** A commander parser of rates such as 50/10s; `default` stands for the installation's. */
 export function rateOrDefault(text: string): Rate | 'default' {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { maxListedAccounts } from './account.ts';
 import { id, textUpTo, wholeNumber } from './arguments.ts';
-import { CommandError } from './output.ts';
+import { CommandError, listed } from './output.ts';
 import { commandLineActor, noAccount, type RunOnDatabase } from './run-command.ts';
 import { listAccounts } from '../stores/account-list.ts';
 import { type Account, findAccount } from '../stores/accounts.ts';
@@ -41,10 +41,7 @@ export function addBalanceCommand(program: Command, run: RunOnDatabase): void {
     run(async ({ db }, accountId: string | undefined) => {
       if (accountId === undefined) {
         const accounts = await listAccounts(db, { limit: maxListedAccounts });
-        return {
-          json: { accounts: accounts.map(balanceOf) },
-          lines: accounts.length === 0 ? ['No accounts.'] : accounts.map(balanceLine),
-        };
+        return listed('accounts', accounts.map(balanceOf), balanceLine);
       }
       const account = await findAccount(db, accountId);
       if (account === undefined) throw noAccount(accountId);
@@ -57,7 +54,7 @@ function balanceOf({ accountId, name, balance }: Account) {
   return { accountId, name, balance };
 }
 
-function balanceLine({ accountId, name, balance }: Account): string {
+function balanceLine({ accountId, name, balance }: ReturnType<typeof balanceOf>): string {
   return `${accountId}  ${String(balance).padStart(12)} credits  ${name}`;
 }
 

@@ -8,9 +8,8 @@ import { createSecretBox } from '../outbound/secrets.ts';
 import { callbackSecretsOf } from '../roles/account-secrets.ts';
 import type { Settings } from '../roles/settings.ts';
 import { createAccount } from '../stores/accounts.ts';
+import { createDatabase } from '../stores/database.ts';
 import { createApiKey } from '../stores/keys.ts';
-import type { Database } from '../stores/database.ts';
-import { readBooks } from '../stores/credits.ts';
 import { type DemoReceiver, startDemoReceiver } from './demo-receiver.ts';
 import { type GenerationOptions, withRequestBody } from './generation-options.ts';
 import { saveVideo } from './local-files.ts';
@@ -21,9 +20,9 @@ const openingCredits = 1_000;
 
 export type DemoResult = { readonly file: string; readonly made: TaskRecord; readonly refunded: TaskRecord };
 
-type Running = {
-  readonly db: Database;
-  readonly settings: Pick<Settings, 'publicUrl' | 'secret'>;
+type Stage = {
+  readonly client: Client;
+  readonly receiver: DemoReceiver;
   readonly story: Story;
   /** Ends what is waited for when the demo is broken off. */
   readonly signal: AbortSignal;
@@ -34,18 +33,15 @@ type Running = {
  * Throws `CommandError` at the first promise that is not kept.
  */
 export async function showBothEndings(
-  { db, settings, story, signal }: Running,
+  settings: Settings,
+  { story, signal }: Pick<Stage, 'story' | 'signal'>,
   prompt: string,
   options: GenerationOptions,
 ): Promise<DemoResult> {
-  const accountId = await createAccount(db, { name: 'demo', credits: openingCredits });
-  const created = await createApiKey(db, { accountId, name: 'demo', scopes });
-  if (created === undefined) throw new CommandError('The key could not be made.');
-  const [secret = ''] = await callbackSecretsOf(db, createSecretBox(settings.secret), accountId);
+  const { key, secret } = await openAccount(settings);
   const receiver = await startDemoReceiver(secret);
   try {
-    const client = createClient({ baseUrl: settings.publicUrl, key: created.key });
-    const stage = { db, accountId, receiver, client, story, signal };
+    const stage = { client: createClient({ baseUrl: settings.publicUrl, key }), receiver, story, signal };
     story.step(`An account with ${openingCredits} credits and an API key`);
     const { file, record: made } = await showSuccess(stage, prompt, options);
     const refunded = await showRefund(stage);
@@ -56,40 +52,45 @@ export async function showBothEndings(
   }
 }
 
-type Stage = {
-  readonly db: Database;
-  readonly accountId: string;
-  readonly client: Client;
-  readonly receiver: DemoReceiver;
-  readonly story: Story;
-  readonly signal: AbortSignal;
-};
+/** What an operator does for a client: an account, an API key, and the secret that signs its callbacks. */
+async function openAccount(settings: Settings): Promise<{ key: string; secret: string }> {
+  const db = createDatabase({ url: settings.databaseUrl, poolSize: 1 });
+  try {
+    const accountId = await createAccount(db, { name: 'demo', credits: openingCredits });
+    const created = await createApiKey(db, { accountId, name: 'demo', scopes });
+    const [secret] = await callbackSecretsOf(db, createSecretBox(settings.secret), accountId);
+    if (created === undefined || secret === undefined) throw new CommandError('The key could not be made.');
+    return { key: created.key, secret };
+  } finally {
+    await db.close();
+  }
+}
 
 async function showSuccess(stage: Stage, prompt: string, options: GenerationOptions) {
-  const { story } = stage;
+  const { client, story } = stage;
   const record = await withRequestBody(prompt, options, (body) => runTask(stage, body));
   if (record.state !== 'success') throw new CommandError(`${record.failCode}: ${record.failMsg}`);
   await showCallback(stage, record);
   const folder = resolve('demo');
   await mkdir(folder, { recursive: true });
   const file = join(folder, `${record.taskId}.mp4`);
-  await saveVideo(stage.client, record.taskId, file);
+  await saveVideo(client, record.taskId, file);
   const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio, bytes } = await probeVideo(file);
   const sound = hasAudio ? 'stereo sound' : 'no sound';
   story.success(
     `The film stays, whatever becomes of the service that made it:\n${pathToFileURL(file).href}\n${widthPx}×${heightPx}, ${durationSeconds.toFixed(2)} s, ${framesPerSecond} fps, ${sound}, ` +
       `${(bytes / 1e6).toFixed(1)} MB, made in ${((record.costTime ?? 0) / 1000).toFixed(1)} s`,
   );
-  await expectBalance(stage, openingCredits - record.creditsCharged);
+  await expectBalance(client, openingCredits - record.creditsCharged);
   story.success(`${record.creditsCharged} credits charged, balance ${openingCredits - record.creditsCharged}`);
   return { file, record };
 }
 
 /** An image that does not exist: the task is accepted and charged, fails, and is refunded in full. */
 async function showRefund(stage: Stage): Promise<TaskRecord> {
-  const { story } = stage;
+  const { client, story } = stage;
   story.step('Now a task that must fail, to show a refund: its reference image does not exist (404)');
-  const { balance: before } = await readBooks(stage.db, { accountId: stage.accountId, limit: 1 });
+  const { balance: before } = await client.credits();
   const imageUrls = [`${stage.receiver.url}/no-such-image.png`];
   const record = await runTask(stage, { model: 'videogen-2.0-fast', input: { prompt: 'never made', imageUrls } });
   if (record.state !== 'fail' || record.failCode !== 'image_unreachable') {
@@ -99,7 +100,7 @@ async function showRefund(stage: Stage): Promise<TaskRecord> {
   }
   if (record.creditsRefunded !== record.creditsCharged) throw new CommandError('The task was not refunded in full.');
   await showCallback(stage, record);
-  await expectBalance(stage, before);
+  await expectBalance(client, before);
   story.success(
     `Failed as meant: ${record.failMsg} A task that fails is free: its ${record.creditsCharged} credits came back with the ` +
       `failure, in one transaction. ${record.creditsRefunded} refunded, balance ${before}`,
@@ -107,34 +108,30 @@ async function showRefund(stage: Stage): Promise<TaskRecord> {
   return record;
 }
 
-async function runTask(stage: Stage, body: TaskRequest): Promise<TaskRecord> {
-  const task = await stage.client.createTask({ ...body, callBackUrl: `${stage.receiver.url}/callback` });
-  stage.story.step(`createTask answered at once, ${task.creditsCharged} credits charged: task ${task.taskId}`);
-  const progress = stage.story.progress();
-  try {
-    const onRecord = (record: TaskRecord) => progress.show(record);
-    const record = await stage.client.waitForTask(task.taskId, { onRecord, signal: stage.signal });
-    progress.done();
-    stage.story.step(`recordInfo says ${record.state}`);
-    return record;
-  } finally {
-    progress.done();
-  }
+async function runTask({ client, receiver, story, signal }: Stage, body: TaskRequest): Promise<TaskRecord> {
+  const task = await client.createTask({ ...body, callBackUrl: `${receiver.url}/callback` });
+  story.step(`createTask answered at once, ${task.creditsCharged} credits charged: task ${task.taskId}`);
+  const progress = story.progress();
+  const record = await client
+    .waitForTask(task.taskId, { onRecord: (seen) => progress.show(seen), signal })
+    .finally(() => progress.done());
+  story.step(`recordInfo says ${record.state}`);
+  return record;
 }
 
-async function showCallback(stage: Stage, record: TaskRecord): Promise<void> {
-  const callback = await stage.receiver.callbackFor(record.taskId);
-  if (callback.state !== record.state) throw new CommandError(`The callback said ${callback.state}.`);
-  stage.story.success(`Callback received, signature verified: ${callback.webhookId} says ${callback.state}`);
+async function showCallback({ receiver, story }: Stage, { taskId, state }: TaskRecord): Promise<void> {
+  const callback = await receiver.callbackFor(taskId);
+  if (callback.record.state !== state) throw new CommandError(`The callback said ${callback.record.state}.`);
+  story.success(`Callback received, signature verified: ${callback.webhookId} says ${state}`);
 }
 
-async function expectBalance({ db, accountId }: Stage, expected: number): Promise<void> {
-  const { balance } = await readBooks(db, { accountId, limit: 1 });
+async function expectBalance(client: Client, expected: number): Promise<void> {
+  const { balance } = await client.credits();
   if (balance !== expected) throw new CommandError(`The balance is ${balance}, not ${expected}.`);
 }
 
-async function showLedger({ db, accountId, story }: Stage): Promise<void> {
-  const { entries } = await readBooks(db, { accountId, limit: 10 });
+async function showLedger({ client, story }: Stage): Promise<void> {
+  const { entries } = await client.credits();
   const lines = entries
     .toReversed()
     .map(({ kind, amount, balanceAfter, taskId }) =>

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pTimeout from 'p-timeout';
 import { type Config, readConfig, sealEnvironment } from '../config.ts';
 import { addGenerationOptions, type GenerationOptions } from './generation-options.ts';
 import { listenForInterruptions } from './interruption.ts';
@@ -34,22 +35,15 @@ async function runDemo(prompt: string, options: GenerationOptions, asJson: boole
   try {
     story.step('Starting PostgreSQL, Temporal, the API and the workers, for as long as the demo takes');
     const { startService } = await import('../embedded/service.ts');
-    const service = await startService(config, (message) => story.info(message));
+    const service = await startService(config, (message) => story.info(message), signal);
     try {
       signal.throwIfAborted();
-      story.success(`API ${service.settings.publicUrl}   Temporal UI ${service.temporalUiUrl}`);
+      story.success(`API ${service.settings.publicUrl}   Temporal UI ${service.settings.temporalUiUrl}`);
       // Loaded only now, or the servers would have to wait for it.
-      const { createDatabase } = await import('../stores/database.ts');
       const { showBothEndings } = await import('./demo-story.ts');
-      const db = createDatabase({ url: service.settings.databaseUrl, poolSize: 2 });
-      try {
-        const { settings } = service;
-        const shown = showBothEndings({ db, settings, story, signal }, prompt, options);
-        const result = await Promise.race([shown, brokenOff(signal)]);
-        printAnswer({ json: result, lines: [] }, asJson);
-      } finally {
-        await db.close();
-      }
+      const shown = showBothEndings(service.settings, { story, signal }, prompt, options);
+      const result = await pTimeout(shown, { signal, milliseconds: Number.POSITIVE_INFINITY });
+      printAnswer({ json: result, lines: [] }, asJson);
     } finally {
       await service.close();
     }
@@ -58,11 +52,4 @@ async function runDemo(prompt: string, options: GenerationOptions, asJson: boole
   }
   signal.throwIfAborted();
   story.end('All of this was true. Start it for good with: npm start');
-}
-
-function brokenOff(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    // The reason is the error that the demo ends with.
-    signal.addEventListener('abort', () => reject(signal.reason as Error));
-  });
 }

@@ -3,8 +3,11 @@ import { resolve } from 'node:path';
 import {
   type Client,
   createClient,
+  type CreatedTask,
+  newIdempotencyKey,
   type Retry,
   type TaskRecord,
+  type TaskRequest,
   VideogenError,
 } from '../../clients/typescript/src/index.ts';
 import { readConfig } from '../config.ts';
@@ -51,8 +54,6 @@ type Service = {
   readonly asJson: boolean;
   /** The command that goes on with a task, for the same service. */
   readonly follower: (taskId: string) => string;
-  /** Aborted when it is broken off while no request is under way, in a pause between two tries. */
-  readonly betweenTries: AbortSignal;
 };
 
 async function withService(
@@ -66,23 +67,16 @@ async function withService(
   const baseUrl = givenUrl ?? config.publicUrl ?? `http://${config.host}:${config.port}`;
   const story = createStory(asJson);
   const interruptions = listenForInterruptions();
-  const betweenTries = new AbortController();
-  let [warnedOf, pausedUntil] = ['', 0];
-  const stopIfPausing = () => {
-    if (interruptions.signal.aborted && Date.now() < pausedUntil) betweenTries.abort(interruptions.signal.reason);
-  };
-  interruptions.signal.addEventListener('abort', stopIfPausing);
-  const onRetry = ({ error, pauseMs }: Retry) => {
+  let warnedOf = '';
+  const onRetry = ({ error }: Retry) => {
     if (error.message !== warnedOf) story.warn(`${error.message}; trying again`);
     warnedOf = error.message;
-    pausedUntil = Date.now() + pauseMs;
-    stopIfPausing();
   };
   try {
     const client = clientOf(baseUrl, key, onRetry);
     const address = givenUrl === undefined ? [] : ['--base-url', givenUrl];
     const follower = (taskId: string) => invocation('follow', taskId, ...address);
-    await work({ client, story, interruptions, out, asJson, follower, betweenTries: betweenTries.signal });
+    await work({ client, story, interruptions, out, asJson, follower });
   } catch (error) {
     throw withHint(error);
   } finally {
@@ -112,9 +106,8 @@ function keyHint(): string {
 
 async function generate(service: Service, prompt: string, options: GenerationOptions): Promise<void> {
   await withRequestBody(prompt, options, async (body) => {
-    const { client, story } = service;
-    const { taskId, creditsCharged } = await created(service, (signal) => client.createTask(body, { signal }));
-    story.step(`Task ${taskId}: ${creditsCharged} credits charged. Ctrl-C cancels it and gives them back.`);
+    const { taskId, creditsCharged } = await created(service, body);
+    service.story.step(`Task ${taskId}: ${creditsCharged} credits charged. Ctrl-C cancels it and gives them back.`);
     const record = await waited(service, taskId, () => cancelled(service, taskId, creditsCharged));
     await saved(service, record);
   });
@@ -128,22 +121,25 @@ async function follow(service: Service, taskId: string): Promise<void> {
   await saved(service, record);
 }
 
-/** A request that is under way is waited for, since its task may be charged already; a pause between two tries is not. */
-async function created<T>(service: Service, create: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const { story, interruptions, betweenTries } = service;
+/** How long the answer to a create that was broken off is asked for. */
+const unansweredMs = 5_000;
+
+/** Broken off, it is repeated under its key, since the task may be charged already: one whose id is known can be cancelled. */
+async function created({ client, story, interruptions }: Service, body: TaskRequest): Promise<CreatedTask> {
   const unknown = `No answer came; if a task was created after all, it goes on: ${invocation('task', 'list')}`;
-  const onFirst = () => {
-    if (!betweenTries.aborted) story.warn('Waiting for the answer, to cancel the task; Ctrl-C again leaves it alone.');
-  };
-  interruptions.signal.addEventListener('abort', onFirst);
+  const idempotencyKey = newIdempotencyKey();
+  const { signal } = interruptions;
   interruptions.onNext(() => leave(unknown));
   try {
-    return await create(betweenTries);
+    return await client.createTask(body, { idempotencyKey, signal });
   } catch (error) {
-    throw betweenTries.aborted ? interrupted(unknown) : error;
-  } finally {
-    interruptions.signal.removeEventListener('abort', onFirst);
+    if (!signal.aborted) throw error;
   }
+  story.warn('Waiting for the answer, to cancel the task; Ctrl-C again leaves it alone.');
+  const late = AbortSignal.timeout(unansweredMs);
+  return client.createTask(body, { idempotencyKey, signal: late }).catch((error: unknown) => {
+    throw late.aborted ? interrupted(unknown) : error;
+  });
 }
 
 /** The record of the task once it has ended. Broken off, it ends with the sentence that `onInterruption` answers. */

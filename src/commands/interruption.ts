@@ -17,16 +17,10 @@ export function leave(message: string): never {
 /** One press of Ctrl-C may arrive twice: from the terminal, and passed on by the program in between. */
 const samePressMs = 500;
 
-export type Interruptions = {
-  /** Aborted by the first Ctrl-C or SIGTERM. */
-  readonly signal: AbortSignal;
-  /** What the next one does; nothing until it is said. */
-  onNext(action: () => void): void;
-  stop(): void;
-};
+export type Interruptions = ReturnType<typeof listenForInterruptions>;
 
 /** Listens for Ctrl-C, SIGTERM and, when asked to, the closing of the terminal; none of them ends the process from now on. */
-export function listenForInterruptions(names: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM']): Interruptions {
+export function listenForInterruptions(names: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM']) {
   const first = new AbortController();
   let [lastAt, next] = [0, () => {}];
   const onSignal = () => {
@@ -38,8 +32,12 @@ export function listenForInterruptions(names: readonly NodeJS.Signals[] = ['SIGI
   };
   for (const name of names) process.on(name, onSignal);
   return {
+    /** Aborted by the first. */
     signal: first.signal,
-    onNext: (action) => (next = action),
+    /** What the next one does; nothing until it is said. */
+    onNext: (action: () => void) => {
+      next = action;
+    },
     stop: () => {
       for (const name of names) process.off(name, onSignal);
     },

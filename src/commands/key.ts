@@ -1,9 +1,9 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Dialect, dialects, ordinaryScopes, type Scope, scopes } from '../domain/api-key.ts';
 import { type ApiKey, createApiKey, listApiKeys, revokeKeyAs } from '../stores/keys.ts';
 import { recordAction } from '../stores/operator-actions.ts';
 import { futureInstant, id, maxNameLength, textUpTo } from './arguments.ts';
-import { CommandError } from './output.ts';
+import { CommandError, listed } from './output.ts';
 import { commandLineActor, noAccount, type RunOnDatabase } from './run-command.ts';
 
 type KeyOptions = { account: string; name: string; scopes: Scope[]; dialect: Dialect; expires?: number };
@@ -17,7 +17,7 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
     .option('--name <name>', 'what the key is for', textUpTo(maxNameLength), 'default')
     .option('--scopes <list>', `some of ${scopes.join(',')}`, scopeList, [...ordinaryScopes])
     .option('--expires <when>', 'an instant to come, or a span such as 90d', futureInstant)
-    .option('--dialect <dialect>', `how its clients speak: ${dialects.join(' or ')}`, dialect, 'native')
+    .addOption(new Option('--dialect <dialect>', 'how its clients speak').choices(dialects).default('native'))
     .action(
       run(async ({ db }, options: KeyOptions) => {
         const { account: accountId, expires: expiresAt, ...rest } = options;
@@ -37,8 +37,7 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
     .requiredOption('--account <account>', 'account id', id)
     .action(
       run(async ({ db }, { account }: { account: string }) => {
-        const keys = await listApiKeys(db, account);
-        return { json: { keys }, lines: keys.length === 0 ? ['No keys.'] : keys.map(keyLine) };
+        return listed('keys', await listApiKeys(db, account), keyLine);
       }),
     );
   key
@@ -52,12 +51,6 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
         return { json: { keyId, revoked: true }, lines: [`Key ${keyId} is revoked.`] };
       }),
     );
-}
-
-function dialect(text: string): Dialect {
-  const known = dialects.find((name) => name === text);
-  if (known === undefined) throw new InvalidArgumentError(`Dialects are ${dialects.join(', ')}.`);
-  return known;
 }
 
 function scopeList(text: string): Scope[] {

@@ -15,7 +15,7 @@ export function addMigrateCommand(program: Command): void {
 }
 
 /** Runs the migrations that are missing, and registers search attributes unless Temporal is embedded, which does it itself. */
-export async function migrate(config: Config): Promise<Answer> {
+async function migrate(config: Config): Promise<Answer> {
   const { migrateToLatest } = await import('../stores/migrator.ts');
   const migrations = await withDatabaseUrl(config, migrateToLatest);
   const searchAttributes = config.temporal === undefined ? [] : await register(config.temporal);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { recordAction } from '../stores/operator-actions.ts';
 import { createOperator, listOperators, revokeOperator, type ShownOperator } from '../stores/operators.ts';
 import { futureInstant, id, maxNameLength, textUpTo } from './arguments.ts';
-import { CommandError } from './output.ts';
+import { CommandError, listed } from './output.ts';
 import { commandLineActor, type RunOnDatabase } from './run-command.ts';
 
 export function addOperatorCommands(program: Command, run: RunOnDatabase): void {
@@ -25,15 +25,7 @@ export function addOperatorCommands(program: Command, run: RunOnDatabase): void 
   operator
     .command('list')
     .description('operators, without their keys')
-    .action(
-      run(async ({ db }) => {
-        const operators = await listOperators(db);
-        return {
-          json: { operators },
-          lines: operators.length === 0 ? ['No operators.'] : operators.map(operatorLine),
-        };
-      }),
-    );
+    .action(run(async ({ db }) => listed('operators', await listOperators(db), operatorLine)));
   operator
     .command('revoke')
     .description("revoke an operator's key from its next request on")

@@ -21,6 +21,11 @@ export function printAnswer({ json, lines }: Answer, asJson: boolean): void {
   else if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
 }
 
+/** All rows, a line for each. */
+export function listed<Row>(name: string, rows: readonly Row[], line: (row: Row) => string): Answer {
+  return { json: { [name]: rows }, lines: rows.length === 0 ? [`No ${name}.`] : rows.map(line) };
+}
+
 /** Whether `--json` was given. */
 export function isJson(program: Command): boolean {
   return program.opts<{ json?: boolean }>().json === true;

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { readConfig } from '../config.ts';
 import type { Service } from '../embedded/service.ts';
 import { runUntilSignal, signalled } from '../roles/run-until-signal.ts';
+import type { FirstKey } from './first-key.ts';
 import { type Answer, invocation, isJson, printAnswer } from './output.ts';
 
 export function addStartCommand(program: Command): void {
@@ -23,40 +24,20 @@ export function addStartCommand(program: Command): void {
         if (stopping.signal.aborted) process.exit(0);
         throw error;
       });
+      const { firstKeyOf } = await import('./first-key.ts');
       const firstKey = await firstKeyOf(service, stopping.signal);
       printAnswer(startAnswer(service, firstKey), asJson);
       await runUntilSignal(service, service.fatal, service.log, { signal, delayMs: service.settings.shutdownDelayMs });
     });
 }
 
-type FirstKey = { readonly accountId: string; readonly key: string; readonly credits: number };
-
-/** Undefined when there are accounts already, or when the start was broken off before the database answered. */
-async function firstKeyOf(service: Service, signal: AbortSignal): Promise<FirstKey | undefined> {
-  const { firstCredits, makeFirstKey } = await import('../embedded/first-key.ts');
-  const { createDatabase } = await import('../stores/database.ts');
-  const { retry } = await import('../roles/retry.ts');
-  const { settings, log } = service;
-  const db = createDatabase({ url: settings.databaseUrl, poolSize: 1 });
-  try {
-    const made = await retry({ step: 'make the first key', log, signal }, () => makeFirstKey(db));
-    return made && { ...made, credits: firstCredits };
-  } catch (error) {
-    if (signal.aborted) return undefined;
-    await service.close();
-    throw error;
-  } finally {
-    await db.close();
-  }
-}
-
 /** What a start says: where everything is, and how to make the first video. A key is known at the first start only. */
 function startAnswer(service: Service, firstKey: FirstKey | undefined): Answer {
-  const { settings, temporalUiUrl, logPath } = service;
+  const { settings, logPath } = service;
   const json = {
     publicUrl: settings.publicUrl,
     docsUrl: `${settings.publicUrl}/docs`,
-    temporalUiUrl: temporalUiUrl ?? null,
+    temporalUiUrl: settings.temporalUiUrl ?? null,
     dataFolder: settings.dataFolder,
     logPath,
     firstKey: firstKey ?? null,
@@ -67,7 +48,7 @@ function startAnswer(service: Service, firstKey: FirstKey | undefined): Answer {
     '',
     `  API           ${settings.publicUrl}`,
     `  Documentation ${settings.publicUrl}/docs`,
-    ...(temporalUiUrl === undefined ? [] : [`  Temporal UI   ${temporalUiUrl}`]),
+    ...(settings.temporalUiUrl === undefined ? [] : [`  Temporal UI   ${settings.temporalUiUrl}`]),
     `  Data          ${settings.dataFolder}`,
     `  Log           ${logPath}`,
     '',

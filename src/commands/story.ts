@@ -2,57 +2,38 @@ import { intro, log, outro } from '@clack/prompts';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import type { TaskRecord } from '../../clients/typescript/src/index.ts';
 
-/** The output of a command for a person while it works. With `--json` it is silent, and only warnings are written, to standard error. */
-export type Story = {
-  begin(title: string): void;
-  step(text: string): void;
-  success(text: string): void;
-  info(text: string): void;
-  warn(text: string): void;
-  message(text: string): void;
-  end(text: string): void;
-  /** Live progress of one task, in the place of the next line. */
-  progress(): TaskProgress;
-};
+export type Story = ReturnType<typeof createStory>;
 
-export type TaskProgress = { show(record: TaskRecord): void; done(): void };
+type TaskProgress = { show(record: TaskRecord): void; done(): void };
 
 /** The width of the lines' own mark and the space behind it. */
 const markColumns = 3;
 
-export function createStory(asJson: boolean): Story {
-  if (asJson) return silentStory;
+/** The output of a command for a person while it works. With `--json` it is silent, and only warnings are written, to standard error. */
+export function createStory(asJson: boolean) {
   let clear = () => {};
   const telling = (tell: (text: string) => void) => (text: string) => {
+    if (asJson) return;
     clear();
     tell(wrapped(text));
   };
   return {
-    begin: (title) => intro(title),
+    begin: telling((title) => intro(title)),
     step: telling((text) => log.step(text)),
     success: telling((text) => log.success(text)),
     info: telling((text) => log.info(text)),
-    warn: telling((text) => log.warn(text)),
+    warn: asJson ? (text: string) => void process.stderr.write(`${text}\n`) : telling((text) => log.warn(text)),
     message: telling((text) => log.message(text)),
     end: telling((text) => outro(text)),
-    progress: () => {
+    /** Live progress of one task, in the place of the next line. */
+    progress: (): TaskProgress => {
+      if (asJson) return { show: () => {}, done: () => {} };
       const bar = process.stdout.isTTY ? barOnTerminal() : plainLines();
       clear = () => bar.clear();
       return bar;
     },
   };
 }
-
-const silentStory: Story = {
-  begin: () => {},
-  step: () => {},
-  success: () => {},
-  info: () => {},
-  warn: (text) => process.stderr.write(`${text}\n`),
-  message: () => {},
-  end: () => {},
-  progress: () => ({ show: () => {}, done: () => {} }),
-};
 
 /** On a terminal lines end between words; what has no space, such as an address, stays whole. */
 function wrapped(text: string): string {

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, Option } from 'commander';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
@@ -27,7 +27,7 @@ function addList(task: Command, run: RunOnDatabase): void {
     .command('list')
     .description('tasks, the newest first')
     .option('--account <account>', 'of this account alone', id)
-    .option('--state <state>', `only those that are ${taskStates.join(', ')}`, state)
+    .addOption(new Option('--state <state>', 'only those in this state').choices(taskStates))
     .option('--limit <n>', 'how many at most', wholeNumber(1, 1000), 20);
   command.action(
     run(async ({ db }, { account: accountId, ...filter }: ListOptions) => {
@@ -84,12 +84,6 @@ function addCancel(task: Command, run: RunOnDatabase): void {
 }
 
 const reason = textUpTo(maxReasonLength);
-
-function state(text: string): TaskState {
-  const known = taskStates.find((name) => name === text);
-  if (known === undefined) throw new InvalidArgumentError(`States are ${taskStates.join(', ')}.`);
-  return known;
-}
 
 function taskLine({ taskId, accountId, state: now, param, createdAt, creditsCharged, failure }: Task): string {
   const end = failure === undefined ? now : `${now} (${failure.failCode})`;

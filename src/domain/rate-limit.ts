@@ -16,7 +16,8 @@ export function rateLeft({ quota, windowMs }: Rate, dueInMs: number): RateLeft {
   return { remaining, nextInMs, nextSeconds: Math.max(1, Math.ceil(nextInMs / 1000)) };
 }
 
-const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+/** Units of time as settings and commands spell them, in milliseconds. */
+export const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Reads `20/10s` (or m, h); `off` is no limit, which is undefined. Throws for anything else. */
 export function parseRate(text: string): Rate | undefined {

@@ -1,42 +1,30 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, constants, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { errorCode, SetupError } from '../domain/errors.ts';
 import { createLog, type Log } from '../log.ts';
 import { folderFault, makePrivateFolder } from '../roles/local-faults.ts';
-import { writeFileAtomically } from './kept-port.ts';
 import { boundServerLog } from './server-log.ts';
-
-/** Another process of Videogen that is alive owns the data folder. The message is for the operator. */
-export class DataFolderInUse extends Error {
-  override readonly name = 'DataFolderInUse';
-
-  constructor(folder: string, pid: string) {
-    super(
-      `The data folder ${folder} is in use by process ${pid}. Stop that one first, or set VIDEOGEN_DATA to another folder.`,
-    );
-  }
-}
-
-export type DataFolderLock = { readonly release: () => Promise<void> };
 
 /**
  * Makes this process the only owner of the data folder (created when missing), until `release` or the end of the process
- * in any manner, `kill -9` included: the lock is the system's, so it is never stale. Throws `DataFolderInUse` when
- * another process owns it, and closes the folder to other accounts. Two containers that share a folder do not see each other.
+ * in any manner, `kill -9` included: the lock is the system's, so it is never stale. Throws a sentence when another process owns
+ * it, and closes the folder to other accounts. Two containers that share a folder do not see each other.
  */
-export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
+export async function lockDataFolder(folder: string): Promise<{ readonly release: () => Promise<void> }> {
   await makePrivateFolder(folder, 'VIDEOGEN_DATA');
   const path = join(folder, 'videogen.lock');
   try {
     const unlock = process.platform === 'linux' ? await bindName(folder) : await openExclusively(path);
-    if (unlock === undefined)
-      throw new DataFolderInUse(folder, await readFile(path, 'utf8').then(trim, () => 'unknown'));
+    if (unlock === undefined) {
+      const owner = await readFile(path, 'utf8').catch(() => 'unknown');
+      const advice = 'Stop that one first, or set VIDEOGEN_DATA to another folder.';
+      throw new SetupError(`The data folder ${folder} is in use by process ${owner.trim()}. ${advice}`);
+    }
     // For the message above only.
     await writeFile(path, `${process.pid}\n`);
-    await closeToOthers(folder);
     return {
       release: async () => {
         await rm(path, { force: true });
@@ -47,8 +35,6 @@ export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
     throw folderFault(error, folder, 'VIDEOGEN_DATA');
   }
 }
-
-const trim = (text: string) => text.trim();
 
 /** Linux: an abstract socket address (unix(7)) belongs to one process and vanishes with it. Undefined when it is taken. */
 async function bindName(folder: string): Promise<(() => Promise<void>) | undefined> {
@@ -73,41 +59,41 @@ async function openExclusively(path: string): Promise<(() => Promise<void>) | un
   }
 }
 
-/** What an older release, which had no umask, left open. Nothing deeper can be reached once these are closed. */
-async function closeToOthers(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const mode = entry.isDirectory() ? 0o700 : 0o600;
-    if (entry.isDirectory() || entry.isFile()) await chmod(join(folder, entry.name), mode).catch(() => {});
-  }
-}
-
 /**
  * Signs links and seals callback secrets; made once, kept beside the data it protects. One that is there is never replaced: none
  * of the callback secrets it has sealed could be opened any more. Throws a sentence when it cannot be read or is damaged.
  */
 export async function keptSecret(folder: string): Promise<string> {
   const path = join(folder, 'secret');
-  const kept = await readFile(path, 'utf8').then(trim, (error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw secretFault(path, `cannot be read (${errorCode(error) ?? String(error)})`, error);
-  });
-  if (kept === undefined) {
-    const secret = randomBytes(32).toString('base64url');
-    await writeFileAtomically(path, `${secret}\n`);
-    return secret;
+  let fault: string;
+  try {
+    const kept = (await readFile(path, 'utf8')).trim();
+    if (kept.length >= leastSecretCharacters) return kept;
+    fault = `is damaged: it has ${kept.length} characters`;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return newSecret(path);
+    fault = `cannot be read (${errorCode(error) ?? String(error)})`;
   }
-  if (kept.length < leastSecretCharacters) throw secretFault(path, `is damaged: it has ${kept.length} characters`);
-  return kept;
+  const advice =
+    'Bring it back, from a backup if need be. Without one, delete the file: a new secret is made, links given out before end, ' +
+    'and every account needs a new callback secret (`videogen callback-secret rotate ACCOUNT`).';
+  throw new SetupError(`The secret in ${path} ${fault}. ${advice}`);
 }
 
 /** As for VIDEOGEN_SECRET; one that we made has more. */
 const leastSecretCharacters = 32;
 
-function secretFault(path: string, fault: string, cause?: unknown): SetupError {
-  const advice =
-    'Bring it back, from a backup if need be. Without one, delete the file: a new secret is made, links given out before end, ' +
-    'and every account needs a new callback secret (`videogen callback-secret rotate ACCOUNT`).';
-  return new SetupError(`The secret in ${path} ${fault}. ${advice}`, { cause });
+async function newSecret(path: string): Promise<string> {
+  const secret = randomBytes(32).toString('base64url');
+  await writeFileAtomically(path, `${secret}\n`);
+  return secret;
+}
+
+/** Writes a small file so that a reader, also one after a crash of the machine, finds the old text or the new one, never a part. */
+export async function writeFileAtomically(path: string, text: string): Promise<void> {
+  const draft = `${path}.new`;
+  await writeFile(draft, text, { mode: 0o600, flush: true });
+  await rename(draft, path);
 }
 
 /** The log of the whole service: a file in the data folder, since the terminal belongs to the person who started it. */

@@ -1,25 +1,25 @@
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import { SetupError } from '../domain/errors.ts';
 import { type StopStep, stopProcess } from './running-process.ts';
+import { boundServerLog, openServerLog, serverLogTail } from './server-log.ts';
 
 /** A server program that this process starts, watches and stops. */
 export type ServerProgram = {
   /** For the operator's log, for example `PostgreSQL`. */
   readonly name: string;
-  /** Starts it once. */
-  readonly start: () => Promise<ChildProcess>;
+  /** Where its data lies, for the operator. */
+  readonly folder: string;
+  /** Takes what the server says. */
+  readonly logFile: string;
+  /** Prepares one start: what to run, in which surroundings. */
+  readonly launch: () => Promise<{ file: string; args: readonly string[]; options: SpawnOptions }>;
   /** Asks it once whether this child, and not another program at its address, serves us. Throws when it never will. */
   readonly serves: (child: ChildProcess) => Promise<boolean>;
-  /** A server that does not serve within this time is stopped, and the start has failed. */
-  readonly readyWithinMs: number;
-  /** Starts that may fail before the first one that serves; none begins later than `readyWithinMs`. */
-  readonly maxStarts: number;
-  /** The error for the operator when it does not start. */
-  readonly fault: () => Promise<Error>;
+  /** For the operator when it does not start. */
+  readonly advice?: string;
   readonly stopSteps: readonly StopStep[];
-  /** Called about once a minute, to bound logs. */
-  readonly housekeeping: () => Promise<void>;
   readonly log: (message: string) => void;
   /** Breaks the first start off; nothing is left running then. */
   readonly signal?: AbortSignal | undefined;
@@ -27,11 +27,21 @@ export type ServerProgram = {
 
 export type OwnServer = {
   /** Of the process that runs now; another one after a restart. */
-  readonly pid: () => number;
+  readonly pid: number;
   /** Ends supervision, then the process. Safe to call more than once. */
   readonly stop: () => Promise<void>;
 };
 
+/**
+ * A server that does not serve within this time is stopped, and the start has failed. A new one takes a second; after a hard
+ * crash PostgreSQL replays what it wrote since the last checkpoint: seconds, seldom a minute.
+ */
+const readyWithinMs = 120_000;
+/**
+ * Starts that may fail before the first one that serves; none begins later than `readyWithinMs`. A PostgreSQL that is killed leaves
+ * backends that need some time to notice, and Temporal picks ports for itself, for which another program may be faster.
+ */
+const maxStarts = 6;
 const lookEveryMs = 20;
 const pauseBetweenStartsMs = 300;
 const firstBackoffMs = 100;
@@ -42,80 +52,106 @@ const maxBackoffMs = 15_000;
  * seconds while it does not come up. Nothing in here keeps Node alive.
  */
 export async function runServer(program: ServerProgram): Promise<OwnServer> {
+  const { name, log, logFile } = program;
   let child = await firstStart(program);
   const stopping = new AbortController();
-  const watching = watch(program, child, stopping.signal, (next) => (child = next));
-  const housekeeping = setInterval(() => void program.housekeeping().catch(() => {}), 60_000).unref();
-  let stopped: Promise<void> | undefined;
+  const watch = async () => {
+    while (!stopping.signal.aborted) {
+      if (!hasEnded(child)) await once(child, 'exit', { signal: stopping.signal });
+      log(`${name} (process ${child.pid}) has died; starting it again.`);
+      child = await restarted(program, stopping.signal);
+      log(`${name} runs again (process ${child.pid}).`);
+    }
+  };
+  // It ends by the signal alone.
+  const watching = watch().catch(() => {});
+  const bounding = setInterval(() => void boundServerLog(logFile).catch(() => {}), 60_000).unref();
   const stop = async () => {
     stopping.abort();
-    clearInterval(housekeeping);
+    clearInterval(bounding);
     await watching;
     await end(program, child);
   };
-  return { pid: () => child.pid ?? 0, stop: () => (stopped ??= stop()) };
+  return {
+    get pid() {
+      return child.pid ?? 0;
+    },
+    stop,
+  };
+}
+
+/** Stops a server that a killed process left running, because two cannot run on one folder. `find` answers its pid. */
+export async function stopOrphan(
+  { name, log, stopSteps }: Pick<ServerProgram, 'name' | 'log' | 'stopSteps'>,
+  find: () => Promise<number | undefined>,
+): Promise<void> {
+  const pid = await find();
+  if (pid === undefined) return;
+  log(`${name} was still running (process ${pid}); starting it anew.`);
+  await stopProcess(pid, async () => (await find()) !== pid, stopSteps);
 }
 
 async function firstStart(program: ServerProgram): Promise<ChildProcess> {
-  const giveUpAt = Date.now() + program.readyWithinMs;
-  for (let starts = 0; starts < program.maxStarts && Date.now() < giveUpAt; starts++) {
+  const giveUpAt = Date.now() + readyWithinMs;
+  for (let starts = 0; starts < maxStarts && Date.now() < giveUpAt; starts++) {
     const child = await startOnce(program, program.signal);
     if (child !== undefined) return child;
     await pause(pauseBetweenStartsMs);
   }
-  throw await program.fault();
+  throw new SetupError(await faultOf(program));
+}
+
+async function restarted(program: ServerProgram, signal: AbortSignal): Promise<ChildProcess> {
+  for (let backoffMs = firstBackoffMs; ; backoffMs = Math.min(maxBackoffMs, backoffMs * 2)) {
+    // Also before the first try: a server that dies as soon as it runs must not be restarted in a tight loop.
+    await pause(backoffMs, undefined, { ref: false, signal });
+    try {
+      const child = await startOnce(program, signal);
+      if (child !== undefined) return child;
+      program.log(await faultOf(program));
+    } catch (error) {
+      signal.throwIfAborted();
+      program.log(`${program.name} did not come up: ${String(error)}`);
+    }
+  }
 }
 
 /** Undefined when it ended, or did not serve in time. */
 async function startOnce(program: ServerProgram, signal?: AbortSignal): Promise<ChildProcess | undefined> {
   signal?.throwIfAborted();
-  const child = await program.start();
+  const child = await spawnServer(program);
+  let isServing = false;
   try {
-    for (const deadline = Date.now() + program.readyWithinMs; Date.now() < deadline; await pause(lookEveryMs)) {
+    for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await pause(lookEveryMs)) {
       signal?.throwIfAborted();
       if (hasEnded(child)) return undefined;
       // One that has ended meanwhile was not what answered.
-      if ((await program.serves(child)) && !hasEnded(child)) return child;
+      isServing = (await program.serves(child)) && !hasEnded(child);
+      if (isServing) return child;
     }
-  } catch (error) {
-    await end(program, child);
-    throw error;
-  }
-  await end(program, child);
-  return undefined;
-}
-
-async function watch(
-  program: ServerProgram,
-  first: ChildProcess,
-  stopping: AbortSignal,
-  onRestart: (child: ChildProcess) => void,
-): Promise<void> {
-  const { name, log } = program;
-  for (let child = first; ;) {
-    if (!hasEnded(child)) await once(child, 'exit', { signal: stopping }).catch(() => {});
-    if (stopping.aborted) return;
-    log(`${name} (process ${child.pid}) has died; starting it again.`);
-    const next = await restartUntilItRuns(program, stopping);
-    if (next === undefined) return;
-    onRestart((child = next));
-    log(`${name} runs again (process ${child.pid}).`);
+    return undefined;
+  } finally {
+    if (!isServing) await end(program, child);
   }
 }
 
-async function restartUntilItRuns(program: ServerProgram, stopping: AbortSignal): Promise<ChildProcess | undefined> {
-  for (let backoffMs = firstBackoffMs; !stopping.aborted; backoffMs = Math.min(maxBackoffMs, backoffMs * 2)) {
-    // Also before the first try: a server that dies as soon as it runs must not be restarted in a tight loop.
-    await pause(backoffMs, undefined, { ref: false, signal: stopping }).catch(() => {});
-    try {
-      const child = await startOnce(program, stopping);
-      if (child !== undefined) return child;
-      program.log((await program.fault()).message);
-    } catch (error) {
-      if (!stopping.aborted) program.log(`${program.name} did not come up: ${String(error)}`);
-    }
+/** In a session of its own, so that a Ctrl-C in our terminal does not reach it. */
+async function spawnServer({ launch, logFile }: ServerProgram): Promise<ChildProcess> {
+  const { file, args, options } = await launch();
+  const log = await openServerLog(logFile);
+  try {
+    const child = spawn(file, args, { ...options, stdio: ['ignore', log.fd, log.fd], detached: true });
+    await once(child, 'spawn');
+    child.unref();
+    return child;
+  } finally {
+    await log.close();
   }
-  return undefined;
+}
+
+async function faultOf({ name, folder, advice, logFile }: ServerProgram): Promise<string> {
+  const sentences = [`${name} does not start on ${folder}.`, ...(advice === undefined ? [] : [advice])];
+  return `${sentences.join(' ')} The end of its log:\n${await serverLogTail(logFile)}`;
 }
 
 function end({ stopSteps }: ServerProgram, child: ChildProcess): Promise<void> {

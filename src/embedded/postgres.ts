@@ -1,30 +1,29 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import type { Config } from '../config.ts';
 import { errorCode, SetupError } from '../domain/errors.ts';
 import { keptPort } from './kept-port.ts';
-import { runServer } from './own-server.ts';
-import { type Account, postgresAccount, postgresBinaries } from './postgres-binaries.ts';
-import { clusterFolderOf, ensureCluster, postgresSurroundings, readPassword, superuser } from './postgres-cluster.ts';
-import { clearStalePid, findPostmaster, recordedPostmaster } from './postmaster.ts';
-import { stopProcess } from './running-process.ts';
-import { boundServerLog, openServerLog, serverLogTail } from './server-log.ts';
+import { type OwnServer, runServer, stopOrphan } from './own-server.ts';
+import { postgresAccount, postgresBinaries } from './postgres-binaries.ts';
+import {
+  clusterFolderOf,
+  ensureCluster,
+  logFileOf,
+  postgresSurroundings,
+  readPassword,
+  superuser,
+} from './postgres-cluster.ts';
+import { clearStalePid, findPostmaster, folderMark, recordedPostmaster } from './postmaster.ts';
 
-export type Postgres = {
+export type Postgres = OwnServer & {
   /** Of the database `videogen`, password included; the same for as long as this runs, also over restarts of the server. */
   readonly url: string;
   readonly port: number;
-  /** Of the server that runs now. */
-  readonly pid: number;
-  /** Ends the server: connections are cut, nothing committed is lost. Bounded by about half a minute. */
-  readonly stop: () => Promise<void>;
 };
 
 export type PostgresOptions = {
-  /** Holds the cluster, its password, port and log; created when missing. Any name, any depth. */
+  /** Holds the cluster, its password, port and log; created when missing. An absolute path, of any depth. */
   readonly folder: string;
   /** Takes whole sentences for the operator. */
   readonly log: (message: string) => void;
@@ -32,6 +31,7 @@ export type PostgresOptions = {
   readonly signal?: AbortSignal;
 };
 
+const name = 'PostgreSQL';
 const databaseName = 'videogen';
 
 /** Fast (SIGINT) writes a checkpoint; immediate (SIGQUIT) leaves that to recovery. SIGKILL is for a machine beyond help. */
@@ -45,13 +45,9 @@ const stopSteps = [
 const serverSettings = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
-  'max_connections=100',
-  'shared_buffers=128MB',
-  'password_encryption=scram-sha-256',
   'timezone=UTC',
   'log_timezone=UTC',
   'log_checkpoints=off',
-  'cluster_name=videogen',
 ];
 
 /**
@@ -59,48 +55,35 @@ const serverSettings = [
  * Hold the lock of the data folder while calling this and until `stop` has ended; there must be one caller per folder.
  * Throws a sentence for the operator when it cannot run here.
  */
-export async function startPostgres({ folder: given, log, signal }: PostgresOptions): Promise<Postgres> {
-  // The server changes into its own folder, so a relative name would mean another one there.
-  const folder = resolve(given);
+export async function startPostgres({ folder, log, signal }: PostgresOptions): Promise<Postgres> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const cluster = clusterFolderOf(folder);
   const account = await postgresAccount(cluster);
   const binaries = await postgresBinaries(folder, account, log);
   const password = await ensureCluster({ folder, binaries, account, log });
-  await stopOrphan(cluster, log);
-  const port = await keptPort(join(folder, 'port'), undefined);
-  const logFile = join(folder, 'server.log');
+  await stopOrphan({ name, log, stopSteps }, async () => (await findPostmaster(cluster))?.pid);
+  const port = await keptPort(join(folder, 'port'));
+  const settings = [...serverSettings, await folderMark(cluster)].flatMap((setting) => ['-c', setting]);
+  const { dataArgument, options } = postgresSurroundings(cluster, account);
+  const args = ['-D', dataArgument, '-p', String(port), ...settings];
   const server = await runServer({
-    name: 'PostgreSQL',
-    start: async () => {
+    name,
+    folder: cluster,
+    logFile: logFileOf(folder),
+    launch: async () => {
       await clearStalePid(cluster);
-      return spawnPostmaster({ program: binaries.postgres, cluster, account, port, logFile });
+      return { file: binaries.postgres, args, options };
     },
     serves: async (child) => {
       // While ours was down, the server of a copied folder may have taken the port, and it has the same password.
       const recorded = await recordedPostmaster(cluster);
-      if (recorded?.isReady !== true || recorded.pid !== child.pid) return false;
-      return serves(folder, port, password);
+      return recorded?.isReady === true && recorded.pid === child.pid && isUsable(folder, port, password);
     },
-    // After a hard crash it replays what it wrote since the last checkpoint: seconds, seldom a minute.
-    readyWithinMs: 120_000,
-    // One that is killed leaves backends that need some time to notice; until then a new one refuses to start.
-    maxStarts: 6,
-    fault: async () =>
-      new SetupError(`PostgreSQL does not start on ${cluster}. The end of its log:\n${await serverLogTail(logFile)}`),
     stopSteps,
-    housekeeping: () => boundServerLog(logFile),
     log,
     signal,
   });
-  return {
-    url: postgresUrl(port, password, databaseName),
-    port,
-    get pid() {
-      return server.pid();
-    },
-    stop: server.stop,
-  };
+  return Object.assign(server, { url: postgresUrl(port, password, databaseName), port });
 }
 
 /** Where the embedded PostgreSQL keeps its files; commands beside the service find it there. */
@@ -110,67 +93,21 @@ export function postgresFolder({ dataFolder }: Pick<Config, 'dataFolder'>): stri
 
 /**
  * The address of the embedded PostgreSQL that runs on this folder (the one given to `startPostgres`), password included;
- * undefined when none answers there. For commands that run beside the service: it starts nothing and needs no lock.
+ * undefined when none is ready there. For commands that run beside the service: it starts nothing and needs no lock.
  * Throws a sentence when the folder belongs to another account.
  */
 export async function findPostgres(folder: string): Promise<string | undefined> {
   const password = await readPassword(folder);
-  const found = await findPostmaster(clusterFolderOf(resolve(folder)));
-  if (password === undefined || found === undefined) return undefined;
-  const url = postgresUrl(found.port, password, databaseName);
-  return withClient(url, (client) => client.query('select 1')).then(
-    () => url,
-    () => undefined,
-  );
-}
-
-type Launch = {
-  readonly program: string;
-  readonly cluster: string;
-  readonly account: Account | undefined;
-  readonly port: number;
-  readonly logFile: string;
-};
-
-/** In a session of its own, so that a Ctrl-C in our terminal does not reach it: we end it when we are done with it. */
-async function spawnPostmaster({ program, cluster, account, port, logFile }: Launch): Promise<ChildProcess> {
-  const { dataArgument, options } = postgresSurroundings(cluster, account);
-  const log = await openServerLog(logFile);
-  try {
-    const args = ['-D', dataArgument, '-p', String(port), ...serverSettings.flatMap((setting) => ['-c', setting])];
-    const child = spawn(program, args, { ...options, stdio: ['ignore', log.fd, log.fd], detached: true });
-    await once(child, 'spawn');
-    child.unref();
-    return child;
-  } finally {
-    await log.close();
-  }
+  const found = await findPostmaster(clusterFolderOf(folder));
+  if (password === undefined || found?.isReady !== true) return undefined;
+  return postgresUrl(found.port, password, databaseName);
 }
 
 /** A real connection, and our database, which is created the first time. */
-async function serves(folder: string, port: number, password: string): Promise<boolean> {
-  try {
-    await withClient(postgresUrl(port, password, 'postgres'), async (client) => {
-      const found = await client.query('select 1 from pg_database where datname = $1', [databaseName]);
-      if (found.rowCount === 0) await client.query(`create database ${databaseName}`);
-    });
-    return true;
-  } catch (error) {
-    // invalid_password (PostgreSQL's appendix A): waiting does not help.
-    if (errorCode(error) === '28P01')
-      throw new SetupError(`The password kept in ${folder} is not that of the PostgreSQL there.`, { cause: error });
-    return false;
-  }
-}
-
-function postgresUrl(port: number, password: string, database: string): string {
-  return `postgres://${superuser}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
-}
-
-async function withClient(url: string, use: (client: Client) => Promise<unknown>): Promise<void> {
+async function isUsable(folder: string, port: number, password: string): Promise<boolean> {
   // Without `ssl`, pg would read PGSSLMODE from the environment.
   const client = new Client({
-    connectionString: url,
+    connectionString: postgresUrl(port, password, 'postgres'),
     connectionTimeoutMillis: 3_000,
     query_timeout: 30_000,
     ssl: false,
@@ -179,16 +116,18 @@ async function withClient(url: string, use: (client: Client) => Promise<unknown>
   client.on('error', () => undefined);
   try {
     await client.connect();
-    await use(client);
+    const found = await client.query('select 1 from pg_database where datname = $1', [databaseName]);
+    if (found.rowCount === 0) await client.query(`create database ${databaseName}`);
+    return true;
+  } catch (cause) {
+    // invalid_password (PostgreSQL's appendix A): waiting does not help.
+    if (errorCode(cause) !== '28P01') return false;
+    throw new SetupError(`The password kept in ${folder} is not that of the PostgreSQL there.`, { cause });
   } finally {
     await client.end().catch(() => undefined);
   }
 }
 
-/** Stops a server that a killed process left running, because two cannot run on one cluster. */
-async function stopOrphan(cluster: string, log: (message: string) => void): Promise<void> {
-  const orphan = await findPostmaster(cluster);
-  if (orphan === undefined) return;
-  log(`PostgreSQL was still running (process ${orphan.pid}); starting it anew.`);
-  await stopProcess(orphan.pid, async () => (await findPostmaster(cluster))?.pid !== orphan.pid, stopSteps);
+function postgresUrl(port: number, password: string, database: string): string {
+  return `postgres://${superuser}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
 }

@@ -7,12 +7,9 @@ import { errorCode } from '../domain/errors.ts';
 const run = promisify(execFile);
 
 /** The program and arguments of the process with this pid, joined by spaces; undefined when there is none or it is a zombie. */
-export function commandOf(pid: number): Promise<string | undefined> {
-  return process.platform === 'linux' ? commandFromProc(pid) : commandFromPs(pid);
-}
-
-/** A zombie has an empty command line. */
-async function commandFromProc(pid: number): Promise<string | undefined> {
+export async function commandOf(pid: number): Promise<string | undefined> {
+  if (process.platform !== 'linux') return commandFromPs(pid);
+  // A zombie has an empty command line.
   const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   return text === '' ? undefined : text.split('\0').join(' ').trim();
 }

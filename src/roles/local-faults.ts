@@ -35,25 +35,14 @@ const folderReasons: Readonly<Record<string, string>> = {
 };
 
 /** The sentence for an address that cannot be listened on; any other error as it is. `setting` names the variable of the port. */
-export function listenFault(error: unknown, { host, port }: { host: string; port: number }, setting: string): unknown {
-  const code = errorCode(error);
-  if (code === 'EADDRINUSE')
-    return new SetupError(
-      `Port ${port} of ${host} is taken by another program. Stop that one, or set ${setting} to another port.`,
-      {
-        cause: error,
-      },
-    );
-  if (code === 'EACCES')
-    return new SetupError(`This account may not listen on port ${port}. Set ${setting} to a port of 1024 or higher.`, {
-      cause: error,
-    });
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return new SetupError(
-      `${host} is no address of this machine. Set HOST to one that is, or to 0.0.0.0 for all of them.`,
-      {
-        cause: error,
-      },
-    );
-  return error;
+export function listenFault(cause: unknown, { host, port }: { host: string; port: number }, setting: string): unknown {
+  const noAddress = `${host} is no address of this machine. Set HOST to one that is, or to 0.0.0.0 for all of them.`;
+  const sentences: Readonly<Record<string, string>> = {
+    EADDRINUSE: `Port ${port} of ${host} is taken by another program. Stop that one, or set ${setting} to another port.`,
+    EACCES: `This account may not listen on port ${port}. Set ${setting} to a port of 1024 or higher.`,
+    EADDRNOTAVAIL: noAddress,
+    ENOTFOUND: noAddress,
+  };
+  const sentence = sentences[errorCode(cause) ?? ''];
+  return sentence === undefined ? cause : new SetupError(sentence, { cause });
 }

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import pTimeout from 'p-timeout';
 import { errorCode } from '../domain/errors.ts';
 import type { Log } from '../log.ts';
 
@@ -25,7 +25,7 @@ export async function retry<T>({ step, log, signal, onFirstFailure }: Retry, att
   for (let attempts = 1, pauseMs = firstPauseMs; ; attempts++, pauseMs = Math.min(maxPauseMs, pauseMs * 2)) {
     signal.throwIfAborted();
     try {
-      const done = await unlessAborted(signal, attempt());
+      const done = await pTimeout(attempt(), { signal, milliseconds: Number.POSITIVE_INFINITY });
       if (attempts > 1) log.info({ step, attempts }, 'start step succeeded');
       return done;
     } catch (error) {
@@ -34,19 +34,6 @@ export async function retry<T>({ step, log, signal, onFirstFailure }: Retry, att
       log.warn({ err: error, step, attempts, pauseMs }, 'start step failed; it is retried');
     }
     await pause(pauseMs, undefined, { signal });
-  }
-}
-
-async function unlessAborted<T>(signal: AbortSignal, attempt: Promise<T>): Promise<T> {
-  const listening = new AbortController();
-  const aborted = once(signal, 'abort', { signal: listening.signal }).then((): never => {
-    throw signal.reason;
-  });
-  aborted.catch(() => {});
-  try {
-    return await Promise.race([attempt, aborted]);
-  } finally {
-    listening.abort();
   }
 }
 

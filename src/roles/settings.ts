@@ -5,49 +5,51 @@ import { createTaskRequestParser } from '../domain/task-request.ts';
 import { literalRefusal, type OwnEndpoint } from '../outbound/guard.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
 
-/** A configuration in which everything that may be embedded has been found or started. */
-export type Settings = Config & {
+/** What a configuration may leave open; an embedded part has been started by then. */
+export type FoundSettings = {
   readonly databaseUrl: string;
   readonly temporal: TemporalTarget;
+  /** For a person at this machine; undefined where it is not known. */
+  readonly temporalUiUrl?: string | undefined;
   /** Ports of embedded servers that these settings do not name otherwise. */
   readonly embeddedPorts: readonly number[];
   readonly secret: string;
-  readonly publicUrl: string;
   /** The folder of the result store. */
   readonly resultStore: string;
-  /** For a person at this machine; undefined where it is not known. */
-  readonly temporalUiUrl?: string | undefined;
-  /** A folder on a local disk for files that live as long as one attempt. */
-  readonly workFolder: string;
 };
+
+export type Settings = Config &
+  FoundSettings & {
+    readonly publicUrl: string;
+    /** A folder on a local disk for files that live as long as one attempt. */
+    readonly workFolder: string;
+  };
 
 /** A part of the service that is running. */
 export type Role = {
   /** Makes proxies send requests elsewhere: `/readyz` answers 503 from now on, everything else continues. */
-  leave?(): void;
+  readonly leave?: () => void;
   /** Drains it within a time limit; never rejects. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 };
 
 /** The settings of an API or worker process, where nothing is embedded. Throws `ConfigError` for what is missing. */
 export function externalSettings(config: Config): Settings {
   const { databaseUrl, temporal, secret, resultStore } = config;
-  const missing = [
+  if (databaseUrl !== undefined && temporal !== undefined && secret !== undefined && resultStore !== undefined)
+    return settingsWith(config, { databaseUrl, temporal, embeddedPorts: [], secret, resultStore });
+  throw new ConfigError([
     ...(databaseUrl === undefined ? ['DATABASE_URL: must be set; only "npm start" brings a database of its own'] : []),
     ...(temporal === undefined ? ['TEMPORAL_ADDRESS: must be set; only "npm start" brings a Temporal of its own'] : []),
     ...(secret === undefined ? ['VIDEOGEN_SECRET: must be set'] : []),
     ...(resultStore === undefined ? ['RESULT_STORE: must be set, for api and workers share it'] : []),
-  ];
-  if (databaseUrl === undefined || temporal === undefined || secret === undefined || resultStore === undefined) {
-    throw new ConfigError(missing);
-  }
+  ]);
+}
+
+export function settingsWith(config: Config, found: FoundSettings): Settings {
   return {
     ...config,
-    databaseUrl,
-    temporal,
-    embeddedPorts: [],
-    secret,
-    resultStore,
+    ...found,
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
     workFolder: join(config.dataFolder, 'work'),
   };

@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { access } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -46,62 +45,46 @@ export async function startWorkerRole(
   await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA');
   await sweepWorkFolder(settings.workFolder, staleWorkMs);
   const dependencies = openWorkerDependencies(settings, log, metrics);
-  const stopping = new AbortController();
-  const opened: Opened = { connection: undefined, workers: [], runs: [] };
+  const deps = wrap(dependencies.deps);
   // Without the SDK's own retries, which throw from a timer once the connection is closed under them.
   const temporal = connectTemporal(settings.temporal, { retries: false });
-  const running = startWorkers(
-    { settings, log, client: temporal.client, deps: wrap(dependencies.deps), onFatal, signal: stopping.signal },
-    opened,
-  );
+  const stopping = new AbortController();
+  const step = (name: string) => ({ step: name, log, signal: stopping.signal });
+  const queues = taskQueuesOf(settings.taskQueue);
+  const workers: Worker[] = [];
+  const runs: Promise<void>[] = [];
+  let opened: NativeConnection | undefined;
+  const start = async () => {
+    const connect = () => NativeConnection.connect(settings.temporal.connection);
+    const connection = (opened = await retry(step('connect to Temporal'), connect));
+    await retry(step('register search attributes'), () => registerSearchAttributes(temporal.client));
+    for (const options of workerOptions(settings, deps)) {
+      const create = () => Worker.create({ ...options, connection });
+      const worker = await retry(step(`start the worker of ${options.taskQueue}`), create);
+      workers.push(worker);
+      const run = worker.run();
+      runs.push(run);
+      run.catch(onFatal);
+    }
+    log.info({ queues, concurrency: settings.generationConcurrency }, 'worker is running');
+    // Last, since a Temporal that was restarted itself takes up to seven seconds to answer for a schedule (measured), and no
+    // task must wait for that.
+    await retry(step('ensure the reconcile schedule'), () => ensureReconcileSchedule(temporal.client, queues));
+  };
+  const running = start();
   running.catch((error: unknown) => {
     if (!stopping.signal.aborted) onFatal(error);
   });
   const close = async () => {
     stopping.abort();
     await running.catch(() => {});
-    for (const worker of opened.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    await Promise.allSettled(opened.runs);
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    await Promise.allSettled(runs);
     // It refuses while a worker that was just being made still holds it; the process ends anyway.
-    await opened.connection?.close().catch((error: unknown) => log.warn({ err: error }, 'connection not closed'));
+    await opened?.close().catch((error: unknown) => log.warn({ err: error }, 'connection not closed'));
     await Promise.allSettled([temporal.close(), dependencies.close()]);
   };
   return { running, close };
-}
-
-type Starting = {
-  readonly settings: Settings;
-  readonly log: Log;
-  readonly client: Client;
-  readonly deps: ActivityDeps;
-  readonly onFatal: (error: unknown) => void;
-  readonly signal: AbortSignal;
-};
-
-/** What has been opened so far, for `close`. */
-type Opened = { connection: NativeConnection | undefined; readonly workers: Worker[]; readonly runs: Promise<void>[] };
-
-async function startWorkers({ settings, log, client, deps, onFatal, signal }: Starting, opened: Opened): Promise<void> {
-  const step = (name: string) => ({ step: name, log, signal });
-  const queues = taskQueuesOf(settings.taskQueue);
-  const connection = await retry(step('connect to Temporal'), () =>
-    NativeConnection.connect(settings.temporal.connection),
-  );
-  opened.connection = connection;
-  await retry(step('register search attributes'), () => registerSearchAttributes(client));
-  for (const options of workerOptions(settings, deps)) {
-    const worker = await retry(step(`start the worker of ${options.taskQueue}`), () =>
-      Worker.create({ ...options, connection }),
-    );
-    opened.workers.push(worker);
-    const run = worker.run();
-    opened.runs.push(run);
-    run.catch(onFatal);
-  }
-  log.info({ queues, concurrency: settings.generationConcurrency }, 'worker is running');
-  // Last, since a Temporal that was restarted itself takes up to seven seconds to answer for a schedule (measured), and no
-  // task must wait for that.
-  await retry(step('ensure the reconcile schedule'), () => ensureReconcileSchedule(client, queues));
 }
 
 function workerOptions(settings: Settings, deps: ActivityDeps): WorkerOptions[] {

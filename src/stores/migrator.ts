@@ -12,6 +12,8 @@ const migrationFolder = path.join(import.meta.dirname, 'migrations');
  */
 export async function migrateToLatest(databaseUrl: string): Promise<readonly string[]> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+  // A server that stops ends an idle connection with an error event; the error of the query is enough.
+  pool.on('error', () => {});
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
     const migrator = new Migrator({ db, provider: new FileMigrationProvider({ fs, path, migrationFolder }) });

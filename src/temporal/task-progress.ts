@@ -1,5 +1,4 @@
 import type { Client } from '@temporalio/client';
-import type { Payload } from '@temporalio/common';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import pTimeout from 'p-timeout';
@@ -62,17 +61,9 @@ async function heartbeatOf(client: Client, taskId: string): Promise<number | und
     client.workflowService.describeWorkflowExecution({ namespace, execution }),
   );
   const generation = pendingActivities?.find((activity) => activity.activityType?.name === 'generateVideo');
-  const [heartbeat] = await decoded(client, generation?.heartbeatDetails?.payloads ?? []);
-  if (heartbeat === undefined) return undefined;
+  const heartbeat = generation?.heartbeatDetails?.payloads?.[0];
+  if (heartbeat === undefined || heartbeat === null) return undefined;
   return progressIn(client.options.loadedDataConverter.payloadConverter.fromPayload(heartbeat));
-}
-
-/** Undoes what the payload codecs did, last one first. */
-async function decoded(client: Client, payloads: Payload[]): Promise<Payload[]> {
-  const codecs = client.options.loadedDataConverter.payloadCodecs;
-  let plain = payloads;
-  for (const codec of codecs.toReversed()) plain = await codec.decode(plain);
-  return plain;
 }
 
 function progressIn(heartbeat: unknown): number {

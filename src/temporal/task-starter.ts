@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import PQueue from 'p-queue';
 import pTimeout from 'p-timeout';
 import type { TaskToStart } from '../domain/ports.ts';
 import { isUnavailable } from './connect.ts';
@@ -17,8 +18,6 @@ const maxWaiting = 10_000;
 /** Between two attempts while Temporal is unavailable. */
 const probePauseMs = 500;
 
-type Place<Task> = { readonly place: number; readonly task: Task; hasFailed: boolean };
-
 /**
  * Starts workflows after createTask has answered, in order of arrival and with bounded concurrency. While Temporal is
  * unavailable only the first task is retried, and all others wait behind it, so that they start in order afterwards.
@@ -29,58 +28,35 @@ export function createTaskStarter<Task = TaskToStart>(
   startTask: (task: Task) => Promise<unknown>,
   onError: (error: unknown, task: Task) => void,
 ): TaskStarter<Task> {
-  const waiting: Place<Task>[] = [];
+  const queue = new PQueue({ concurrency });
   let arrivals = 0;
-  let running = 0;
-  let isOutage = false;
   let isDraining = false;
-  let idle: (() => void) | undefined;
 
-  function runMore(): void {
-    while (waiting.length > 0 && running < (isOutage ? 1 : concurrency)) {
-      running += 1;
-      void run();
-    }
-    if (running === 0) idle?.();
+  /** Tasks that were tried at the same time fail in any order, and queue up again by their place in the order of arrival. */
+  function add(task: Task, place: number, hasFailed: boolean): void {
+    void queue.add(() => tryStart(task, place, hasFailed), { priority: -place });
   }
 
-  async function run(): Promise<void> {
-    const first = waiting.shift();
-    if (first !== undefined) await tryStart(first);
-    running -= 1;
-    runMore();
-  }
-
-  async function tryStart(first: Place<Task>): Promise<void> {
+  async function tryStart(task: Task, place: number, hasFailed: boolean): Promise<void> {
     try {
-      await startTask(first.task);
-      isOutage = false;
+      await startTask(task);
+      queue.concurrency = concurrency;
     } catch (error) {
-      if (!first.hasFailed) onError(error, first.task);
+      if (!hasFailed) onError(error, task);
       if (isDraining || !isUnavailable(error)) return;
-      isOutage = true;
-      putBack({ ...first, hasFailed: true });
+      queue.concurrency = 1;
+      add(task, place, true);
       await delay(probePauseMs);
     }
   }
 
-  /** Tasks that were tried at the same time fail in any order, and queue up again in order of arrival. */
-  function putBack(tried: Place<Task>): void {
-    const next = waiting.findIndex(({ place }) => place > tried.place);
-    waiting.splice(next === -1 ? waiting.length : next, 0, tried);
-  }
-
   return {
     start: (task) => {
-      if (waiting.length >= maxWaiting) return;
-      waiting.push({ place: (arrivals += 1), task, hasFailed: false });
-      runMore();
+      if (queue.size < maxWaiting) add(task, (arrivals += 1), false);
     },
     drain: async (limitMs) => {
       isDraining = true;
-      if (running === 0) return;
-      const allTried = new Promise<void>((resolve) => (idle = resolve));
-      await pTimeout(allTried, { milliseconds: limitMs, fallback: () => undefined });
+      await pTimeout(queue.onIdle(), { milliseconds: limitMs, fallback: () => undefined });
     },
   };
 }

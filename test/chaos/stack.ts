@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../../src/config.ts';
 import { providerNames } from '../../src/domain/models.ts';
-import { keptPort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/kept-port.ts';
 import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
 import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
 import { startTemporal, type TemporalServer } from '../../src/embedded/temporal-server.ts';
@@ -123,7 +123,7 @@ async function startProcesses(folder: string, environment: NodeJS.ProcessEnv, si
   );
   const apis = [];
   for (let index = 1; index <= size.apis; index += 1) {
-    const port = String(await keptPort(undefined, undefined));
+    const port = String(await freePort());
     const kept = keepRunning(`API ${index}`, program('api.js'), { ...environment, PORT: port }, logOf(`api-${index}`));
     apis.push({ ...kept, baseUrl: `http://127.0.0.1:${port}` });
   }

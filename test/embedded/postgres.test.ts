@@ -165,8 +165,8 @@ test("a server that has died is not replaced by that of a copied folder, which h
 
 test('a creation that was cut short leaves nothing behind and does not block', async (t) => {
   const folder = await awkwardFolder();
-  await mkdir(join(folder, 'cluster.0123456789ab.new', 'base'), { recursive: true });
-  await writeFile(join(folder, 'cluster.0123456789ab.new-password'), 'secret');
+  await mkdir(join(folder, 'new', 'cluster', 'base'), { recursive: true });
+  await writeFile(join(folder, 'new', 'password'), 'secret');
   await start(t, folder);
   assert.deepEqual((await readdir(folder)).toSorted(), ['cluster', 'password', 'port', 'server.log']);
 });

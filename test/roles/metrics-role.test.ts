@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keptPort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/kept-port.ts';
 import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { startMetricsRole } from '../../src/roles/metrics-role.ts';
@@ -10,7 +10,7 @@ const host = '127.0.0.1';
 const log = createLog({ level: 'silent' });
 
 test('METRICS_PORT serves the metrics of this process and that it lives, and nothing else, until it is closed', async () => {
-  const metricsPort = await keptPort(undefined, undefined);
+  const metricsPort = await freePort();
   const metrics = createMetrics();
   const role = await startMetricsRole({ host, metricsPort }, log, metrics);
   const send = createHttpClient(`http://${host}:${metricsPort}`);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
-import { keptPort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/kept-port.ts';
 import { createLog } from '../../src/log.ts';
 import { startWorkerRole } from '../../src/roles/worker-role.ts';
 import { findDelivery, listDeliveryAttempts } from '../../src/stores/deliveries.ts';
@@ -24,7 +24,7 @@ describe('callbacks to slow and hostile receivers', { concurrency: true }, () =>
   let healthy: CallbackReceiver;
   const receivers: HostileReceiver[] = [];
   before(async () => {
-    metricsPort = await keptPort(undefined, undefined);
+    metricsPort = await freePort();
     worker = await startTestWorker({ METRICS_PORT: String(metricsPort) });
     ({ temporal, engine } = connect(worker));
     healthy = await startCallbackReceiver();

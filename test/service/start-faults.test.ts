@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { keptPort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/kept-port.ts';
 import { processesOf } from '../support/processes.ts';
 
 // Faults of a machine, as the person at the terminal meets them: one sentence and no stack, exit code 1, nothing left running.
@@ -75,7 +75,7 @@ async function failedStart(t: TestContext, name: 'cli' | 'worker', extra: NodeJS
   const base = {
     VIDEOGEN_DATA: data,
     RESULT_STORE: join(data, 'results'),
-    PORT: String(await keptPort(undefined, undefined)),
+    PORT: String(await freePort()),
   };
   const program = fileURLToPath(new URL(`../../src/${name}.js`, import.meta.url));
   const child = spawn(process.execPath, [program, ...(name === 'cli' ? ['start'] : [])], {
@@ -92,7 +92,7 @@ async function failedStart(t: TestContext, name: 'cli' | 'worker', extra: NodeJS
 }
 
 async function takenPort(t: TestContext): Promise<number> {
-  const port = await keptPort(undefined, undefined);
+  const port = await freePort();
   const server = createServer().listen(port, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { keptPort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/kept-port.ts';
 import { type Api, createTask, recordInfo } from '../support/api.ts';
 import { processesOf } from '../support/processes.ts';
 import { endOf, endPrograms } from '../support/programs.ts';
@@ -19,7 +19,7 @@ describe('videogen start, with servers of its own', () => {
   let api: Api;
   before(async () => {
     data = await mkdtemp(join(tmpdir(), 'videogen-start-'));
-    const port = await keptPort(undefined, undefined);
+    const port = await freePort();
     const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
     env = { ...rest, VIDEOGEN_DATA: data, PORT: String(port), PREVIEW_FAULTS: '1', READ_RATE: 'off' };
     api = { baseUrl: `http://127.0.0.1:${port}`, key: '' };

@@ -54,7 +54,7 @@ async function run(args: readonly string[]): Promise<number> {
   const cliPath = await findTemporalCli({ cacheFolder, searchPath, log: say, ...explicitPath });
   const starting = [
     startPostgres({ folder: join(folder, 'postgres'), log: say }),
-    startTemporal({ cliPath, namespace: 'default', log: say }),
+    startTemporal({ cliPath, folder: join(folder, 'temporal'), inMemory: true, namespace: 'default', log: say }),
   ] as const;
   try {
     const [postgres, temporal] = await Promise.all(starting);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Environment, readConfig } from '../../src/config.ts';
 import { scopes } from '../../src/domain/api-key.ts';
-import { keptPort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/kept-port.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import { startApiRole } from '../../src/roles/api-role.ts';
 import { externalSettings, type Role, type Settings } from '../../src/roles/settings.ts';
@@ -26,7 +26,7 @@ export type TestEnvironment = {
 export async function createTestEnvironment(extra: Environment = {}): Promise<TestEnvironment> {
   const database = await createTestDatabase();
   const folder = await mkdtemp(join(tmpdir(), 'videogen-test-'));
-  const port = await keptPort(undefined, undefined);
+  const port = await freePort();
   const environment = {
     ...process.env,
     DATABASE_URL: database.url,

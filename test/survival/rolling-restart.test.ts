@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmod, mkdir, stat } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
-import { keptPort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/kept-port.ts';
 import { setAccountLimits } from '../../src/stores/accounts.ts';
 import { createTask } from '../support/api.ts';
 import { startReadinessProxy } from '../support/readiness-proxy.ts';
@@ -18,7 +18,7 @@ test('two APIs that are restarted one after the other behind a proxy that asks /
   t.after(() => environment.close());
   const { accountId, key } = await createTestAccount(environment.database, 1_000_000_000);
   await setAccountLimits(environment.database.db, accountId, { maxUnfinishedTasks: 1_000_000, createRate: undefined });
-  const ports = [await keptPort(undefined, undefined), await keptPort(undefined, undefined)];
+  const ports = [await freePort(), await freePort()];
   const apis = await Promise.all(ports.map((port) => startApi(t, environment, port)));
   const proxy = await startReadinessProxy(ports.map((port) => `http://127.0.0.1:${port}`));
   t.after(() => proxy.close());
@@ -47,7 +47,7 @@ test('SIGTERM turns /readyz to 503 while creates still succeed; SIGINT closes at
   const environment = await createTestEnvironment({ SHUTDOWN_DELAY: '1m' });
   t.after(() => environment.close());
   const { key } = await createTestAccount(environment.database);
-  const port = await keptPort(undefined, undefined);
+  const port = await freePort();
   const [leaving, baseUrl] = [await startApi(t, environment, port), `http://127.0.0.1:${port}`];
   leaving.child.kill('SIGTERM');
   const answer = await waitFor('503', async () => {

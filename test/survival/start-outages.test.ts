@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { keptPort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/kept-port.ts';
 import { startTemporal, type TemporalServer } from '../../src/embedded/temporal-server.ts';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
@@ -90,7 +90,7 @@ type Started = {
 async function start(t: TestContext, extra: NodeJS.ProcessEnv): Promise<Started> {
   const data = await mkdtemp(join(tmpdir(), 'videogen-start-outage-'));
   t.after(() => rm(data, { recursive: true, force: true }));
-  const port = String(await keptPort(undefined, undefined));
+  const port = String(await freePort());
   const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
   const env = { ...rest, VIDEOGEN_DATA: data, PORT: port, PREVIEW_FAULTS: '1', READ_RATE: 'off', ...extra };
   const running = spawnEntryPoint('cli', env, 'start');
@@ -153,7 +153,10 @@ async function postgresProcesses(data: string): Promise<readonly number[]> {
 
 async function frozenTemporal(t: TestContext): Promise<TemporalServer> {
   const log = () => undefined;
-  const server = await startTemporal({ cliPath: await testTemporalCli(), namespace: 'default', log });
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-frozen-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const cliPath = await testTemporalCli();
+  const server = await startTemporal({ cliPath, folder, inMemory: true, namespace: 'default', log });
   process.kill(server.pid, 'SIGSTOP');
   t.after(() => {
     // A frozen one does not hear SIGTERM.
