@@ -195,7 +195,6 @@ function configOf(env: z.output<typeof schema>, environment: Environment) {
     stuckTaskMs: env.STUCK_TASK_SECONDS * 1000,
     ffmpegPath: env.FFMPEG_PATH,
     previewFaults: env.PREVIEW_FAULTS,
-    /** Holds every answer of the API against its own description; for tests. */
     logLevel: env.LOG_LEVEL,
     /** For the command line as a client of the API. */
     apiKey: env.VIDEOGEN_API_KEY,
