@@ -129,7 +129,6 @@ const schema = z
     VIDEOGEN_API_KEY: z.string().optional(),
     FFMPEG_PATH: z.string().optional(),
     PREVIEW_FAULTS: flag.default(false),
-    CHECK_ANSWERS: flag.default(false),
     LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
     PATH: z.string().default(''),
   })
@@ -196,8 +195,6 @@ function configOf(env: z.output<typeof schema>, environment: Environment) {
     stuckTaskMs: env.STUCK_TASK_SECONDS * 1000,
     ffmpegPath: env.FFMPEG_PATH,
     previewFaults: env.PREVIEW_FAULTS,
-    /** Holds every answer of the API against its own description; for tests. */
-    checkAnswers: env.CHECK_ANSWERS,
     logLevel: env.LOG_LEVEL,
     /** For the command line as a client of the API. */
     apiKey: env.VIDEOGEN_API_KEY,

@@ -75,13 +75,10 @@ const onlyTheirs = [
 export function kieHint({ model, input }: JsonObject, models: ModelCatalogue): string | undefined {
   const isUnknown = typeof model === 'string' && !models.has(model);
   const isTheirs = isUnknown && (model.startsWith('bytedance/') || modelOfAlias(models, model) !== model);
-  return isTheirs || hasTheirField(input)
+  const hasTheirs = isObject(input) && Object.keys(input).some((name) => onlyTheirs.includes(name));
+  return isTheirs || hasTheirs
     ? `this looks like a request in the dialect kie, and the API key is native; ${howToGetKieKey}`
     : undefined;
-}
-
-function hasTheirField(input: unknown): boolean {
-  return isObject(input) && Object.keys(input).some((name) => onlyTheirs.includes(name));
 }
 
 function ourInput(input: JsonObject): JsonObject {

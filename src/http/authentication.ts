@@ -1,40 +1,31 @@
 import { LRUCache } from 'lru-cache';
+import { validate as isUuid } from 'uuid';
 import type { Context } from './context.ts';
 import { HttpError } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { hashOf } from './limits/bad-keys.ts';
+import { hashOf } from './limits/rate-limits.ts';
 import type { Caller } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
 import type { Task } from '../domain/task.ts';
+import { type Account, findAccount } from '../stores/accounts.ts';
 import { type CallerWithTask, createCallerFinder, noteKeyUses } from '../stores/callers.ts';
 import type { Database } from '../stores/database.ts';
 import { findOperator } from '../stores/operators.ts';
 import { findTask } from '../stores/tasks.ts';
 
-/** Finds who calls by the key. A malformed, unknown, revoked or expired key and none get one and the same answer. */
-export type Authentication = {
-  /** The caller by an API key, and the task with this id if it is the caller's own. */
-  client(ctx: Context, taskId: string | null): Promise<CallerWithTask>;
-  /**
-   * A caller that was remembered less than half a minute ago: account, scopes and dialect of a key never change. Whether the key
-   * is still good and the account not suspended must be judged by the statement that the request ends in.
-   */
-  knownCaller(ctx: Context): Caller | undefined;
-  remember(ctx: Context, caller: Caller): void;
-  /** The operator by an operator's key, as the audit log names it. */
-  operator(ctx: Context): Promise<Actor>;
-};
-
 const maxRemembered = 10_000;
 /** Then the key is looked up again, which also records its use. */
 const rememberedForMs = 30_000;
 
+export type Authentication = ReturnType<typeof createAuthentication>;
+
+/** Finds who calls by the key. A malformed, unknown, revoked or expired key and none get one and the same answer. */
 export function createAuthentication({
   db,
   badKeys,
   touchKey,
   now = () => performance.now(),
-}: Pick<HttpDeps, 'db' | 'badKeys' | 'touchKey' | 'now'>): Authentication {
+}: Pick<HttpDeps, 'db' | 'badKeys' | 'touchKey' | 'now'>) {
   const findCaller = createCallerFinder(db);
   const remembered = new LRUCache<string, Caller>({
     max: maxRemembered,
@@ -49,30 +40,37 @@ export function createAuthentication({
     const found = await lookUp(key);
     badKeys.record(ctx.req, key, found !== undefined);
     if (found === undefined) {
-      remembered.delete(hashOf(key));
+      remembered.delete(hashedKey(ctx));
       throw new HttpError('unauthorized');
     }
     return found;
   }
 
   return {
-    client: async (ctx, taskId) => {
-      const wanted = taskId !== null && isTaskId(taskId) ? taskId : undefined;
+    /** The caller by an API key, and the task with this id if it is the caller's own. */
+    client: async (ctx: Context, taskId: string | null): Promise<CallerWithTask> => {
+      const wanted = taskId !== null && isUuid(taskId) ? taskId : undefined;
       const found = await find(ctx, (key) => findCaller(key, wanted));
-      if (found.caller.useIsStale) touchKey(found.caller.keyId);
-      nameForLog(ctx, found.caller);
+      const { caller } = found;
+      if (caller.useIsStale) touchKey(caller.keyId);
+      ctx.state.accountId = caller.accountId;
       return found;
     },
-    knownCaller: (ctx) => {
-      const caller = remembered.get(hashOf(bearerToken(ctx.get('Authorization')) ?? ''));
-      if (caller !== undefined) nameForLog(ctx, caller);
+    /**
+     * A caller that was remembered less than half a minute ago: account, scopes and dialect of a key never change. Whether the key
+     * is still good and the account not suspended must be judged by the statement that the request ends in.
+     */
+    knownCaller: (ctx: Context): Caller | undefined => {
+      const caller = remembered.get(hashedKey(ctx));
+      if (caller !== undefined) ctx.state.accountId = caller.accountId;
       return caller;
     },
-    remember: (ctx, caller) => {
+    remember: (ctx: Context, caller: Caller): void => {
       // Suspension ends and begins; what was true now must not refuse the next request.
-      remembered.set(hashOf(bearerToken(ctx.get('Authorization')) ?? ''), { ...caller, suspended: false });
+      remembered.set(hashedKey(ctx), { ...caller, suspended: false });
     },
-    operator: async (ctx) => {
+    /** The operator by an operator's key, as the audit log names it. */
+    operator: async (ctx: Context): Promise<Actor> => {
       const operator = await find(ctx, (key) => findOperator(db, key));
       ctx.state.operatorId = operator.operatorId;
       return { kind: 'operator', ...operator, requestId: ctx.state.requestId };
@@ -80,61 +78,48 @@ export function createAuthentication({
   };
 }
 
+function hashedKey(ctx: Context): string {
+  return hashOf(bearerToken(ctx.get('Authorization')) ?? '');
+}
+
 /** The key of an `Authorization` header; undefined without one. The scheme's case does not count (RFC 9110, section 11.1). */
 function bearerToken(header: string): string | undefined {
   return /^bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1];
 }
-
-const rightHeader = 'send it as Authorization: Bearer <API_KEY>';
 
 /** The key of a request. Throws `unauthorized`; to a client that sends the key in another way, it says how to send it. */
 function requireBearerToken(ctx: Context): string {
   const header = ctx.get('Authorization');
   const key = bearerToken(header);
   if (key !== undefined) return key;
-  if (header === '' && ctx.get('X-API-Key') !== '') {
-    throw new HttpError('unauthorized', {
-      msg: `the API key is expected in another header than X-API-Key; ${rightHeader}`,
-    });
-  }
-  if (/^(?:(?!bearer)\S+ +)?vg(?:op)?_\S+$/i.test(header)) {
-    throw new HttpError('unauthorized', { msg: `the API key is sent without the scheme Bearer; ${rightHeader}` });
-  }
-  throw new HttpError('unauthorized');
-}
-
-/** Also requests that are refused later carry the account in their log line. */
-function nameForLog({ state }: Context, { accountId }: Caller): void {
-  state.accountId = accountId;
-}
-
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** Whether this could be the id of a task; the database would refuse to look for anything else. */
-export function isTaskId(text: string): boolean {
-  return uuid.test(text);
+  const isElsewhere = header === '' && ctx.get('X-API-Key') !== '';
+  const isBare = /^(?:(?!bearer)\S+ +)?vg(?:op)?_\S+$/i.test(header);
+  if (!isElsewhere && !isBare) throw new HttpError('unauthorized');
+  const fault = isElsewhere ? 'expected in another header than X-API-Key' : 'sent without the scheme Bearer';
+  const msg = `the API key is ${fault}; send it as Authorization: Bearer <API_KEY>`;
+  throw new HttpError('unauthorized', { msg });
 }
 
 /** The caller's task. Ids are opaque: another account's task, none, and what is no id of ours are the same to it. */
 export async function ownTask(db: Database, taskId: string, accountId: string): Promise<Task> {
-  const task = isTaskId(taskId) ? await findTask(db, taskId) : undefined;
+  const task = isUuid(taskId) ? await findTask(db, taskId) : undefined;
   if (task === undefined || task.accountId !== accountId) throw new HttpError('task_not_found');
   return task;
 }
-
-/** Records when keys were last used, in batches and after the answers. */
-export type KeyTouches = {
-  /** Takes a key whose last recorded use is older than a minute; never waits and never throws. */
-  readonly add: (keyId: string) => void;
-  /** Records what is left; never rejects. */
-  readonly drain: () => Promise<void>;
-};
 
 const touchDelayMs = 1_000;
 /** Keys in one statement at most; a key beyond them is recorded at its next use. */
 const maxTouches = 10_000;
 
-export function createKeyTouches(db: Database, delayMs = touchDelayMs): KeyTouches {
+/** The caller's account. */
+export async function ownAccount(db: Database, { accountId }: Caller): Promise<Account> {
+  const account = await findAccount(db, accountId);
+  if (account === undefined) throw new Error('a key belongs to an account that does not exist');
+  return account;
+}
+
+/** Records when keys were last used, in batches and after the answers. */
+export function createKeyTouches(db: Database, delayMs = touchDelayMs) {
   const used = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   async function write(): Promise<void> {
@@ -146,10 +131,12 @@ export function createKeyTouches(db: Database, delayMs = touchDelayMs): KeyTouch
     if (keyIds.length > 0) await noteKeyUses(db, keyIds).catch(() => {});
   }
   return {
-    add: (keyId) => {
+    /** Takes a key whose last recorded use is older than a minute; never waits and never throws. */
+    add: (keyId: string): void => {
       if (used.size < maxTouches) used.add(keyId);
       timer ??= setTimeout(() => void write(), delayMs).unref();
     },
+    /** Records what is left; never rejects. */
     drain: write,
   };
 }

@@ -1,3 +1,4 @@
+import type { Router } from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Envelope, ErrorCode } from './errors.ts';
 
@@ -17,6 +18,7 @@ export type Extras = object;
 
 export type Context = ParameterizedContext<RequestState, Extras>;
 export type Step = Middleware<RequestState, Extras>;
+export type AppRouter = Router<RequestState, Extras>;
 
 export const jsonHeaders = {
   'Content-Type': 'application/json',

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { howToGetKieKey } from '../dialects/kie-request.ts';
-import type { Caller, Dialect } from '../domain/api-key.ts';
+import type { Caller } from '../domain/api-key.ts';
 import { fieldPath, maxFieldErrors } from '../domain/field-errors.ts';
 import { isPlainText, notPlainText } from '../domain/task-input.ts';
 import type { Task } from '../domain/task.ts';
@@ -8,17 +8,17 @@ import type { Authentication } from './authentication.ts';
 import { answer, type Context } from './context.ts';
 import {
   type Access,
-  answerHeadersOf,
   type ClientIdentity,
   type EndpointSpec,
-  everyRequest,
   failuresOf,
   type Identities,
+  isForClients,
   type Operation,
   type Parsed,
 } from './endpoint.ts';
-import { answerTo, errorDataOf, HttpError, invalidRequest, isRefusal, toHttpError } from './errors.ts';
+import { HttpError, invalidRequest, isRefusal } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
+import { rateAnswerHeaders } from './limits/rate-headers.ts';
 import { limitReads, limitRefusals } from './limits/rate-limits.ts';
 import { readJson } from './server/read-json.ts';
 
@@ -27,17 +27,19 @@ export type Endpoint = Operation & {
   readonly serve: (ctx: Context, deps: HttpDeps, authentication: Authentication) => Promise<void>;
 };
 
-/** Makes an endpoint from its one declaration: its guards, its documentation and, in tests, the check of its answers. */
+/** Makes an endpoint from its one declaration: its guards and its documentation. */
 export function defineEndpoint<
   const A extends Access,
   Data extends z.ZodType,
   Query extends z.ZodObject | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
->({ handler, failures = [], answerHeaders = {}, ...described }: EndpointSpec<A, Query, Body, Data>): Endpoint {
+>({ route, handler, failures = [], answerHeaders = {}, ...described }: EndpointSpec<A, Query, Body, Data>): Endpoint {
   const operation: Operation = {
     ...described,
+    method: route.startsWith('GET ') ? 'get' : 'post',
+    path: route.slice(route.indexOf('/')),
     failures: failuresOf(described, failures),
-    answerHeaders: answerHeadersOf(described, answerHeaders),
+    answerHeaders: { ...(isForClients(described.scope) && rateAnswerHeaders), ...answerHeaders },
   };
   const { scope, query, body, jsonBody } = described;
 
@@ -45,20 +47,13 @@ export function defineEndpoint<
     const json = body === undefined && jsonBody === undefined ? {} : await readJson(ctx);
     const parsed = { query: parseWith<Query>(query, () => queryObject(ctx)), input: parseWith<Body>(body, () => json) };
     const data = await handler({ ...identity, ...parsed, json, ctx }, deps);
-    if (deps.checkAnswers === true) checkAnswer(operation, data);
     answer(ctx, { code: 200, msg: 'success', data });
   }
 
   return {
     ...operation,
-    serve: async (ctx, deps, authentication) => {
-      try {
-        await guards[scope]({ ctx, deps, authentication, operation }, (identity) => handle(ctx, deps, identity));
-      } catch (error) {
-        if (deps.checkAnswers === true) checkRefusal(operation, toHttpError(error));
-        throw error;
-      }
-    },
+    serve: (ctx, deps, authentication) =>
+      guards[scope]({ ctx, deps, authentication, operation }, (identity) => handle(ctx, deps, identity)),
   };
 }
 
@@ -117,7 +112,9 @@ async function lookUp({ ctx, authentication, operation: { isCreate, readsTask } 
 }
 
 function identityOf(ctx: Context, caller: Caller, task?: Task): ClientIdentity {
-  return { caller, dialect: dialectOf(ctx, caller), task };
+  // Clients that know only our own dialect say so, and need not know that of their key.
+  const isNative = ctx.get('Videogen-Dialect') === 'native';
+  return { caller, dialect: isNative ? 'native' : caller.dialect, task };
 }
 
 function authorize(operation: Operation, { caller, dialect }: ClientIdentity): void {
@@ -130,11 +127,6 @@ function authorize(operation: Operation, { caller, dialect }: ClientIdentity): v
     throw new HttpError('scope_missing', { msg: `the API key lacks the scope ${operation.scope}` });
   }
   if (operation.refusesSuspended === true && caller.suspended) throw new HttpError('account_suspended');
-}
-
-/** Clients that know only our own dialect say so, and need not know that of their key. */
-function dialectOf(ctx: Context, caller: Caller): Dialect {
-  return ctx.get('Videogen-Dialect') === 'native' ? 'native' : caller.dialect;
 }
 
 function parseWith<Schema extends z.ZodType | undefined>(
@@ -161,25 +153,4 @@ function queryObject({ querystring }: Context): Readonly<Record<string, unknown>
     throw invalidRequest(unfit.map(([name]) => ({ path: fieldPath([name]), message: notPlainText })));
   const oneOrAll = (values: readonly string[]) => (values.length === 1 ? values[0] : values);
   return Object.fromEntries([...new Set(query.keys())].map((name) => [name, oneOrAll(query.getAll(name))]));
-}
-
-// Checks the answers of an endpoint against its declaration: an undeclared refusal or shape is a bug, 500. Runs in tests only;
-// in production it would cost time and repair nothing.
-
-function checkAnswer(operation: Operation, data: unknown): void {
-  requireShape(operation, operation.data, data);
-}
-
-function checkRefusal(operation: Operation, refusal: HttpError): void {
-  const { code, details } = refusal;
-  if (code === 'internal') return;
-  if (![...everyRequest, ...operation.failures].includes(code)) {
-    throw new Error(`${operation.operationId} does not declare ${code}`, { cause: details.cause });
-  }
-  requireShape(operation, errorDataOf(code), answerTo(refusal).envelope.data);
-}
-
-function requireShape({ operationId }: Operation, schema: z.ZodType, data: unknown): void {
-  const { error } = schema.safeParse(data);
-  if (error !== undefined) throw new Error(`${operationId} answered another shape than it declares`, { cause: error });
 }

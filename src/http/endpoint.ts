@@ -6,7 +6,6 @@ import type { Task } from '../domain/task.ts';
 import type { Context } from './context.ts';
 import type { ErrorCode } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { rateAnswerHeaders } from './limits/rate-headers.ts';
 
 /** Who may call: a key with this scope, any good key of a client, an operator's key, or a request without a key. */
 export type Access = Scope | 'any' | 'operator' | 'none';
@@ -14,9 +13,6 @@ export type Access = Scope | 'any' | 'operator' | 'none';
 /** An endpoint as a client sees it; the OpenAPI document is made from this. */
 type Described = {
   readonly operationId: string;
-  readonly method: 'get' | 'post';
-  readonly path: string;
-  readonly tag: Tag;
   readonly summary: string;
   /** Markdown. */
   readonly description?: string;
@@ -48,6 +44,7 @@ export type EndpointSpec<
   Body extends z.ZodType | undefined,
   Data extends z.ZodType,
 > = Described & {
+  readonly route: `${'GET' | 'POST'} /${string}`;
   readonly scope: A;
   readonly query?: Query;
   readonly body?: Body;
@@ -92,6 +89,8 @@ type DeepReadonly<T> = T extends readonly (infer Item)[]
 export type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
 export type Operation = Described & {
+  readonly method: 'get' | 'post';
+  readonly path: string;
   readonly scope: Access;
   readonly query?: z.ZodObject | undefined;
   readonly body?: z.ZodType | undefined;
@@ -99,17 +98,6 @@ export type Operation = Described & {
   /** Every refusal that a client may meet here, beside those of `everyRequest`. */
   readonly failures: readonly ErrorCode[];
 };
-
-export const tags = {
-  tasks: 'Create video generation tasks and follow them to their end.',
-  account: 'Credits, models and limits.',
-  callbacks: 'The notifications that are sent when a task ends.',
-  keys: "The account's own API keys.",
-  service: 'For load balancers and monitors; no API key is needed.',
-  kie: 'Only for keys of the [dialect `kie`](/docs/dialect-kie), which tells what else such a key reads and sends otherwise.',
-  operators: "For those who run the service, with an operator's key. Every change is written into the audit log.",
-} as const;
-export type Tag = keyof typeof tags;
 
 /** Refusals that any request may meet before a route takes it, or through no fault of its own. */
 export const everyRequest: readonly ErrorCode[] = [
@@ -133,7 +121,7 @@ const bodyFailures: readonly ErrorCode[] = [
 
 /** The refusals of the guards that a declaration asks for, and those of its handler. */
 export function failuresOf(
-  operation: Omit<Operation, 'failures'>,
+  operation: Omit<Operation, 'failures' | 'method' | 'path'>,
   ofHandler: readonly ErrorCode[],
 ): readonly ErrorCode[] {
   const { scope, dialect, refusesSuspended, isCreate, query, body, jsonBody } = operation;
@@ -151,14 +139,7 @@ export function failuresOf(
   return [...new Set([...guards.flatMap(([isOn, failures]) => (isOn ? failures : [])), ...ofHandler])];
 }
 
-/** The headers of a 200 by the guards that a declaration asks for, and those of its handler: each client has a rate. */
-export function answerHeadersOf(
-  { scope }: Pick<Operation, 'scope'>,
-  ofHandler: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  return { ...(isForClients(scope) && rateAnswerHeaders), ...ofHandler };
-}
-
-function isForClients(scope: Access): boolean {
+/** Each client has a rate. */
+export function isForClients(scope: Access): boolean {
   return scope !== 'none' && scope !== 'operator';
 }

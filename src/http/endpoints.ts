@@ -14,20 +14,46 @@ import { kieEndpoints } from './routes/kie.ts';
 import { healthEndpoints } from './routes/monitoring.ts';
 import { taskEndpoints } from './routes/tasks.ts';
 
-/** Every endpoint that answers with the envelope, in the order of the documentation. */
-export const endpoints: readonly Endpoint[] = [
-  createTask,
-  ...taskEndpoints,
-  ...accountInfoEndpoints,
-  ...callbackEndpoints,
-  ...keyEndpoints,
-  ...kieEndpoints,
-  ...healthEndpoints,
-  ...accountEndpoints,
-  ...operatorCreditEndpoints,
-  ...rateEndpoints,
-  ...operatorKeyEndpoints,
-  ...operatorTaskEndpoints,
-  ...operatorCallbackEndpoints,
-  ...auditEndpoints,
+export type Section = { readonly tag: string; readonly description: string; readonly endpoints: readonly Endpoint[] };
+
+/** Every endpoint that answers with the envelope, in the sections and the order of the documentation. */
+export const sections: readonly Section[] = [
+  {
+    tag: 'tasks',
+    description: 'Create video generation tasks and follow them to their end.',
+    endpoints: [createTask, ...taskEndpoints],
+  },
+  { tag: 'account', description: 'Credits, models and limits.', endpoints: accountInfoEndpoints },
+  {
+    tag: 'callbacks',
+    description: 'The notifications that are sent when a task ends.',
+    endpoints: callbackEndpoints,
+  },
+  { tag: 'keys', description: "The account's own API keys.", endpoints: keyEndpoints },
+  {
+    tag: 'kie',
+    description:
+      'Only for keys of the [dialect `kie`](/docs/dialect-kie), which tells what else such a key reads and sends otherwise.',
+    endpoints: kieEndpoints,
+  },
+  {
+    tag: 'service',
+    description: 'For load balancers and monitors; no API key is needed.',
+    endpoints: healthEndpoints,
+  },
+  {
+    tag: 'operators',
+    description: "For those who run the service, with an operator's key. Every change is written into the audit log.",
+    endpoints: [
+      ...accountEndpoints,
+      ...operatorCreditEndpoints,
+      ...rateEndpoints,
+      ...operatorKeyEndpoints,
+      ...operatorTaskEndpoints,
+      ...operatorCallbackEndpoints,
+      ...auditEndpoints,
+    ],
+  },
 ];
+
+export const endpoints = sections.flatMap((section) => section.endpoints);

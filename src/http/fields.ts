@@ -17,25 +17,34 @@ const defaultLimit = 20;
 
 export const unixMs = z.int().nonnegative();
 
+type FieldMessage = string | ((issue: { readonly input?: unknown }) => string);
+
+/** What a field is refused with when it is there. */
+export function required(otherwise: string): FieldMessage {
+  return ({ input }: { readonly input?: unknown }) => (input === undefined ? 'is required' : otherwise);
+}
+
 /** A text that a person wrote: 1 to `maxLength` characters, not only white space, nothing that a line cannot show. */
 export function plainText(maxLength: number) {
   const error = `must be 1 to ${maxLength} characters, and plain text`;
   return z
-    .string({ error: ({ input }) => (input === undefined ? 'is required' : error) })
+    .string({ error: required(error) })
     .min(1, { error })
     .max(maxLength, { error })
     .refine((text) => /\S/.test(text) && !/[\p{Cc}\p{Cs}]/u.test(text), { error });
 }
 
-/** A whole number in a body. */
-export function wholeNumber(min: number, max: number) {
-  const error = `must be a whole number from ${min} to ${max}`;
+export function wholeNumber(
+  min: number,
+  max: number,
+  error: FieldMessage = `must be a whole number from ${min} to ${max}`,
+) {
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
 
 /** An id in the body of an operator's request. */
 export function idField(what: string) {
-  return z.uuid({ error: ({ input }) => (input === undefined ? 'is required' : `must be the id of ${what}`) });
+  return z.uuid({ error: required(`must be the id of ${what}`) });
 }
 
 /** An id in an operator's query. */
@@ -44,20 +53,14 @@ export function idParameter(what: string) {
 }
 
 /** An id in a client's body. Ids are opaque to clients: what is no id of ours is simply not found. */
-export const opaqueId = z.string({
-  error: ({ input }) => (input === undefined ? 'is required' : 'must be a string'),
-});
+export const opaqueId = z.string({ error: required('must be a string') });
 
 /** Why an operator does something; kept in the audit log. */
 export const reasonField = plainText(500).meta({ description: 'Why; kept in the audit log.' });
 
 /** For how long an old key or secret lives on beside its successor. */
 const overlapError = `must be a whole number of seconds from 0 to ${maxOverlapSeconds}`;
-export const overlapField = z
-  .int({ error: overlapError })
-  .min(0, { error: overlapError })
-  .max(maxOverlapSeconds, { error: overlapError })
-  .default(defaultOverlapSeconds);
+export const overlapField = wholeNumber(0, maxOverlapSeconds, overlapError).default(defaultOverlapSeconds);
 
 /** A query in which a misspelt parameter is refused rather than ignored: it would answer something else than was asked. */
 export function strictQuery<Shape extends z.ZodRawShape>(shape: Shape) {
@@ -73,7 +76,6 @@ function quoted(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(', ');
 }
 
-/** One text parameter. */
 export function textParameter(otherwise: string) {
   return z.string({ error: ({ input }) => (Array.isArray(input) ? 'must be given once' : otherwise) });
 }
@@ -88,13 +90,11 @@ export function wholeParameter(min: number, max: number) {
     .meta({ type: 'integer', minimum: min, maximum: max });
 }
 
-/** `from` and `to` of a list of tasks. */
 export const createdBetween = {
   from: wholeParameter(0, maxUnixMs).meta({ description: 'Created at this Unix millisecond or later.' }).optional(),
   to: wholeParameter(0, maxUnixMs).meta({ description: 'Created before this Unix millisecond.' }).optional(),
 };
 
-/** `limit` of every list. */
 const limitParameter = wholeParameter(1, maxLimit)
   .optional()
   .transform((limit) => limit ?? defaultLimit)
@@ -102,26 +102,21 @@ const limitParameter = wholeParameter(1, maxLimit)
 
 export const cursorError = 'must be a nextCursor of an earlier answer';
 
-/** A page of a list whose cursor is the id of its last row. */
-export const idPage = { cursor: z.uuid({ error: cursorError }).optional(), limit: limitParameter };
-
-/** A page of a list whose cursor is a number. */
-export const numberedPage = {
-  cursor: wholeParameter(1, Number.MAX_SAFE_INTEGER)
-    .meta({ type: 'string', minimum: undefined, maximum: undefined })
-    .optional(),
-  limit: limitParameter,
-};
-
-/** A page of a list with a cursor of another shape. */
 export function pageFrom<Cursor extends z.ZodType>(cursor: Cursor) {
   return { cursor: cursor.optional(), limit: limitParameter };
 }
 
-/** The last row of a page that has more behind it; lists are read with one row more than asked for. */
-export function cutPage<Row>(rows: readonly Row[], limit: number): { page: readonly Row[]; last: Row | undefined } {
+export const idPage = pageFrom(z.uuid({ error: cursorError }));
+
+export const numberedPage = pageFrom(
+  wholeParameter(1, Number.MAX_SAFE_INTEGER).meta({ type: 'string', minimum: undefined, maximum: undefined }),
+);
+
+/** A page, and the cursor of the next one if there is more; lists are read with one row more than asked for. */
+export function cutPage<Row>(rows: readonly Row[], limit: number, cursorOf: (last: Row) => string) {
   const page = rows.slice(0, limit);
-  return { page, last: rows.length > limit ? page.at(-1) : undefined };
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return { page, nextCursor: last === undefined ? null : cursorOf(last) };
 }
 
 export const nextCursorSchema = z

@@ -6,8 +6,7 @@ import type { Task } from '../domain/task.ts';
 import type { ResultStore } from '../media/folder-result-store.ts';
 import type { Acceptance, NewTask } from '../stores/acceptance.ts';
 import type { Database } from '../stores/database.ts';
-import type { BadKeys } from './limits/bad-keys.ts';
-import type { RateLimiter } from './limits/rate-limits.ts';
+import { type BadKeys, type RateLimiter } from './limits/rate-limits.ts';
 import type { TaskWaiters } from './tasks/long-poll.ts';
 
 /** A task that was ended by its client; a callback may be owed for it. */
@@ -45,7 +44,6 @@ export type HttpDeps = {
   readonly badKeys: BadKeys;
   /** Records, in the background, that a key was used; never throws. */
   readonly touchKey: (keyId: string) => void;
-  /** Long polls: requests that wait for the end of a task. */
   readonly taskWaiters: TaskWaiters;
   readonly log: Logger;
   /** Shown at `/metrics`, to this machine alone; without it there is no such route. */
@@ -56,6 +54,4 @@ export type HttpDeps = {
   readonly now?: () => number;
   /** True once the process is about to stop: `/readyz` answers 503 then. */
   readonly isLeaving?: () => boolean;
-  /** In tests: checks every answer against its declaration; one that does not fit becomes a 500. */
-  readonly checkAnswers?: boolean;
 };

@@ -5,19 +5,18 @@ import { invalidRequest } from './errors.ts';
 const name = 'Idempotency-Key';
 const shape = /^[\x21-\x7e]{1,255}$/;
 
+const keySchema = z.string().regex(shape);
+
 /** Documents an endpoint that takes a key, and one that cannot do without. */
 export const idempotencyKeyHeader = z.object({
-  [name]: z
-    .string()
-    .regex(shape)
+  [name]: keySchema
     .optional()
     .meta({ description: 'The same key and body get the first answer again; kept for as long as the task.' }),
 });
 export const requiredIdempotencyKeyHeader = z.object({
-  [name]: z
-    .string()
-    .regex(shape)
-    .meta({ description: 'The same key and body get the first answer again, for ever; with another body, 409.' }),
+  [name]: keySchema.meta({
+    description: 'The same key and body get the first answer again, for ever; with another body, 409.',
+  }),
 });
 
 export const replayedHeader = { 'Idempotency-Replayed': '`true` when this is an earlier answer again.' };

@@ -1,9 +1,9 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import type { ModelCatalogue } from '../domain/models.ts';
-import { endpoints } from './endpoints.ts';
-import { type Access, everyRequest, type Operation, tags } from './endpoint.ts';
-import { errorAnswerOf, type ErrorCode, errorDataOf } from './errors.ts';
+import { endpoints, sections } from './endpoints.ts';
+import { type Access, everyRequest, isForClients, type Operation } from './endpoint.ts';
+import { errorCatalogue, type ErrorCode } from './errors.ts';
 
 /** The OpenAPI 3.1 document of this installation, made from the schemas that the routes validate with. */
 export function openApiDocument(models: ModelCatalogue) {
@@ -22,7 +22,9 @@ export function openApiDocument(models: ModelCatalogue) {
     description: 'Names this request in the log of the service.',
     schema: { type: 'string' },
   });
-  for (const operation of endpoints) registry.registerPath(routeOf(operation, models));
+  for (const section of sections) {
+    for (const operation of section.endpoints) registry.registerPath(routeOf(operation, section.tag, models));
+  }
   const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {
@@ -32,7 +34,7 @@ export function openApiDocument(models: ModelCatalogue) {
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The service that gave you this document' }],
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    tags: sections.map(({ tag, description }) => ({ name: tag, description })),
   });
   shareRefusals(document);
   return document;
@@ -51,8 +53,8 @@ Requests that were refused have changed nothing and charged nothing, unless thei
 A key of the dialect \`kie\` reads and sends tasks as docs/dialect-kie.md tells; with the header \`Videogen-Dialect: native\`
 it gets what is described here.`;
 
-function routeOf(operation: Operation, models: ModelCatalogue): RouteConfig {
-  const { operationId, method, path, tag, summary, description, scope, query, headers, body, jsonBody } = operation;
+function routeOf(operation: Operation, tag: string, models: ModelCatalogue): RouteConfig {
+  const { operationId, method, path, summary, description, scope, query, headers, body, jsonBody } = operation;
   const schema = body ?? jsonBody?.(models);
   return {
     operationId,
@@ -61,37 +63,28 @@ function routeOf(operation: Operation, models: ModelCatalogue): RouteConfig {
     tags: [tag],
     summary,
     ...describe(description, scope),
-    security: securityOf(scope),
+    security: scope === 'none' ? [] : [scope === 'operator' ? { operatorKey: [] } : { apiKey: [] }],
     request: {
       ...(query !== undefined && { query }),
       ...(headers !== undefined && { headers }),
       ...(schema !== undefined && { body: { required: true, content: json(schema) } }),
     },
-    responses: { 200: success(operation), ...refusals(operation) },
+    responses: {
+      200: success(operation),
+      ...Object.fromEntries(failuresByStatus(operation).map(([status, group]) => [status, refusal(status, group)])),
+    },
     ...(operation.callsBack === true && { callbacks }),
   };
 }
 
-function securityOf(scope: Access): NonNullable<RouteConfig['security']> {
-  if (scope === 'none') return [];
-  return scope === 'operator' ? [{ operatorKey: [] }] : [{ apiKey: [] }];
-}
-
 function describe(description: string | undefined, scope: Access): { description?: string } {
-  const isScope = scope !== 'any' && scope !== 'none' && scope !== 'operator';
-  const text = [description, isScope ? `Needs the scope \`${scope}\`.` : undefined]
-    .filter((part) => part !== undefined)
-    .join('\n\n');
+  const needed = isForClients(scope) && scope !== 'any' ? `Needs the scope \`${scope}\`.` : '';
+  const text = [description, needed].filter(Boolean).join('\n\n');
   return text === '' ? {} : { description: text };
 }
 
 function json(schema: z.ZodType, examples?: Readonly<Record<string, { readonly value: unknown }>>) {
   return { 'application/json': { schema, ...(examples !== undefined && { examples }) } };
-}
-
-function refusalEnvelope(status: number, group: readonly ErrorCode[], data: z.ZodType) {
-  const error = z.enum(group).meta({ description: 'Stable; `msg` is for people and may change.' });
-  return z.strictObject({ code: z.literal(status), msg: z.string(), error, data });
 }
 
 function success({ data, answerHeaders = {} }: Operation) {
@@ -102,15 +95,10 @@ function success({ data, answerHeaders = {} }: Operation) {
   };
 }
 
-/** One response per status; the failures behind it are its examples. */
-function refusals(operation: Operation): RouteConfig['responses'] {
-  return Object.fromEntries(failuresByStatus(operation).map(([status, group]) => [status, refusal(status, group)]));
-}
-
 function failuresByStatus(operation: Operation): readonly (readonly [status: number, group: readonly ErrorCode[]])[] {
   const all = [...new Set([...operation.failures, ...everyRequest])];
-  const statuses = [...new Set(all.map((failure) => errorAnswerOf(failure).status))];
-  return statuses.map((status) => [status, all.filter((failure) => errorAnswerOf(failure).status === status)]);
+  const statuses = [...new Set(all.map((failure) => errorCatalogue[failure].status))];
+  return statuses.map((status) => [status, all.filter((failure) => errorCatalogue[failure].status === status)]);
 }
 
 /** Most operations are refused in the same ways, so each way is written once, named after its failures, and referred to. */
@@ -127,44 +115,39 @@ function shareRefusals(document: Document): void {
   document.components = { ...document.components, responses };
 }
 
+/** One response per status; the failures behind it are its examples. */
 function refusal(status: number, group: readonly ErrorCode[]) {
-  const shapes = [...new Set(group.map(errorDataOf))];
-  const [first = z.strictObject({}), ...others] = shapes;
+  const known = group.map((failure) => errorCatalogue[failure]);
+  const [first = z.strictObject({}), ...others] = new Set(known.map(({ data }) => data));
   const data = others.length === 0 ? first : z.union([first, ...others]);
-  const fixed = group.flatMap((failure) => Object.entries(errorAnswerOf(failure).headers ?? {}));
+  const error = z.enum(group).meta({ description: 'Stable; `msg` is for people and may change.' });
+  const fixed = known.flatMap(({ headers }) => Object.entries(headers));
   const suchAs = Object.fromEntries(fixed.map(([name, value]) => [name, `Such as \`${value}\`.`]));
-  const added = Object.fromEntries(
-    group.flatMap((failure) => Object.entries(errorAnswerOf(failure).addedHeaders ?? {})),
-  );
+  const added = Object.fromEntries(known.flatMap(({ addedHeaders }) => Object.entries(addedHeaders)));
   return {
-    description: group.map((failure) => `${errorAnswerOf(failure).msg} (${failure})`).join('; '),
+    description: group.map((failure) => `${errorCatalogue[failure].msg} (${failure})`).join('; '),
     headers: headersOf({ ...suchAs, ...added }),
-    content: json(refusalEnvelope(status, group, data), examplesOf(group)),
+    content: json(z.strictObject({ code: z.literal(status), msg: z.string(), error, data }), examplesOf(group)),
   };
 }
 
 /** Only where `data` is empty: an example of the others would have to be made up. */
 function examplesOf(group: readonly ErrorCode[]) {
-  const plain = group.filter((failure) => Object.keys(errorDataOf(failure).shape).length === 0);
+  const plain = group.filter((failure) => Object.keys(errorCatalogue[failure].data.shape).length === 0);
   if (plain.length === 0) return undefined;
-  return Object.fromEntries(
-    plain.map((failure) => {
-      const { status: code, msg } = errorAnswerOf(failure);
-      return [failure, { value: { code, msg, error: failure, data: {} } }];
-    }),
-  );
+  const examples = plain.map((failure) => {
+    const { status: code, msg } = errorCatalogue[failure];
+    return [failure, { value: { code, msg, error: failure, data: {} } }] as const;
+  });
+  return Object.fromEntries(examples);
 }
 
 const requestId = 'X-Request-Id';
 
 function headersOf(described: Readonly<Record<string, string>>) {
-  const others = Object.fromEntries(
-    Object.entries(described).map(([name, description]) => [
-      name,
-      { description, schema: { type: 'string' as const } },
-    ]),
-  );
-  return { [requestId]: { $ref: `#/components/headers/${requestId}` }, ...others };
+  const schema = { type: 'string' as const };
+  const others = Object.entries(described).map(([name, description]) => [name, { description, schema }] as const);
+  return { [requestId]: { $ref: `#/components/headers/${requestId}` }, ...Object.fromEntries(others) };
 }
 
 const callbacks: NonNullable<RouteConfig['callbacks']> = {

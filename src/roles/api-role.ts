@@ -3,8 +3,7 @@ import { taskQueuesOf } from '../domain/task-queues.ts';
 import { createApp } from '../http/app.ts';
 import { createKeyTouches } from '../http/authentication.ts';
 import type { CancelledTask } from '../http/http-deps.ts';
-import { createBadKeys } from '../http/limits/bad-keys.ts';
-import { createRateLimiter } from '../http/limits/rate-limits.ts';
+import { createBadKeys, createRateLimiter } from '../http/limits/rate-limits.ts';
 import { startHttpServer } from '../http/server/server.ts';
 import { createTaskWaiters } from '../http/tasks/long-poll.ts';
 import { createUncertainCreates } from '../http/tasks/uncertain-creates.ts';
@@ -79,7 +78,6 @@ export async function startApiRole(settings: Settings, log: Log, metrics = creat
     touchKey: keyTouches.add,
     taskWaiters,
     isLeaving: () => isLeaving,
-    checkAnswers: settings.checkAnswers,
   });
   const { host, port } = settings;
   const server = await startHttpServer({ app, host, port, log }).catch((error: unknown) => {

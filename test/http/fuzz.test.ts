@@ -18,7 +18,12 @@ let accepted = 0;
 let charged = 0;
 before(async () => {
   // What waits for more bytes is given up early, so that a run takes seconds; what has come whole is not, on a busy machine either.
-  const limits = { headersTimeoutMs: 1_000, requestTimeoutMs: 1_500, keepAliveTimeoutMs: 300, checkEveryMs: 50 };
+  const limits = {
+    headersTimeout: 1_000,
+    requestTimeout: 1_500,
+    keepAliveTimeout: 300,
+    connectionsCheckingInterval: 50,
+  };
   service = await startHttpService({ limits });
   account = await service.newAccount(credits);
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { createBadKeys } from '../../src/http/limits/bad-keys.ts';
-import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
+import { createBadKeys, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { findAccount } from '../../src/stores/accounts.ts';
 import { createApiKey, revokeApiKey } from '../../src/stores/keys.ts';
 import { type Database, DatabaseAway } from '../../src/stores/database.ts';

@@ -3,8 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import type { Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import type { ErrorCode } from '../../src/http/errors.ts';
-import { createBadKeys } from '../../src/http/limits/bad-keys.ts';
-import { createRateLimiter, type RateLimiter } from '../../src/http/limits/rate-limits.ts';
+import { createBadKeys, createRateLimiter, type RateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Answer, assertRefused, type SendOptions } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
@@ -72,9 +71,9 @@ function faulty(db: Database): Database {
 }
 
 /** A key that may do everything the operation asks for. */
-function keyFor({ scope, tag }: Operation): string {
+function keyFor({ scope, dialect }: Operation): string {
   if (scope === 'operator') return operatorKey;
-  return tag === 'kie' ? kieKey : clientKey;
+  return dialect === 'kie' ? kieKey : clientKey;
 }
 
 function ask(operation: Operation, options: SendOptions = {}, at = service, query = ''): Promise<Answer> {

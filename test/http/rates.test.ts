@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createBadKeys } from '../../src/http/limits/bad-keys.ts';
-import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
+import { createBadKeys, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { findAccount, setAccountLimits } from '../../src/stores/accounts.ts';
 import type { Database } from '../../src/stores/database.ts';
 import { newApiKey } from '../../src/stores/key-format.ts';

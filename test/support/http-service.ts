@@ -8,7 +8,7 @@ import { createTaskRequestParser } from '../../src/domain/task-request.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createKeyTouches } from '../../src/http/authentication.ts';
 import type { CancelledTask, HttpDeps } from '../../src/http/http-deps.ts';
-import { createBadKeys } from '../../src/http/limits/bad-keys.ts';
+import { createBadKeys } from '../../src/http/limits/rate-limits.ts';
 import { type HttpServer, type ServerLimits, startHttpServer } from '../../src/http/server/server.ts';
 import { createTaskWaiters } from '../../src/http/tasks/long-poll.ts';
 import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
@@ -87,7 +87,6 @@ export async function startHttpService({
     badKeys: createBadKeys(undefined),
     touchKey: keyTouches.add,
     taskWaiters: createTaskWaiters(ownDatabase.db, { pauseMs: 20 }),
-    checkAnswers: true,
     log: pino({ level: 'debug' }, { write: (text: string) => note(log, parseLine(text)) }),
     ...overrides,
   };

@@ -40,7 +40,6 @@ export async function createTestEnvironment(extra: Environment = {}): Promise<Te
     IMAGE_ALLOW: '127.0.0.0/8,::1,localhost',
     PREVIEW_FAULTS: '1',
     LOG_LEVEL: 'silent',
-    CHECK_ANSWERS: '1',
     CREATE_RATE: 'off',
     READ_RATE: 'off',
     REFUSED_CREATE_RATE: 'off',

@@ -1,30 +1,29 @@
 import { LRUCache } from 'lru-cache';
+import type { IncomingMessage } from 'node:http';
+import { addressOf } from '../client-address.ts';
 import type { Context } from '../context.ts';
-import { errorAnswerOf, HttpError } from '../errors.ts';
+import { HttpError, toHttpError } from '../errors.ts';
 import type { Caller } from '../../domain/api-key.ts';
 import { type Rate, rateLeft, type RateLeft } from '../../domain/rate-limit.ts';
+import { hashApiKey } from '../../stores/key-format.ts';
 import { rateHeaders, refusalHeaders } from './rate-headers.ts';
-
-/** A rate for each of many callers, in the memory of this process. */
-export type RateLimiter = {
-  readonly rate: Rate;
-  /** Counts an event when there is room for it; answers what is left after it. */
-  take(key: string): RateLeft & { readonly isAllowed: boolean };
-  /** What is left, counting nothing. */
-  peek(key: string): RateLeft;
-};
 
 /** Callers that are remembered; of more than these, the one that was quiet for longest starts afresh. */
 const maxKeys = 100_000;
 
-export function createRateLimiter(rate: Rate, now: () => number = () => performance.now()): RateLimiter {
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
+
+/** A rate for each of many callers, in the memory of this process. */
+export function createRateLimiter(rate: Rate, now: () => number = () => performance.now()) {
   const dueAt = new LRUCache<string, number>({ max: maxKeys });
   const intervalMs = rate.windowMs / rate.quota;
   const peek = (key: string) => rateLeft(rate, (dueAt.get(key) ?? -Infinity) - now());
   return {
     rate,
+    /** What is left, counting nothing. */
     peek,
-    take: (key) => {
+    /** Counts an event when there is room for it; answers what is left after it. */
+    take: (key: string): RateLeft & { readonly isAllowed: boolean } => {
       const before = peek(key);
       if (before.remaining === 0) return { ...before, isAllowed: false };
       dueAt.set(key, Math.max(dueAt.get(key) ?? -Infinity, now()) + intervalMs);
@@ -60,13 +59,40 @@ export async function limitRefusals<T>(
   try {
     return await create();
   } catch (error) {
-    if (isClientsFault(error)) limiter.take(accountId);
+    const { code: status } = toHttpError(error).envelope;
+    if (status < 500 && status !== 429) limiter.take(accountId);
     throw error;
   }
 }
 
-function isClientsFault(error: unknown): boolean {
-  if (!(error instanceof HttpError)) return false;
-  const { status } = errorAnswerOf(error.code);
-  return status >= 400 && status < 500 && status !== 429;
+const maxGoodKeys = 10_000;
+const goodForMs = 10 * 60_000;
+
+export type BadKeys = ReturnType<typeof createBadKeys>;
+
+/** Limits the trying of keys by address. Keys that were valid lately are not held up by a bad neighbour. */
+export function createBadKeys(limiter: RateLimiter | undefined) {
+  const good = new LRUCache<string, true>({ max: maxGoodKeys, ttl: goodForMs });
+  return {
+    /** Throws `too_many_bad_keys` when this address has tried too many bad keys and this one was not good lately. */
+    refuse: (req: IncomingMessage, key: string): void => {
+      if (limiter === undefined || good.has(hashOf(key))) return;
+      const left = limiter.peek(addressOf(req));
+      if (left.remaining > 0) return;
+      throw new HttpError('too_many_bad_keys', { headers: refusalHeaders('bad-keys', limiter.rate, left, () => 0) });
+    },
+    /** Counts the outcome of a look-up in the database. */
+    record: (req: IncomingMessage, key: string, isGood: boolean): void => {
+      if (isGood) good.set(hashOf(key), true);
+      else {
+        good.delete(hashOf(key));
+        limiter?.take(addressOf(req));
+      }
+    },
+  };
+}
+
+/** A key as it is held in memory: never in plain form, which a core dump or a heap snapshot would show. */
+export function hashOf(key: string): string {
+  return hashApiKey(key).toString('base64');
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { finished } from 'node:stream/promises';
 import type { Logger } from 'pino';
 import { answer, type Context, type Step } from '../context.ts';
-import { answerTo, describeError, type HttpError, toHttpError } from '../errors.ts';
+import { describeError, type HttpError, toHttpError } from '../errors.ts';
 
 /** The error handler: every error becomes an envelope, and a line in the log when it is our fault. */
 export function answerErrors(log: Logger): Step {
@@ -23,18 +24,17 @@ async function answerError(ctx: Context, error: HttpError, log: Logger): Promise
     ctx.res.destroy();
     return;
   }
-  const { envelope, headers } = answerTo(error);
   forgetHeaders(ctx);
   ctx.respond = true;
-  answer(ctx, envelope);
-  ctx.set(headers);
+  answer(ctx, error.envelope);
+  ctx.set(error.headers);
 }
 
-function logOurFaults(ctx: Context, { code, details }: HttpError, log: Logger): void {
+function logOurFaults(ctx: Context, { code, cause }: HttpError, log: Logger): void {
   const { requestId } = ctx.state;
-  if (code === 'internal') log.error({ requestId, error: describeError(details.cause) }, 'a request crashed');
-  else if (details.cause !== undefined)
-    log.warn({ requestId, errorCode: code, error: describeError(details.cause) }, 'a request failed');
+  if (code === 'internal') log.error({ requestId, error: describeError(cause) }, 'a request crashed');
+  else if (cause !== undefined)
+    log.warn({ requestId, errorCode: code, error: describeError(cause) }, 'a request failed');
 }
 
 const kept: readonly string[] = ['x-request-id', 'x-content-type-options'];
@@ -44,9 +44,7 @@ function forgetHeaders(ctx: Context): void {
   for (const name of ctx.res.getHeaderNames()) if (!kept.includes(name)) ctx.remove(name);
 }
 
-/** A client that sends more than this does not get our answer. */
-const maxBytes = 4 * 1024 * 1024;
-const maxWaitMs = 2_000;
+const maxDrainMs = 2_000;
 
 /**
  * Reads what is left of a refused body before the answer closes the connection: closing with unread bytes makes the
@@ -55,18 +53,6 @@ const maxWaitMs = 2_000;
  */
 async function drainUnreadBody(req: IncomingMessage, res: ServerResponse): Promise<void> {
   if (req.complete || req.destroyed || res.shouldKeepAlive) return;
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(done, maxWaitMs);
-    let bytes = 0;
-    function count(chunk: Buffer): void {
-      bytes += chunk.length;
-      if (bytes > maxBytes) done();
-    }
-    function done(): void {
-      clearTimeout(timer);
-      req.off('data', count).off('end', done).off('close', done);
-      resolve();
-    }
-    req.on('data', count).once('end', done).once('close', done).resume();
-  });
+  // A client that breaks off, or sends for longer, does without our answer.
+  await finished(req.resume(), { signal: AbortSignal.timeout(maxDrainMs) }).catch(() => undefined);
 }

@@ -20,31 +20,28 @@ export function logRequests(log: Logger): Step {
   return async (ctx, next) => {
     const startedAt = performance.now();
     ctx.res.once('close', () => {
-      const level = levelOf(ctx);
+      const level = ctx.res.statusCode >= 500 ? 'warn' : probes.includes(ctx.path) ? 'debug' : 'info';
       log[level]({ ...line(ctx), durationMs: Math.round(performance.now() - startedAt) }, 'request');
     });
     await next();
   };
 }
 
-function levelOf(ctx: Context): 'debug' | 'info' | 'warn' {
-  if (ctx.res.statusCode >= 500) return 'warn';
-  return probes.includes(ctx.path) ? 'debug' : 'info';
-}
-
+/** The log leaves out what is undefined. */
 function line(ctx: Context) {
+  const { requestId, errorCode, accountId, operatorId } = ctx.state;
   const clientRequestId = ctx.get('X-Request-Id');
   return {
-    requestId: ctx.state.requestId,
+    requestId,
     method: ctx.method,
     path: ctx.path,
     // What stands there before an answer is Koa's 404, which was not sent.
-    ...(ctx.res.headersSent && { status: ctx.res.statusCode }),
-    ...(ctx.state.errorCode !== undefined && { errorCode: ctx.state.errorCode }),
-    ...(ctx.state.accountId !== undefined && { accountId: ctx.state.accountId }),
-    ...(ctx.state.operatorId !== undefined && { operatorId: ctx.state.operatorId }),
-    ...(/^[\x21-\x7e]{1,128}$/.test(clientRequestId) && { clientRequestId }),
+    status: ctx.res.headersSent ? ctx.res.statusCode : undefined,
+    errorCode,
+    accountId,
+    operatorId,
+    clientRequestId: /^[\x21-\x7e]{1,128}$/.test(clientRequestId) ? clientRequestId : undefined,
     // The connection broke before the whole answer was handed over.
-    ...(!ctx.res.writableFinished && { aborted: true }),
+    aborted: ctx.res.writableFinished ? undefined : true,
   };
 }

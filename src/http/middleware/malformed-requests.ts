@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Step } from '../context.ts';
-import { HttpError } from '../errors.ts';
-import { maxHeaders, maxUrlLength } from '../request-bounds.ts';
+import { HttpError, maxHeaders, maxUrlLength } from '../errors.ts';
 
 /** Of two of these Node takes the first; a proxy before us may have judged the request by the second. */
 const onlyOnce = ['host', 'authorization', 'content-type'] as const;
@@ -14,14 +13,10 @@ export const refuseMalformed: Step = async (ctx, next) => {
     throw new HttpError('malformed_request', { msg: 'the Host header is missing' });
   }
   if (ctx.req.rawHeaders.length > 2 * maxHeaders) throw new HttpError('headers_too_large');
-  const twice = repeatedHeader(ctx.req);
+  const twice = onlyOnce.find((name) => (ctx.req.headersDistinct[name]?.length ?? 0) > 1);
   if (twice !== undefined) throw new HttpError('malformed_request', { msg: `the header ${twice} is given twice` });
   await next();
 };
-
-function repeatedHeader({ headersDistinct }: IncomingMessage): string | undefined {
-  return onlyOnce.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
-}
 
 /**
  * Whether a proxy before us may read another length of this request than we do, which is how requests are smuggled. Node refuses

@@ -1,17 +1,18 @@
 import { distance } from 'fastest-levenshtein';
-import { answer, type Context, type Step } from '../context.ts';
+import { isFromThisMachine } from '../client-address.ts';
+import { answer, type AppRouter, type Step } from '../context.ts';
 import { HttpError } from '../errors.ts';
 
-const here = 'is not offered here; GET /api/v1/models';
+const models = 'is not offered here; GET /api/v1/models shows the';
 
 /** Endpoints of the dialect's API that we have not, and what to do instead. Models may have a slash in their names. */
 const notOffered: readonly (readonly [path: RegExp, sentence: string])[] = [
   [
     /^\/api\/v1\/models\/.+\/schema$/,
-    `the schema of a model ${here} shows the limits of each, GET /openapi.json the fields of createTask`,
+    `the schema of a model ${models} limits of each, GET /openapi.json the fields of createTask`,
   ],
-  [/^\/api\/v1\/models\/.+\/price$/, `the price of a model ${here} shows the credits per second of each`],
-  [/^\/api\/v1\/models\/.+\/success-rate$/, `the success rate of a model ${here} shows the models there are`],
+  [/^\/api\/v1\/models\/.+\/price$/, `the price of a model ${models} credits per second of each`],
+  [/^\/api\/v1\/models\/.+\/success-rate$/, `the success rate of a model ${models} models there are`],
   [
     /^\/api\/file-(base64|stream|url)-upload$/,
     'uploads are not offered here; put an image where this service can fetch it, and give its http or https URL in ' +
@@ -19,27 +20,22 @@ const notOffered: readonly (readonly [path: RegExp, sentence: string])[] = [
   ],
 ];
 
-/** Runs when no route took the request: says plainly that an endpoint of the dialect's API is missing. */
-export const refuseUnsupported: Step = async (ctx, next) => {
-  const found = notOffered.find(([path]) => path.test(ctx.path));
-  if (found !== undefined) throw new HttpError('unknown_endpoint', { msg: found[1] });
-  await next();
-};
+type Route = { readonly method: string; readonly path: string };
 
-export type Route = { readonly method: string; readonly path: string };
-
-export type KnownRoutes = {
-  /** The methods of the routes that a request's path fits and that its client may know of; none for an unknown path. */
-  readonly methodsOf: (ctx: Context) => readonly string[];
-  /** Every route of a fixed path. */
-  readonly routes: readonly Route[];
-};
-
-/** Runs when no route took the request: 404, 405 with `Allow`, or the answer to OPTIONS. */
-export function refuseUnknownRoutes({ methodsOf, routes }: KnownRoutes): Step {
+/** Runs when no route took the request: 404, 405 with `Allow`, or the answer to OPTIONS. `own` is for this machine alone. */
+export function refuseUnknownRoutes(router: AppRouter, own?: AppRouter): Step {
+  // Those of a fixed path; HEAD goes along with GET.
+  const routes = router.stack.flatMap(({ path, methods }) =>
+    typeof path === 'string' ? methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path })) : [],
+  );
   return (ctx) => {
-    const methods = methodsOf(ctx);
-    if (methods.length === 0) throw new HttpError('unknown_endpoint', { msg: noSuchRoute(ctx, routes) });
+    const visible = own !== undefined && isFromThisMachine(ctx.req) ? [router, own] : [router];
+    const matching = visible.flatMap(({ stack }) => stack.filter((layer) => layer.match(ctx.path)));
+    const methods = matching.flatMap((layer) => layer.methods);
+    if (methods.length === 0) {
+      const [, missing] = notOffered.find(([path]) => path.test(ctx.path)) ?? [];
+      throw new HttpError('unknown_endpoint', { msg: missing ?? noSuchRoute(ctx, routes) });
+    }
     const allow = [...new Set([...methods, 'OPTIONS'])].toSorted().join(', ');
     if (ctx.method !== 'OPTIONS') {
       const msg = `the method ${ctx.method} is not allowed; allowed: ${allow}`;
@@ -57,41 +53,21 @@ function noSuchRoute(wrong: Route, routes: readonly Route[]): string {
   return `no such endpoint${hint}${all}`;
 }
 
-const prefixes = ['/api/admin/v1', '/api/v1'] as const;
-
-/**
- * The route that a wrong path was probably meant for: other letters, slashes too many, the prefix doubled or incomplete, a
- * typing error. Where a path has several methods the wanted one goes first.
- */
+/** The route that a wrong path was probably meant for. Where that path has several methods, the wanted one goes first. */
 function nearestRoute(wrong: Route, routes: readonly Route[]): Route | undefined {
-  const path = plainPath(wrong.path);
+  const path = wrong.path.replaceAll(/\/+/g, '/').replace(/\/$/, '').toLowerCase();
   if (path.length < 4 || path.length > 200) return undefined;
-  const paths = [...new Set(routes.map((route) => route.path))];
-  const meant = paths.find((known) => known.toLowerCase() === path) ?? withEnding(path, paths) ?? withTypo(path, paths);
-  const candidates = routes.filter((route) => route.path === meant);
-  return candidates.find(({ method }) => method === wrong.method) ?? candidates[0];
+  const near = routes
+    .map((route) => ({ route, wrongLetters: wrongLetters(path, route.path.toLowerCase()) }))
+    // As many as a typing error makes, and no more than a fifth of the path.
+    .filter(({ route, wrongLetters: count }) => count <= Math.min(3, route.path.length / 5));
+  const fewest = Math.min(...near.map(({ wrongLetters: count }) => count));
+  const meant = near.filter(({ wrongLetters: count }) => count === fewest).map(({ route }) => route);
+  if (new Set(meant.map((route) => route.path)).size !== 1) return undefined;
+  return meant.find(({ method }) => method === wrong.method) ?? meant[0];
 }
 
-function plainPath(path: string): string {
-  const plain = path.replaceAll(/\/+/g, '/').replace(/\/$/, '').toLowerCase();
-  for (const prefix of prefixes) {
-    // `https://host/api/v1` was taken for the base address of paths that begin with `/api/v1` themselves.
-    if (plain.startsWith(prefix + prefix)) return plain.slice(prefix.length);
-  }
-  return plain;
-}
-
-/** `/v1/jobs/createtask` and `/createtask`, whose beginning is missing; only when no other path ends so. */
-function withEnding(path: string, paths: readonly string[]): string | undefined {
-  const fitting = paths.filter((known) => known.toLowerCase().endsWith(path));
-  return fitting.length === 1 ? fitting[0] : undefined;
-}
-
-/** As many wrong letters as a typing error makes, and no more than a fifth of the path. */
-function withTypo(path: string, paths: readonly string[]): string | undefined {
-  const ranked = paths
-    .map((known) => ({ known, wrong: distance(path, known.toLowerCase()) }))
-    .filter(({ known, wrong }) => wrong <= Math.min(3, known.length / 5))
-    .toSorted((a, b) => a.wrong - b.wrong);
-  return ranked[0]?.known;
+/** None when only the prefix is missing, incomplete or doubled, as in `/v1/jobs/createTask` or `/api/v1/api/v1/keys`. */
+function wrongLetters(path: string, known: string): number {
+  return known.endsWith(path) || path.endsWith(known) ? 0 : distance(path, known);
 }

@@ -1,6 +1,20 @@
 import { z } from 'zod';
+import { dialects, scopes } from '../../domain/api-key.ts';
+import type { Rate } from '../../domain/rate-limit.ts';
 import type { Account } from '../../stores/accounts.ts';
-import { unixMs } from '../fields.ts';
+import { type LedgerEntry, ledgerKinds, readBooks } from '../../stores/credits.ts';
+import type { Database } from '../../stores/database.ts';
+import type { ApiKey, MadeKey } from '../../stores/keys.ts';
+import { cutPage, nextCursorSchema, unixMs } from '../fields.ts';
+
+/** So many requests in so many seconds; null is no such limit. */
+export const rateSchema = z
+  .strictObject({ quota: z.int().positive(), windowSeconds: z.number().positive() })
+  .nullable();
+
+export function presentRate(rate: Rate | undefined) {
+  return rate === undefined ? null : { quota: rate.quota, windowSeconds: rate.windowMs / 1000 };
+}
 
 /** An account as operators see it. */
 export const accountSchema = z
@@ -10,25 +24,85 @@ export const accountSchema = z
     balance: z.int().nonnegative(),
     unfinishedTasks: z.int().nonnegative(),
     maxUnfinishedTasks: z.int().nonnegative(),
-    creates: z
-      .strictObject({ quota: z.int().positive(), windowSeconds: z.number().positive() })
-      .nullable()
-      .meta({ description: "The account's own rate of creates; null when the installation's counts." }),
+    creates: rateSchema.meta({
+      description: "The account's own rate of creates; null when the installation's counts.",
+    }),
     suspendTime: unixMs.nullable(),
     createTime: unixMs,
   })
   .meta({ id: 'Account' });
 
-export function presentAccount(account: Account): z.output<typeof accountSchema> {
-  const { createRate: rate } = account;
+export function presentAccount({ createRate, suspendedAt, createdAt, ...account }: Account) {
   return {
-    accountId: account.accountId,
-    name: account.name,
-    balance: account.balance,
-    unfinishedTasks: account.unfinishedTasks,
-    maxUnfinishedTasks: account.maxUnfinishedTasks,
-    creates: rate === undefined ? null : { quota: rate.quota, windowSeconds: rate.windowMs / 1000 },
-    suspendTime: account.suspendedAt ?? null,
-    createTime: account.createdAt,
+    ...account,
+    creates: presentRate(createRate),
+    suspendTime: suspendedAt ?? null,
+    createTime: createdAt,
   };
+}
+
+/** A key as its owner may see it; the secret itself is not kept. */
+export const keySchema = z
+  .strictObject({
+    keyId: z.string(),
+    name: z.string(),
+    hint: z.string().meta({ description: 'Beginning and end of the key, to tell it from its siblings.' }),
+    scopes: z.array(z.enum(scopes)),
+    dialect: z.enum(dialects).meta({ description: 'In which words requests with the key are read and answered.' }),
+    createTime: unixMs,
+    expireTime: unixMs.nullable(),
+    lastUseTime: unixMs.nullable().meta({ description: 'Exact to about a minute.' }),
+    revokeTime: unixMs.nullable(),
+  })
+  .meta({ id: 'ApiKey' });
+
+/** The secret of a key that was just made. */
+export const secretSchema = z.string().meta({ description: 'The key itself. Keep it: it is not shown again.' });
+
+export function presentKey({ createdAt, expiresAt, lastUsedAt, revokedAt, ...key }: ApiKey) {
+  return {
+    ...key,
+    createTime: createdAt,
+    expireTime: expiresAt ?? null,
+    lastUseTime: lastUsedAt ?? null,
+    revokeTime: revokedAt ?? null,
+  };
+}
+
+export function presentMadeKey({ shown, key }: Pick<MadeKey, 'shown' | 'key'>) {
+  return { ...presentKey(shown), key };
+}
+
+/** One line of an account's books. */
+export const ledgerEntrySchema = z
+  .strictObject({
+    entryId: z.int(),
+    kind: z.enum(ledgerKinds),
+    amount: z.int().meta({ description: 'Signed: charges are negative.' }),
+    balanceAfter: z.int().nonnegative(),
+    taskId: z.string().nullable(),
+    reason: z.string().nullable(),
+    createTime: z.int().meta({ description: 'Unix milliseconds.' }),
+  })
+  .meta({ id: 'LedgerEntry' });
+
+export function presentLedgerEntry({ createdAt, taskId, reason, ...entry }: LedgerEntry) {
+  return { ...entry, taskId: taskId ?? null, reason: reason ?? null, createTime: createdAt };
+}
+
+/** A page of an account's books; balance and entries are of one and the same moment. */
+export const booksFields = {
+  balance: z.int().nonnegative(),
+  entries: z.array(ledgerEntrySchema),
+  nextCursor: nextCursorSchema,
+};
+
+export async function presentBooks(
+  db: Database,
+  accountId: string,
+  { cursor: before, limit }: { readonly cursor?: number | undefined; readonly limit: number },
+) {
+  const { balance, entries } = await readBooks(db, { accountId, before, limit: limit + 1 });
+  const { page, nextCursor } = cutPage(entries, limit, ({ entryId }) => String(entryId));
+  return { balance, entries: page.map(presentLedgerEntry), nextCursor };
 }

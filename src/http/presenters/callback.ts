@@ -56,17 +56,13 @@ export function presentOwnCallback(
     createTime: createdAt,
     completeTime: state === 'pending' ? null : (completedAt ?? null),
     nextAttemptTime: isWaiting ? wholeSeconds(dueAt) : null,
-    attempts: shown.map(presentOwnAttempt),
-  };
-}
-
-function presentOwnAttempt({ attempt, startedAt, durationMs, status }: DeliveryAttempt) {
-  return {
-    attempt,
-    startTime: wholeSeconds(startedAt),
-    status: status ?? null,
-    durationMs: status === undefined ? null : durationMs,
-    error: status === undefined ? ('unreachable' as const) : null,
+    attempts: shown.map(({ attempt, startedAt, durationMs, status }) => ({
+      attempt,
+      startTime: wholeSeconds(startedAt),
+      status: status ?? null,
+      durationMs: status === undefined ? null : durationMs,
+      error: status === undefined ? 'unreachable' : null,
+    })),
   };
 }
 
@@ -88,19 +84,13 @@ export const deliverySchema = z
   })
   .meta({ id: 'Delivery' });
 
-export function presentDelivery(delivery: Delivery): z.output<typeof deliverySchema> {
-  const { taskId, accountId, url, state, round, createdAt, finishedAt, dueAt } = delivery;
-  const nextAttemptTime = state === 'pending' ? dueAt : null;
-  return {
-    taskId,
-    accountId,
-    url,
-    state,
-    round,
+export function presentDelivery({ taskId, accountId, url, state, round, createdAt, finishedAt, dueAt }: Delivery) {
+  const times = {
     createTime: createdAt,
     completeTime: finishedAt ?? null,
-    nextAttemptTime,
+    nextAttemptTime: state === 'pending' ? dueAt : null,
   };
+  return { taskId, accountId, url, state, round, ...times };
 }
 
 /** An attempt as operators see it. */
@@ -113,13 +103,12 @@ export const attemptSchema = z.strictObject({
   responseHead: z.string().nullable().meta({ description: 'The first KiB of what the receiver answered.' }),
 });
 
-export function presentAttempt(attempt: DeliveryAttempt): z.output<typeof attemptSchema> {
+export function presentAttempt({ startedAt, responseHead, status, error, ...attempt }: DeliveryAttempt) {
   return {
-    attempt: attempt.attempt,
-    startTime: attempt.startedAt,
-    durationMs: attempt.durationMs,
-    status: attempt.status ?? null,
-    error: attempt.error ?? null,
-    responseHead: attempt.responseHead?.toString('utf8') ?? null,
+    ...attempt,
+    startTime: startedAt,
+    status: status ?? null,
+    error: error ?? null,
+    responseHead: responseHead?.toString('utf8') ?? null,
   };
 }

@@ -22,18 +22,9 @@ export const setRateSchema = z
   })
   .meta({ id: 'SetRate' });
 
-export function presentSetRate(rate: SetPrice): z.output<typeof setRateSchema> {
-  return {
-    rateId: rate.rateId,
-    model: rate.model,
-    accountId: rate.accountId ?? null,
-    creditsPerSecond: rate.creditsPerSecond ?? null,
-    fromTime: rate.effectiveFrom,
-    state: rate.state,
-    reason: rate.reason,
-    who: rate.who,
-    createTime: rate.createdAt,
-  };
+export function presentSetRate({ effectiveFrom, createdAt, ...rate }: SetPrice) {
+  const { accountId = null, creditsPerSecond = null } = rate;
+  return { ...rate, accountId, creditsPerSecond, fromTime: effectiveFrom, createTime: createdAt };
 }
 
 const comingPrice = z.strictObject({ creditsPerSecond: z.int().positive(), fromTime: z.int().nonnegative() });
@@ -46,26 +37,21 @@ export const priceFields = {
     .meta({ description: 'Rates that come into force later; a task keeps that of its creation.' }),
 };
 
-export type PresentedPrice = {
-  readonly model: string;
-  readonly title: string;
-  readonly creditsPerSecond: number;
-  readonly nextRates: z.output<typeof comingPrice>[];
-};
+export type PresentedPrice = Awaited<ReturnType<typeof presentPrices>>[number];
 
 /** The prices of every model, for an account or, without one, for accounts that have no rates of their own. */
 export async function presentPrices(
   { db, models }: { readonly db: Database; readonly models: ModelCatalogue },
   accountId: string | undefined,
-): Promise<readonly PresentedPrice[]> {
+) {
   const { atMs, priced } = await readPriceSchedules(db, accountId, [...models.values()]);
   return priced.map(({ model: { model, title }, schedule }) => ({
     model,
     title,
     creditsPerSecond: priceAt(schedule, atMs),
-    nextRates: comingPrices(schedule, atMs).map(({ creditsPerSecond, fromMs: fromTime }) => ({
-      creditsPerSecond,
-      fromTime,
+    nextRates: comingPrices(schedule, atMs).map((coming) => ({
+      creditsPerSecond: coming.creditsPerSecond,
+      fromTime: coming.fromMs,
     })),
   }));
 }

@@ -1,43 +1,23 @@
 import { z } from 'zod';
-import type { Rate } from '../../domain/rate-limit.ts';
 import { maxImages, maxPromptCodePoints, maxSeconds, minSeconds, ratios } from '../../domain/task-input.ts';
-import { findAccount } from '../../stores/accounts.ts';
-import { readBooks } from '../../stores/credits.ts';
+import { ownAccount } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
-import { cutPage, nextCursorSchema, numberedPage, strictQuery } from '../fields.ts';
-import type { HttpDeps } from '../http-deps.ts';
-import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entry.ts';
+import { numberedPage, strictQuery } from '../fields.ts';
+import { booksFields, presentBooks, presentRate, rateSchema } from '../presenters/account.ts';
 import { presentPrices, priceFields } from '../presenters/price.ts';
 
 const credits = defineEndpoint({
   operationId: 'getCredits',
-  method: 'get',
-  path: '/api/v1/credits',
-  tag: 'account',
+  route: 'GET /api/v1/credits',
   scope: 'credits:read',
   summary: 'The balance, and the ledger behind it',
   description: 'Entries are listed newest first; balance and entries are read at one and the same moment.',
   query: strictQuery(numberedPage),
-  data: z.strictObject({
-    balance: z.int().nonnegative(),
-    entries: z.array(ledgerEntrySchema),
-    nextCursor: nextCursorSchema,
-  }),
-  handler: async ({ caller: { accountId }, query: { cursor: before, limit } }, { db }) => {
-    const { balance, entries } = await readBooks(db, { accountId, before, limit: limit + 1 });
-    const { page, last } = cutPage(entries, limit);
-    return {
-      balance,
-      entries: page.map(presentLedgerEntry),
-      nextCursor: last === undefined ? null : String(last.entryId),
-    };
-  },
+  data: z.strictObject(booksFields),
+  handler: ({ caller: { accountId }, query }, { db }) => presentBooks(db, accountId, query),
 });
 
-const rateLimitSchema = z
-  .strictObject({ quota: z.int().positive(), windowSeconds: z.number().positive() })
-  .nullable()
-  .meta({ description: 'So many requests in so many seconds; null is no limit.' });
+const rateLimitSchema = rateSchema.meta({ description: 'So many requests in so many seconds; null is no limit.' });
 
 const limitsSchema = z
   .strictObject({
@@ -74,32 +54,19 @@ const bounds = {
 
 const models = defineEndpoint({
   operationId: 'listModels',
-  method: 'get',
-  path: '/api/v1/models',
-  tag: 'account',
+  route: 'GET /api/v1/models',
   scope: 'any',
   summary: "Models with their rates, and the account's limits",
   data: z.strictObject({ models: z.array(modelSchema), limits: limitsSchema }),
-  handler: async ({ caller: { accountId } }, deps) => {
-    const prices = await presentPrices(deps, accountId);
-    return { models: prices.map((price) => ({ ...price, ...bounds })), limits: await presentLimits(accountId, deps) };
+  handler: async ({ caller }, deps) => {
+    const prices = await presentPrices(deps, caller.accountId);
+    const { createRate, unfinishedTasks, maxUnfinishedTasks } = await ownAccount(deps.db, caller);
+    const creates = presentRate(createRate ?? deps.createRate);
+    return {
+      models: prices.map((price) => ({ ...price, ...bounds })),
+      limits: { creates, reads: presentRate(deps.reads?.rate), unfinishedTasks, maxUnfinishedTasks },
+    };
   },
 });
-
-async function presentLimits(accountId: string, deps: HttpDeps): Promise<z.output<typeof limitsSchema>> {
-  const limits = await findAccount(deps.db, accountId);
-  if (limits === undefined) throw new Error('a key belongs to an account that does not exist');
-  const { createRate, unfinishedTasks, maxUnfinishedTasks } = limits;
-  return {
-    creates: presentRateLimit(createRate ?? deps.createRate),
-    reads: presentRateLimit(deps.reads?.rate),
-    unfinishedTasks,
-    maxUnfinishedTasks,
-  };
-}
-
-function presentRateLimit(rate: Rate | undefined): z.output<typeof rateLimitSchema> {
-  return rate === undefined ? null : { quota: rate.quota, windowSeconds: rate.windowMs / 1000 };
-}
 
 export const accountInfoEndpoints = [credits, models];

@@ -1,18 +1,17 @@
 import { z } from 'zod';
 import { isFinal, type Task } from '../../domain/task.ts';
 import { webhookId } from '../../domain/callback.ts';
-import { askForRedelivery, findDelivery, listDeliveryAttempts } from '../../stores/deliveries.ts';
+import { askForRedelivery, type Delivery, findDelivery, listDeliveryAttempts } from '../../stores/deliveries.ts';
 import { ownTask } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { HttpError, invalidRequest } from '../errors.ts';
+import type { HttpDeps } from '../http-deps.ts';
 import { opaqueId, overlapField, strictQuery, textParameter } from '../fields.ts';
 import { ownCallbackSchema, presentOwnCallback } from '../presenters/callback.ts';
 
 const list = defineEndpoint({
   operationId: 'listCallbacks',
-  method: 'get',
-  path: '/api/v1/callbacks',
-  tag: 'callbacks',
+  route: 'GET /api/v1/callbacks',
   scope: 'tasks:read',
   summary: 'How the callback of a task was delivered',
   description: 'Empty while the task runs, and for a task that was created without `callBackUrl`.',
@@ -29,9 +28,7 @@ const list = defineEndpoint({
 
 const redeliver = defineEndpoint({
   operationId: 'redeliverCallback',
-  method: 'post',
-  path: '/api/v1/callbacks/redeliver',
-  tag: 'callbacks',
+  route: 'POST /api/v1/callbacks/redeliver',
   scope: 'tasks:write',
   summary: 'Send the callback of a task again',
   description:
@@ -40,29 +37,32 @@ const redeliver = defineEndpoint({
   body: z.strictObject({ taskId: opaqueId }),
   data: z.strictObject({ taskId: z.string(), webhookId: z.string() }),
   failures: ['task_not_found', 'task_not_finished'],
-  handler: async ({ caller, input }, { db, redeliver: sendAgain }) => {
-    const task = await ownTask(db, input.taskId, caller.accountId);
-    requireCallback(task);
-    const { taskId, accountId } = task;
-    if ((await askForRedelivery(db, taskId)) === undefined) throw new Error(`the ended task ${taskId} has no delivery`);
-    sendAgain({ taskId, accountId });
+  handler: async ({ caller, input }, deps) => {
+    const task = await ownTask(deps.db, input.taskId, caller.accountId);
+    const { taskId } = await sendAgain(task, () => askForRedelivery(deps.db, task.taskId), deps);
     return { taskId, webhookId: webhookId(taskId) };
   },
 });
 
-/** Refuses to redeliver the callback of a task that has none, or none yet. */
-export function requireCallback({ param, state }: Task): void {
+/** Has the callback sent again; refuses a task that has none, or none yet. */
+export async function sendAgain(
+  { taskId, accountId, param, state }: Task,
+  ask: () => Promise<Delivery | undefined>,
+  deps: HttpDeps,
+): Promise<Delivery> {
   if (param.callBackUrl === undefined) {
     throw invalidRequest([{ path: 'taskId', message: 'this task was created without callBackUrl' }]);
   }
   if (!isFinal(state)) throw new HttpError('task_not_finished');
+  const delivery = await ask();
+  if (delivery === undefined) throw new Error(`the ended task ${taskId} has no delivery`);
+  deps.redeliver({ taskId, accountId });
+  return delivery;
 }
 
 const showSecret = defineEndpoint({
   operationId: 'showCallbackSecret',
-  method: 'post',
-  path: '/api/v1/callbacks/secret',
-  tag: 'callbacks',
+  route: 'POST /api/v1/callbacks/secret',
   scope: 'tasks:write',
   summary: 'Show the secret that signs the callbacks, once',
   description:
@@ -79,9 +79,7 @@ const showSecret = defineEndpoint({
 
 const rotateSecret = defineEndpoint({
   operationId: 'rotateCallbackSecret',
-  method: 'post',
-  path: '/api/v1/callbacks/secret/rotate',
-  tag: 'callbacks',
+  route: 'POST /api/v1/callbacks/secret/rotate',
   scope: 'tasks:write',
   summary: 'Replace the secret that signs the callbacks',
   description:

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { translationOf } from '../../dialects/dialect.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../../dialects/kie-record.ts';
 import { documentedTaskRequest } from '../../domain/task-request.ts';
-import type { TaskParam } from '../../domain/task.ts';
 import type { Acceptance, NewTask } from '../../stores/acceptance.ts';
 import { findTask } from '../../stores/tasks.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
@@ -12,7 +11,7 @@ import { HttpError, invalidRequest } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../idempotency-key.ts';
 import { rateHeaders, refusalHeaders } from '../limits/rate-headers.ts';
-import { presentTask, taskRecordSchema } from '../presenters/task-record.ts';
+import { presentTask, taskRecordSchema } from '../presenters/task.ts';
 import { acceptWithRetry } from '../tasks/accept-with-retry.ts';
 import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts';
 
@@ -22,9 +21,7 @@ const created = z.strictObject({ taskId: z.string(), creditsCharged: z.int().pos
 
 export const createTask = defineEndpoint({
   operationId: 'createTask',
-  method: 'post',
-  path: '/api/v1/jobs/createTask',
-  tag: 'tasks',
+  route: 'POST /api/v1/jobs/createTask',
   scope: 'tasks:write',
   isCreate: true,
   refusesSuspended: true,
@@ -64,30 +61,29 @@ export const createTask = defineEndpoint({
   },
 });
 
-/** Validates header and body; 422 names every fault of both. */
+/** Validates header and body; 422 names every fault of both. The task keeps what the catalogue says of its model today. */
 function newTask({ caller, dialect, json, ctx }: CreateCall, deps: HttpDeps): NewTask {
   const idempotency = idempotencyKeyOf(ctx);
   const request = translationOf(dialect).taskRequest(json, { parse: deps.parseTaskRequest, models: deps.models });
   if (idempotency.error !== undefined || !request.ok) {
     throw invalidRequest([...[idempotency.error ?? []].flat(), ...(request.ok ? [] : request.errors)], request.hint);
   }
+  const { param } = request;
+  const model = deps.models.get(param.model);
+  if (model === undefined)
+    throw new Error(`a request for ${param.model} was let through, which is not in the catalogue`);
   return {
     taskId: uuidv7(),
     accountId: caller.accountId,
     keyId: caller.keyId,
-    param: request.param,
-    ...listed(request.param, deps),
+    param,
+    listedRates: model.prices,
+    deadlineMs: model.deadlineMs,
+    providers: model.providers,
     idempotencyKey: idempotency.key,
     createRate: deps.createRate,
     dialect,
   };
-}
-
-/** What the catalogue says of the model: the task keeps it. */
-function listed({ model: name }: TaskParam, { models }: HttpDeps) {
-  const model = models.get(name);
-  if (model === undefined) throw new Error(`a request for ${name} was let through, which is not in the catalogue`);
-  return { listedRates: model.prices, deadlineMs: model.deadlineMs, providers: model.providers };
 }
 
 /** The record, when the client asked to wait for it and its key may read it. A fault here changes nothing: the task is accepted. */

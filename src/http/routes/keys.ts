@@ -1,23 +1,23 @@
+import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { dialects, ordinaryScopes, type Scope, scopes } from '../../domain/api-key.ts';
 import {
   createAccountKey,
   listApiKeys,
+  type MadeKey,
   maxActiveKeys,
   revokeApiKey,
   rotateAccountKey,
-  type RotationOutcome,
+  type TooManyKeys,
 } from '../../stores/keys.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { maxUnixMs, opaqueId, overlapField, plainText } from '../fields.ts';
-import { keySchema, presentKey, secretSchema } from '../presenters/key.ts';
-import { HttpError, invalidRequest } from '../errors.ts';
+import { keySchema, presentKey, presentMadeKey, secretSchema } from '../presenters/account.ts';
+import { existing, HttpError, invalidRequest } from '../errors.ts';
 
 const list = defineEndpoint({
   operationId: 'listKeys',
-  method: 'get',
-  path: '/api/v1/keys',
-  tag: 'keys',
+  route: 'GET /api/v1/keys',
   scope: 'keys:write',
   summary: "The account's keys",
   description: 'Active keys first, then the newest; revoked and expired ones are listed too. At most 1,000.',
@@ -55,9 +55,7 @@ export function futureTime(time: number | null | undefined, nowMs: number): numb
 
 const create = defineEndpoint({
   operationId: 'createKey',
-  method: 'post',
-  path: '/api/v1/keys',
-  tag: 'keys',
+  route: 'POST /api/v1/keys',
   scope: 'keys:write',
   refusesSuspended: true,
   summary: 'Make a key',
@@ -78,11 +76,15 @@ const create = defineEndpoint({
       dialect: input.dialect ?? 'native',
       expiresAt: futureTime(input.expireTime, (deps.now ?? Date.now)()),
     };
-    const made = await createAccountKey(deps.db, wanted);
-    if (made.kind === 'too_many_keys') throw new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
-    return { ...presentKey(made.shown), key: made.key };
+    return presentMadeKey(requireMade(await createAccountKey(deps.db, wanted)));
   },
 });
+
+/** The key that was made; throws when the account has too many. */
+export function requireMade<Made extends MadeKey>(outcome: Made | TooManyKeys): Made {
+  if (outcome.kind === 'too_many_keys') throw new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
+  return outcome;
+}
 
 /** Unless named: all that the caller has, but not the right to make keys. Throws for a scope that the caller has not. */
 function grantedScopes(named: readonly Scope[] | null | undefined, own: readonly Scope[]): readonly Scope[] {
@@ -98,9 +100,7 @@ function grantedScopes(named: readonly Scope[] | null | undefined, own: readonly
 
 const rotate = defineEndpoint({
   operationId: 'rotateKey',
-  method: 'post',
-  path: '/api/v1/keys/rotate',
-  tag: 'keys',
+  route: 'POST /api/v1/keys/rotate',
   scope: 'keys:write',
   refusesSuspended: true,
   summary: 'Replace a key',
@@ -114,37 +114,21 @@ const rotate = defineEndpoint({
     .meta({ id: 'RotatedApiKey' }),
   failures: ['key_not_found', 'key_not_active', 'too_many_keys'],
   handler: async ({ caller: { accountId, scopes: within }, input: { keyId, overlapSeconds } }, { db }) => {
-    if (!isKeyId(keyId)) throw new HttpError('key_not_found');
-    const { shown, key, oldExpiresAt } = successor(
-      await rotateAccountKey(db, { accountId, keyId, within, overlapSeconds }),
-    );
-    return { ...presentKey(shown), key, oldKeyId: keyId, oldExpireTime: oldExpiresAt };
+    if (!isUuid(keyId)) throw new HttpError('key_not_found');
+    const made = await rotateAccountKey(db, { accountId, keyId, within, overlapSeconds });
+    if (made.kind === 'scope_missing') {
+      const msg = `the API key lacks the scope ${made.scope} of the key that it would replace`;
+      throw new HttpError('scope_missing', { msg });
+    }
+    if (made.kind === 'key_not_found' || made.kind === 'key_not_active') throw new HttpError(made.kind);
+    const { oldExpiresAt, ...successor } = requireMade(made);
+    return { ...presentMadeKey(successor), oldKeyId: keyId, oldExpireTime: oldExpiresAt };
   },
 });
 
-/** The successor, or the refusal as a failure. */
-function successor(outcome: RotationOutcome): Extract<RotationOutcome, { kind: 'made' }> {
-  switch (outcome.kind) {
-    case 'made':
-      return outcome;
-    case 'too_many_keys':
-      throw new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
-    case 'scope_missing': {
-      const msg = `the API key lacks the scope ${outcome.scope} of the key that it would replace`;
-      throw new HttpError('scope_missing', { msg });
-    }
-    case 'key_not_found':
-    case 'key_not_active':
-      break;
-  }
-  throw new HttpError(outcome.kind);
-}
-
 const revoke = defineEndpoint({
   operationId: 'revokeKey',
-  method: 'post',
-  path: '/api/v1/keys/revoke',
-  tag: 'keys',
+  route: 'POST /api/v1/keys/revoke',
   // A suspended account may revoke: it can only make things safer.
   scope: 'keys:write',
   summary: 'Revoke a key',
@@ -153,14 +137,9 @@ const revoke = defineEndpoint({
   data: z.strictObject({ keyId: z.string(), revokeTime: z.int() }),
   failures: ['key_not_found'],
   handler: async ({ caller, input: { keyId } }, { db }) => {
-    const revoked = isKeyId(keyId) ? await revokeApiKey(db, keyId, caller.accountId) : undefined;
-    if (revoked === undefined) throw new HttpError('key_not_found');
-    return { keyId, revokeTime: revoked.revokedAt };
+    const revoked = isUuid(keyId) ? await revokeApiKey(db, keyId, caller.accountId) : undefined;
+    return { keyId, revokeTime: existing(revoked, 'key_not_found').revokedAt };
   },
 });
-
-function isKeyId(text: string): boolean {
-  return z.uuid().safeParse(text).success;
-}
 
 export const keyEndpoints = [list, create, rotate, revoke];

@@ -1,43 +1,33 @@
 import { z } from 'zod';
 import type { Task } from '../../domain/task.ts';
 import { resultUrls } from '../../media/signed-link.ts';
-import { findAccount } from '../../stores/accounts.ts';
 import { findTask } from '../../stores/tasks.ts';
+import { ownAccount } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { HttpError, invalidRequest } from '../errors.ts';
-import { maxUrlLength } from '../request-bounds.ts';
+import { HttpError, invalidRequest, maxUrlLength } from '../errors.ts';
+import { required } from '../fields.ts';
 
 const credit = defineEndpoint({
   operationId: 'kieGetCredit',
-  method: 'get',
-  path: '/api/v1/chat/credit',
-  tag: 'kie',
+  route: 'GET /api/v1/chat/credit',
   scope: 'credits:read',
   dialect: 'kie',
   summary: 'The balance, as a bare number',
   data: z.int().nonnegative(),
-  handler: async ({ caller }, { db }) => {
-    const account = await findAccount(db, caller.accountId);
-    if (account === undefined) throw new Error('a key belongs to an account that does not exist');
-    return account.balance;
-  },
+  handler: async ({ caller }, { db }) => (await ownAccount(db, caller)).balance,
 });
 
 const urlError = 'must be the address of a video that this service has given you';
 
 const downloadUrl = defineEndpoint({
   operationId: 'kieDownloadUrl',
-  method: 'post',
-  path: '/api/v1/common/download-url',
-  tag: 'kie',
+  route: 'POST /api/v1/common/download-url',
   scope: 'tasks:read',
   dialect: 'kie',
   summary: 'A fresh link to a video, for one that may have expired',
   body: z.object({
-    url: z
-      .string({ error: ({ input }) => (input === undefined ? 'is required' : urlError) })
-      .max(maxUrlLength, { error: urlError }),
+    url: z.string({ error: required(urlError) }).max(maxUrlLength, { error: urlError }),
   }),
   data: z.url(),
   failures: ['media_deleted'],

@@ -1,6 +1,5 @@
-import type { Router } from '@koa/router';
 import type { LinkedFile, ResultStore } from '../../media/folder-result-store.ts';
-import { answer, type Context, type Extras, type RequestState } from '../context.ts';
+import { answer, type AppRouter, type Context } from '../context.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { sendFile } from '../server/send-file.ts';
@@ -9,10 +8,16 @@ import { sendFile } from '../server/send-file.ts';
 const mediaPath = /^\/media\/.*$/s;
 
 /** `GET /media/<key>?expires=&signature=`: the files of the result store. Needs no API key. */
-export function mediaRoute(router: Router<RequestState, Extras>, { resultStore, now = Date.now }: HttpDeps): void {
+export function mediaRoute(router: AppRouter, { resultStore, now = Date.now }: HttpDeps): void {
   router.get(mediaPath, async (ctx) => {
     const file = linkedFile(ctx, resultStore);
-    ctx.set(mediaHeaders(file, now()));
+    const { contentType, downloadName, linkExpiresAt } = file;
+    ctx.set({
+      ...openToAllSites,
+      'Content-Type': contentType,
+      'Content-Disposition': `inline; filename="${downloadName}"`,
+      'Cache-Control': `private, max-age=${Math.max(0, Math.floor((linkExpiresAt - now()) / 1000))}`,
+    });
     await sendFile(ctx, file);
   });
   router.options(mediaPath, (ctx) => {
@@ -43,13 +48,4 @@ function linkedFile(ctx: Context, store: ResultStore): LinkedFile {
   });
   if (file === undefined) throw new HttpError('link_invalid');
   return file;
-}
-
-function mediaHeaders({ contentType, downloadName, linkExpiresAt }: LinkedFile, nowMs: number) {
-  return {
-    ...openToAllSites,
-    'Content-Type': contentType,
-    'Content-Disposition': `inline; filename="${downloadName}"`,
-    'Cache-Control': `private, max-age=${Math.max(0, Math.floor((linkExpiresAt - nowMs) / 1000))}`,
-  };
 }

@@ -2,35 +2,40 @@ import { z } from 'zod';
 import { translationOf } from '../../dialects/dialect.ts';
 import { kieRecordSchema } from '../../dialects/kie-record.ts';
 import type { FieldError } from '../../domain/field-errors.ts';
-import { isFinal, type Task, type TaskFailure } from '../../domain/task.ts';
+import { isFinal, type TaskFailure } from '../../domain/task.ts';
 import { cancelGraceMs, refundTask } from '../../stores/tasks.ts';
 import { listTasks } from '../../stores/task-list.ts';
 import { ownTask } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { HttpError } from '../errors.ts';
-import { createdBetween, cutPage, idPage, nextCursorSchema, opaqueId, strictQuery, textParameter } from '../fields.ts';
+import {
+  createdBetween,
+  cutPage,
+  idPage,
+  nextCursorSchema,
+  opaqueId,
+  required,
+  strictQuery,
+  textParameter,
+} from '../fields.ts';
 import {
   cancelledTaskSchema,
   presentCancelledTask,
   presentTask,
   stateParameter,
   taskRecordSchema,
-} from '../presenters/task-record.ts';
+} from '../presenters/task.ts';
 import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts';
 
 const recordInfo = defineEndpoint({
   operationId: 'recordInfo',
-  method: 'get',
-  path: '/api/v1/jobs/recordInfo',
-  tag: 'tasks',
+  route: 'GET /api/v1/jobs/recordInfo',
   scope: 'tasks:read',
   readsTask: true,
   summary: 'Query a task',
   description: 'The links in `resultJson.resultUrls` are signed at each reading, so they never come back expired.',
   query: z.object({
-    taskId: z
-      .string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be given once') })
-      .min(1, { error: 'is required' }),
+    taskId: z.string({ error: required('must be given once') }).min(1, { error: 'is required' }),
   }),
   headers: preferHeader,
   data: z.union([taskRecordSchema, kieRecordSchema]),
@@ -54,9 +59,7 @@ const failure: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was can
 
 const cancel = defineEndpoint({
   operationId: 'cancelTask',
-  method: 'post',
-  path: '/api/v1/jobs/cancelTask',
-  tag: 'tasks',
+  route: 'POST /api/v1/jobs/cancelTask',
   // A suspended account may cancel, too: it gets its credits back.
   scope: 'tasks:write',
   summary: 'Cancel a task',
@@ -70,21 +73,18 @@ const cancel = defineEndpoint({
   data: cancelledTaskSchema,
   failures: ['task_not_found'],
   handler: async ({ caller, input }, { db, stopTask }) => {
-    const task = await ownTask(db, input.taskId, caller.accountId);
-    if (isFinal(task.state)) return presentCancelledTask(task);
+    const { taskId, accountId } = await ownTask(db, input.taskId, caller.accountId);
     // The end and the refund are one transaction; the workflow is stopped in the background.
-    const ended = await refundTask(db, task.taskId, failure, { terminatesAfterMs: cancelGraceMs });
+    const ended = await refundTask(db, taskId, failure, { terminatesAfterMs: cancelGraceMs });
     // Not for a task that had ended before, by an earlier request or otherwise: reconcile stops what that one left running.
-    if (ended.changed) stopTask({ taskId: task.taskId, accountId: task.accountId, hasCallback: ended.hasCallback });
+    if (ended.changed) stopTask({ taskId, accountId, hasCallback: ended.hasCallback });
     return presentCancelledTask(ended.task);
   },
 });
 
 const list = defineEndpoint({
   operationId: 'listTasks',
-  method: 'get',
-  path: '/api/v1/jobs/listTasks',
-  tag: 'tasks',
+  route: 'GET /api/v1/jobs/listTasks',
   scope: 'tasks:read',
   summary: "List the account's tasks",
   description: 'Newest first. Tasks that are created while you page neither shift nor repeat what follows.',
@@ -99,9 +99,8 @@ const list = defineEndpoint({
   data: z.strictObject({ tasks: z.array(taskRecordSchema), nextCursor: nextCursorSchema }),
   handler: async ({ caller: { accountId }, query: { state, model, from, to, cursor: after, limit } }, deps) => {
     const filter = { accountId, state, model, fromMs: from, toMs: to, after, limit: limit + 1 };
-    const { page, last } = cutPage(await listTasks(deps.db, filter), limit);
-    const tasks = await Promise.all(page.map((task: Task) => presentTask(deps, task)));
-    return { tasks, nextCursor: last?.taskId ?? null };
+    const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
+    return { tasks: await Promise.all(page.map((task) => presentTask(deps, task))), nextCursor };
   },
 });
 

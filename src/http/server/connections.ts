@@ -1,68 +1,59 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** A request and its response. */
-export type Exchange = { readonly req: IncomingMessage; readonly res: ServerResponse };
+/** A request, its response, and the work that answers it. */
+export type Exchange = { readonly req: IncomingMessage; readonly res: ServerResponse; readonly work: () => void };
 
-/** The open connections of a server, and the requests that each of them has not finished. */
-export type Connections = {
-  connected(socket: Duplex): void;
-  /**
-   * Calls `work` once the exchanges before it on the connection are over, never when the connection breaks first. Answers go
-   * out in order anyway, and Node never closes an answer that waits behind another when the client has gone: its file would
-   * stay open for ever.
-   */
-  serve(exchange: Exchange, work: () => void): void;
-  /** The last exchange of a connection, over or not. */
-  lastOf(socket: Duplex): Exchange | undefined;
-  /** How many exchanges of a connection are not over. */
-  runningOn(socket: Duplex): number;
-  /** Closes idle connections now, and every other one after its answer. */
-  closeWhenIdle(): void;
-  /**
-   * Closes up to `count` connections and answers how many: idle ones, then those that are reading an answer, the oldest
-   * first. A connection whose request is in work is left alone.
-   */
-  makeRoom(count: number): number;
-};
+/** The exchanges that are not over, in order, and the last one, over or not. */
+type Connection = { readonly running: Set<Exchange>; last: Exchange | undefined };
 
-type Connection = { readonly running: Map<Exchange, () => void>; last: Exchange | undefined };
-
-export function trackConnections(): Connections {
+/** The open connections of a server, the oldest first, and the requests that each of them has not finished. */
+export function trackConnections() {
   const connections = new Map<Duplex, Connection>();
-  let closing = false;
+  let isClosing = false;
   return {
-    connected: (socket) => {
-      connections.set(socket, { running: new Map(), last: undefined });
+    connected: (socket: Duplex) => {
+      connections.set(socket, { running: new Set(), last: undefined });
       socket.once('close', () => connections.delete(socket));
     },
-    serve: (exchange, work) => {
+    of: (socket: Duplex) => connections.get(socket),
+    /**
+     * Begins an exchange once those before it on the connection are over, never when the connection breaks first. Answers go
+     * out in order anyway, and Node never closes an answer that waits behind another when the client has gone: its file would
+     * stay open for ever.
+     */
+    serve: (exchange: Exchange) => {
       const { req, res } = exchange;
       const connection = connections.get(req.socket);
       if (connection === undefined) return;
       connection.last = exchange;
-      connection.running.set(exchange, work);
-      if (closing) announceClose(res);
+      connection.running.add(exchange);
+      if (isClosing) announceClose(res);
       res.once('close', () => {
         connection.running.delete(exchange);
-        if (closing && connection.running.size === 0) req.socket.destroySoon();
-        startFirst(connection);
+        const [next] = connection.running;
+        if (isClosing && next === undefined) req.socket.destroySoon();
+        // An answer that has ended before its work began is a refusal of the rest of its request.
+        if (next !== undefined && !req.socket.destroyed && !next.res.writableEnded) next.work();
       });
-      if (connection.running.size === 1) work();
+      if (connection.running.size === 1) exchange.work();
     },
-    lastOf: (socket) => connections.get(socket)?.last,
-    runningOn: (socket) => connections.get(socket)?.running.size ?? 0,
+    /** Closes idle connections now, and every other one after its answer. */
     closeWhenIdle: () => {
-      closing = true;
+      isClosing = true;
       for (const [socket, { running }] of connections) {
         if (running.size === 0) socket.destroy();
-        for (const { res } of running.keys()) announceClose(res);
+        for (const { res } of running) announceClose(res);
       }
     },
-    makeRoom: (count) => {
+    /**
+     * Closes up to `count` connections and answers how many: idle ones, then those that are reading an answer, the oldest
+     * first. A connection whose request is in work is left alone.
+     */
+    makeRoom: (count: number) => {
       const all = [...connections];
       const idle = all.filter(([, { running }]) => running.size === 0);
-      const reading = all.filter(([, { running }]) => isReading([...running.keys()][0]));
+      const reading = all.filter(([, { running }]) => [...running][0]?.res.headersSent === true);
       const cut = [...idle, ...reading].slice(0, count);
       for (const [socket] of cut) socket.destroy();
       return cut.length;
@@ -73,16 +64,4 @@ export function trackConnections(): Connections {
 /** So that a client does not send its next request into a connection that is about to close. */
 function announceClose(res: ServerResponse): void {
   if (!res.headersSent) res.setHeader('Connection', 'close');
-}
-
-function startFirst({ running }: Connection): void {
-  const [first] = running;
-  if (first === undefined) return;
-  const [{ req, res }, work] = first;
-  // An answer that has ended before its work began is a refusal of the rest of its request.
-  if (!req.socket.destroyed && !res.writableEnded) work();
-}
-
-function isReading(exchange: Exchange | undefined): boolean {
-  return exchange?.res.headersSent === true;
 }

@@ -1,15 +1,21 @@
+import { type JSONPath, visit } from 'jsonc-parser';
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
-import { notPlainText } from '../../domain/task-input.ts';
+import { fieldPath } from '../../domain/field-errors.ts';
+import { isPlainText, notPlainText } from '../../domain/task-input.ts';
 import type { Context } from '../context.ts';
-import { HttpError, invalidRequest } from '../errors.ts';
-import { maxBodyBytes } from '../request-bounds.ts';
-import { findJsonFault, type JsonFault, maxJsonDepth } from './json-faults.ts';
+import { HttpError, invalidRequest, maxBodyBytes } from '../errors.ts';
 
 /** Reads the body, which must be a JSON object in UTF-8, sent as such. */
 export async function readJson(ctx: Context): Promise<Readonly<Record<string, unknown>>> {
   requireJsonType(ctx);
-  return parseObject(await readBody(ctx.req));
+  const body = await readBody(ctx.req);
+  const text = orInvalid(() => utf8.decode(body));
+  if (text.trim() === '') throw new HttpError('invalid_json', { msg: 'the body is empty; it must be a JSON object' });
+  const value = orInvalid((): unknown => JSON.parse(text));
+  if (!isObject(value)) throw new HttpError('body_not_object');
+  refuseJsonFaults(text);
+  return value;
 }
 
 /** Nothing is unpacked: a body of this size needs no compression, and a packed one could hide any size. */
@@ -26,15 +32,20 @@ function isJsonType(header: string): boolean {
   return type === 'application/json' && (charset === undefined || /^charset="?utf-?8"?$/.test(charset));
 }
 
-function parseObject(body: Buffer): Readonly<Record<string, unknown>> {
-  const text = orInvalid(() => utf8.decode(body));
-  if (text.trim() === '') throw new HttpError('invalid_json', { msg: 'the body is empty; it must be a JSON object' });
-  const value = orInvalid((): unknown => JSON.parse(text));
-  if (!isObject(value)) throw new HttpError('body_not_object');
-  const fault = findJsonFault(text);
-  if (fault !== undefined) throw failureOfJson(fault);
-  return value;
+/** Reads a request's body, at most `maxBodyBytes` of it; how long it may take is the server's request timeout. */
+async function readBody(req: IncomingMessage): Promise<Buffer> {
+  try {
+    return await getRawBody(req, { limit: maxBodyBytes, length: req.headers['content-length'] ?? null });
+  } catch (error) {
+    const type = error instanceof Error && 'type' in error ? String(error.type) : '';
+    if (type === 'entity.too.large') throw new HttpError('body_too_large');
+    if (brokenOff.includes(type)) throw new HttpError('body_unreadable');
+    throw error;
+  }
 }
+
+/** The client went away, before or while we read, or sent another length than it had said. */
+const brokenOff: readonly string[] = ['request.aborted', 'request.size.invalid', 'stream.not.readable'];
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -47,36 +58,43 @@ function orInvalid<T>(parse: () => T): T {
   }
 }
 
-function failureOfJson(fault: JsonFault): HttpError {
-  if (fault.kind === 'repeated_key') {
-    return new HttpError('duplicate_json_key', { msg: `the key ${fault.path} is given twice; give it once` });
-  }
-  const { path, message } =
-    fault.kind === 'too_deep'
-      ? { path: '', message: `the body must not be nested deeper than ${maxJsonDepth} levels` }
-      : { path: fault.path, message: notPlainText };
-  return invalidRequest([{ path, message }]);
-}
-
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Reads a request's body, at most `maxBodyBytes` of it; how long it may take is the server's request timeout. */
-async function readBody(req: IncomingMessage): Promise<Buffer> {
-  try {
-    return await getRawBody(req, { limit: maxBodyBytes, length: req.headers['content-length'] ?? null });
-  } catch (error) {
-    throw bodyFailure(error);
-  }
-}
+/** Far above what any request of ours needs. */
+export const maxJsonDepth = 32;
 
-/** The client went away, before or while we read, or sent another length than it had said. */
-const brokenOff: readonly string[] = ['request.aborted', 'request.size.invalid', 'stream.not.readable'];
-
-function bodyFailure(error: unknown): unknown {
-  const type = error instanceof Error && 'type' in error ? error.type : undefined;
-  if (type === 'entity.too.large') return new HttpError('body_too_large');
-  if (typeof type === 'string' && brokenOff.includes(type)) return new HttpError('body_unreadable');
-  return error;
+/**
+ * Refuses what no request may bring although `JSON.parse` takes it. Of equal keys `JSON.parse` takes the last, where another
+ * reader of the request may have taken the first. To throw is the only way out of a text that is nested deeper than the stack.
+ */
+export function refuseJsonFaults(text: string): void {
+  /** Of every object or array around the place. */
+  const keys: Set<string>[] = [];
+  const open = () => {
+    if (keys.push(new Set()) <= maxJsonDepth) return;
+    throw invalidRequest([{ path: '', message: `the body must not be nested deeper than ${maxJsonDepth} levels` }]);
+  };
+  const close = () => void keys.pop();
+  const requirePlainText = (value: unknown, path: () => JSONPath) => {
+    if (typeof value !== 'string' || isPlainText(value)) return;
+    throw invalidRequest([{ path: fieldPath(path()), message: notPlainText }]);
+  };
+  visit(text, {
+    onObjectBegin: open,
+    onArrayBegin: open,
+    onObjectEnd: close,
+    onArrayEnd: close,
+    onObjectProperty: (key, _offset, _length, _line, _column, pathOfObject) => {
+      const path = () => [...pathOfObject(), key];
+      requirePlainText(key, path);
+      const known = keys.at(-1);
+      if (known?.has(key) === true) {
+        throw new HttpError('duplicate_json_key', { msg: `the key ${fieldPath(path())} is given twice; give it once` });
+      }
+      known?.add(key);
+    },
+    onLiteralValue: (value, _offset, _length, _line, _column, path) => requirePlainText(value, path),
+  });
 }

@@ -21,14 +21,16 @@ export async function sendFile(ctx: Context, { root, path }: Pick<LinkedFile, 'r
   ctx.status = 200;
   ctx.respond = false;
   await new Promise<void>((resolve, reject) => {
+    let sizeBytes = 0;
     ctx.res.once('close', resolve);
     send(ctx.req, path, { root, index: false, cacheControl: false })
       .on('file', (_path: string, stats: Stats) => {
+        sizeBytes = stats.size;
         forgetRangeOfAnother(ctx.req, stats);
-        forgetWholeSuffix(ctx.req, stats.size);
+        forgetWholeSuffix(ctx.req, sizeBytes);
       })
       .on('headers', (_res: unknown, _path: string, stats: Stats) => ctx.set('ETag', strongTag(stats)))
-      .on('error', (error: unknown) => reject(sendFailure(error)))
+      .on('error', (error: unknown) => reject(sendFailure(error, sizeBytes)))
       .on('directory', () => reject(new HttpError('media_deleted')))
       .pipe(ctx.res);
   });
@@ -58,16 +60,10 @@ function strongTag({ ino, size, mtimeMs }: Stats): string {
   return `"${[ino, size, Math.floor(mtimeMs)].map((part) => part.toString(36)).join('-')}"`;
 }
 
-function sendFailure(error: unknown): unknown {
-  if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return error;
-  const failure = failureByStatus[error.status];
-  if (failure === undefined) return error;
-  return new HttpError(failure, { headers: contentRange(error) });
-}
-
-/** The size of the whole file, for a client that asked for a part beyond its end. */
-function contentRange(error: object): Readonly<Record<string, string>> {
-  const headers = 'headers' in error && typeof error.headers === 'object' ? error.headers : undefined;
-  const range = headers !== null && headers !== undefined && 'Content-Range' in headers ? headers['Content-Range'] : '';
-  return typeof range === 'string' && range !== '' ? { 'Content-Range': range } : {};
+function sendFailure(error: unknown, sizeBytes: number): unknown {
+  const code = error instanceof Error && 'status' in error ? failureByStatus[Number(error.status)] : undefined;
+  if (code === undefined) return error;
+  // For a client that asked for a part beyond the end of the file.
+  const headers = code === 'range_not_satisfiable' ? { 'Content-Range': `bytes */${sizeBytes}` } : {};
+  return new HttpError(code, { headers });
 }

@@ -1,24 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import type { HttpApp } from '../app.ts';
-import { describeError, HttpError } from '../errors.ts';
+import { describeError, HttpError, maxBodyBytes, maxHeaderBytes } from '../errors.ts';
 import { hasAmbiguousFraming } from '../middleware/malformed-requests.ts';
-import { maxBodyBytes, maxHeaderBytes } from '../request-bounds.ts';
 import { answerClientError, refuse } from './client-errors.ts';
-import { type Connections, trackConnections } from './connections.ts';
+import { trackConnections } from './connections.ts';
 
-export type HttpServer = {
-  /** The port in use, also when any free one was asked for. */
-  readonly port: number;
-  /**
-   * Takes no new connections, closes idle ones, lets running requests end for `drainMs` at most and then cuts them off.
-   * Never rejects; a second call waits for the first.
-   */
-  close(drainMs: number): Promise<void>;
-};
+type Connections = ReturnType<typeof trackConnections>;
 
-export type HttpServerOptions = {
+export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
+
+type HttpServerOptions = {
   readonly app: HttpApp;
   readonly host: string;
   /** 0 takes any free port. */
@@ -27,59 +21,50 @@ export type HttpServerOptions = {
   readonly limits?: Partial<ServerLimits>;
 };
 
-/** Bounds on what a connection may cost; times in milliseconds. */
-export type ServerLimits = {
-  /** From the first byte to the end of the headers. */
-  readonly headersTimeoutMs: number;
-  /** From the first byte to the end of the body. */
-  readonly requestTimeoutMs: number;
-  /** How long an idle connection is kept; longer than the usual 60 s of a load balancer, which must be the one to close. */
-  readonly keepAliveTimeoutMs: number;
-  /** A connection on which nothing moves, as of a client that does not read; longer than a held answer may take. */
-  readonly stalledTimeoutMs: number;
-  readonly maxHeaderBytes: number;
-  readonly maxConnections: number;
-  /** How often the first two are checked. */
-  readonly checkEveryMs: number;
-};
+/** Bounds on what a connection may cost, by Node's names; times in milliseconds. */
+export type ServerLimits = Readonly<typeof defaultServerLimits>;
 
-const defaultServerLimits: ServerLimits = {
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 30_000,
-  keepAliveTimeoutMs: 65_000,
-  stalledTimeoutMs: 120_000,
-  maxHeaderBytes,
+const defaultServerLimits = {
+  /** From the first byte to the end of the headers. */
+  headersTimeout: 10_000,
+  /** From the first byte to the end of the body. */
+  requestTimeout: 30_000,
+  /** How often these two are checked. */
+  connectionsCheckingInterval: 2_000,
+  /** How long an idle connection is kept; longer than the usual 60 s of a load balancer, which must be the one to close. */
+  keepAliveTimeout: 65_000,
+  /** A connection on which nothing moves, as of a client that does not read; longer than a held answer may take. */
+  timeout: 120_000,
   maxConnections: 10_000,
-  checkEveryMs: 2_000,
 };
 
 /** Starts listening; rejects when the address is taken or unknown. */
-export async function startHttpServer({ app, host, port, log, limits }: HttpServerOptions): Promise<HttpServer> {
+export async function startHttpServer({ app, host, port, log, limits }: HttpServerOptions) {
   const connections = trackConnections();
   const server = boundedServer({ ...defaultServerLimits, ...limits });
   serve(server, app, connections, log);
-  await listen(server, host, port);
+  await once(server.listen(port, host), 'listening');
   // Such as too many open files on accepting; the connections that are open go on.
   server.on('error', (error) => log.error({ error: describeError(error) }, 'the HTTP server has a fault'));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
   let closed: Promise<void> | undefined;
-  return { port: portOf(server), close: (drainMs) => (closed ??= drain(server, connections, drainMs)) };
+  return {
+    /** The port in use, also when any free one was asked for. */
+    port: address.port,
+    /**
+     * Takes no new connections, closes idle ones, lets running requests end for `drainMs` at most and then cuts them off.
+     * Never rejects; a second call waits for the first.
+     */
+    close: (drainMs: number): Promise<void> => (closed ??= drain(server, connections, drainMs)),
+  };
 }
 
-function boundedServer(limits: ServerLimits): Server {
-  const server = createServer({
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    connectionsCheckingInterval: limits.checkEveryMs,
-    maxHeaderSize: limits.maxHeaderBytes,
-    // Node would refuse in its own words; the app does it in the envelope.
-    requireHostHeader: false,
-  });
-  server.timeout = limits.stalledTimeoutMs;
-  server.maxConnections = limits.maxConnections;
+function boundedServer({ timeout, maxConnections, ...limits }: ServerLimits): Server {
+  // Without a Host header Node would refuse in its own words; the app does it in the envelope.
+  const server = createServer({ ...limits, maxHeaderSize: maxHeaderBytes, requireHostHeader: false });
   // Node would drop headers beyond its limit silently; the app counts them and refuses.
-  server.maxHeadersCount = 0;
-  return server;
+  return Object.assign(server, { timeout, maxConnections, maxHeadersCount: 0 });
 }
 
 /**
@@ -88,6 +73,8 @@ function boundedServer(limits: ServerLimits): Server {
  */
 const maxPipelined = 32;
 
+const allowed = 'GET, HEAD, OPTIONS, POST';
+
 function serve(server: Server, app: HttpApp, connections: Connections, log: Logger): void {
   const callback = app.callback();
   // What follows a request of ambiguous length is not read: it may be the body of another.
@@ -95,16 +82,16 @@ function serve(server: Server, app: HttpApp, connections: Connections, log: Logg
   const refuseConnection = (error: Error, socket: Duplex) => {
     if (refused.has(socket)) return;
     refused.add(socket);
-    const refusal = answerClientError(error, socket, connections.lastOf(socket));
+    const refusal = answerClientError(error, socket, connections.of(socket)?.last);
     if (refusal !== undefined) log.info({ ...refusal, reason: error.message }, 'a connection was refused');
   };
   const handle = (req: IncomingMessage, res: ServerResponse) => {
     if (hasAmbiguousFraming(req)) refuseConnection(new Error('the end of a request is in doubt'), req.socket);
-    if (connections.runningOn(req.socket) >= maxPipelined) {
+    if ((connections.of(req.socket)?.running.size ?? 0) >= maxPipelined) {
       refuseConnection(new Error('too many requests without waiting for answers'), req.socket);
     }
     if (refused.has(req.socket)) return;
-    connections.serve({ req, res }, () => void callback(req, res));
+    connections.serve({ req, res, work: () => void callback(req, res) });
   };
   server.on('connection', (socket) => connections.connected(socket));
   server.on('drop', roomMaker(server, connections, log));
@@ -116,16 +103,13 @@ function serve(server: Server, app: HttpApp, connections: Connections, log: Logg
   });
   // An expectation we do not know may be ignored (RFC 9110, section 10.1.1); Node would answer without an envelope.
   server.on('checkExpectation', handle);
-  server.on('connect', (_req, socket) => refuseConnect(socket, log));
+  // This is no proxy.
+  server.on('connect', (_req, socket) => {
+    const msg = `the method CONNECT is not allowed; allowed: ${allowed}`;
+    const refusal = refuse(socket, new HttpError('method_not_allowed', { msg, headers: { Allow: allowed } }));
+    log.info({ ...refusal, reason: 'CONNECT' }, 'a connection was refused');
+  });
   server.on('clientError', refuseConnection);
-}
-
-/** This is no proxy. */
-function refuseConnect(socket: Duplex, log: Logger): void {
-  const allow = 'GET, HEAD, OPTIONS, POST';
-  const msg = `the method CONNECT is not allowed; allowed: ${allow}`;
-  const refusal = refuse(socket, new HttpError('method_not_allowed', { msg, headers: { Allow: allow } }));
-  log.info({ ...refusal, reason: 'CONNECT' }, 'a connection was refused');
 }
 
 /** A full server is logged this often at most. */
@@ -145,26 +129,9 @@ function roomMaker({ maxConnections }: Server, connections: Connections, log: Lo
   };
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
-  return address.port;
-}
-
 async function drain(server: Server, connections: Connections, drainMs: number): Promise<void> {
-  const over = new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
+  const over = once(server, 'close');
+  server.close();
   connections.closeWhenIdle();
   const timer = setTimeout(() => server.closeAllConnections(), drainMs);
   await over;

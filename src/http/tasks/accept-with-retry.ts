@@ -17,20 +17,25 @@ const retryLimitMs = 2_000;
 export async function acceptWithRetry(
   { acceptTask, refundUncertain }: Pick<HttpDeps, 'acceptTask' | 'refundUncertain'>,
   task: NewTask,
-) {
+): Promise<Acceptance> {
   const startedAt = performance.now();
   let isUncertain = false;
-  for (const delayMs of [...retryDelaysMs, undefined]) {
+  for (let retry = 0; ; retry += 1) {
     try {
-      const answer = ownAnswer(task, await acceptTask(task));
+      const answer = await acceptTask(task);
+      if (answer.kind === 'accepted') return answer;
+      // A replay of this request's own first commit: this request was accepted.
+      if (answer.kind === 'replayed') return answer.taskId === task.taskId ? { ...answer, kind: 'accepted' } : answer;
       // An earlier try may still commit, and this refusal has to stay true.
-      if (isUncertain && isRefusal(answer)) refundUncertain(task);
+      if (isUncertain) refundUncertain(task);
       return answer;
     } catch (error) {
-      if (!(error instanceof DatabaseAway)) throw isUncertain ? uncertainCommit(task, refundUncertain, error) : error;
-      isUncertain ||= error.wasSent;
+      const isAway = error instanceof DatabaseAway;
+      isUncertain ||= isAway && error.wasSent;
+      const delayMs = retryDelaysMs[retry];
       // The wait for a busy database was as long as a client may have to wait.
       const isOver =
+        !isAway ||
         error instanceof DatabaseBusy ||
         delayMs === undefined ||
         performance.now() - startedAt + delayMs > retryLimitMs;
@@ -38,7 +43,6 @@ export async function acceptWithRetry(
       await delay(delayMs);
     }
   }
-  throw new Error('unreachable: the last try returns or throws');
 }
 
 function uncertainCommit(task: NewTask, refundUncertain: HttpDeps['refundUncertain'], error: unknown): HttpError {
@@ -46,14 +50,4 @@ function uncertainCommit(task: NewTask, refundUncertain: HttpDeps['refundUncerta
   if (task.idempotencyKey !== undefined) return new HttpError('acceptance_unknown', { cause });
   refundUncertain(task);
   return new HttpError('acceptance_withdrawn', { cause });
-}
-
-/** A replay of this request's own first commit: this request was accepted. */
-function ownAnswer(task: NewTask, acceptance: Acceptance): Acceptance {
-  const isOwn = acceptance.kind === 'replayed' && acceptance.taskId === task.taskId;
-  return isOwn ? { ...acceptance, kind: 'accepted' } : acceptance;
-}
-
-function isRefusal({ kind }: Acceptance): boolean {
-  return kind !== 'accepted' && kind !== 'replayed';
 }

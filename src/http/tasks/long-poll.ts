@@ -33,26 +33,13 @@ export async function longPoll(
   const waitSeconds = Math.min(maxWaitSeconds, Number(asked));
   if (waitSeconds === 0) return false;
   const closed = new AbortController();
-  const onClose = () => closed.abort();
-  ctx.res.once('close', onClose);
+  ctx.res.once('close', () => closed.abort());
   const held = taskWaiters.wait({ taskId, accountId, waitMs: waitSeconds * 1000, signal: closed.signal });
-  await held;
-  ctx.res.off('close', onClose);
   if (held === undefined) return false;
+  await held;
   ctx.set('Preference-Applied', `wait=${waitSeconds}`);
   return true;
 }
-
-/** Requests that wait for the end of a task; one statement every `pauseMs` asks for all of them. */
-export type TaskWaiters = {
-  /**
-   * Resolves when the task has ended, after `waitMs`, when `signal` aborts or on `close`, whichever comes first; never
-   * rejects. Undefined when too many wait already: the caller must answer without waiting.
-   */
-  wait(wanted: TaskWait): Promise<void> | undefined;
-  /** Releases every waiter, and takes no more. */
-  close(): void;
-};
 
 export type TaskWait = {
   readonly taskId: string;
@@ -61,31 +48,33 @@ export type TaskWait = {
   readonly signal: AbortSignal;
 };
 
-export type TaskWaiterLimits = {
-  readonly maxWaiters: number;
-  readonly maxPerAccount: number;
-  readonly pauseMs: number;
-};
-
 /** A poll reads as many primary keys as there are waiters at most: a thousand take about a millisecond. */
-const defaultLimits: TaskWaiterLimits = { maxWaiters: 1_000, maxPerAccount: 100, pauseMs: 200 };
+const defaultLimits = { maxWaiters: 1_000, maxPerAccount: 100, pauseMs: 200 };
 
 type Waiter = { readonly taskId: string; readonly accountId: string; readonly release: () => void };
 
-export function createTaskWaiters(db: Database, limits: Partial<TaskWaiterLimits> = {}): TaskWaiters {
+export type TaskWaiters = ReturnType<typeof createTaskWaiters>;
+
+/** Requests that wait for the end of a task; one statement every `pauseMs` asks for all of them. */
+export function createTaskWaiters(db: Database, limits: Partial<typeof defaultLimits> = {}) {
   const { maxWaiters, maxPerAccount, pauseMs } = { ...defaultLimits, ...limits };
   const waiters = new Set<Waiter>();
   let isClosed = false;
   let isPolling = false;
   return {
-    wait: (wanted) => {
+    /**
+     * Resolves when the task has ended, after `waitMs`, when `signal` aborts or on `close`, whichever comes first; never
+     * rejects. Undefined when too many wait already: the caller must answer without waiting.
+     */
+    wait: (wanted: TaskWait): Promise<void> | undefined => {
       const ofAccount = [...waiters].filter(({ accountId }) => accountId === wanted.accountId).length;
       if (isClosed || waiters.size >= maxWaiters || ofAccount >= maxPerAccount) return undefined;
       const released = waitFor(waiters, wanted);
       if (!isPolling) void pollWhileAnyWait();
       return released;
     },
-    close: () => {
+    /** Releases every waiter, and takes no more. */
+    close: (): void => {
       isClosed = true;
       for (const waiter of waiters) waiter.release();
     },
@@ -93,36 +82,20 @@ export function createTaskWaiters(db: Database, limits: Partial<TaskWaiterLimits
 
   async function pollWhileAnyWait(): Promise<void> {
     isPolling = true;
-    while (waiters.size > 0) {
-      await delay(pauseMs);
-      await releaseEnded(db, waiters);
+    for (await delay(pauseMs); waiters.size > 0; await delay(pauseMs)) {
+      const taskIds = new Set([...waiters].map(({ taskId }) => taskId));
+      // When the database is unavailable, each waiter has its own limit, and the read behind it answers the client.
+      const ended = await listEndedAmong(db, [...taskIds]).catch(() => new Set<string>());
+      for (const waiter of waiters) if (ended.has(waiter.taskId)) waiter.release();
     }
     isPolling = false;
   }
 }
 
-function waitFor(waiters: Set<Waiter>, { taskId, accountId, waitMs, signal }: TaskWait): Promise<void> {
-  return new Promise((resolve) => {
-    const waiter: Waiter = { taskId, accountId, release };
-    const timer = setTimeout(release, waitMs);
-    signal.addEventListener('abort', release, { once: true });
-    waiters.add(waiter);
-    if (signal.aborted) release();
-    function release(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', release);
-      waiters.delete(waiter);
-      resolve();
-    }
-  });
-}
-
-async function releaseEnded(db: Database, waiters: ReadonlySet<Waiter>): Promise<void> {
-  if (waiters.size === 0) return;
-  try {
-    const ended = await listEndedAmong(db, [...new Set([...waiters].map(({ taskId }) => taskId))]);
-    for (const waiter of waiters) if (ended.has(waiter.taskId)) waiter.release();
-  } catch {
-    // The database is unavailable: each waiter has its own limit, and the read behind it answers the client.
-  }
+async function waitFor(waiters: Set<Waiter>, { taskId, accountId, waitMs, signal }: TaskWait): Promise<void> {
+  const released = new AbortController();
+  const waiter: Waiter = { taskId, accountId, release: () => released.abort() };
+  waiters.add(waiter);
+  await delay(waitMs, undefined, { signal: AbortSignal.any([signal, released.signal]) }).catch(() => undefined);
+  waiters.delete(waiter);
 }

@@ -1,19 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { TaskFailure } from '../../domain/task.ts';
 import type { Database } from '../../stores/database.ts';
 import { cancelGraceMs, findTask, refundTask } from '../../stores/tasks.ts';
 
-/** A task that may have been accepted although its request was answered with an error. */
-export type UncertainCreate = { readonly taskId: string; readonly accountId: string };
-
+type UncertainCreate = { readonly taskId: string; readonly accountId: string };
 export type RefundOutcome = 'none' | 'refunded' | 'too_late';
-
-export type UncertainCreates = {
-  /** Adds a task; never waits and never throws. */
-  readonly add: (task: UncertainCreate) => void;
-  /** Waits until every create is settled, for `limitMs` at most; logs those that are left. */
-  readonly drain: (limitMs: number) => Promise<void>;
-};
 
 export type UncertainCreateDeps = {
   readonly db: Database;
@@ -33,18 +25,20 @@ const withdrawn: TaskFailure = {
   failMsg: 'The task was withdrawn, because its request was answered with an error.',
 };
 
+export type UncertainCreates = ReturnType<typeof createUncertainCreates>;
+
 /**
  * Makes the answer 503 "nothing is charged" true: keeps uncertain creates in memory, looks them up as soon as the database
  * is available again, and refunds those that exist. A process that is killed meanwhile loses them; docs/decisions.md describes
  * that window.
  */
-export function createUncertainCreates(deps: UncertainCreateDeps): UncertainCreates {
+export function createUncertainCreates(deps: UncertainCreateDeps) {
   const uncertain = new Map<string, UncertainCreate & { readonly since: number }>();
   let settling: Promise<void> | undefined;
 
   async function settleAll(): Promise<void> {
     while (uncertain.size > 0) {
-      await pause();
+      await delay(pollEveryMs, undefined, { ref: false });
       for (const task of uncertain.values()) {
         const outcome = await refundIfCreated(deps, task).catch(() => undefined);
         // The database is still unavailable: the others wait for the next poll.
@@ -59,13 +53,15 @@ export function createUncertainCreates(deps: UncertainCreateDeps): UncertainCrea
   }
 
   return {
-    add: (task) => {
+    /** Adds a task; never waits and never throws. */
+    add: (task: UncertainCreate): void => {
       if (uncertain.size >= maxUncertain) deps.log.error(task, 'too many tasks in doubt: this one is not looked for');
       else uncertain.set(task.taskId, { ...task, since: Date.now() });
       settling ??= settleAll();
     },
-    drain: async (limitMs) => {
-      await Promise.race([settling, pause(limitMs)]);
+    /** Waits until every create is settled, for `limitMs` at most; logs those that are left. */
+    drain: async (limitMs: number): Promise<void> => {
+      await Promise.race([settling, delay(limitMs, undefined, { ref: false })]);
       for (const task of uncertain.values()) deps.log.error(task, 'stopped while this task was in doubt');
       uncertain.clear();
     },
@@ -77,10 +73,4 @@ async function refundIfCreated({ db }: UncertainCreateDeps, { taskId }: Uncertai
   if ((await findTask(db, taskId)) === undefined) return 'none';
   const { task } = await refundTask(db, taskId, withdrawn, { terminatesAfterMs: cancelGraceMs });
   return task.state === 'fail' ? 'refunded' : 'too_late';
-}
-
-function pause(ms = pollEveryMs): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

@@ -158,7 +158,7 @@ function openFiles(name: RegExp): readonly string[] {
 /** A server without the bound would listen for ever. */
 const bounded = { timeout: 180_000 };
 /** Long enough for a request that comes at once, on a busy machine too. */
-const impatient = { headersTimeoutMs: 2_000, requestTimeoutMs: 3_000, checkEveryMs: 20 };
+const impatient = { headersTimeout: 2_000, requestTimeout: 3_000, connectionsCheckingInterval: 20 };
 
 /** Sends one byte after the other, for as long as the server listens. */
 async function dribble(connection: RawConnection, bytes: string): Promise<string> {
@@ -171,7 +171,7 @@ test(
   '408 headers that come byte by byte, and no byte at all, hold a connection for the headers timeout only',
   bounded,
   async () => {
-    await withService({ limits: { ...impatient, requestTimeoutMs: 600_000 } }, async (own) => {
+    await withService({ limits: { ...impatient, requestTimeout: 600_000 } }, async (own) => {
       const slow = rawConnection(own.server.port);
       slow.write('GET /healthz HTTP/1.1\r\nHost: x\r\nA: ');
       const [dribbled, silent] = [dribble(slow, 'a'), rawConnection(own.server.port).closed];
@@ -287,7 +287,7 @@ test('a full server of readers who take for ever cuts the oldest of them off', a
 });
 
 test('an answer that nobody reads is cut off when nothing has moved for the bound, and no file stays open', async () => {
-  await withService({ limits: { stalledTimeoutMs: 200 } }, async (own) => {
+  await withService({ limits: { timeout: 200 } }, async (own) => {
     const connection = rawConnection(own.server.port);
     connection.socket.pause();
     connection.write(`GET ${bundle} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(20));

@@ -1,7 +1,19 @@
 import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findJsonFault, maxJsonDepth } from '../../../src/http/server/json-faults.ts';
+import { HttpError } from '../../../src/http/errors.ts';
+import { maxJsonDepth, refuseJsonFaults } from '../../../src/http/server/read-json.ts';
+
+/** What a text is refused with, undefined when it is not. */
+function findJsonFault(text: string): (Pick<HttpError, 'code'> & { msg: string }) | undefined {
+  try {
+    refuseJsonFaults(text);
+    return undefined;
+  } catch (error) {
+    assert.ok(error instanceof HttpError);
+    return { code: error.code, msg: error.envelope.msg };
+  }
+}
 
 for (const [text, path] of [
   ['{"a":1,"a":1}', 'a'],
@@ -16,7 +28,8 @@ for (const [text, path] of [
   ['{"":1,"":2}', ''],
 ] as const) {
   test(`a key that is given twice is named: ${text}`, () => {
-    assert.deepEqual(findJsonFault(text), { kind: 'repeated_key', path });
+    const msg = `the key ${path} is given twice; give it once`;
+    assert.deepEqual(findJsonFault(text), { code: 'duplicate_json_key', msg });
   });
 }
 
@@ -46,7 +59,7 @@ test('whatever JSON.stringify writes has no fault, and a key that is added once 
       const names = Object.keys(value);
       const name = names[nth % names.length] ?? '';
       const twice = `${text.slice(0, text.lastIndexOf('}'))},${JSON.stringify(name)}:0}`;
-      assert.equal(findJsonFault(twice)?.kind, 'repeated_key', twice);
+      assert.equal(findJsonFault(twice)?.code, 'duplicate_json_key', twice);
     }),
     { numRuns: 500 },
   );
@@ -57,8 +70,9 @@ test('values may be nested so deep and no deeper, in arrays and in objects', () 
   const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
   for (const nested of [arrays, objects]) {
     assert.equal(findJsonFault(nested(maxJsonDepth)), undefined);
-    assert.deepEqual(findJsonFault(nested(maxJsonDepth + 1)), { kind: 'too_deep' });
-    assert.deepEqual(findJsonFault(nested(20_000)), { kind: 'too_deep' });
+    const tooDeep = { code: 'invalid_request', msg: `the body must not be nested deeper than ${maxJsonDepth} levels` };
+    assert.deepEqual(findJsonFault(nested(maxJsonDepth + 1)), tooDeep);
+    assert.deepEqual(findJsonFault(nested(20_000)), tooDeep);
   }
 });
 

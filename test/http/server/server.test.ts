@@ -92,7 +92,7 @@ test('431 headers over 16 KiB', async () => {
 });
 
 /** Long enough for a request that comes at once, on a busy machine too. */
-const impatient = { headersTimeoutMs: 1_000, requestTimeoutMs: 1_500, checkEveryMs: 10 };
+const impatient = { headersTimeout: 1_000, requestTimeout: 1_500, connectionsCheckingInterval: 10 };
 
 test('408 headers that come too slowly', async () => {
   await withService({ limits: impatient }, async (own) => {
@@ -139,7 +139,7 @@ test('200 an old client that speaks HTTP/1.0 is served', async () => {
 });
 
 test('an idle connection is closed after its time', async () => {
-  await withService({ limits: { keepAliveTimeoutMs: 20 } }, async (own) => {
+  await withService({ limits: { keepAliveTimeout: 20 } }, async (own) => {
     assert.equal(parseAnswer(await rawExchange(own.server.port, health)).json.code, 200);
   });
 });

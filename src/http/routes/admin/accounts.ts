@@ -22,15 +22,13 @@ import {
   wholeNumber,
 } from '../../fields.ts';
 import { accountSchema, presentAccount } from '../../presenters/account.ts';
-import { HttpError } from '../../errors.ts';
+import { existing } from '../../errors.ts';
 
 const searchError = 'must be at most 200 characters, and plain text';
 
 const listAll = defineEndpoint({
   operationId: 'adminListAccounts',
-  method: 'get',
-  path: '/api/admin/v1/accounts',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/accounts',
   scope: 'operator',
   summary: 'List the accounts',
   description: 'By name, without regard to case.',
@@ -54,8 +52,8 @@ const listAll = defineEndpoint({
       accountId === undefined
         ? await listAccounts(db, { prefix, suspended, after, limit: limit + 1 })
         : [(await findAccount(db, accountId)) ?? []].flat().filter((account) => isWanted(account, suspended));
-    const { page, last } = cutPage(found, limit);
-    return { accounts: page.map(presentAccount), nextCursor: last?.accountId ?? null };
+    const { page, nextCursor } = cutPage(found, limit, (account) => account.accountId);
+    return { accounts: page.map(presentAccount), nextCursor };
   },
 });
 
@@ -74,26 +72,21 @@ const countsSchema = z.strictObject({
 
 const showOne = defineEndpoint({
   operationId: 'adminShowAccount',
-  method: 'get',
-  path: '/api/admin/v1/accounts/show',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/accounts/show',
   scope: 'operator',
   summary: 'One account, with its counts',
   query: strictQuery({ accountId: idParameter('an account') }),
   data: z.strictObject({ account: accountSchema, counts: countsSchema }),
   failures: ['account_not_found'],
   handler: async ({ query: { accountId } }, { db }) => {
-    const account = await findAccount(db, accountId);
-    if (account === undefined) throw new HttpError('account_not_found');
+    const account = existing(await findAccount(db, accountId), 'account_not_found');
     return { account: presentAccount(account), counts: await countOfAccount(db, accountId) };
   },
 });
 
 const open = defineEndpoint({
   operationId: 'adminCreateAccount',
-  method: 'post',
-  path: '/api/admin/v1/accounts',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/accounts',
   scope: 'operator',
   summary: 'Open an account',
   description: 'It has no key yet. Two accounts may have one name; repeating the request opens another one.',
@@ -107,49 +100,40 @@ const open = defineEndpoint({
   handler: async ({ actor, input }, { db }) => presentAccount(await openAccountAs(db, actor, input)),
 });
 
+const suspension = {
+  scope: 'operator',
+  body: z.strictObject({ accountId: idField('an account'), reason: reasonField }),
+  data: accountSchema,
+  failures: ['account_not_found'],
+} as const;
+
 const suspend = defineEndpoint({
   operationId: 'adminSuspendAccount',
-  method: 'post',
-  path: '/api/admin/v1/accounts/suspend',
-  tag: 'operators',
-  scope: 'operator',
+  route: 'POST /api/admin/v1/accounts/suspend',
   summary: 'Suspend an account',
   description:
     'It may create no more tasks and no keys, from the next request on. It may go on reading, and what it has paid for is ' +
     'finished. Suspending it again changes nothing.',
-  body: z.strictObject({ accountId: idField('an account'), reason: reasonField }),
-  data: accountSchema,
-  failures: ['account_not_found'],
-  handler: async ({ actor, input }, { db }) => {
-    const account = await suspendAccountAs(db, actor, { ...input, suspended: true });
-    if (account === undefined) throw new HttpError('account_not_found');
-    return presentAccount(account);
-  },
+  ...suspension,
+  handler: ({ actor, input }, { db }) => changeSuspension(db, actor, { ...input, suspended: true }),
 });
 
 const unsuspend = defineEndpoint({
   operationId: 'adminUnsuspendAccount',
-  method: 'post',
-  path: '/api/admin/v1/accounts/unsuspend',
-  tag: 'operators',
-  scope: 'operator',
+  route: 'POST /api/admin/v1/accounts/unsuspend',
   summary: 'Lift the suspension of an account',
   description: 'Counts from the next request on. An account that is not suspended stays as it is.',
-  body: z.strictObject({ accountId: idField('an account'), reason: reasonField }),
-  data: accountSchema,
-  failures: ['account_not_found'],
-  handler: async ({ actor, input }, { db }) => {
-    const account = await suspendAccountAs(db, actor, { ...input, suspended: false });
-    if (account === undefined) throw new HttpError('account_not_found');
-    return presentAccount(account);
-  },
+  ...suspension,
+  handler: ({ actor, input }, { db }) => changeSuspension(db, actor, { ...input, suspended: false }),
 });
+
+async function changeSuspension(...change: Parameters<typeof suspendAccountAs>) {
+  return presentAccount(existing(await suspendAccountAs(...change), 'account_not_found'));
+}
 
 const limit = defineEndpoint({
   operationId: 'adminLimitAccount',
-  method: 'post',
-  path: '/api/admin/v1/accounts/limits',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/accounts/limits',
   scope: 'operator',
   summary: 'Give an account limits of its own',
   description: 'Counts from the next create on. What is left out stays as it is.',
@@ -167,8 +151,7 @@ const limit = defineEndpoint({
   handler: async ({ actor, input: { accountId, maxUnfinishedTasks, creates } }, { db }) => {
     const createRate = creates && { quota: creates.quota, windowMs: creates.windowSeconds * 1000 };
     const account = await limitAccountAs(db, actor, { accountId, maxUnfinishedTasks, createRate });
-    if (account === undefined) throw new HttpError('account_not_found');
-    return presentAccount(account);
+    return presentAccount(existing(account, 'account_not_found'));
   },
 });
 

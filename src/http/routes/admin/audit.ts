@@ -26,9 +26,7 @@ const actionSchema = z
 
 const list = defineEndpoint({
   operationId: 'adminListActions',
-  method: 'get',
-  path: '/api/admin/v1/audit',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/audit',
   scope: 'operator',
   summary: 'What operators have done',
   description:
@@ -41,22 +39,19 @@ const list = defineEndpoint({
   }),
   data: z.strictObject({ actions: z.array(actionSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { accountId, operatorId, cursor: before, limit } }, { db }) => {
-    const { page, last } = cutPage(await listActions(db, { accountId, operatorId, before, limit: limit + 1 }), limit);
-    return { actions: page.map(presentAction), nextCursor: last === undefined ? null : String(last.actionId) };
+    const actions = await listActions(db, { accountId, operatorId, before, limit: limit + 1 });
+    const { page, nextCursor } = cutPage(actions, limit, ({ actionId }) => String(actionId));
+    return { actions: page.map(presentAction), nextCursor };
   },
 });
 
-function presentAction({ actionId, action, actor, accountId, taskId, keyId, details, createdAt }: RecordedAction) {
-  const { kind, name } = actor;
-  const { operatorId = null, requestId = null } = kind === 'operator' ? actor : {};
+function presentAction({ actor, createdAt, ...action }: RecordedAction) {
   return {
-    actionId,
-    action,
-    actor: { kind, operatorId, name, requestId },
-    accountId: accountId ?? null,
-    taskId: taskId ?? null,
-    keyId: keyId ?? null,
-    details: { ...details },
+    ...action,
+    accountId: action.accountId ?? null,
+    taskId: action.taskId ?? null,
+    keyId: action.keyId ?? null,
+    actor: { operatorId: null, requestId: null, ...actor },
     createTime: createdAt,
   };
 }

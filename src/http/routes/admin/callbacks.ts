@@ -4,16 +4,14 @@ import { findTask } from '../../../stores/tasks.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import { cursorError, cutPage, idField, nextCursorSchema, pageFrom, strictQuery, textParameter } from '../../fields.ts';
 import { deliverySchema, presentDelivery } from '../../presenters/callback.ts';
-import { requireCallback } from '../callbacks.ts';
-import { HttpError } from '../../errors.ts';
+import { sendAgain } from '../callbacks.ts';
+import { existing } from '../../errors.ts';
 
 const cursorShape = /^(\d{1,16})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 const listFailed = defineEndpoint({
   operationId: 'adminListFailedCallbacks',
-  method: 'get',
-  path: '/api/admin/v1/callbacks/failed',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/callbacks/failed',
   scope: 'operator',
   summary: 'Callbacks of all accounts that did not get through',
   description:
@@ -24,8 +22,8 @@ const listFailed = defineEndpoint({
   ),
   data: z.strictObject({ callbacks: z.array(deliverySchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { cursor: after, limit } }, { db }) => {
-    const { page, last } = cutPage(await listFailedDeliveries(db, { after, limit: limit + 1 }), limit);
-    const nextCursor = last === undefined ? null : `${last.finishedAtUs}_${last.taskId}`;
+    const failed = await listFailedDeliveries(db, { after, limit: limit + 1 });
+    const { page, nextCursor } = cutPage(failed, limit, (last) => `${last.finishedAtUs}_${last.taskId}`);
     return { callbacks: page.map(presentDelivery), nextCursor };
   },
 });
@@ -37,24 +35,16 @@ function cursorOf(text: string): FailedDeliveryCursor {
 
 const redeliver = defineEndpoint({
   operationId: 'adminRedeliverCallback',
-  method: 'post',
-  path: '/api/admin/v1/callbacks/redeliver',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/callbacks/redeliver',
   scope: 'operator',
   summary: 'Send the callback of a task of any account again',
   description: 'As redeliverCallback does for the account itself.',
   body: z.strictObject({ taskId: idField('a task') }),
   data: deliverySchema,
   failures: ['task_not_found', 'task_not_finished'],
-  handler: async ({ actor, input }, { db, redeliver: sendAgain }) => {
-    const task = await findTask(db, input.taskId);
-    if (task === undefined) throw new HttpError('task_not_found');
-    requireCallback(task);
-    const { taskId, accountId } = task;
-    const delivery = await redeliverAs(db, actor, taskId);
-    if (delivery === undefined) throw new Error(`the ended task ${taskId} has no delivery`);
-    sendAgain({ taskId, accountId });
-    return presentDelivery(delivery);
+  handler: async ({ actor, input }, deps) => {
+    const task = existing(await findTask(deps.db, input.taskId), 'task_not_found');
+    return presentDelivery(await sendAgain(task, () => redeliverAs(deps.db, actor, task.taskId), deps));
   },
 });
 

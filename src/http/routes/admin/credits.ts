@@ -1,46 +1,26 @@
 import { z } from 'zod';
 import { findAccount } from '../../../stores/accounts.ts';
-import { bookCreditsAs, type Booking, readBooks } from '../../../stores/credits.ts';
+import { bookCreditsAs, type Booking } from '../../../stores/credits.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import type { Call } from '../../endpoint.ts';
-import {
-  cutPage,
-  idField,
-  idParameter,
-  maxCredits,
-  nextCursorSchema,
-  numberedPage,
-  reasonField,
-  strictQuery,
-  wholeNumber,
-} from '../../fields.ts';
+import { idField, idParameter, maxCredits, numberedPage, reasonField, strictQuery, wholeNumber } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../../idempotency-key.ts';
-import { ledgerEntrySchema, presentLedgerEntry } from '../../presenters/ledger-entry.ts';
-import { type ErrorCode, HttpError } from '../../errors.ts';
+import { booksFields, ledgerEntrySchema, presentBooks, presentLedgerEntry } from '../../presenters/account.ts';
+import { type ErrorCode, existing, HttpError } from '../../errors.ts';
 
 const show = defineEndpoint({
   operationId: 'adminShowCredits',
-  method: 'get',
-  path: '/api/admin/v1/credits',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/credits',
   scope: 'operator',
   summary: 'The balance of an account, and the ledger behind it',
   description: 'Entries are listed newest first; balance and entries are read at one and the same moment.',
   query: strictQuery({ accountId: idParameter('an account'), ...numberedPage }),
-  data: z.strictObject({
-    accountId: z.string(),
-    balance: z.int().nonnegative(),
-    entries: z.array(ledgerEntrySchema),
-    nextCursor: nextCursorSchema,
-  }),
+  data: z.strictObject({ accountId: z.string(), ...booksFields }),
   failures: ['account_not_found'],
-  handler: async ({ query: { accountId, cursor: before, limit } }, { db }) => {
-    if ((await findAccount(db, accountId)) === undefined) throw new HttpError('account_not_found');
-    const { balance, entries } = await readBooks(db, { accountId, before, limit: limit + 1 });
-    const { page, last } = cutPage(entries, limit);
-    const nextCursor = last === undefined ? null : String(last.entryId);
-    return { accountId, balance, entries: page.map(presentLedgerEntry), nextCursor };
+  handler: async ({ query }, { db }) => {
+    const { accountId } = existing(await findAccount(db, query.accountId), 'account_not_found');
+    return { accountId, ...(await presentBooks(db, accountId, query)) };
   },
 });
 
@@ -50,9 +30,7 @@ const bookingFailures: readonly ErrorCode[] = ['account_not_found', 'balance_out
 
 const grant = defineEndpoint({
   operationId: 'adminGrantCredits',
-  method: 'post',
-  path: '/api/admin/v1/credits/grant',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/credits/grant',
   scope: 'operator',
   summary: 'Grant credits to an account',
   description:
@@ -77,9 +55,7 @@ const amountError = `must be a whole number from -${maxCredits} to ${maxCredits}
 
 const adjust = defineEndpoint({
   operationId: 'adminAdjustCredits',
-  method: 'post',
-  path: '/api/admin/v1/credits/adjust',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/credits/adjust',
   scope: 'operator',
   summary: 'Adjust the balance of an account',
   description:
@@ -88,10 +64,7 @@ const adjust = defineEndpoint({
   headers: requiredIdempotencyKeyHeader,
   body: z.strictObject({
     accountId: idField('an account'),
-    amount: z
-      .int({ error: amountError })
-      .min(-maxCredits, { error: amountError })
-      .max(maxCredits, { error: amountError })
+    amount: wholeNumber(-maxCredits, maxCredits, amountError)
       .refine((amount) => amount !== 0, { error: amountError })
       .meta({ description: 'Signed, and not 0.' }),
     reason: reasonField,

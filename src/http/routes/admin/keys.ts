@@ -4,15 +4,13 @@ import { findAccount } from '../../../stores/accounts.ts';
 import { createKeyAs, listApiKeys, maxActiveKeys, revokeKeyAs } from '../../../stores/keys.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import { idField, idParameter, strictQuery } from '../../fields.ts';
-import { keySchema, presentKey, secretSchema } from '../../presenters/key.ts';
-import { futureTime, wantedKeyFields } from '../keys.ts';
-import { HttpError } from '../../errors.ts';
+import { keySchema, presentKey, presentMadeKey, secretSchema } from '../../presenters/account.ts';
+import { futureTime, requireMade, wantedKeyFields } from '../keys.ts';
+import { existing } from '../../errors.ts';
 
 const list = defineEndpoint({
   operationId: 'adminListKeys',
-  method: 'get',
-  path: '/api/admin/v1/keys',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/keys',
   scope: 'operator',
   summary: 'The keys of an account',
   description: 'Active keys first, then the newest; revoked and expired ones are listed too. At most 1,000.',
@@ -20,16 +18,14 @@ const list = defineEndpoint({
   data: z.strictObject({ keys: z.array(keySchema).max(1000) }),
   failures: ['account_not_found'],
   handler: async ({ query: { accountId } }, { db }) => {
-    if ((await findAccount(db, accountId)) === undefined) throw new HttpError('account_not_found');
+    existing(await findAccount(db, accountId), 'account_not_found');
     return { keys: (await listApiKeys(db, accountId)).map(presentKey) };
   },
 });
 
 const create = defineEndpoint({
   operationId: 'adminCreateKey',
-  method: 'post',
-  path: '/api/admin/v1/keys',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/keys',
   scope: 'operator',
   summary: 'Make a key for an account',
   description: `Shows the new key, this once. At most ${maxActiveKeys} keys of an account are active.`,
@@ -42,24 +38,21 @@ const create = defineEndpoint({
   failures: ['account_not_found', 'too_many_keys'],
   handler: async ({ actor, input: { accountId, name, scopes, dialect, expireTime } }, deps) => {
     const expiresAt = futureTime(expireTime, (deps.now ?? Date.now)());
-    const made = await createKeyAs(deps.db, actor, {
+    const wanted = {
       accountId,
       name,
       scopes: [...new Set(scopes ?? ordinaryScopes)],
       dialect: dialect ?? 'native',
       expiresAt,
-    });
-    if (made === undefined) throw new HttpError('account_not_found');
-    if (made.kind === 'too_many_keys') throw new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
-    return { accountId, ...presentKey(made.shown), key: made.key };
+    };
+    const made = existing(await createKeyAs(deps.db, actor, wanted), 'account_not_found');
+    return { accountId, ...presentMadeKey(requireMade(made)) };
   },
 });
 
 const revoke = defineEndpoint({
   operationId: 'adminRevokeKey',
-  method: 'post',
-  path: '/api/admin/v1/keys/revoke',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/keys/revoke',
   scope: 'operator',
   summary: 'Revoke a key of any account',
   description: 'Counts from the next request on, for good. Repeating it changes nothing.',
@@ -67,9 +60,7 @@ const revoke = defineEndpoint({
   data: z.strictObject({ keyId: z.string(), revokeTime: z.int() }),
   failures: ['key_not_found'],
   handler: async ({ actor, input: { keyId } }, { db }) => {
-    const revokeTime = await revokeKeyAs(db, actor, keyId);
-    if (revokeTime === undefined) throw new HttpError('key_not_found');
-    return { keyId, revokeTime };
+    return { keyId, revokeTime: existing(await revokeKeyAs(db, actor, keyId), 'key_not_found') };
   },
 });
 

@@ -11,19 +11,19 @@ import {
   nextCursorSchema,
   numberedPage,
   reasonField,
+  required,
   strictQuery,
   textParameter,
+  wholeNumber,
 } from '../../fields.ts';
 import { presentPrices, presentSetRate, priceFields, setRateSchema } from '../../presenters/price.ts';
-import { HttpError, invalidRequest } from '../../errors.ts';
+import { existing, HttpError, invalidRequest } from '../../errors.ts';
 
 const modelError = 'must be the name of a model';
 
 const list = defineEndpoint({
   operationId: 'adminListRates',
-  method: 'get',
-  path: '/api/admin/v1/rates',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/rates',
   scope: 'operator',
   summary: 'What the models cost, and what was decided about it',
   description:
@@ -43,15 +43,10 @@ const list = defineEndpoint({
   }),
   failures: ['account_not_found'],
   handler: async ({ query: { accountId, model, cursor: before, limit } }, deps) => {
-    if (accountId !== undefined && (await findAccount(deps.db, accountId)) === undefined) {
-      throw new HttpError('account_not_found');
-    }
-    const { page, last } = cutPage(await listPrices(deps.db, { accountId, model, before, limit: limit + 1 }), limit);
-    return {
-      prices: await presentPrices(deps, accountId),
-      rates: page.map(presentSetRate),
-      nextCursor: last === undefined ? null : String(last.rateId),
-    };
+    if (accountId !== undefined) existing(await findAccount(deps.db, accountId), 'account_not_found');
+    const rates = await listPrices(deps.db, { accountId, model, before, limit: limit + 1 });
+    const { page, nextCursor } = cutPage(rates, limit, ({ rateId }) => String(rateId));
+    return { prices: await presentPrices(deps, accountId), rates: page.map(presentSetRate), nextCursor };
   },
 });
 
@@ -60,9 +55,7 @@ const timeError = 'must be a time in Unix milliseconds that is not past: a rate 
 
 const set = defineEndpoint({
   operationId: 'adminSetRate',
-  method: 'post',
-  path: '/api/admin/v1/rates/set',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/rates/set',
   scope: 'operator',
   summary: 'Set what a second of a model costs, for everybody or for one account',
   description:
@@ -70,18 +63,12 @@ const set = defineEndpoint({
     `own rate counts before that for everybody. A rate begins ${priceLeadMs / 1000} seconds from now at the earliest, so that ` +
     'every process knows it before it counts; the answer says when.',
   body: z.strictObject({
-    model: z.string({ error: ({ input }) => (input === undefined ? 'is required' : modelError) }),
-    creditsPerSecond: z
-      .int({ error: ({ input }) => (input === undefined ? 'is required' : rateError) })
-      .min(1, { error: rateError })
-      .max(maxCreditsPerSecond, { error: rateError })
+    model: z.string({ error: required(modelError) }),
+    creditsPerSecond: wholeNumber(1, maxCreditsPerSecond, required(rateError))
       .nullable()
       .meta({ description: 'Null: back to the list price, or with no account to that of the catalogue.' }),
     accountId: idField('an account').nullish().meta({ description: 'Without it, for everybody.' }),
-    fromTime: z
-      .int({ error: timeError })
-      .min(0, { error: timeError })
-      .max(maxUnixMs, { error: timeError })
+    fromTime: wholeNumber(0, maxUnixMs, timeError)
       .nullish()
       .meta({ description: 'Unix milliseconds; without it as soon as can be.' }),
     reason: reasonField,
@@ -109,16 +96,14 @@ const idError = 'must be the id of a rate';
 
 const withdraw = defineEndpoint({
   operationId: 'adminWithdrawRate',
-  method: 'post',
-  path: '/api/admin/v1/rates/withdraw',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/rates/withdraw',
   scope: 'operator',
   summary: 'Take back a rate that does not count yet',
   description:
     `Until ${priceLeadMs / 1000} seconds before it begins. One that counts can be followed by another, but not taken ` +
     'back. Withdrawing again changes nothing.',
   body: z.strictObject({
-    rateId: z.int({ error: ({ input }) => (input === undefined ? 'is required' : idError) }).min(1, { error: idError }),
+    rateId: z.int({ error: required(idError) }).min(1, { error: idError }),
     reason: reasonField,
   }),
   data: setRateSchema,

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { isFinal } from '../../../domain/task.ts';
 import { cancelTaskAs, findTask } from '../../../stores/tasks.ts';
 import { listTasks, readTaskDetail } from '../../../stores/task-list.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
@@ -14,22 +13,21 @@ import {
   strictQuery,
 } from '../../fields.ts';
 import { presentAttempt, presentDelivery } from '../../presenters/callback.ts';
-import { presentLedgerEntry } from '../../presenters/ledger-entry.ts';
-import { presentProviderJob, taskDetailSchema } from '../../presenters/task-detail.ts';
+import { presentLedgerEntry } from '../../presenters/account.ts';
 import {
   cancelledTaskSchema,
   presentCancelledTask,
+  presentProviderJob,
   presentTask,
   stateParameter,
+  taskDetailSchema,
   taskRecordSchema,
-} from '../../presenters/task-record.ts';
-import { HttpError } from '../../errors.ts';
+} from '../../presenters/task.ts';
+import { existing } from '../../errors.ts';
 
 const list = defineEndpoint({
   operationId: 'adminListTasks',
-  method: 'get',
-  path: '/api/admin/v1/tasks',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/tasks',
   scope: 'operator',
   summary: 'List the tasks of all accounts, or of one',
   description: 'Newest first. Tasks that are created while you page neither shift nor repeat what follows.',
@@ -45,17 +43,15 @@ const list = defineEndpoint({
   }),
   handler: async ({ query: { accountId, state, from, to, cursor, limit } }, deps) => {
     const filter = { accountId, state, fromMs: from, toMs: to, after: cursor, limit: limit + 1 };
-    const { page, last } = cutPage(await listTasks(deps.db, filter), limit);
+    const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
     const tasks = page.map(async (task) => ({ accountId: task.accountId, task: await presentTask(deps, task) }));
-    return { tasks: await Promise.all(tasks), nextCursor: last?.taskId ?? null };
+    return { tasks: await Promise.all(tasks), nextCursor };
   },
 });
 
 const show = defineEndpoint({
   operationId: 'adminShowTask',
-  method: 'get',
-  path: '/api/admin/v1/tasks/show',
-  tag: 'operators',
+  route: 'GET /api/admin/v1/tasks/show',
   scope: 'operator',
   summary: 'Everything that is known of a task',
   description:
@@ -65,8 +61,7 @@ const show = defineEndpoint({
   data: taskDetailSchema,
   failures: ['task_not_found'],
   handler: async ({ query }, deps) => {
-    const task = await findTask(deps.db, query.taskId);
-    if (task === undefined) throw new HttpError('task_not_found');
+    const task = existing(await findTask(deps.db, query.taskId), 'task_not_found');
     const { ledger, providerJobs, delivery, attempts } = await readTaskDetail(deps.db, task.taskId);
     return {
       accountId: task.accountId,
@@ -83,9 +78,7 @@ const show = defineEndpoint({
 
 const cancel = defineEndpoint({
   operationId: 'adminCancelTask',
-  method: 'post',
-  path: '/api/admin/v1/tasks/cancel',
-  tag: 'operators',
+  route: 'POST /api/admin/v1/tasks/cancel',
   scope: 'operator',
   summary: 'Cancel a task of any account',
   description:
@@ -95,11 +88,9 @@ const cancel = defineEndpoint({
   data: cancelledTaskSchema,
   failures: ['task_not_found'],
   handler: async ({ actor, input }, { db, stopTask }) => {
-    const task = await findTask(db, input.taskId);
-    if (task === undefined) throw new HttpError('task_not_found');
-    if (isFinal(task.state)) return presentCancelledTask(task);
+    const { taskId, accountId } = existing(await findTask(db, input.taskId), 'task_not_found');
     const ended = await cancelTaskAs(db, actor, input);
-    if (ended.changed) stopTask({ taskId: task.taskId, accountId: task.accountId, hasCallback: ended.hasCallback });
+    if (ended.changed) stopTask({ taskId, accountId, hasCallback: ended.hasCallback });
     return presentCancelledTask(ended.task);
   },
 });

@@ -1,0 +1,135 @@
+import { readFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isFromThisMachine } from '../client-address.ts';
+import { answer, type AppRouter, type Context } from '../context.ts';
+import { HttpError } from '../errors.ts';
+import type { HttpDeps } from '../http-deps.ts';
+import { openApiDocument } from '../openapi.ts';
+import { sendFile } from '../server/send-file.ts';
+
+/** Nothing from elsewhere, nothing inline but styles, which Swagger UI sets on its elements; calls only to this service. */
+const pageHeaders = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'X-Frame-Options': 'DENY',
+};
+
+/** The only files that are given out: our own, and those of Swagger UI as npm delivered it. */
+const files: Readonly<Record<string, string>> = {
+  '/favicon.ico': '#assets/pages/favicon.png',
+  '/docs': '#assets/pages/docs.html',
+  '/docs/start.js': '#assets/pages/start.js',
+  '/docs/page.css': '#assets/pages/page.css',
+  '/docs/swagger-ui.css': 'swagger-ui-dist/swagger-ui.css',
+  '/docs/swagger-ui-bundle.js': 'swagger-ui-dist/swagger-ui-bundle.js',
+};
+
+/** What is shown of the documentation at `/docs/<name>`, and where it lies in the package. */
+const documents: Readonly<Record<string, string>> = {
+  readme: '#readme',
+  'dialect-kie': '#docs/dialect-kie.md',
+  operations: '#docs/operations.md',
+  scaling: '#docs/scaling.md',
+};
+
+/** What people read in a browser, complete without the internet: the home page, the API reference and the documents. */
+export function pageRoutes(router: AppRouter, { models, temporalUiUrl }: HttpDeps): void {
+  router.get('/', async (ctx) => {
+    ctx.set('Vary', 'Accept');
+    // `*/*`, which programs send, takes the first of these.
+    if (ctx.accepts(['json', 'html']) !== 'html') {
+      const data = { name: 'Videogen', documentation: '/docs', openapi: '/openapi.json' };
+      return answer(ctx, { code: 200, msg: 'success', data });
+    }
+    const isOwn = temporalUiUrl !== undefined && isFromThisMachine(ctx.req);
+    await showPage(ctx, 'home', { ownLinks: isOwn ? temporalLink(temporalUiUrl) : '' });
+  });
+  for (const [route, name] of Object.entries(files)) {
+    const file = fileURLToPath(import.meta.resolve(name));
+    const isOurs = name.startsWith('#');
+    router.get(route, async (ctx) => {
+      ctx.set({ ...pageHeaders, 'Cache-Control': isOurs ? 'no-cache' : 'public, max-age=86400' });
+      await sendFile(ctx, { root: dirname(file), path: basename(file) });
+    });
+  }
+  for (const [name, place] of Object.entries(documents)) {
+    let page: ReturnType<typeof render> | undefined;
+    router.get(`/docs/${name}`, async (ctx) => {
+      page ??= render(place);
+      await showPage(ctx, 'document', await page);
+    });
+  }
+  let description: string | undefined;
+  // Of this very installation, with its models; no envelope around it.
+  router.get('/openapi.json', (ctx) => {
+    description ??= JSON.stringify(openApiDocument(models));
+    ctx.set({ 'Content-Type': 'application/json', 'Cache-Control': 'no-cache', 'Access-Control-Allow-Origin': '*' });
+    ctx.body = description;
+  });
+}
+
+/** Answers with a page of assets/pages; each `{{name}}` in it gives way to the HTML of that name. */
+async function showPage(ctx: Context, page: string, html: Readonly<Record<string, string>>): Promise<void> {
+  const template = await readFile(new URL(import.meta.resolve(`#assets/pages/${page}.html`)), 'utf8');
+  ctx.set({ ...pageHeaders, 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-cache' });
+  ctx.body = template.replaceAll(/\{\{(\w+)\}\}/g, (_place, name: string) => html[name] ?? '');
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+function temporalLink(url: string): string {
+  const what = 'The workflow of each task; only reachable from this machine.';
+  return `<li><a href="${escapeHtml(url)}"><strong>Temporal UI</strong><span>${what}</span></a></li>`;
+}
+
+async function render(place: string) {
+  const markdown = await readDocument(place);
+  const { Marked } = await import('marked');
+  const marked = new Marked({
+    renderer: {
+      link({ href, tokens }) {
+        const target = targetOf(href);
+        const inner = this.parser.parseInline(tokens);
+        return target === undefined ? inner : `<a href="${escapeHtml(target)}">${inner}</a>`;
+      },
+    },
+  });
+  const title = /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? 'Videogen';
+  // Wide tables and long lines are scrolled by themselves, with the keyboard, too.
+  const html = await marked.parse(markdown);
+  const text = html
+    .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
+    .replaceAll('</table>', '</table></div>')
+    .replaceAll('<pre>', '<pre tabindex="0">');
+  return { title: escapeHtml(title), text };
+}
+
+/** A document that was left out of the installation is no endpoint of it. */
+async function readDocument(place: string): Promise<string> {
+  try {
+    return await readFile(new URL(import.meta.resolve(place)), 'utf8');
+  } catch (error) {
+    throw new HttpError('unknown_endpoint', { cause: error });
+  }
+}
+
+/** Links between documents lead to the pages that are shown; undefined for a file that is not. */
+function targetOf(href: string): string | undefined {
+  if (/^(?:https?:|#|\/)/.test(href)) return href;
+  const name = /^(?:docs\/|\.\.\/)?(?<name>[\w-]+)\.md(?:#.*)?$/.exec(href)?.groups?.['name']?.toLowerCase() ?? '';
+  return Object.hasOwn(documents, name) ? `/docs/${name}` : undefined;
+}
