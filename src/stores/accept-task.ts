@@ -100,7 +100,10 @@ type WhyNotRow = RateRow & { balance: number; max_unfinished_tasks: number } & (
 /** The earlier answer, or what stands in the way; undefined when nothing does. */
 async function whyNot(db: Database, task: NewTask): Promise<Acceptance | undefined> {
   const [row] = await db.run<WhyNotRow>(explainTask, explainValues(task));
-  if (row === undefined || row.refusal === null) return undefined;
+  return row === undefined || row.refusal === null ? undefined : refused(task, row);
+}
+
+function refused(task: NewTask, row: Exclude<WhyNotRow, { refusal: null }>): Acceptance {
   switch (row.refusal) {
     case 'known':
       return earlierAnswer(task, row);
@@ -110,7 +113,8 @@ async function whyNot(db: Database, task: NewTask): Promise<Acceptance | undefin
       return { kind: row.refusal, limit: row.max_unfinished_tasks };
     case 'too_fast': {
       const rate = createRateOf(row);
-      return rate && { kind: row.refusal, rate };
+      if (rate === undefined) throw new Error(`account ${task.accountId} is too fast without a rate`);
+      return { kind: row.refusal, rate };
     }
     case 'no_price':
       throw new Error(`no rate of ${task.param.model} is in force, not even in the catalogue`);
