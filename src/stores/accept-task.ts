@@ -121,6 +121,7 @@ function refused(task: NewTask, row: Exclude<WhyNotRow, { refusal: null }>): Acc
     case 'key_not_active':
     case 'account_suspended':
     case 'account_not_found':
+    default:
       return { kind: row.refusal };
   }
 }
