@@ -24,7 +24,7 @@ const sources = ['src', 'activities', 'workflows', 'clients', 'test', 'bench', '
   'package.json',
   'package-lock.json',
 ]);
-const results = ['dist/src/cli.js', 'dist/workflow-bundle.js', `${client}/dist/index.js`];
+const results = ['dist/src/cli/cli.js', 'dist/workflow-bundle.js', `${client}/dist/index.js`];
 /** Written last: the state of the sources that dist was made from. */
 const stampFile = 'dist/build.json';
 

@@ -60,7 +60,7 @@ async function chargeOrder(deps: ActivityDeps, taskId: string, order: TaskOrder 
     taskId,
     accountId: order.accountId,
     param: parsed.param,
-    listedRates: model.prices,
+    listedPrices: model.prices,
     deadlineMs: model.deadlineMs,
     providers: model.providers,
   });

@@ -13,7 +13,7 @@ import type { Delivery } from '../src/stores/deliveries.ts';
 /** The callback owed for a task; its body and secrets are made when they are needed. */
 export type OwedCallback = Pick<Delivery, 'state' | 'round'> & Omit<CallbackPost, 'signal'>;
 
-/** The dependencies of the activities; the worker wires them (src/roles/worker-dependencies.ts). */
+/** The dependencies of the activities; the worker wires them (src/main/worker-dependencies.ts). */
 export type ActivityDeps = {
   readonly db: Database;
   readonly log: Logger;

@@ -12,7 +12,7 @@ export type RowLoop<Row> = {
   readonly work: (row: Row) => Promise<void>;
   /** Takes a row whose work failed; the others continue. */
   readonly onError: (error: unknown, row: Row) => void;
-  /** After this time the rest is left to the next round; no limit by default. */
+  /** After this time the rest is left to the next run; no limit by default. */
   readonly budgetMs?: number;
 };
 

@@ -3,7 +3,7 @@ import pTimeout from 'p-timeout';
 import { TaskFault } from '../src/domain/errors.ts';
 import type { Task } from '../src/domain/task.ts';
 import type { GeneratedVideo, GenerationRequest, Provider } from '../src/providers/provider.ts';
-import { DatabaseAway } from '../src/stores/database.ts';
+import { DatabaseUnavailable } from '../src/stores/database.ts';
 import {
   callSettledAfterMs,
   endProviderJob,
@@ -47,7 +47,7 @@ async function openInTime(deps: ActivityDeps, attempt: Attempt): Promise<OpenJob
   try {
     return await openProviderJob(deps, attempt);
   } catch (error) {
-    const isDecided = error instanceof DatabaseAway || (error instanceof TaskFault && !error.retryable);
+    const isDecided = error instanceof DatabaseUnavailable || (error instanceof TaskFault && !error.retryable);
     throw attempt.signal.reason === deadlinePassed && !isDecided ? deadlinePassed : error;
   }
 }

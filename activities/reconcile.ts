@@ -35,7 +35,7 @@ async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number
       await deps.engine.wakeDelivery(delivery);
       started += 1;
     },
-    onError: (error, { taskId }) => deps.log.warn({ err: error, taskId }, 'callback not started in this round'),
+    onError: (error, { taskId }) => deps.log.warn({ err: error, taskId }, 'callback not started in this run'),
   });
   return { started };
 }
@@ -45,14 +45,14 @@ async function deleteExpiredMedia(deps: ActivityDeps): Promise<{ deleted: number
   let deleted = 0;
   const { retentionMs } = deps;
   await forEachRow<string>({
-    // A deleted task is no longer listed, so each page is the first; one that failed is listed again in the next round.
+    // A deleted task is no longer listed, so each page is the first; one that failed is listed again in the next run.
     page: (_after, limit) => listExpiredMedia(deps.db, { retentionMs, leftoverMs, limit }),
     work: async (taskId) => {
       await Promise.all(Object.values(mediaKeysOf(taskId)).map((key: string) => deps.media.delete(key)));
       await markMediaDeleted(deps.db, taskId);
       deleted += 1;
     },
-    onError: (error, taskId) => deps.log.warn({ err: error, taskId }, 'media not deleted in this round'),
+    onError: (error, taskId) => deps.log.warn({ err: error, taskId }, 'media not deleted in this run'),
     budgetMs: housekeepingBudgetMs,
   });
   return { deleted };

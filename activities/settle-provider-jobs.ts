@@ -28,7 +28,7 @@ export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped:
       await settleProviderJob(deps.db, job, outcome);
       settled[outcome === 'abandoned' ? 'stopped' : 'late'] += 1;
     },
-    onError: (error, job) => deps.log.warn({ err: error, ...job }, 'provider job not settled in this round'),
+    onError: (error, job) => deps.log.warn({ err: error, ...job }, 'provider job not settled in this run'),
     budgetMs,
   });
   return settled;
@@ -64,7 +64,7 @@ async function findJob(deps: ActivityDeps, provider: Provider, job: UnsettledJob
   return found;
 }
 
-/** Rejects when there is no answer in time; the next round asks again. */
+/** Rejects when there is no answer in time; the next run asks again. */
 function inTime<T>(answer: Promise<T>): Promise<T> {
   return pTimeout(answer, { milliseconds: answerLimitMs, message: 'the provider did not answer in time' });
 }

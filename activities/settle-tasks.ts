@@ -38,7 +38,7 @@ export async function settleTasks(deps: ActivityDeps): Promise<Settled> {
       settled[outcome] += 1;
       deps.onSettled(outcome);
     },
-    onError: (error, { taskId }) => deps.log.warn({ err: error, taskId }, 'task not settled in this round'),
+    onError: (error, { taskId }) => deps.log.warn({ err: error, taskId }, 'task not settled in this run'),
   });
   await terminateWorkflows(deps);
   return { ...settled, failed };
@@ -100,13 +100,13 @@ function isOverdue({ ranMs, deadlineMs }: UnfinishedTask, { pendingActivities }:
 /** Driven by the rows that came with the refunds, so that neither a crash nor an outage of Temporal loses one. */
 async function terminateWorkflows(deps: ActivityDeps): Promise<void> {
   await forEachRow<WorkflowTermination>({
-    // A terminated workflow is no longer listed, so each page is the first; one that failed is listed again in the next round.
+    // A terminated workflow is no longer listed, so each page is the first; one that failed is listed again in the next run.
     page: (_after, limit) => listDueTerminations(deps.db, limit),
     work: async ({ taskId, reason }) => {
       await deps.engine.terminateTask(taskId, reason);
       await removeTermination(deps.db, taskId);
     },
-    onError: (error, { taskId }) => deps.log.warn({ err: error, taskId }, 'workflow not ended in this round'),
+    onError: (error, { taskId }) => deps.log.warn({ err: error, taskId }, 'workflow not ended in this run'),
   });
 }
 

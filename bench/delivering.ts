@@ -4,8 +4,8 @@ import type { CallbackAttempt, CallbackOrder } from '../activities/send-callback
 import { readConfig } from '../src/config.ts';
 import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
-import { externalSettings } from '../src/roles/settings.ts';
-import { openWorkerDependencies } from '../src/roles/worker-dependencies.ts';
+import { externalSettings } from '../src/main/settings.ts';
+import { openWorkerDependencies } from '../src/main/worker-dependencies.ts';
 import { inParallel } from './load.ts';
 
 // A process of its own: `sendCallback` as the worker runs it, over the worker's own database, secrets and guarded client, with

@@ -1,6 +1,6 @@
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
-import { mainQueue } from '../src/roles/worker-role.ts';
+import { mainQueue } from '../src/main/start-worker.ts';
 
 // A process of its own: workers set up like ours, with activities that do nothing. Asked over its channel, it says how many
 // bare tasks have ended; it says by itself when one begins its generation.

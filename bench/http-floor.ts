@@ -1,4 +1,4 @@
-import { freePort } from '../src/embedded/kept-port.ts';
+import { freePort } from '../src/embedded/persisted-port.ts';
 import { createDatabase, type Database } from '../src/stores/database.ts';
 import type { Bench } from './bench.ts';
 import { type Child, startChild } from './child.ts';

@@ -6,7 +6,7 @@ import { openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { freePort } from '../src/embedded/kept-port.ts';
+import { freePort } from '../src/embedded/persisted-port.ts';
 import { connectTemporal } from '../src/temporal/connect.ts';
 import { waitFor } from '../test/support/wait-for.ts';
 

@@ -1,4 +1,4 @@
-import { freePort } from '../src/embedded/kept-port.ts';
+import { freePort } from '../src/embedded/persisted-port.ts';
 import { startChild, type Child } from './child.ts';
 
 /** A client's receiver in a process of its own, which answers 204 at once. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
 import { scopes } from '../src/domain/api-key.ts';
-import { freePort } from '../src/embedded/kept-port.ts';
+import { freePort } from '../src/embedded/persisted-port.ts';
 import { createAccount, setAccountLimits } from '../src/stores/accounts.ts';
 import { createApiKey } from '../src/stores/keys.ts';
 import { createDatabase, type Database } from '../src/stores/database.ts';
@@ -11,7 +11,7 @@ import { waitFor } from '../test/support/wait-for.ts';
 import type { Bench } from './bench.ts';
 import { startChild, type Child } from './child.ts';
 
-/** The service as it runs in production, each role in a process of its own, on a database and task queues of its own. */
+/** The service as it runs in production, API and worker in processes of their own, on a database and task queues of its own. */
 export type BenchService = {
   readonly environment: NodeJS.ProcessEnv & { readonly VIDEOGEN_TASK_QUEUE: string };
   readonly databaseUrl: string;
@@ -60,11 +60,11 @@ export async function benchService(
     startApi: async (more = {}) => {
       const port = await freePort();
       const baseUrl = `http://127.0.0.1:${port}`;
-      const child = kept(startChild('../src/api.js', { ...environment, PORT: String(port), ...more }));
+      const child = kept(startChild('../src/main/api.js', { ...environment, PORT: String(port), ...more }));
       await waitFor(`the API at ${baseUrl}`, () => isThere(baseUrl));
       return { ...child, baseUrl };
     },
-    startWorker: (script = '../src/worker.js') => kept(startChild(script, environment)),
+    startWorker: (script = '../src/main/worker.js') => kept(startChild(script, environment)),
     close: async () => {
       await Promise.all(children.map((child) => child.stop()));
       await db.close();

@@ -3,11 +3,11 @@ import { readConfig } from '../src/config.ts';
 import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
 import type { Provider } from '../src/providers/provider.ts';
-import { externalSettings } from '../src/roles/settings.ts';
-import { fatalErrors, runUntilSignal } from '../src/roles/run-until-signal.ts';
-import { startWorkerRole } from '../src/roles/worker-role.ts';
+import { externalSettings } from '../src/main/settings.ts';
+import { fatalErrors, runUntilSignal } from '../src/main/run-until-signal.ts';
+import { startWorker } from '../src/main/start-worker.ts';
 
-// src/worker.ts with a provider that says over the channel when it is asked for a job, and when that begins and is done, and that
+// src/main/worker.ts with a provider that says over the channel when it is asked for a job, and when that begins and is done, and that
 // holds a job whose prompt has the word `hold` in it until it is told to let it go. With BENCH_POSTER=none it keeps its posters to itself.
 
 const held = new Map<string, () => void>();
@@ -49,9 +49,9 @@ async function aborted(signal: AbortSignal): Promise<void> {
 const settings = externalSettings(readConfig());
 const log = createLog({ level: settings.logLevel });
 const fatal = fatalErrors();
-const role = await startWorkerRole(settings, log, fatal.reject, createMetrics(), (deps) => ({
+const part = await startWorker(settings, log, fatal.reject, createMetrics(), (deps) => ({
   ...deps,
   providers: new Map([...deps.providers].map(([name, provider]) => [name, watched(provider)])),
 }));
 process.send?.('ready');
-await runUntilSignal(role, fatal.promise, log);
+await runUntilSignal(part, fatal.promise, log);

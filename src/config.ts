@@ -17,7 +17,7 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Every fault of the environment at once, a line each, naming the variable. */
+/** Every fault of the environment, a line each, naming the variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
@@ -38,7 +38,7 @@ export function provideFontSettings(systemFile = '/etc/fonts/fonts.conf'): void 
 
 /**
  * Reads the configuration; the only reader of the environment in the program. Throws `ConfigError`. The catalogue may name the
- * given providers: a task of a model whose provider no worker has would be charged, and refunded at once.
+ * given providers: a task of a model whose provider no worker has would be charged and then refunded.
  */
 export function readConfig(environment: Environment = process.env, providers = providerNames): Config {
   const faults: string[] = [];
@@ -139,7 +139,7 @@ const schema = z
   });
 
 /** Where programs are found and downloads are kept: all that a demo takes from the environment. */
-const keptSettings = ['PATH', 'XDG_CACHE_HOME', 'TEMPORAL_CLI_PATH', 'FFMPEG_PATH'];
+const allowedSettings = ['PATH', 'XDG_CACHE_HOME', 'TEMPORAL_CLI_PATH', 'FFMPEG_PATH'];
 
 /**
  * Takes every other setting out of the environment, those that libraries read by themselves included, so that what follows
@@ -149,7 +149,7 @@ export function sealEnvironment(environment: NodeJS.ProcessEnv = process.env): v
   const settings = new Set([...Object.keys(schema.shape), ...secretNames.map((name) => `${name}_FILE`)]);
   for (const name of Object.keys(environment)) {
     const isSetting = settings.has(name) || /^(VIDEOGEN_|TEMPORAL_|PG[A-Z]+$)/.test(name);
-    if (isSetting && !keptSettings.includes(name)) delete environment[name];
+    if (isSetting && !allowedSettings.includes(name)) delete environment[name];
   }
 }
 

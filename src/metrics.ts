@@ -19,7 +19,7 @@ export function createMetrics() {
     /** Acceptances that were answered with 503: no task was found (`none`), or it was `refunded`, or was `too_late`. */
     acceptancesWithdrawn: new Counter({
       name: 'videogen_acceptances_withdrawn_total',
-      help: 'Acceptances whose commit was in doubt when the client was told 503, by what came of them',
+      help: 'Creates with an uncertain commit that were answered 503, by outcome',
       labelNames: ['outcome'] as const,
       registers,
     }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defaultModels, type Model } from './domain/models.ts';
 
-const rate = z.strictObject({
+const price = z.strictObject({
   creditsPerSecond: z.int().min(1).max(1_000_000),
   from: z.iso.datetime({ offset: true }).default('1970-01-01T00:00:00Z'),
 });
@@ -12,7 +12,7 @@ const model = z.strictObject({
   model: name,
   title: z.string().min(1).max(200),
   aliases: z.array(name).max(50).optional(),
-  rates: z.array(rate).min(1).max(1000),
+  prices: z.array(price).min(1).max(1000),
   providers: z.array(z.string()).min(1).max(20).default(['preview']),
   deadlineSeconds: z
     .int()
@@ -26,11 +26,11 @@ const modelsFile = z
   .refine(({ models }) => namesOf(models).length === new Set(namesOf(models)).size, {
     error: 'uses a name of a model twice; names and aliases must differ from all others',
   })
-  .refine(({ models }) => models.every(isUnambiguous), { error: 'gives a model two rates from the same instant on' })
-  .refine(({ models }) => models.every(hasRateInForce), { error: 'has a model without a rate in force' });
+  .refine(({ models }) => models.every(isUnambiguous), { error: 'gives a model two prices from the same instant on' })
+  .refine(({ models }) => models.every(hasPriceInForce), { error: 'has a model without a price in force' });
 
 /**
- * Reads the catalogue file of VIDEOGEN_MODELS: `{"models": [{"model", "title", "rates": [{"creditsPerSecond", "from"}],
+ * Reads the catalogue file of VIDEOGEN_MODELS: `{"models": [{"model", "title", "prices": [{"creditsPerSecond", "from"}],
  * "aliases", "providers", "deadlineSeconds"}]}`, `from` being an ISO 8601 instant. A model of ours without `aliases` has
  * the built-in ones that the file does not use otherwise. Throws an error that names every bad entry.
  */
@@ -38,10 +38,10 @@ export function parseModelsFile(text: string): readonly Model[] {
   const parsed = modelsFile.safeParse(JSON.parse(text));
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
   const taken = namesOf(parsed.data.models);
-  return parsed.data.models.map(({ aliases, rates, deadlineSeconds, ...rest }) => ({
+  return parsed.data.models.map(({ aliases, prices, deadlineSeconds, ...rest }) => ({
     ...rest,
     aliases: aliases ?? builtInAliases(rest.model).filter((alias) => !taken.includes(alias)),
-    prices: rates.map(({ creditsPerSecond, from }) => ({ creditsPerSecond, fromMs: Date.parse(from) })),
+    prices: prices.map(({ creditsPerSecond, from }) => ({ creditsPerSecond, fromMs: Date.parse(from) })),
     deadlineMs: deadlineSeconds * 1000,
   }));
 }
@@ -55,10 +55,10 @@ function builtInAliases(own: string): readonly string[] {
   return defaultModels.find((builtIn) => builtIn.model === own)?.aliases ?? [];
 }
 
-function isUnambiguous({ rates }: z.output<typeof model>): boolean {
-  return new Set(rates.map(({ from }) => Date.parse(from))).size === rates.length;
+function isUnambiguous({ prices }: z.output<typeof model>): boolean {
+  return new Set(prices.map(({ from }) => Date.parse(from))).size === prices.length;
 }
 
-function hasRateInForce({ rates }: z.output<typeof model>): boolean {
-  return rates.some(({ from }) => Date.parse(from) <= Date.now());
+function hasPriceInForce({ prices }: z.output<typeof model>): boolean {
+  return prices.some(({ from }) => Date.parse(from) <= Date.now());
 }

@@ -3,8 +3,9 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
-// Who may import whom. A room is a folder; a file directly in src/ is a front door unless it is named here.
+// Which folder may import which. Files directly in src/ are shared and named here; entry points are programs.
 const sharedFiles = ['src/config.ts', 'src/log.ts', 'src/metrics.ts', 'src/models-file.ts'];
+const entryPoints = ['src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
 const anything = [
   'src/domain',
   'src/stores',
@@ -13,7 +14,7 @@ const anything = [
   'src/outbound',
   'src/temporal',
   'src/http',
-].concat(['src/dialects', 'src/roles', 'src/embedded', 'activities', 'shared']);
+].concat(['src/dialects', 'src/main', 'src/embedded', 'activities', 'shared']);
 const mayImport: Record<string, readonly string[]> = {
   'src/domain': [],
   'src/stores': ['src/domain'],
@@ -25,25 +26,25 @@ const mayImport: Record<string, readonly string[]> = {
   'src/temporal': ['src/domain', 'types:workflows'],
   'src/dialects': ['src/domain'],
   'src/http': ['src/domain', 'src/dialects', 'src/stores', 'src/media'],
-  'src/roles': anything.filter((room) => room !== 'src/embedded'),
+  'src/main': anything.filter((folder) => folder !== 'src/embedded'),
   'src/embedded': anything,
   shared: ['src/domain', 'src/outbound', 'types:src/temporal'],
-  'src/commands': [...anything, 'clients'],
-  'front door': [...anything, 'src/commands'],
+  'src/cli': [...anything, 'clients'],
+  'entry point': [...anything, 'src/cli'],
 };
 
-// One door to each outside thing: only these rooms may import these packages.
+// One door to each outside thing: only these folders may import these packages.
 const doors: Record<string, readonly string[]> = {
   pg: ['src/stores', 'src/embedded'],
   kysely: ['src/stores'],
   koa: ['src/http'],
   '@koa/router': ['src/http'],
-  '@temporalio/client': ['src/temporal', 'src/roles', 'src/embedded'],
-  '@temporalio/worker': ['src/temporal', 'src/roles'],
+  '@temporalio/client': ['src/temporal', 'src/main', 'src/embedded'],
+  '@temporalio/worker': ['src/temporal', 'src/main'],
   '@temporalio/workflow': ['workflows'],
   '@temporalio/activity': ['activities'],
   '@temporalio/envconfig': ['shared'],
-  'prom-client': ['shared', 'src/roles'],
+  'prom-client': ['shared', 'src/main'],
   sharp: ['src/media', 'src/providers'],
 };
 
@@ -58,7 +59,7 @@ const socketNames: Record<string, RegExp> = {
   undici: /./,
 };
 
-// Sockets to the outside open in src/outbound alone. These rooms open some to what is not outside.
+// Sockets to the outside open in src/outbound alone. These folders open some to what is not outside.
 const opensSockets: Record<string, string> = {
   'src/outbound': 'guards every address that a client may have given',
   'src/embedded': 'asks the servers that it starts itself, and downloads programs from addresses in its own code',
@@ -66,9 +67,9 @@ const opensSockets: Record<string, string> = {
 
 type Import = { readonly file: string; readonly to: string; readonly typeOnly: boolean };
 
-test('a room imports only the rooms that the table of the house allows', () => {
+test('a folder imports only the folders that the table allows', () => {
   const wrong = imports().filter(({ file, to, typeOnly }) => {
-    const [from, target] = [roomOf(file), roomOf(to)];
+    const [from, target] = [folderOf(file), folderOf(to)];
     if (from === target || !isOurs(to)) return false;
     const allowed = mayImport[from] ?? [];
     return !(allowed.includes(target) || (typeOnly && allowed.includes(`types:${target}`)));
@@ -96,19 +97,21 @@ test('no file imports itself through others, not even for types', () => {
 
 test('each outside thing has one door', () => {
   const wrong = imports().filter(({ file, to, typeOnly }) => {
-    const rooms = doors[to];
-    return rooms !== undefined && !typeOnly && !rooms.includes(roomOf(file));
+    const folders = doors[to];
+    return folders !== undefined && !typeOnly && !folders.includes(folderOf(file));
   });
   assert.deepEqual(wrong, []);
 });
 
 test('only src/outbound opens sockets to the outside', () => {
-  const opening = sourceFiles().filter((file) => opensSockets[roomOf(file)] === undefined && waysOut(file).length > 0);
+  const opening = sourceFiles().filter(
+    (file) => opensSockets[folderOf(file)] === undefined && waysOut(file).length > 0,
+  );
   assert.deepEqual(opening, []);
-  for (const room of Object.keys(opensSockets)) {
+  for (const folder of Object.keys(opensSockets)) {
     assert.ok(
-      filesUnder(room).some((file) => waysOut(file).length > 0),
-      `${room} opens sockets, as the table says`,
+      filesUnder(folder).some((file) => waysOut(file).length > 0),
+      `${folder} opens sockets, as the table says`,
     );
   }
 });
@@ -219,9 +222,9 @@ function isOurs(path: string): boolean {
   return path.endsWith('.ts');
 }
 
-function roomOf(path: string): string {
+function folderOf(path: string): string {
   if (sharedFiles.includes(path)) return 'shared';
   const [first = '', second = ''] = path.split('/');
   if (first !== 'src') return first;
-  return second.endsWith('.ts') ? 'front door' : `src/${second}`;
+  return entryPoints.includes(path) ? 'entry point' : `src/${second}`;
 }

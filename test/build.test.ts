@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { freePort } from '../src/embedded/kept-port.ts';
+import { freePort } from '../src/embedded/persisted-port.ts';
 import { createTask, recordInfo } from './support/api.ts';
 import { waitFor } from './support/wait-for.ts';
 
@@ -51,7 +51,7 @@ describe('the build, in a checkout of its own', () => {
     await assert.rejects(build(), ({ stdout }: { stdout: string }) => stdout.includes('broken.ts'));
     await rm(join(checkout, 'src/broken.ts'));
     assert.equal(await builtAt(), earlier);
-    assert.ok(existsSync(join(checkout, 'dist/src/cli.js')) && !existsSync(join(checkout, 'dist.next')));
+    assert.ok(existsSync(join(checkout, 'dist/src/cli/cli.js')) && !existsSync(join(checkout, 'dist.next')));
   });
 
   test('a running service and its command line go on during a rebuild, and make a video after it', async () => {
@@ -59,7 +59,7 @@ describe('the build, in a checkout of its own', () => {
     const baseUrl = `http://127.0.0.1:${port}`;
     const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
     const env = { ...rest, VIDEOGEN_DATA: join(checkout, 'data'), PORT: String(port) };
-    const service = spawn(process.execPath, ['dist/src/cli.js', 'start'], { cwd: checkout, env, stdio: 'pipe' });
+    const service = spawn(process.execPath, ['dist/src/cli/cli.js', 'start'], { cwd: checkout, env, stdio: 'pipe' });
     const output: string[] = [];
     for (const stream of [service.stdout, service.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => output.push(text));
@@ -72,7 +72,7 @@ describe('the build, in a checkout of its own', () => {
       const done = build().finally(() => (building.isDone = true));
       while (!building.isDone) {
         assert.equal((await fetch(`${baseUrl}/readyz`)).status, 200);
-        const { stdout } = await run(process.execPath, ['dist/src/cli.js', 'task', '--help'], { cwd: checkout });
+        const { stdout } = await run(process.execPath, ['dist/src/cli/cli.js', 'task', '--help'], { cwd: checkout });
         assert.match(stdout, /^Usage: videogen task/);
       }
       await done;

@@ -91,10 +91,10 @@ describe('readConfig', () => {
     );
   });
 
-  test('a catalogue file replaces the models, and one that names a model, or an instant of its rates, twice is refused', () => {
+  test('a catalogue file replaces the models, and one that names a model, or an instant of its prices, twice is refused', () => {
     const folder = mkdtempSync(join(tmpdir(), 'videogen-config-'));
     const file = join(folder, 'models.json');
-    const model = { model: 'm', title: 'M', rates: [{ creditsPerSecond: 7 }] };
+    const model = { model: 'm', title: 'M', prices: [{ creditsPerSecond: 7 }] };
     writeFileSync(file, JSON.stringify({ models: [model] }));
     assert.deepEqual(
       readConfig({ VIDEOGEN_MODELS: file }).models.map(({ model: name, prices }) => [
@@ -111,20 +111,20 @@ describe('readConfig', () => {
       assert.throws(() => readConfig({ VIDEOGEN_MODELS: file }), /VIDEOGEN_MODELS: .*name of a model twice/s);
     }
     const twoAtOnce = [{ creditsPerSecond: 7 }, { creditsPerSecond: 8, from: '1970-01-01T01:00:00+01:00' }];
-    writeFileSync(file, JSON.stringify({ models: [{ ...model, rates: twoAtOnce }] }));
-    assert.throws(() => readConfig({ VIDEOGEN_MODELS: file }), /VIDEOGEN_MODELS: .*two rates from the same instant/s);
+    writeFileSync(file, JSON.stringify({ models: [{ ...model, prices: twoAtOnce }] }));
+    assert.throws(() => readConfig({ VIDEOGEN_MODELS: file }), /VIDEOGEN_MODELS: .*two prices from the same instant/s);
     rmSync(folder, { recursive: true });
   });
 
   test('a catalogue file gives models aliases; ours keep the built-in ones that the file does not use otherwise', () => {
     const folder = mkdtempSync(join(tmpdir(), 'videogen-config-'));
     const file = join(folder, 'models.json');
-    const rates = [{ creditsPerSecond: 7 }];
+    const prices = [{ creditsPerSecond: 7 }];
     const models = [
-      { model: 'videogen-2.0', title: 'Ours', rates },
-      { model: 'bytedance/seedance-2', title: 'Theirs', rates },
-      { model: 'videogen-2.0-fast', title: 'None', rates, aliases: [] },
-      { model: 'house', title: 'House', rates, aliases: ['bytedance/seedance-1.5-pro', 'villa'] },
+      { model: 'videogen-2.0', title: 'Ours', prices },
+      { model: 'bytedance/seedance-2', title: 'Theirs', prices },
+      { model: 'videogen-2.0-fast', title: 'None', prices, aliases: [] },
+      { model: 'house', title: 'House', prices, aliases: ['bytedance/seedance-1.5-pro', 'villa'] },
     ];
     writeFileSync(file, JSON.stringify({ models }));
     assert.deepEqual(
@@ -140,7 +140,7 @@ describe('readConfig', () => {
     const models = (...providers: readonly string[]) =>
       writeFileSync(
         file,
-        JSON.stringify({ models: [{ model: 'm', title: 'M', rates: [{ creditsPerSecond: 7 }], providers }] }),
+        JSON.stringify({ models: [{ model: 'm', title: 'M', prices: [{ creditsPerSecond: 7 }], providers }] }),
       );
     models('preview');
     assert.deepEqual(readConfig({ VIDEOGEN_MODELS: file }).models[0]?.providers, ['preview']);

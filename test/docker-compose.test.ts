@@ -96,12 +96,12 @@ test('what others wait for to be healthy or done can become so', () => {
   }
 });
 
-test('migrate, api and worker are front doors of one image', () => {
+test('migrate, api and worker are entry points of one image', () => {
   for (const name of ours) {
     const { build, image, command } = service(name);
     assert.deepEqual(build, { context: '.', dockerfile: 'Dockerfile' });
     assert.equal(image, undefined, 'an image by name would be looked up in the public registry');
-    const program = name === 'migrate' ? 'cli' : name;
+    const program = name === 'migrate' ? 'cli/cli' : `main/${name}`;
     assert.deepEqual(command, ['node', `dist/src/${program}.js`].concat(name === 'migrate' ? ['migrate'] : []));
     assert.ok(existsSync(`src/${program}.ts`));
   }
@@ -171,7 +171,7 @@ test('the header makes an account and a key by a command that is on the PATH of 
     ([, command]) => command,
   );
   assert.deepEqual(commands, ['videogen account create', 'videogen key create']);
-  assert.match(dockerfile, /ln -s \/app\/dist\/src\/cli\.js \/usr\/local\/bin\/videogen/);
+  assert.match(dockerfile, /ln -s \/app\/dist\/src\/cli\/cli\.js \/usr\/local\/bin\/videogen/);
 });
 
 test('api and worker share the folder of results', () => {
@@ -214,7 +214,7 @@ test('the image is Debian with ffmpeg and does not run as root', () => {
   assert.equal([...dockerfile.matchAll(/^FROM (?!base )/gm)].length, 1);
   assert.match(lastStage, /apt-get install .*\bffmpeg\b/);
   assert.equal([...lastStage.matchAll(/^USER (\S+)$/gm)].at(-1)?.[1], 'node');
-  assert.match(lastStage, /^CMD \["node", "dist\/src\/api\.js"\]$/m);
+  assert.match(lastStage, /^CMD \["node", "dist\/src\/main\/api\.js"\]$/m);
 });
 
 test('neither secrets nor this checkout’s own packages get into the image', () => {

@@ -6,7 +6,7 @@ const common = {
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 } as const;
 
-/** Tasks that wait for money or for their start: retried within the round. */
+/** Tasks that wait for money or for their start: retried within the run. */
 const { settleTasks, startOwedCallbacks } = proxyActivities<MainActivities>({
   ...common,
   startToCloseTimeout: '5m',
@@ -29,15 +29,15 @@ export async function reconcile(): Promise<{
   callbacks: number;
   violations: number;
 }> {
-  const round = [
+  const steps = [
     settleTasks(),
     startOwedCallbacks(),
     deleteExpiredMedia(),
     auditBooks(),
     settleProviderJobs(),
   ] as const;
-  await Promise.allSettled(round);
-  const [tasks, callbacks, , books] = await Promise.all(round);
+  await Promise.allSettled(steps);
+  const [tasks, callbacks, , books] = await Promise.all(steps);
   return {
     started: tasks.started,
     refunded: tasks.refunded,

@@ -11,7 +11,7 @@ applyTheme();
 
 const focusFirstKey = () => document.querySelector('.modal-ux .auth-container input')?.focus();
 
-const keptKeys = () => ({
+const storedKeys = () => ({
   statePlugins: {
     auth: {
       wrapActions: {
@@ -44,7 +44,7 @@ const ui = SwaggerUIBundle({
   persistAuthorization: false,
   displayRequestDuration: true,
   validatorUrl: null,
-  plugins: [keptKeys, noLicenceLink],
+  plugins: [storedKeys, noLicenceLink],
   onComplete: () => {
     for (const [name, key] of Object.entries(keys)) ui.preauthorizeApiKey(name, key);
   },

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { access, mkdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
-import { freePort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/persisted-port.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 
 export type Redis = { readonly port: number; kill(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> };

@@ -1,6 +1,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freePort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/persisted-port.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { startChild } from '../child.ts';
 import { interleaved } from '../rounds.ts';
@@ -60,7 +60,7 @@ async function wholeStart(data: string): Promise<Start> {
   const { DATABASE_URL: _database, TEMPORAL_ADDRESS: _temporal, ...environment } = process.env;
   const env = { ...environment, VIDEOGEN_DATA: data, PORT: String(port), NODE_ENV: 'production' };
   const startedAt = Date.now();
-  const child = startChild('../src/cli.js', env, ['start']);
+  const child = startChild('../src/cli/cli.js', env, ['start']);
   await waitFor('the service to be ready', () => isReady(`http://127.0.0.1:${port}/readyz`), 60_000);
   const readyMs = Date.now() - startedAt;
   const runningAt = await waitFor('the workers to run', () => workersRunSince(data, startedAt), 60_000);

@@ -15,34 +15,34 @@ export const taskBody = {
 const createPath = '/api/v1/jobs/createTask';
 
 /** An address at which nobody answers, so that tasks are accepted and their workflows wait. */
-export const awayAddress = '127.0.0.1:9';
+export const unreachableAddress = '127.0.0.1:9';
 
 const manyCallers = 32;
 
 export type CreateRows = { readonly rows: readonly Row[]; readonly quietLoad: Load };
 
-/** createTask spread over accounts, with Temporal away and with Temporal busy starting the workflows. No worker runs. */
+/** createTask spread over accounts, with Temporal unavailable and with Temporal busy starting the workflows. No worker runs. */
 export async function createTaskRows(
   bench: Bench,
   service: BenchService,
   floor: HttpFloor,
   accounts: readonly BenchAccount[],
 ): Promise<CreateRows> {
-  const away = await service.startApi({ TEMPORAL_ADDRESS: awayAddress });
+  const detached = await service.startApi({ TEMPORAL_ADDRESS: unreachableAddress });
   const creates = createsOf(accounts);
   const hot = createsOf(accounts.slice(0, 1));
   await warmUp(bench, floor.baseUrl, insert);
-  await warmUp(bench, away.baseUrl, creates);
+  await warmUp(bench, detached.baseUrl, creates);
   const stopped = (measure: () => Promise<Load>) => () => whileFrozen(temporalsOf(bench), measure);
   const alone = await interleaved({
     floor1: stopped(() => load(bench, floor.baseUrl, 1, insert)),
-    ours1: stopped(() => load(bench, away.baseUrl, 1, creates)),
+    ours1: stopped(() => load(bench, detached.baseUrl, 1, creates)),
     floor32: stopped(() => load(bench, floor.baseUrl, manyCallers, insert)),
-    ours32: stopped(() => load(bench, away.baseUrl, manyCallers, creates)),
+    ours32: stopped(() => load(bench, detached.baseUrl, manyCallers, creates)),
     floorHot: stopped(() => closedLoop({ callers: manyCallers, durationMs: bench.loadMs }, floor.updateHotRow)),
-    oursHot: stopped(() => load(bench, away.baseUrl, manyCallers, hot)),
+    oursHot: stopped(() => load(bench, detached.baseUrl, manyCallers, hot)),
   });
-  await away.stop();
+  await detached.stop();
   const starting = await interleaved({
     floor: () => whileStarting(bench, floor.startStarting, insert),
     ours: () => whileStarting(bench, () => service.startApi(), creates),
@@ -100,13 +100,13 @@ export async function createTaskAgainRow(
   };
 }
 
-/** Creates of 32 callers spread over the accounts, with Temporal away. */
+/** Creates of 32 callers spread over the accounts, with Temporal unavailable. */
 export async function quietCreates(
   bench: Bench,
   service: BenchService,
   accounts: readonly BenchAccount[],
 ): Promise<Load> {
-  const api = await service.startApi({ TEMPORAL_ADDRESS: awayAddress });
+  const api = await service.startApi({ TEMPORAL_ADDRESS: unreachableAddress });
   const creates = createsOf(accounts);
   await warmUp(bench, api.baseUrl, creates);
   const measured = await interleaved({

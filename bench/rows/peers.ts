@@ -4,7 +4,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { freePort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/persisted-port.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import type { Bench } from '../bench.ts';
 import { startChild, type Child } from '../child.ts';
@@ -32,7 +32,7 @@ export async function peerRows(bench: Bench, say: (text: string) => void): Promi
 }
 
 const textbookPromises =
-  'no create while Temporal is away, no reading without a worker; its charge is made nowhere, and would be a second database';
+  'no create while Temporal is unavailable, no reading without a worker; its charge is made nowhere, and would be a second database';
 
 async function bullmqRows(
   bench: Bench,

@@ -5,7 +5,7 @@ import { httpLoad, type Load, medianLoad } from '../load.ts';
 import { interleaved } from '../rounds.ts';
 import { type Row, showLoad, showMs, times } from '../row.ts';
 import type { BenchAccount, BenchService } from '../service.ts';
-import { awayAddress } from './create-task.ts';
+import { unreachableAddress } from './create-task.ts';
 
 const callers = 32;
 
@@ -25,7 +25,7 @@ export async function recordInfoRow(
   floor: HttpFloor,
   { account, ids, what, before }: Reading,
 ): Promise<{ readonly row: Row; readonly load: Load }> {
-  const api = await service.startApi({ TEMPORAL_ADDRESS: awayAddress });
+  const api = await service.startApi({ TEMPORAL_ADDRESS: unreachableAddress });
   const reads = ids.map((id) => rawRequest('GET', `/api/v1/jobs/recordInfo?taskId=${id}`, { key: account.key }));
   const selects = floor.ids.map((id) => rawRequest('GET', `/?id=${id}`));
   const load = (baseUrl: string, requests: readonly Buffer[]) => () =>

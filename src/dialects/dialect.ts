@@ -14,7 +14,7 @@ import {
 import { kieHint, parseKieTaskRequest, type RequestRules } from './kie-request.ts';
 
 /** A create request after validation; `hint` is a further sentence for the reader of the refusal. */
-export type TranslatedRequest = ParsedTaskRequest & { readonly hint?: string | undefined };
+export type DialectRequest = ParsedTaskRequest & { readonly hint?: string | undefined };
 
 export type CreatedTask = { readonly taskId: string; readonly creditsCharged: number };
 
@@ -22,9 +22,9 @@ export type CreatedTask = { readonly taskId: string; readonly creditsCharged: nu
  * All that a dialect changes: requests are put into our words before they are validated, and answers into the client's
  * after they are made. Everything between knows one language.
  */
-export type Translation = {
+export type DialectAdapter = {
   /** Validates a create request; errors name the fields as the client wrote them. */
-  readonly taskRequest: (body: Readonly<Record<string, unknown>>, rules: RequestRules) => TranslatedRequest;
+  readonly taskRequest: (body: Readonly<Record<string, unknown>>, rules: RequestRules) => DialectRequest;
   readonly createdTask: (created: CreatedTask) => CreatedTask | KieCreatedTask;
   readonly taskRecord: (record: TaskRecord, models: ModelCatalogue) => TaskRecord | KieRecord;
   /** How a taskId that is not the caller's is refused: 404, or 422 with this error and its message alone. */
@@ -35,7 +35,7 @@ export type Translation = {
   readonly callbackHeaders: (callback: SignedCallback) => Readonly<Record<string, string>>;
 };
 
-const native: Translation = {
+const native: DialectAdapter = {
   taskRequest: (body, { parse, models }) => {
     const parsed = parse(body);
     return parsed.ok ? parsed : { ...parsed, hint: kieHint(body, models) };
@@ -48,7 +48,7 @@ const native: Translation = {
 };
 
 /** docs/dialect-kie.md documents it for clients. */
-const kie: Translation = {
+const kie: DialectAdapter = {
   taskRequest: parseKieTaskRequest,
   createdTask: ({ taskId }) => ({ taskId, recordId: taskId }),
   taskRecord: presentKieTask,
@@ -58,8 +58,8 @@ const kie: Translation = {
   callbackHeaders: kieCallbackHeaders,
 };
 
-const translations: Readonly<Record<Dialect, Translation>> = { native, kie };
+const adapters: Readonly<Record<Dialect, DialectAdapter>> = { native, kie };
 
-export function translationOf(dialect: Dialect): Translation {
-  return translations[dialect];
+export function adapterOf(dialect: Dialect): DialectAdapter {
+  return adapters[dialect];
 }

@@ -1,6 +1,6 @@
 import type { FrameSize } from './frame-size.ts';
 
-// The interfaces between rooms that must not import each other. Activities, providers and media need them; temporal and media
+// The interfaces between folders that must not import each other. Activities, providers and media need them; temporal and media
 // implement them.
 
 /** The task, as far as Temporal knows it. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { errorCode, SetupError } from '../domain/errors.ts';
 import { createLog, type Log } from '../log.ts';
-import { folderFault, makePrivateFolder } from '../roles/local-faults.ts';
+import { folderFault, makePrivateFolder } from '../main/local-faults.ts';
 import { boundServerLog } from './server-log.ts';
 
 /**
@@ -63,7 +63,7 @@ async function openExclusively(path: string): Promise<(() => Promise<void>) | un
  * Signs links and seals callback secrets; made once, kept beside the data it protects. One that is there is never replaced: none
  * of the callback secrets it has sealed could be opened any more. Throws a sentence when it cannot be read or is damaged.
  */
-export async function keptSecret(folder: string): Promise<string> {
+export async function persistedSecret(folder: string): Promise<string> {
   const path = join(folder, 'secret');
   let fault: string;
   try {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { SetupError } from '../domain/errors.ts';
 import type { Log } from '../log.ts';
-import { retry } from '../roles/retry.ts';
+import { retry } from '../main/retry.ts';
 import { migrateToLatest } from '../stores/migrator.ts';
 import { postgresFolder, startPostgres } from './postgres.ts';
 import { findTemporalCli } from './temporal-cli.ts';
@@ -36,7 +36,7 @@ export async function findDatabase(config: Config, say: Say, log: Log, signal: A
   }
 }
 
-/** Without it the list is full of the rounds of `reconcile`, one for each minute. */
+/** Without it the list is full of the runs of `reconcile`, one for each minute. */
 const tasksOnly = encodeURIComponent('WorkflowType="videoTask"');
 
 /** Temporal: a server of our own unless the configuration names one. */

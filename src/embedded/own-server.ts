@@ -42,7 +42,7 @@ const readyWithinMs = 120_000;
  * backends that need some time to notice, and Temporal picks ports for itself, for which another program may be faster.
  */
 const maxStarts = 6;
-const lookEveryMs = 20;
+const pollEveryMs = 20;
 const pauseBetweenStartsMs = 300;
 const firstBackoffMs = 100;
 const maxBackoffMs = 15_000;
@@ -122,7 +122,7 @@ async function startOnce(program: ServerProgram, signal?: AbortSignal): Promise<
   const child = await spawnServer(program);
   let isServing = false;
   try {
-    for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await pause(lookEveryMs)) {
+    for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await pause(pollEveryMs)) {
       signal?.throwIfAborted();
       if (hasEnded(child)) return undefined;
       // One that has ended meanwhile was not what answered.

@@ -9,7 +9,7 @@ import { errorCode, SetupError } from '../domain/errors.ts';
 
 const run = promisify(execFile);
 
-/** PostgreSQL refuses to run as root; this is whom it runs as instead. */
+/** PostgreSQL refuses to run as root; this is the account it runs as instead. */
 export type Account = { readonly uid: number; readonly gid: number };
 
 export type PostgresBinaries = { readonly initdb: string; readonly postgres: string };

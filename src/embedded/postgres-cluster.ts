@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, SetupError } from '../domain/errors.ts';
-import { folderFault } from '../roles/local-faults.ts';
+import { folderFault } from '../main/local-faults.ts';
 import { writeFileAtomically } from './data-folder.ts';
 import type { Account, PostgresBinaries } from './postgres-binaries.ts';
 import { openServerLog, serverLogTail } from './server-log.ts';

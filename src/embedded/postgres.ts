@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import type { Config } from '../config.ts';
 import { errorCode, SetupError } from '../domain/errors.ts';
-import { keptPort } from './kept-port.ts';
+import { persistedPort } from './persisted-port.ts';
 import { type OwnServer, runServer, stopOrphan } from './own-server.ts';
 import { postgresAccount, postgresBinaries } from './postgres-binaries.ts';
 import {
@@ -62,7 +62,7 @@ export async function startPostgres({ folder, log, signal }: PostgresOptions): P
   const binaries = await postgresBinaries(folder, account, log);
   const password = await ensureCluster({ folder, binaries, account, log });
   await stopOrphan({ name, log, stopSteps }, async () => (await findPostmaster(cluster))?.pid);
-  const port = await keptPort(join(folder, 'port'));
+  const port = await persistedPort(join(folder, 'port'));
   const settings = [...serverSettings, await folderMark(cluster)].flatMap((setting) => ['-c', setting]);
   const { dataArgument, options } = postgresSurroundings(cluster, account);
   const args = ['-D', dataArgument, '-p', String(port), ...settings];

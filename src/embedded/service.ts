@@ -3,16 +3,16 @@ import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { ffmpegBinary } from '../media/ffmpeg-binary.ts';
 import { createMetrics } from '../metrics.ts';
-import { startApiRole } from '../roles/api-role.ts';
-import { startMetricsRole } from '../roles/metrics-role.ts';
-import { fatalErrors } from '../roles/run-until-signal.ts';
-import { type Role, type Settings, settingsWith } from '../roles/settings.ts';
-import { startWorkerRole, type WorkerRole } from '../roles/worker-role.ts';
-import { keptSecret, lockDataFolder, openLog } from './data-folder.ts';
+import { startApi } from '../main/start-api.ts';
+import { startMetricsServer } from '../main/start-metrics.ts';
+import { fatalErrors } from '../main/run-until-signal.ts';
+import { type RunningPart, type Settings, settingsWith } from '../main/settings.ts';
+import { startWorker, type RunningWorker } from '../main/start-worker.ts';
+import { persistedSecret, lockDataFolder, openLog } from './data-folder.ts';
 import { findDatabase, findTemporal, type Say } from './found-servers.ts';
-import { freePort } from './kept-port.ts';
+import { freePort } from './persisted-port.ts';
 
-export type Service = Role & {
+export type Service = RunningPart & {
   readonly settings: Settings;
   /** The log of the whole service: a file in the data folder, since the terminal belongs to the person who started it. */
   readonly log: Log;
@@ -43,7 +43,7 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
     if (database.status === 'rejected') throw database.reason;
     if (temporal.status === 'rejected') throw temporal.reason;
     signal.throwIfAborted();
-    const secret = config.secret ?? (await keptSecret(config.dataFolder));
+    const secret = config.secret ?? (await persistedSecret(config.dataFolder));
     const resultStore = config.resultStore ?? join(config.dataFolder, 'results');
     // Links need the port before the API listens.
     const port = config.port === 0 ? await freePort() : config.port;
@@ -51,11 +51,11 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
     const settings = settingsWith({ ...config, port }, parts);
     const fatal = fatalErrors();
     const metrics = createMetrics();
-    closings.push((await startMetricsRole(settings, log, metrics)).close);
-    const worker = await startWorkerRole(settings, log, fatal.reject, metrics);
+    closings.push((await startMetricsServer(settings, log, metrics)).close);
+    const worker = await startWorker(settings, log, fatal.reject, metrics);
     closings.push(worker.close);
     reportLateWorkers(worker, say);
-    const api = await startApiRole(settings, log, metrics);
+    const api = await startApi(settings, log, metrics);
     closings.push(api.close);
     return { ...api, settings, log, logPath, fatal: fatal.promise, close };
   } catch (error) {
@@ -67,7 +67,7 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
 /** After this time the person who started the service reads that Temporal is still unavailable. */
 const workersLateMs = 10_000;
 
-function reportLateWorkers({ running }: WorkerRole, say: Say): void {
+function reportLateWorkers({ running }: RunningWorker, say: Say): void {
   const timer = setTimeout(() => {
     say('Temporal does not answer yet. Tasks are accepted, and are generated once it does; the log says more.');
     running.then(() => say('Temporal answers; tasks are being generated.')).catch(() => {});

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SetupError } from '../domain/errors.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
-import { isFree, keptPort } from './kept-port.ts';
+import { isFree, persistedPort } from './persisted-port.ts';
 import { type OwnServer, runServer, stopOrphan } from './own-server.ts';
 import { commandOf } from './running-process.ts';
 
@@ -52,7 +52,7 @@ export async function startTemporal(given: TemporalOptions): Promise<TemporalSer
   const { cliPath, namespace, folder, inMemory = false, log, signal } = given;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await stopOrphan({ name, log, stopSteps }, () => orphanOf(folder));
-  const ports = await Promise.all(portNames.map((file) => keptPort(join(folder, file))));
+  const ports = await Promise.all(portNames.map((file) => persistedPort(join(folder, file))));
   const [port = 0, uiPort = 0] = ports;
   const address = `127.0.0.1:${port}`;
   const command = [cliPath, 'server', 'start-dev', '--ip', '127.0.0.1', '--namespace', namespace].concat(

@@ -19,14 +19,14 @@ export type HttpApp = Koa<RequestState, Extras>;
 /** The whole HTTP contract: the middleware of every request, then one route per endpoint. */
 export function createApp(deps: HttpDeps): HttpApp {
   const { log, metrics } = deps;
-  return appAround(log, createRouter(deps), metrics && createMetricsRouter(metrics));
+  return createAppOf(log, createRouter(deps), metrics && createMetricsRouter(metrics));
 }
 
 /** For a port of its own: `/metrics` and `/healthz`, to every client that reaches it. */
 export function createMetricsApp({ log, metrics }: Required<Pick<HttpDeps, 'log' | 'metrics'>>): HttpApp {
   const router = createMetricsRouter(metrics);
   router.get('/healthz', (ctx) => answer(ctx, { code: 200, msg: 'success', data: {} }));
-  return appAround(log, router);
+  return createAppOf(log, router);
 }
 
 /** One spelling of each path, so that a limit or a log line counts an endpoint once. */
@@ -56,7 +56,7 @@ function createMetricsRouter(metrics: NonNullable<HttpDeps['metrics']>): AppRout
  * The steps before a route takes a request, and the answer when none does. The routes of `own` exist for this machine alone: they
  * say nothing about single accounts, but the volume of business and the state of the books are for the operator only.
  */
-function appAround(log: Logger, router: AppRouter, own?: AppRouter): HttpApp {
+function createAppOf(log: Logger, router: AppRouter, own?: AppRouter): HttpApp {
   const app: HttpApp = new Koa();
   app.use(identifyRequest);
   app.use(logRequests(log));

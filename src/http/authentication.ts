@@ -8,7 +8,7 @@ import type { Caller } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
 import type { Task } from '../domain/task.ts';
 import { type Account, findAccount } from '../stores/accounts.ts';
-import { type CallerWithTask, createCallerFinder, noteKeyUses } from '../stores/callers.ts';
+import { type CallerWithTask, createCallerFinder, touchKeys } from '../stores/callers.ts';
 import type { Database } from '../stores/database.ts';
 import { findOperator } from '../stores/operators.ts';
 import { findTask } from '../stores/tasks.ts';
@@ -128,7 +128,7 @@ export function createKeyTouches(db: Database, delayMs = touchDelayMs) {
     const keyIds = [...used];
     used.clear();
     // A use that is not recorded is recorded at the next one.
-    if (keyIds.length > 0) await noteKeyUses(db, keyIds).catch(() => {});
+    if (keyIds.length > 0) await touchKeys(db, keyIds).catch(() => {});
   }
   return {
     /** Takes a key whose last recorded use is older than a minute; never waits and never throws. */

@@ -5,7 +5,7 @@ import { auditEndpoints } from './routes/admin/audit.ts';
 import { operatorCallbackEndpoints } from './routes/admin/callbacks.ts';
 import { operatorCreditEndpoints } from './routes/admin/credits.ts';
 import { operatorKeyEndpoints } from './routes/admin/keys.ts';
-import { rateEndpoints } from './routes/admin/rates.ts';
+import { priceEndpoints } from './routes/admin/prices.ts';
 import { operatorTaskEndpoints } from './routes/admin/tasks.ts';
 import { callbackEndpoints } from './routes/callbacks.ts';
 import { createTask } from './routes/create-task.ts';
@@ -47,7 +47,7 @@ export const sections: readonly Section[] = [
     endpoints: [
       ...accountEndpoints,
       ...operatorCreditEndpoints,
-      ...rateEndpoints,
+      ...priceEndpoints,
       ...operatorKeyEndpoints,
       ...operatorTaskEndpoints,
       ...operatorCallbackEndpoints,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describeFieldError, type FieldError, firstOfEachPath } from '../domain/field-errors.ts';
-import { DatabaseAway, DatabaseBusy } from '../stores/database.ts';
+import { DatabaseUnavailable, DatabaseBusy } from '../stores/database.ts';
 import { rateRefusalHeaders } from './limits/rate-headers.ts';
 
 /** The largest body that any endpoint reads. */
@@ -56,7 +56,7 @@ export const errorCatalogue = {
   task_not_found: refusal(404, 'no such task'),
   key_not_found: refusal(404, 'no such key'),
   account_not_found: refusal(404, 'no such account'),
-  price_not_found: refusal(404, 'no such rate'),
+  price_not_found: refusal(404, 'no such price'),
   media_deleted: refusal(404, 'the file is no longer kept'),
   method_not_allowed: refusal(405, 'the method is not allowed here'),
   request_timeout: refusal(408, 'the request took too long to arrive'),
@@ -70,7 +70,7 @@ export const errorCatalogue = {
   balance_out_of_range: refusal(409, 'the balance would fall below zero, or grow beyond what can be counted', {
     data: z.strictObject({ balance: credits }),
   }),
-  price_in_force: refusal(409, 'the rate is in force or about to be; set another one to follow it'),
+  price_in_force: refusal(409, 'the price is in force or about to be; set another one to follow it'),
   precondition_failed: refusal(412, 'the file is not the one the request is about'),
   body_too_large: refusal(413, `the body is larger than ${maxBodyBytes / 1024} KiB`),
   url_too_long: refusal(414, `the address is too long; at most ${maxUrlLength} characters are allowed`),
@@ -179,7 +179,7 @@ export function invalidRequest(errors: readonly FieldError[], hint?: string): Ht
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof DatabaseBusy) return new HttpError('database_busy');
-  if (error instanceof DatabaseAway) return new HttpError('database_unavailable', { cause: error.cause });
+  if (error instanceof DatabaseUnavailable) return new HttpError('database_unavailable', { cause: error.cause });
   return new HttpError('internal', { cause: error });
 }
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** A host that passes whatever it resolves to; any port when `port` is undefined. */
+/** A host that is allowed with any address; any port when `port` is undefined. */
 export type AllowedHost = { readonly hostname: string; readonly port: number | undefined };
 
 /** A network whose addresses pass; a single address is a network of full length. */

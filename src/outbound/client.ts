@@ -11,7 +11,7 @@ import { OutboundError } from './outbound-error.ts';
 
 export type GuardedClientOptions = {
   readonly allow: AllowList;
-  /** Refused whatever the allow-list says. */
+  /** Refused even when the allow-list names it. */
   readonly own?: readonly OwnEndpoint[];
   /** Exchanges with one host at the same time, callers that may wait for one, and for how long; then they are `busy`. */
   readonly maxPerHost?: number;
@@ -21,7 +21,7 @@ export type GuardedClientOptions = {
   readonly lookup?: HostLookup;
   readonly lookupTimeoutMs?: number;
   /** Bounds of the connections that are kept for requests with a pool key. */
-  readonly kept?: Partial<PoolLimits>;
+  readonly poolLimits?: Partial<PoolLimits>;
   /** PEM certificates instead of the public authorities, in tests; operators have NODE_EXTRA_CA_CERTS. */
   readonly ca?: string;
 };
@@ -45,7 +45,7 @@ export type PostOptions = ExchangeOptions & {
   /** So much of the answer is read; the connection is dropped behind it. */
   readonly maxResponseBytes: number;
   /**
-   * Keeps the connection for a moment, for the next post with the same key to the same origin, and never for another. A kept
+   * Keeps the connection in the pool for a short time, for the next post with the same key to the same origin only. A kept
    * connection that closes before it answers has the post sent once more, so only what may arrive twice is posted with a key.
    */
   readonly poolKey?: string;
@@ -68,7 +68,7 @@ type Send = <T>(request: Unchecked, signal: AbortSignal, read: Read<T>) => Promi
  * 404 or 500 is an answer.
  */
 export function createGuardedClient(options: GuardedClientOptions) {
-  const pool = createConnectionPool(options.kept);
+  const pool = createConnectionPool(options.poolLimits);
   const send = createSend(options, pool);
   const closing = new AbortController();
   // Every exchange under way listens to it, so a dozen of them are no leak.
@@ -87,7 +87,7 @@ export function createGuardedClient(options: GuardedClientOptions) {
     /** As `get`, but into a new file at `path`, so that many slow downloads cost no memory. Writes no file unless 2xx. */
     download: (url: string, path: string, limits: GetOptions): Promise<DownloadAnswer> =>
       run(limits, (signal) => follow(send, url, limits, signal, (response) => save(response, path, limits.maxBytes))),
-    /** Follows no redirect: a 3xx is an answer. A status that came in time counts, whatever becomes of its body. */
+    /** Follows no redirect: a 3xx is an answer. A status that came in time counts, even when its body breaks off. */
     post: (url: string, { timeoutMs, signal: caller, maxResponseBytes, ...request }: PostOptions): Promise<Answer> =>
       run({ timeoutMs, signal: caller }, (signal) =>
         send({ method: 'POST', url, ...request }, signal, (response) => readStart(response, maxResponseBytes)),

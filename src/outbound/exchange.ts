@@ -22,8 +22,8 @@ export type Read<T> = (response: IncomingMessage) => Promise<T>;
 
 /**
  * One request, whose connection is gone when `read` has answered, unless it is kept: then it had nothing more to say. The only
- * bound on time is the signal. Throws `OutboundError` for what the other side does, and whatever `read` throws. A kept
- * connection that closes at once has most likely not seen the request, so the request is sent once more over a new one.
+ * bound on time is the signal. Throws `OutboundError` for what the other side does, and whatever `read` throws. A pooled
+ * connection that closes immediately has most likely not seen the request, so the request is sent once more over a new one.
  */
 export async function exchange<T>(pool: ConnectionPool, request: OutboundRequest, read: Read<T>): Promise<T> {
   const { poolKey, addresses } = request;
@@ -39,7 +39,7 @@ export async function exchange<T>(pool: ConnectionPool, request: OutboundRequest
 /** A connection that was closed while the request was on its way says so within a round trip. */
 const atOnceMs = 1_000;
 
-/** `hungUp` is the fault of a kept connection that closed at once, before a status came. */
+/** `hungUp` is the fault of a pooled connection that closed before a status came. */
 type Outcome<T> = { readonly answer: T } | { readonly hungUp: OutboundError };
 
 async function attempt<T>(pool: ConnectionPool, request: OutboundRequest, read: Read<T>): Promise<Outcome<T>> {

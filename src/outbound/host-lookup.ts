@@ -16,8 +16,8 @@ export type Guard = {
 };
 
 /**
- * The addresses to which an exchange with the target may connect, looked up once. One refused answer refuses the name: whoever
- * mixes a private address into a public name hopes that we pick it. Throws `OutboundError` (`dns`, `blocked`, or the signal's).
+ * The addresses to which an exchange with the target may connect, looked up once. One refused answer refuses the name: a
+ * private address among public ones is there to be picked by us. Throws `OutboundError` (`dns`, `blocked`, or the signal's).
  */
 export async function checkedAddresses(target: Target, guard: Guard, signal: AbortSignal): Promise<readonly string[]> {
   const { hostname, port } = target;

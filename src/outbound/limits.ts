@@ -28,7 +28,7 @@ export async function withDeadline<T>(
 export type SlotLimits = {
   /** Slots of one key that may be held at the same time. */
   readonly maxHeld: number;
-  /** Callers that may wait for a slot of one key; the next one is `busy` at once. */
+  /** Callers that may wait for a slot of one key; the next one is refused as `busy`. */
   readonly maxWaiting?: number;
   /** How long one caller waits before it is `busy`. */
   readonly maxWaitMs?: number;

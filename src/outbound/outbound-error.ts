@@ -4,7 +4,7 @@ type NetworkFault = 'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'closed'
 export type OutboundKind = NetworkFault | 'too_large' | 'busy' | 'aborted';
 
 /**
- * A failed exchange. `message` is what a client may read, the same sentence for every network fault: whoever could tell `blocked`
+ * A failed exchange. `message` is what a client may read, the same sentence for every network fault: a client that could tell `blocked`
  * from `connect` or `dns` could map our private network by creating tasks. `kind`, `detail` and `cause` are for the operator.
  * `busy` and `aborted` are our own doing and say nothing about the address.
  */

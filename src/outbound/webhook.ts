@@ -76,7 +76,7 @@ async function post(
   const since = () => ({ startedAt, durationMs: now() - startedAt });
   try {
     const limits = { timeoutMs: callbackTimeoutMs, maxResponseBytes, signal };
-    // No account's answers come over another's connection, whatever their common host makes of requests.
+    // No account's answers come over another's connection, even when their common host confuses requests.
     const answer = await client.post(url, { headers, body, ...limits, poolKey: accountId });
     const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], now());
     return { ...since(), status: answer.status, error: undefined, retryAfterMs, responseHead: answer.body };

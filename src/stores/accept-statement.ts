@@ -19,7 +19,7 @@ const question = {
   window_ms: { type: 'integer', of: ({ createRate }) => createRate?.windowMs },
   model: { type: 'text', of: ({ param }) => param.model },
   duration: { type: 'integer', of: ({ param }) => param.input.duration },
-  listed: { type: 'json', of: ({ listedRates }) => JSON.stringify(listedRates) },
+  listed: { type: 'json', of: ({ listedPrices }) => JSON.stringify(listedPrices) },
 } as const satisfies Columns;
 
 /** What else is written of an accepted one. */
@@ -55,7 +55,7 @@ const keyIsLive = `coalesce((select revoked_at is null and (expires_at is null o
 
 // Each account is locked once, in its latest version: of a row that was changed meanwhile, every further look costs as much as
 // the first. The inner selects hide the arrays' lengths from the planner, which would plan each one anew; a select of one value is a
-// look-up by key, whatever the planner thinks of the tables. The clock is read once, when all locks are held: whoever waited
+// look-up by key, independent of what the planner estimates. The clock is read once, when all locks are held: a create that waited
 // for a lock must not be judged by the time before it.
 const judged = (lock: string) => `
 asked as (

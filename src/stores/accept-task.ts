@@ -22,7 +22,7 @@ export async function acceptTask(db: Database, task: NewTask): Promise<Acceptanc
 
 async function acceptAlone(db: Database, task: NewTask): Promise<Accepted | undefined> {
   try {
-    const [answer] = await acceptTogether(db, [task], { waits: true });
+    const [answer] = await acceptBatch(db, [task], { waits: true });
     return typeof answer === 'string' ? undefined : answer;
   } catch (error) {
     if (lostRace(error)) return undefined;
@@ -36,7 +36,7 @@ export function lostRace(error: unknown): boolean {
 }
 
 /** `locked`: somebody else is at work on the account. `left_out`: it repeats another task, or is to be refused. */
-export type NotTogether = 'locked' | 'left_out';
+export type NotInBatch = 'locked' | 'left_out';
 
 /**
  * Accepts what it can of several tasks, of any accounts, in one statement: of each account the longest row of them, in
@@ -44,13 +44,13 @@ export type NotTogether = 'locked' | 'left_out';
  * decided; nothing is charged for it. Never waits for an account that is locked, unless told to, which is for tasks of
  * a single account. Throws when the statement fails, and then has accepted nothing. Some dozens at a time, please.
  */
-export async function acceptTogether(
+export async function acceptBatch(
   db: Database,
   tasks: readonly NewTask[],
   { waits }: { readonly waits: boolean },
-): Promise<readonly (Accepted | NotTogether)[]> {
+): Promise<readonly (Accepted | NotInBatch)[]> {
   const distinct = withoutTwins(tasks);
-  const answers = new Map<NewTask, Accepted | NotTogether>();
+  const answers = new Map<NewTask, Accepted | NotInBatch>();
   for (const row of await db.run<AnswerRow & { place: number }>(
     waits ? acceptTasksOfOne : acceptTasks,
     acceptValues(distinct),
@@ -117,7 +117,7 @@ function refused(task: NewTask, row: Exclude<WhyNotRow, { refusal: null }>): Acc
       return { kind: row.refusal, rate };
     }
     case 'no_price':
-      throw new Error(`no rate of ${task.param.model} is in force, not even in the catalogue`);
+      throw new Error(`no price of ${task.param.model} is in force, not even in the catalogue`);
     case 'key_not_active':
     case 'account_suspended':
     case 'account_not_found':

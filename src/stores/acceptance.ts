@@ -1,5 +1,5 @@
 import type { Dialect } from '../domain/api-key.ts';
-import type { Price as ListedRate } from '../domain/price.ts';
+import type { Price as ListedPrice } from '../domain/price.ts';
 import type { Rate, RateLeft } from '../domain/rate-limit.ts';
 import type { TaskParam, TaskState } from '../domain/task.ts';
 
@@ -11,7 +11,7 @@ export type NewTask = {
   readonly keyId?: string | undefined;
   readonly param: TaskParam;
   /** What the catalogue says that a second costs; counts where no operator has decided otherwise. */
-  readonly listedRates: readonly ListedRate[];
+  readonly listedPrices: readonly ListedPrice[];
   /** What the catalogue says of its generation; the task keeps both. Without them the catalogue of the worker counts. */
   readonly deadlineMs?: number | undefined;
   readonly providers?: readonly string[] | undefined;

@@ -30,7 +30,7 @@ export type FoundCaller = Caller & { readonly useIsStale: boolean };
 type Question = { readonly hash: Buffer; readonly taskId: string | undefined };
 
 /** In one statement at most; what comes beyond goes into a further statement at the same time. */
-const maxTogether = 100;
+const maxBatchSize = 100;
 
 export type CallerWithTask = { readonly caller: FoundCaller; readonly task: Task | undefined };
 
@@ -45,7 +45,7 @@ export function createCallerFinder(
   const callers = new DataLoader((questions: readonly Question[]) => findCallers(db, questions), {
     // A revoked key counts from the next request.
     cache: false,
-    maxBatchSize: maxTogether,
+    maxBatchSize,
     // All that arrive in one turn of the event loop; none waits longer than that.
     batchScheduleFn: (ask) => void setImmediate(ask),
   });
@@ -69,14 +69,14 @@ async function findCallers(
   return found;
 }
 
-const noteUses = {
-  name: 'note-key-uses',
+const touch = {
+  name: 'touch-keys',
   text: `
 update api_keys set last_used_at = now()
 where id = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
 };
 
 /** Touches these keys (last used now), at most once a minute each; the caller bounds how many they are. */
-export async function noteKeyUses(db: Database, keyIds: readonly string[]): Promise<void> {
-  await db.run(noteUses, [keyIds]);
+export async function touchKeys(db: Database, keyIds: readonly string[]): Promise<void> {
+  await db.run(touch, [keyIds]);
 }

@@ -1,13 +1,13 @@
 import pLimit from 'p-limit';
 
 export type QueueLimits = {
-  /** Callers that may wait; one more is refused at once. */
+  /** Callers that may wait; one more is refused. */
   readonly maxWaiting: number;
   /** How long each of them waits. */
   readonly waitMs: number;
 };
 
-/** With the statement behind it the wait stays below the 30 s that clients usually have patience for. */
+/** With the statement behind it the wait stays below the 30 s that clients usually wait. */
 export const defaultQueueLimits: QueueLimits = { maxWaiting: 2_000, waitMs: 10_000 };
 
 /**

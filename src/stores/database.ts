@@ -7,7 +7,7 @@ import { createConnectionQueue, defaultQueueLimits, type QueueLimits } from './c
  */
 export type Statement = { readonly name: string; readonly text: string; readonly plannedAnew?: boolean };
 
-/** Runs one statement and answers its rows. Throws `DatabaseAway` when no answer can be had, `DatabaseBusy` among them. */
+/** Runs one statement and answers its rows. Throws `DatabaseUnavailable` when no answer can be had, `DatabaseBusy` among them. */
 type Run = <Row extends pg.QueryResultRow>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>;
 
 export type Database = {
@@ -42,8 +42,8 @@ export async function readRow<Row extends pg.QueryResultRow>(
 }
 
 /** The database cannot be reached, is starting, or is shutting down: try again later. */
-export class DatabaseAway extends Error {
-  override readonly name = 'DatabaseAway';
+export class DatabaseUnavailable extends Error {
+  override readonly name = 'DatabaseUnavailable';
   /** True when a statement was on its way, and so may have been committed; false when there was not even a connection. */
   readonly wasSent: boolean;
 
@@ -61,7 +61,7 @@ function reasonOf(cause: unknown): string {
 }
 
 /** Every connection was in use for as long as a caller may wait, or too many callers waited: nothing was sent. */
-export class DatabaseBusy extends DatabaseAway {
+export class DatabaseBusy extends DatabaseUnavailable {
   constructor() {
     super(false, new Error('every database connection is in use'));
   }
@@ -116,10 +116,10 @@ async function onConnection<T>(
   work: (connection: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   const connection = await pool.connect().catch((error: unknown) => {
-    throw isAway(error) ? new DatabaseAway(false, error, place) : error;
+    throw isUnavailable(error) ? new DatabaseUnavailable(false, error, place) : error;
   });
   let isBroken = false;
-  // A connection that breaks tells its statement, and then everybody: without a listener that would end the process.
+  // A connection that breaks rejects its statement and then emits an error, which would end the process without a listener.
   const onBroken = () => {
     isBroken = true;
   };
@@ -127,8 +127,8 @@ async function onConnection<T>(
   try {
     return await work(connection);
   } catch (error) {
-    isBroken ||= isAway(error);
-    throw isAway(error) ? new DatabaseAway(true, error, place) : error;
+    isBroken ||= isUnavailable(error);
+    throw isUnavailable(error) ? new DatabaseUnavailable(true, error, place) : error;
   } finally {
     connection.off('error', onBroken);
     connection.release(isBroken);
@@ -177,7 +177,7 @@ function parseTimestamp(text: string): number {
  * Classes 08 (connection), 53 (resources), 57 (operator intervention), 25006 (a standby, as during a failover) and errors below SQL;
  * a unique violation is none of these.
  */
-function isAway(error: unknown): boolean {
+function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   if (code === undefined) return /timeout|terminated|connection|not queryable/i.test(error.message);
@@ -196,6 +196,6 @@ export function isDeadlock(error: unknown): boolean {
 }
 
 /** True when the server ended the statement before its time, mostly for taking too long: nothing of it was committed. */
-export function wasCancelled({ cause }: DatabaseAway): boolean {
+export function wasCancelled({ cause }: DatabaseUnavailable): boolean {
   return cause instanceof pg.DatabaseError && cause.code === '57014';
 }

@@ -43,7 +43,7 @@ returning ${keyColumns}`,
 };
 
 /** A new key with its secret, which is shown this once. */
-export type MadeKey = { readonly kind: 'made'; readonly key: string; readonly shown: ApiKey };
+export type MadeKey = { readonly kind: 'made'; readonly key: string; readonly apiKey: ApiKey };
 export type TooManyKeys = { readonly kind: 'too_many_keys' };
 
 /** Undefined when there is no such account, or when it has `maxActive` keys. */
@@ -51,8 +51,8 @@ async function insert(db: Pick<Database, 'run'>, wanted: NewKey, maxActive?: num
   const { accountId, name, scopes, expiresAt, dialect = 'native' } = wanted;
   const key = newApiKey();
   const values = [uuidv7(), accountId, name, hashApiKey(key), apiKeyHint(key), scopes, expiresAt, dialect, maxActive];
-  const shown = await readRow<ApiKey>(db, insertKey, values);
-  return shown === undefined ? undefined : { kind: 'made', key, shown };
+  const apiKey = await readRow<ApiKey>(db, insertKey, values);
+  return apiKey === undefined ? undefined : { kind: 'made', key, apiKey };
 }
 
 /** Makes a key, however many the account has, and answers it for the only time; undefined when there is no such account. */
@@ -61,7 +61,7 @@ export async function createApiKey(
   wanted: NewKey,
 ): Promise<{ readonly keyId: string; readonly key: string } | undefined> {
   const made = await insert(db, wanted);
-  return made && { keyId: made.shown.keyId, key: made.key };
+  return made && { keyId: made.apiKey.keyId, key: made.key };
 }
 
 const selectKeys = {
@@ -170,7 +170,7 @@ export function createKeyAs(db: Database, actor: Actor, wanted: NewKey): Promise
     if ((await findAccount(transaction, accountId)) === undefined) return { answer: undefined };
     const answer = await createAccountKey(transaction, wanted);
     if (answer.kind !== 'made') return { answer };
-    const { keyId, name, scopes, dialect, expiresAt = null } = answer.shown;
+    const { keyId, name, scopes, dialect, expiresAt = null } = answer.apiKey;
     const details = { name, scopes, dialect, expiresAt };
     return { answer, done: { action: 'keys.create', accountId, keyId, details } };
   });

@@ -55,14 +55,14 @@ function idsOf<Id>(page: readonly { readonly id: Id }[]): readonly Id[] {
   return page.map(({ id }) => id);
 }
 
-/** Pages of new rows that one round reads at most: 40,000 entries a minute, beyond which it lags and catches up. */
+/** Pages of new rows that one run reads at most: 40,000 entries a minute, beyond which it lags and catches up. */
 const maxFreshPages = 20;
-/** Pages of old rows that one round reads of each kind: a million tasks are gone over within two hours. */
+/** Pages of old rows that one run reads of each kind: a million tasks are gone over within two hours. */
 const passPages = 5;
 
 /**
- * One round of the audit that never ends, with bounded work however large the database is: all that is new since the
- * last round, the next part of a pass over everything, and every violation found before, until it is put right.
+ * One run of the audit that never ends, with bounded work however large the database is: all that is new since the
+ * last run, the next part of a pass over everything, and every violation found before, until it is put right.
  * Remembers and answers what is wrong now. `onPage` is called between statements.
  */
 export async function auditNextPart(db: Database, onPage: () => void = () => {}): Promise<readonly LedgerViolation[]> {
@@ -123,7 +123,7 @@ from ledger_violations`,
 };
 
 // A row is settled once it is older than any statement may run: until then a neighbour with a lower id may still appear,
-// so the cursor stays behind it and the next round reads it again.
+// so the cursor stays behind it and the next run reads it again.
 const settledAfter = `interval '1 minute'`;
 
 const selectFreshEntries = {

@@ -61,11 +61,13 @@ export type ActionFilter = {
   readonly limit: number;
 };
 
+// Rows of the releases that called prices rates keep their text, and are read under today's names.
 const selectActions = {
   name: 'list-operator-actions',
   plannedAnew: true,
   text: `
-select id as "actionId", action, account_id as "accountId", task_id as "taskId", key_id as "keyId", details,
+select id as "actionId", replace(action, 'rates.', 'prices.') as action,
+  account_id as "accountId", task_id as "taskId", key_id as "keyId", details,
   created_at as "createdAt", case when operator_id is null then json_build_object('kind', 'command_line', 'name', actor)
     else json_build_object('kind', 'operator', 'operatorId', operator_id, 'name', actor, 'requestId', coalesce(request_id, ''))
     end as actor

@@ -41,7 +41,7 @@ export async function findOperator(db: Database, key: string): Promise<Operator 
 }
 
 /** An operator as others may see it. Times are Unix milliseconds. */
-export type ShownOperator = Operator & {
+export type ListedOperator = Operator & {
   readonly hint: string;
   readonly createdAt: number;
   readonly expiresAt: number | undefined;
@@ -59,8 +59,8 @@ order by revoked_at is null and (expires_at is null or expires_at > now()) desc,
 };
 
 /** Active operators first and then the newest, revoked ones included; at most 1,000. */
-export async function listOperators(db: Database): Promise<readonly ShownOperator[]> {
-  return readRows<ShownOperator>(db, selectOperators);
+export async function listOperators(db: Database): Promise<readonly ListedOperator[]> {
+  return readRows<ListedOperator>(db, selectOperators);
 }
 
 const revoke = {

@@ -11,16 +11,16 @@ import { type Done, recordAction } from './operator-actions.ts';
  */
 export const priceLeadMs = 5_000;
 
-/** Bounds of a price, as the table `rates` has them. */
+/** Bounds of a price, as the table `prices` has them. */
 export const maxCreditsPerSecond = 1_000_000;
 export const maxReasonLength = 500;
 
 export const priceStates = ['announced', 'in_force', 'past', 'withdrawn'] as const;
 export type PriceState = (typeof priceStates)[number];
 
-/** A price that an operator has set; the API and the table call it a rate. Times are Unix milliseconds. */
+/** A price that an operator has set. Times are Unix milliseconds. */
 export type SetPrice = {
-  readonly rateId: number;
+  readonly priceId: number;
   readonly model: string;
   /** Undefined for everybody. */
   readonly accountId: string | undefined;
@@ -33,7 +33,7 @@ export type SetPrice = {
   readonly state: PriceState;
 };
 
-const columns = 'rates.id, model, account_id, credits_per_second, effective_from, rates.created_at, who, reason';
+const columns = 'prices.id, model, account_id, credits_per_second, effective_from, prices.created_at, who, reason';
 
 type PriceRow = {
   id: number;
@@ -54,9 +54,9 @@ export type NewPrice = Pick<SetPrice, 'model' | 'accountId' | 'creditsPerSecond'
 
 // Whole milliseconds, so that those who read the instant and the statement that charges by it mean the same one.
 const insertPrice = {
-  name: 'set-rate',
+  name: 'set-price',
   text: `
-insert into rates (model, account_id, credits_per_second, effective_from, created_at, who, reason)
+insert into prices (model, account_id, credits_per_second, effective_from, created_at, who, reason)
 select $1, $2, $3, date_trunc('milliseconds', greatest(to_timestamp($4::float8 / 1000),
   clock_timestamp() + ($5::integer + 1) * interval '1 millisecond')), clock_timestamp(), $6, $7
 where ($4::float8 is null or to_timestamp($4::float8 / 1000) >= clock_timestamp())
@@ -84,9 +84,9 @@ export async function setPrice(db: Database, price: NewPrice): Promise<PriceSett
 }
 
 const withdraw = {
-  name: 'withdraw-rate',
+  name: 'withdraw-price',
   text: `
-update rates set withdrawn_at = clock_timestamp(), withdrawn_by = $2
+update prices set withdrawn_at = clock_timestamp(), withdrawn_by = $2
 where id = $1 and withdrawn_at is null and effective_from > clock_timestamp() + $3 * interval '1 millisecond'
 returning id`,
 };
@@ -99,10 +99,10 @@ export type PriceWithdrawal =
 /** Withdraws a price that has not begun. One that has, or will within `leadMs`, stays: another one may follow it. */
 export async function withdrawPrice(
   db: Database,
-  { rateId, who, leadMs = priceLeadMs }: { readonly rateId: number; readonly who: string; readonly leadMs?: number },
+  { priceId, who, leadMs = priceLeadMs }: { readonly priceId: number; readonly who: string; readonly leadMs?: number },
 ): Promise<PriceWithdrawal> {
-  const withdrawn = await db.run(withdraw, [rateId, who, leadMs]);
-  const [row] = await db.run<PriceRow & { state: PriceState }>(selectPrice, [rateId]);
+  const withdrawn = await db.run(withdraw, [priceId, who, leadMs]);
+  const [row] = await db.run<PriceRow & { state: PriceState }>(selectPrice, [priceId]);
   if (row === undefined) return { kind: 'price_not_found' };
   const price = priceFromRow(row);
   if (price.state !== 'withdrawn') return { kind: 'too_late', price };
@@ -115,27 +115,27 @@ export async function withdrawPrice(
  * without credits ends the price before.
  */
 export const inForce = (what: string, { model, account }: { readonly model: string; readonly account: string }) => `
-  (select ${what} from rates decided where decided.model = ${model} and decided.account_id ${account}
+  (select ${what} from prices decided where decided.model = ${model} and decided.account_id ${account}
     and decided.withdrawn_at is null and decided.effective_from <= now()
     order by decided.effective_from desc, decided.id desc limit 1)`;
 
 const state = `
 case when withdrawn_at is not null then 'withdrawn' when effective_from > now() then 'announced'
-  when rates.id = case when account_id is null then ${inForce('id', { model: 'rates.model', account: 'is null' })}
-    else ${inForce('id', { model: 'rates.model', account: '= rates.account_id' })} end then 'in_force' else 'past' end as state`;
+  when prices.id = case when account_id is null then ${inForce('id', { model: 'prices.model', account: 'is null' })}
+    else ${inForce('id', { model: 'prices.model', account: '= prices.account_id' })} end then 'in_force' else 'past' end as state`;
 
-const selectPrice = { name: 'find-rate', text: `select ${columns}, ${state} from rates where id = $1` };
+const selectPrice = { name: 'find-price', text: `select ${columns}, ${state} from prices where id = $1` };
 
 const selectPrices = {
-  name: 'list-rates',
+  name: 'list-prices',
   text: `
-select ${columns}, ${state} from rates
+select ${columns}, ${state} from prices
 where id < $1 and ($2::text is null or model = $2) order by id desc limit $3`,
 };
 const selectPricesOf = {
-  name: 'list-rates-of-account',
+  name: 'list-prices-of-account',
   text: `
-select ${columns}, ${state} from rates
+select ${columns}, ${state} from prices
 where account_id = $4 and id < $1 and ($2::text is null or model = $2) order by id desc limit $3`,
 };
 
@@ -163,7 +163,7 @@ export async function listPrices(
 
 function priceFromRow(row: PriceRow & { readonly state: PriceState }): SetPrice {
   return {
-    rateId: row.id,
+    priceId: row.id,
     model: row.model,
     accountId: row.account_id ?? undefined,
     creditsPerSecond: row.credits_per_second ?? undefined,
@@ -179,7 +179,7 @@ function priceFromRow(row: PriceRow & { readonly state: PriceState }): SetPrice 
 export function setPriceAs(db: Database, actor: Actor, wanted: Omit<NewPrice, 'who'>): Promise<PriceSetting> {
   return recordAction<PriceSetting>(db, actor, async (transaction) => {
     const answer = await setPrice(transaction, { ...wanted, who: whoIs(actor) });
-    return answer.kind === 'set' ? { answer, done: done('rates.set', answer.price, wanted.reason) } : { answer };
+    return answer.kind === 'set' ? { answer, done: done('prices.set', answer.price, wanted.reason) } : { answer };
   });
 }
 
@@ -187,18 +187,18 @@ export function setPriceAs(db: Database, actor: Actor, wanted: Omit<NewPrice, 'w
 export function withdrawPriceAs(
   db: Database,
   actor: Actor,
-  { rateId, reason }: { readonly rateId: number; readonly reason: string },
+  { priceId, reason }: { readonly priceId: number; readonly reason: string },
 ): Promise<PriceWithdrawal> {
   return recordAction<PriceWithdrawal>(db, actor, async (transaction) => {
-    const answer = await withdrawPrice(transaction, { rateId, who: whoIs(actor) });
+    const answer = await withdrawPrice(transaction, { priceId, who: whoIs(actor) });
     if (answer.kind !== 'withdrawn' || !answer.changed) return { answer };
-    return { answer, done: done('rates.withdraw', answer.price, reason) };
+    return { answer, done: done('prices.withdraw', answer.price, reason) };
   });
 }
 
-function done(action: 'rates.set' | 'rates.withdraw', price: SetPrice, reason: string): Done {
-  const { rateId, model, accountId, creditsPerSecond = null, effectiveFrom } = price;
-  const details = { rateId, model, creditsPerSecond, effectiveFrom, reason };
+function done(action: 'prices.set' | 'prices.withdraw', price: SetPrice, reason: string): Done {
+  const { priceId, model, accountId, creditsPerSecond = null, effectiveFrom } = price;
+  const details = { priceId, model, creditsPerSecond, effectiveFrom, reason };
   return { action, ...(accountId !== undefined && { accountId }), details };
 }
 
@@ -211,7 +211,7 @@ const maxAnnounced = 100;
 
 const fields = `account_id is not null as is_own, credits_per_second, effective_from, id`;
 const announced = (account: string) => `
-  (select ${fields} from rates where model = wanted.model and account_id ${account}
+  (select ${fields} from prices where model = wanted.model and account_id ${account}
     and withdrawn_at is null and effective_from > now() order by effective_from, id limit ${maxAnnounced})`;
 const ofWanted = (account: string) => `
   ${inForce(fields, { model: 'wanted.model', account })} union all ${announced(account)}`;

@@ -1,19 +1,19 @@
 import { LRUCache } from 'lru-cache';
-import { acceptTask, acceptTogether, lostRace, type NotTogether } from './accept-task.ts';
+import { acceptTask, acceptBatch, lostRace, type NotInBatch } from './accept-task.ts';
 import type { Acceptance, Accepted, NewTask } from './acceptance.ts';
 import { defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
-import { type Database, DatabaseAway, DatabaseBusy, wasCancelled } from './database.ts';
-import { gather } from './gather.ts';
+import { type Database, DatabaseUnavailable, DatabaseBusy, wasCancelled } from './database.ts';
+import { createBatcher } from './batch.ts';
 
 /** In one statement at most; a task brings some 90 KB at most, a prompt and ten addresses. */
-export const maxTogether = 32;
-/** An account that was found locked has a lane of its own for a while, in which its tasks wait; so many at most. */
-const ownLaneMs = 1_000;
-const maxOwnLanes = 1_000;
+export const maxBatchSize = 32;
+/** An account that was found locked has a queue of its own for a while, in which its tasks wait; so many at most. */
+const ownQueueMs = 1_000;
+const maxOwnQueues = 1_000;
 
 /**
  * Accepts tasks as `acceptTask` does. One statement is under way at a time, and what comes meanwhile is accepted by the
- * next one, at a fifth of what each would cost alone. It waits for no account: tasks of one that is locked wait in a lane
+ * next one, at a fifth of what each would cost alone. It waits for no account: tasks of one that is locked wait in a queue
  * of their own. What cannot be decided together is decided alone. Throws `DatabaseBusy` for a task that finds too many
  * others waiting, or is not sent in time.
  */
@@ -21,20 +21,20 @@ export function createTaskAcceptor(
   db: Database,
   { maxWaiting, waitMs }: QueueLimits = defaultQueueLimits,
 ): (task: NewTask) => Promise<Acceptance> {
-  const createLane = (options: { readonly waits: boolean }): Lane =>
-    gather((waiting) => acceptInTime(db, waiting, { ...options, waitMs }), { maxTogether, maxStatements: 1 });
-  const shared = createLane({ waits: false });
-  const own = new LRUCache<string, Lane>({ max: maxOwnLanes, ttl: ownLaneMs, ttlResolution: 0 });
-  const waitInOwnLane = (waiting: WaitingTask) => {
+  const createBatchQueue = (options: { readonly waits: boolean }): BatchQueue =>
+    createBatcher((waiting) => acceptInTime(db, waiting, { ...options, waitMs }), { maxBatchSize, maxStatements: 1 });
+  const shared = createBatchQueue({ waits: false });
+  const own = new LRUCache<string, BatchQueue>({ max: maxOwnQueues, ttl: ownQueueMs, ttlResolution: 0 });
+  const waitInOwnQueue = (waiting: WaitingTask) => {
     const { accountId } = waiting.task;
-    const lane = own.get(accountId) ?? createLane({ waits: true });
-    own.set(accountId, lane);
-    return lane(waiting);
+    const queue = own.get(accountId) ?? createBatchQueue({ waits: true });
+    own.set(accountId, queue);
+    return queue(waiting);
   };
   const accept = async (waiting: WaitingTask) => {
     const { task } = waiting;
     const first = await (own.get(task.accountId) ?? shared)(waiting);
-    const answer = first === 'locked' ? await waitInOwnLane(waiting) : first;
+    const answer = first === 'locked' ? await waitInOwnQueue(waiting) : first;
     return typeof answer === 'string' ? acceptTask(db, task) : answer;
   };
   let count = 0;
@@ -49,10 +49,10 @@ export function createTaskAcceptor(
   };
 }
 
-type Answer = Accepted | NotTogether;
+type Answer = Accepted | NotInBatch;
 /** `since` is when it came, by the clock of `performance`. */
 type WaitingTask = { readonly task: NewTask; readonly since: number };
-type Lane = (waiting: WaitingTask) => Promise<Answer>;
+type BatchQueue = (waiting: WaitingTask) => Promise<Answer>;
 
 async function acceptInTime(
   db: Database,
@@ -73,10 +73,10 @@ async function acceptAll(
   options: { readonly waits: boolean },
 ): Promise<readonly Answer[]> {
   try {
-    return await acceptTogether(db, tasks, options);
+    return await acceptBatch(db, tasks, options);
   } catch (error) {
     const isOwnFault = tasks.length === 1 && !lostRace(error);
-    if (isOwnFault || (error instanceof DatabaseAway && !wasCancelled(error))) throw error;
+    if (isOwnFault || (error instanceof DatabaseUnavailable && !wasCancelled(error))) throw error;
     return tasks.map(() => 'left_out');
   }
 }

@@ -42,7 +42,7 @@ function reconcileAction(queues: TaskQueues) {
     workflowId: reconcileScheduleId(queues),
     taskQueue: queues.main,
     args: [],
-    // The only workflow with a timeout, because a stuck round would prevent every later one; a lost round loses nothing. The
+    // The only workflow with a timeout, because a stuck run would prevent every later one; a lost run loses nothing. The
     // activities time out earlier (workflows/reconcile.ts).
     workflowRunTimeout: '8m',
     staticSummary: 'settle what a crash, an operator or time left undone',

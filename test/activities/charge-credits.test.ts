@@ -44,14 +44,14 @@ test('the charge of an accepted task is confirmed as often as it is asked for, a
   assert.equal((await findAccount(database.db, accountId))?.balance, 68);
 });
 
-test("an order is charged at the account's own rate, and keeps that charge whatever the rate is when the step is repeated", async () => {
+test("an order is charged at the account's own price, and keeps that charge whatever the price is when the step is repeated", async () => {
   const { db } = database;
-  const payer = await createAccount(db, { name: 'own rate', credits: 1_000 });
+  const payer = await createAccount(db, { name: 'own price', credits: 1_000 });
   const taskId = uuidv7();
-  const rate = { model: 'videogen-2.0-fast', accountId: payer };
-  await insertDecidedPrice(db, { ...rate, creditsPerSecond: 11, fromMs: 1_000 });
+  const price = { model: 'videogen-2.0-fast', accountId: payer };
+  await insertDecidedPrice(db, { ...price, creditsPerSecond: 11, fromMs: 1_000 });
   assert.equal((await charge(taskId, { accountId: payer, request: {} })).creditsCharged, 44);
-  await insertDecidedPrice(db, { ...rate, creditsPerSecond: 50, fromMs: 2_000 });
+  await insertDecidedPrice(db, { ...price, creditsPerSecond: 50, fromMs: 2_000 });
   assert.equal((await charge(taskId, { accountId: payer, request: {} })).creditsCharged, 44);
   assert.equal((await findAccount(db, payer))?.balance, 1_000 - 44);
 });

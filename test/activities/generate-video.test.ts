@@ -12,7 +12,7 @@ import { createFakeUpstream } from '../support/fake-upstream.ts';
 import { interruptedDeps } from '../support/interrupted-deps.ts';
 import { playTask } from '../support/play-task.ts';
 import { createTestAccount } from '../support/service.ts';
-import { listedRates, taskParam } from '../support/tasks.ts';
+import { listedPrices, taskParam } from '../support/tasks.ts';
 
 const deadlineMs = 60_000;
 
@@ -31,7 +31,7 @@ after(async () => {
 
 async function accepted(): Promise<string> {
   const taskId = uuidv7();
-  const terms = { listedRates, deadlineMs, providers: ['preview'] };
+  const terms = { listedPrices, deadlineMs, providers: ['preview'] };
   await acceptTask(database.db, { taskId, accountId, param: taskParam('generated'), ...terms });
   return taskId;
 }

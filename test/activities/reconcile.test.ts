@@ -198,7 +198,7 @@ test('the refund with its true reason comes before the end of the workflow, whic
   let seen: FailCode | undefined;
   const terminateTask = async (id: string) => {
     seen = await failCodeOf(id);
-    throw new Error('the engine is away');
+    throw new Error('the engine is unavailable');
   };
   await run(activities({ ...world, engine: { ...world.engine, terminateTask } }).settleTasks);
   assert.deepEqual([seen, await failCodeOf(taskId), calls], ['internal', 'internal', []]);
@@ -286,7 +286,7 @@ test('a running task is judged by the deadline it was accepted with, whatever th
   }
 });
 
-test('a round that dies anywhere is completed by the next one: one refund, one callback owed', async () => {
+test('a run that dies anywhere is completed by the next one: one refund, one callback owed', async () => {
   for (let call = 0, hasDied = true; hasDied; call += 1) {
     for (const when of ['before', 'after'] as const) {
       const taskId = await accepted(gone, 'http://receiver.test/');
@@ -307,14 +307,14 @@ test('a round that dies anywhere is completed by the next one: one refund, one c
   }
 });
 
-test('a round that dies anywhere while it settles a stuck task is completed: the true reason, one refund, its workflow ended', async () => {
+test('a run that dies anywhere while it settles a stuck task is completed: the true reason, one refund, its workflow ended', async () => {
   for (let call = 0, hasDied = true; hasDied; call += 1) {
     for (const when of ['before', 'after'] as const) {
       const taskId = await accepted(failing(12, 1), 'http://receiver.test/');
       const dying = interruptedDeps(deps(), { call, when });
       await run(activities(dying.deps).settleTasks).catch((error: unknown) => assert.ok(error instanceof Killed));
       hasDied = dying.calls.length > call;
-      // What the first round has ended is looked at as it then stands.
+      // What the first run has ended is looked at as it then stands.
       if (calls.includes(`terminate ${taskId}`)) looks.set(taskId, gone);
       await run(activities().settleTasks);
       assert.equal(await failCodeOf(taskId), 'internal');
@@ -362,7 +362,7 @@ test('the job of a task that ended before the answer to its create came is found
 });
 
 for (const dies of [false, true]) {
-  test(`a job that is made after its task was settled, by a worker that was frozen, is stopped${dies ? ' by the next round' : ''}`, async () => {
+  test(`a job that is made after its task was settled, by a worker that was frozen, is stopped${dies ? ' by the next run' : ''}`, async () => {
     const task = await findTask(database.db, await accepted());
     assert.ok(task);
     const { taskId } = task;
@@ -428,7 +428,7 @@ for (const end of ['success', 'fail', undefined] as const) {
   });
 }
 
-test('a job whose provider does not answer is asked about again in the next round', async () => {
+test('a job whose provider does not answer is asked about again in the next run', async () => {
   await failedWithJob();
   const world = deps();
   const deaf = { ...upstream.provider, result: () => Promise.reject(new Error('502')) };

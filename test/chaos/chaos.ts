@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scopes } from '../../src/domain/api-key.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
-import { callbackSecretsOf } from '../../src/roles/account-secrets.ts';
+import { callbackSecretsOf } from '../../src/main/account-secrets.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { createApiKey } from '../../src/stores/keys.ts';
 import { createDatabase, type Database } from '../../src/stores/database.ts';
@@ -11,7 +11,7 @@ import { connectTemporal } from '../../src/temporal/connect.ts';
 import { check } from './checks.ts';
 import type { Damage, Evidence } from './evidence.ts';
 import { injectFaults } from './faults.ts';
-import { gatherBookedJobs, gatherBooks, gatherTasks, gatherVideos } from './gather.ts';
+import { collectBookedJobs, collectBooks, collectTasks, collectVideos } from './collect.ts';
 import { type Client, type Load, runLoad } from './load.ts';
 import { createRandom } from './random.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -109,7 +109,7 @@ async function letItSettle({ options, ...scene }: Scene, load: Load): Promise<nu
 
 async function collect({ options, stack, db, people, receiver }: Scene, load: Load, damage: Damage): Promise<Evidence> {
   options.say('checking');
-  const tasks = await gatherTasks(db, people.accountIds);
+  const tasks = await collectTasks(db, people.accountIds);
   const [baseUrl] = baseUrlsOf(stack);
   const folder = join(options.folder, 'videos');
   return {
@@ -117,10 +117,10 @@ async function collect({ options, stack, db, people, receiver }: Scene, load: Lo
     setbacks: load.setbacks,
     tasks,
     callbacks: receiver.seen,
-    videos: await gatherVideos(tasks, { baseUrl, keys: people.keys, folder }),
-    ...(await gatherBooks(db, people.accountIds, openedWith)),
+    videos: await collectVideos(tasks, { baseUrl, keys: people.keys, folder }),
+    ...(await collectBooks(db, people.accountIds, openedWith)),
     jobs: stack.upstream.jobs,
-    bookedJobs: options.waitsForBooks ? await gatherBookedJobs(db) : undefined,
+    bookedJobs: options.waitsForBooks ? await collectBookedJobs(db) : undefined,
     damage,
     apisHurtAt: stack.apis.map(({ hurtAt }) => hurtAt),
   };

@@ -21,7 +21,7 @@ const failed: FinalTask = { ...done, state: 'fail', failCode: 'internal', credit
 const ok: CreateAnswer = { status: 200, msg: 'success', taskId: 'task-1', creditsCharged: 132, api: 0, atMs: 2_000 };
 const refused: CreateAnswer = { ...ok, status: 402, msg: 'too low', taskId: undefined, creditsCharged: undefined };
 const withdrawn: CreateAnswer = { ...refused, status: 503, msg: 'should it have been accepted, it is withdrawn' };
-const away: CreateAnswer = { ...refused, status: 503, msg: 'nothing was charged' };
+const unavailable: CreateAnswer = { ...refused, status: 503, msg: 'nothing was charged' };
 const silent: CreateAnswer = { ...refused, status: undefined, msg: '' };
 const wish: Wish = {
   nonce: 'wish-1-',
@@ -64,7 +64,7 @@ describe('the checks after chaos find nothing wrong with', () => {
     'a task that succeeded': evidenceOf(done),
     'a task that failed': evidenceOf(failed, { wishes: [{ ...wish, end: 'internal' }] }),
     'a refusal without a task': evidenceOf(undefined, answered(false, refused)),
-    'a 503 behind which there is nothing': evidenceOf(undefined, answered(false, away)),
+    'a 503 behind which there is nothing': evidenceOf(undefined, answered(false, unavailable)),
     'a 503 whose task was withdrawn': evidenceOf({ ...failed, failCode: 'cancelled' }, answered(false, withdrawn)),
     'no answer without a key, and a task': evidenceOf(done, answered(false, silent)),
     'no answer, and one task when repeated with the key': evidenceOf(done, answered(true, silent, withdrawn, ok)),
@@ -91,14 +91,14 @@ describe('the checks after chaos find', () => {
       evidenceOf(
         { ...failed, failCode: 'cancelled' },
         {
-          ...answered(false, away),
+          ...answered(false, unavailable),
           damage: { ...calm, stopped: new Set(['task-1']) },
         },
       ),
       /was refused, and is task/,
     ],
     'a charged task behind a 503': [evidenceOf(done, answered(false, withdrawn)), /answered 503, and is task/],
-    'a key that never got an answer': [evidenceOf(undefined, answered(true, silent, away)), /never answered/],
+    'a key that never got an answer': [evidenceOf(undefined, answered(true, silent, unavailable)), /never answered/],
     'a task that failed for no reason of its own': [evidenceOf(failed), /had to end in success, and did in internal/],
     'a task nobody asked for': [evidenceOf(done, { wishes: [] }), /never asked for/],
     'a task without an end': [evidenceOf({ ...done, state: 'generating', completedAt: null }), /still generating/],

@@ -3,7 +3,7 @@ import type { PaidJob } from './paid-upstream.ts';
 import { sha256Of, paidVideo } from './paid-video.ts';
 import { manners } from './upstream-manners.ts';
 
-/** A job may run on for so long after its task has ended: half a minute of grace, a round of `reconcile`, and a killed worker. */
+/** A job may run on for so long after its task has ended: half a minute of grace, a run of `reconcile`, and a killed worker. */
 const stopLimitMs = 120_000;
 /** What is told a moment before a fault may not have been heard. */
 const hearingMs = 5_000;

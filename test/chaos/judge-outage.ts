@@ -16,7 +16,7 @@ export function judgeOutages({ tasks, wishes, damage }: Seen): readonly string[]
   const wishOf = new Map(wishes.map((wish) => [wish.nonce, wish]));
   return damage.outages.flatMap((outage) => {
     const accepted = tasks.filter(({ createdAt }) => createdAt >= outage.fromMs && createdAt < outage.untilMs);
-    if (accepted.length === 0) return ['no task was accepted while Temporal was away'];
+    if (accepted.length === 0) return ['no task was accepted while Temporal was unavailable'];
     // Those that began before Temporal was back were started in the moment before it went.
     const late = accepted.filter((task) => (task.generationStartedAt ?? 0) >= outage.untilMs);
     const queueOf = ({ client, nonce }: FinalTask) => `account ${client}, API ${apiOf(wishOf.get(nonce))}`;

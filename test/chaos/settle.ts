@@ -27,7 +27,7 @@ export type SettleOptions = {
 
 /**
  * Leaves the system alone until every task is final, no callback is owed, no job runs upstream and, when it
- * `waitsForBooks`, none of a failed task is in doubt, for `limitMs` at most; what is open then is
+ * `waitsForBooks`, none of a failed task is uncertain, for `limitMs` at most; what is open then is
  * a violation that the checks will name.
  */
 export async function settle({ stack, db, temporal, limitMs, waitsForBooks }: SettleOptions): Promise<void> {

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../../src/config.ts';
 import { providerNames } from '../../src/domain/models.ts';
-import { freePort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/persisted-port.ts';
 import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
 import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
 import { startTemporal, type TemporalServer } from '../../src/embedded/temporal-server.ts';
-import { externalSettings, type Settings } from '../../src/roles/settings.ts';
+import { externalSettings, type Settings } from '../../src/main/settings.ts';
 import { migrateToLatest } from '../../src/stores/migrator.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { type KeptProcess, keepRunning } from './kept-process.ts';
+import { type SupervisedProcess, keepRunning } from './supervised-process.ts';
 import { paidProviderName } from './paid-provider.ts';
 import { type PaidUpstream, startPaidUpstream } from './paid-upstream.ts';
 
@@ -20,8 +20,8 @@ import { type PaidUpstream, startPaidUpstream } from './paid-upstream.ts';
 export type Stack = {
   readonly settings: Settings;
   readonly environment: NodeJS.ProcessEnv;
-  readonly apis: readonly (KeptProcess & { readonly baseUrl: string })[];
-  readonly workers: readonly KeptProcess[];
+  readonly apis: readonly (SupervisedProcess & { readonly baseUrl: string })[];
+  readonly workers: readonly SupervisedProcess[];
   readonly postgres: Postgres;
   readonly temporal: TemporalServer;
   /** Between the service and Temporal, to cut them off from each other; the breaker itself goes round it. */
@@ -51,8 +51,8 @@ const models = {
 };
 
 function modelOf(model: ModelName, deadlineSeconds: number, provider: string) {
-  const rates = [{ creditsPerSecond: creditsPerSecond[model] }];
-  return { model, title: model, rates, deadlineSeconds, providers: [provider] };
+  const prices = [{ creditsPerSecond: creditsPerSecond[model] }];
+  return { model, title: model, prices, deadlineSeconds, providers: [provider] };
 }
 
 export async function startStack(folder: string, size: StackSize, say: (message: string) => void): Promise<Stack> {

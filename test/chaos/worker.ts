@@ -5,19 +5,19 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { readConfig } from '../../src/config.ts';
 import { providerNames } from '../../src/domain/models.ts';
 import { createLog } from '../../src/log.ts';
-import { externalSettings } from '../../src/roles/settings.ts';
-import { fatalErrors, runUntilSignal } from '../../src/roles/run-until-signal.ts';
-import { startWorkerRole } from '../../src/roles/worker-role.ts';
+import { externalSettings } from '../../src/main/settings.ts';
+import { fatalErrors, runUntilSignal } from '../../src/main/run-until-signal.ts';
+import { startWorker } from '../../src/main/start-worker.ts';
 import { createPaidProvider, paidProviderName } from './paid-provider.ts';
 
-// The breaker's worker: src/worker.ts with one provider more, that of the breaker's fake paid upstream.
+// The breaker's worker: src/main/worker.ts with one provider more, that of the breaker's fake paid upstream.
 const baseUrl = process.env['CHAOS_UPSTREAM'] ?? '';
 const folder = await mkdtemp(join(process.env['CHAOS_FOLDER'] ?? tmpdir(), 'results-'));
 const settings = externalSettings(readConfig(process.env, [...providerNames, paidProviderName]));
 const log = createLog({ level: settings.logLevel });
 const fatal = fatalErrors();
-const role = await startWorkerRole(settings, log, fatal.reject, undefined, withPaidProvider);
-await runUntilSignal(role, fatal.promise, log);
+const part = await startWorker(settings, log, fatal.reject, undefined, withPaidProvider);
+await runUntilSignal(part, fatal.promise, log);
 
 function withPaidProvider(deps: ActivityDeps): ActivityDeps {
   const paid = createPaidProvider({ baseUrl, folder });

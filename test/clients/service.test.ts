@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { type Client, createClient, verifyCallback, VideogenError } from '../../clients/typescript/src/index.ts';
 import { probeVideo } from '../../src/media/probe-video.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
-import { callbackSecretsOf } from '../../src/roles/account-secrets.ts';
+import { callbackSecretsOf } from '../../src/main/account-secrets.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
 import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
@@ -93,7 +93,7 @@ describe('the client, against the whole service', () => {
     assert.equal(entries.filter((entry) => entry.taskId === taskId && entry.kind === 'charge').length, 1);
   });
 
-  test('a cancelled task is refunded; lists page; models tell the rates', async () => {
+  test('a cancelled task is refunded; lists page; models name the prices', async () => {
     const { taskId } = await client.createTask({ model, input: { prompt: '[[instant]] [[slow 30s]] c', duration: 4 } });
     const { cancelled, creditsRefunded } = await client.cancelTask(taskId);
     assert.deepEqual([cancelled, creditsRefunded], [true, 132]);

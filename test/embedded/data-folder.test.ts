@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { keptSecret, lockDataFolder } from '../../src/embedded/data-folder.ts';
+import { persistedSecret, lockDataFolder } from '../../src/embedded/data-folder.ts';
 import { awkwardFolder, runStarter } from '../support/embedded-processes.ts';
 
 test('a second process is refused with the pid of the first', async (t) => {
@@ -75,15 +75,18 @@ test('the secret is made once and never replaced, whatever is wrong with it', as
   const folder = await awkwardFolder();
   const path = join(folder, 'secret');
   await mkdir(folder, { recursive: true });
-  const secret = await keptSecret(folder);
+  const secret = await persistedSecret(folder);
   assert.match(secret, /^[\w-]{43}$/);
-  assert.equal(await keptSecret(folder), secret);
+  assert.equal(await persistedSecret(folder), secret);
   for (const damaged of ['', '\n', secret.slice(0, 31)]) {
     await writeFile(path, damaged);
-    await assert.rejects(keptSecret(folder), { name: 'SetupError', message: /^The secret in .* is damaged.* backup/ });
+    await assert.rejects(persistedSecret(folder), {
+      name: 'SetupError',
+      message: /^The secret in .* is damaged.* backup/,
+    });
     assert.equal(await readFile(path, 'utf8'), damaged);
   }
   await rm(path);
   await mkdir(path);
-  await assert.rejects(keptSecret(folder), { name: 'SetupError', message: /cannot be read \(EISDIR\)/ });
+  await assert.rejects(persistedSecret(folder), { name: 'SetupError', message: /cannot be read \(EISDIR\)/ });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Database, DatabaseAway } from '../../src/stores/database.ts';
+import { type Database, DatabaseUnavailable } from '../../src/stores/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { heldReadiness } from '../support/held-readiness.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
@@ -149,7 +149,7 @@ test('200 OPTIONS of an endpoint tells its methods', async () => {
 });
 
 test('200 healthz answers without a key and without the database', async () => {
-  fault = new DatabaseAway(true, new Error('away'));
+  fault = new DatabaseUnavailable(true, new Error('unreachable'));
   assert.deepEqual((await service.send('GET', '/healthz')).json, { code: 200, msg: 'success', data: {} });
   assert.ok(fault !== undefined, 'the database was not asked');
   fault = undefined;
@@ -157,7 +157,7 @@ test('200 healthz answers without a key and without the database', async () => {
 
 test('200 readyz when the database answers, 503 with the reason when it does not or the process is about to stop', async () => {
   assert.deepEqual((await service.send('GET', '/readyz')).json.data, {});
-  fault = new DatabaseAway(true, new Error('away'));
+  fault = new DatabaseUnavailable(true, new Error('unreachable'));
   assertRefused(await service.send('GET', '/readyz'), 503, /database is unavailable/);
   assert.equal(fault, undefined, 'the database was asked');
   isLeaving = true;
@@ -211,8 +211,8 @@ test('500 the failing row that PostgreSQL quotes does not reach the log', async 
   assert.doesNotMatch(JSON.stringify(line), /my prompt/);
 });
 
-test('503 when the database is away before anything was charged, the answer says so and when to come back', async () => {
-  fault = new DatabaseAway(true, new Error('ECONNREFUSED'));
+test('503 when the database is unavailable before anything was charged, the answer says so and when to come back', async () => {
+  fault = new DatabaseUnavailable(true, new Error('ECONNREFUSED'));
   const answer = await service.create(account.key, plainRequest);
   assertRefused(answer, 503, /nothing was charged/);
   assert.match(String(answer.headers['retry-after']), /^\d+$/);

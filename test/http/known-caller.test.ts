@@ -3,12 +3,12 @@ import { after, before, beforeEach, test } from 'node:test';
 import { createBadKeys, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { findAccount } from '../../src/stores/accounts.ts';
 import { createApiKey, revokeApiKey } from '../../src/stores/keys.ts';
-import { type Database, DatabaseAway } from '../../src/stores/database.ts';
+import { type Database, DatabaseUnavailable } from '../../src/stores/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 
-// createTask presumes a caller whose key was good a moment ago; whatever has become of the key since must count all the same.
+// createTask takes a caller from the cache; a key that was revoked or changed since must count nevertheless.
 
 const price = 165;
 
@@ -50,7 +50,7 @@ function observed(db: Database): Database {
       const { meanwhile } = loss;
       loss = undefined;
       await meanwhile();
-      throw new DatabaseAway(true, new Error('the connection broke'));
+      throw new DatabaseUnavailable(true, new Error('the connection broke'));
     },
   };
 }
@@ -123,7 +123,7 @@ for (const [name, end] of [
       assert.equal(refused.headers['www-authenticate'], 'Bearer');
       statements = [];
       assertRefused(await service.create(key, body, { ...headers, ...ip }), 401, /^a valid API key/);
-      assert.deepEqual(statements, ['find-callers-with-tasks'], 'it is not presumed any more');
+      assert.deepEqual(statements, ['find-callers-with-tasks'], 'it is not taken from the cache any more');
       assertRefused(await service.create(key, body, { ...headers, ...ip }), 429, /too many bad API keys/);
       assert.equal(await tasksPaidBy(accountId), paid);
     });
@@ -152,21 +152,21 @@ test('403 a suspended account does not hear an earlier answer again either, by w
   const repeat = { 'idempotency-key': 'before' };
   assert.equal((await service.create(key, plainRequest, repeat)).status, 200);
   await suspend(accountId, true);
-  // Presumed each time, and looked up when it is refused.
+  // Taken from the cache each time, and looked up when it is refused.
   for (const _ of [1, 2]) assertRefused(await service.create(key, plainRequest, repeat), 403, /suspended/);
   await suspend(accountId, false);
   const replayed = await service.create(key, plainRequest, repeat);
   assert.equal(replayed.headers['idempotency-replayed'], 'true');
 });
 
-test('403 a key without the scope is never presumed to have it', async () => {
+test('403 a cached key without the scope is refused', async () => {
   const { accountId } = await service.newAccount(10 * price);
   const created = await createApiKey(database.db, { accountId, name: 'a', scopes: ['tasks:read'] });
   assert.ok(created);
   for (const body of [plainRequest, '{']) assertRefused(await service.create(created.key, body), 403, /tasks:write/);
 });
 
-test('422 a presumed caller whose key is good is refused as anybody is, and presumed again', async () => {
+test('422 a cached caller whose key is good is refused as any other, and cached again', async () => {
   const { key } = await knownCaller();
   assert.equal((await service.create(key, {})).status, 422);
   assert.deepEqual(statements, ['find-callers-with-tasks']);
@@ -183,16 +183,16 @@ test('200 a task that was accepted before its key was revoked is accepted, thoug
   assert.equal(await tasksPaidBy(accountId), 2);
 });
 
-test('503 what is not known is said so, also to a caller who was presumed and cannot be looked up now', async () => {
+test('503 what is not known is said so, also to a cached caller who cannot be looked up now', async () => {
   const { key } = await knownCaller();
-  const away = new DatabaseAway(true, new Error('away'));
+  const outage = new DatabaseUnavailable(true, new Error('unreachable'));
   const broken = await startHttpService({ database, db: { ...database.db, run: (one, values) => run(one, values) } });
-  let isAway = false;
+  let isUnavailable = false;
   const run: Database['run'] = (statement, values) =>
-    isAway ? Promise.reject(away) : database.db.run(statement, values);
+    isUnavailable ? Promise.reject(outage) : database.db.run(statement, values);
   try {
     assert.equal((await broken.create(key, plainRequest)).status, 200);
-    isAway = true;
+    isUnavailable = true;
     assertRefused(await broken.create(key, plainRequest, { 'idempotency-key': 'k' }), 503, /not known whether/);
     assertRefused(await broken.create(key, {}), 503, /nothing was charged/);
   } finally {

@@ -136,7 +136,7 @@ async function newKeyId(): Promise<string> {
 
 const { model } = plainRequest;
 
-async function newRateId(): Promise<number> {
+async function newPriceId(): Promise<number> {
   const fromMs = Date.now() + 3_600_000;
   const setting = await setPrice(service.database.db, {
     model,
@@ -147,7 +147,7 @@ async function newRateId(): Promise<number> {
     reason,
   });
   assert.ok(setting.kind === 'set');
-  return setting.price.rateId;
+  return setting.price.priceId;
 }
 
 /** One for each operation that changes something; an operation without its own fails the test below. */
@@ -181,14 +181,14 @@ const examples: Readonly<Record<string, Example>> = {
     does: async () => ({ accountId: await newAccountId(), amount: -5, reason }),
     refused: { accountId: nobody, amount: -5, reason },
   },
-  adminSetRate: {
+  adminSetPrice: {
     does: async () => ({ model, creditsPerSecond: 30, accountId: await newAccountId(), reason }),
     refused: { model, creditsPerSecond: 30, accountId: nobody, reason },
     changesAgain: true,
   },
-  adminWithdrawRate: {
-    does: async () => ({ rateId: await newRateId(), reason }),
-    refused: { rateId: 999_999_999, reason },
+  adminWithdrawPrice: {
+    does: async () => ({ priceId: await newPriceId(), reason }),
+    refused: { priceId: 999_999_999, reason },
   },
   adminCreateKey: {
     does: async () => ({ accountId: await newAccountId(), name: 'new' }),
@@ -274,7 +274,7 @@ async function everything(): Promise<string> {
     'tasks',
     'callback_deliveries',
     'operator_actions',
-    'rates',
+    'prices',
   ];
   const row = `(to_jsonb(t) - 'last_used_at')::text`;
   const digests = tables.map((table) => `(select md5(string_agg(${row}, ',' order by ${row})) from ${table} t)`);

@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Answer, assertRefused, type SendOptions } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import type { Scope } from '../../src/domain/api-key.ts';
-import { type Database, DatabaseAway, DatabaseBusy } from '../../src/stores/database.ts';
+import { type Database, DatabaseUnavailable, DatabaseBusy } from '../../src/stores/database.ts';
 import { createApiKey } from '../../src/stores/keys.ts';
 import { createOperator } from '../../src/stores/operators.ts';
 
@@ -112,7 +112,7 @@ const ways: readonly Way[] = [
     'database_unavailable',
     503,
     /nothing was charged/,
-    (one) => plant(new DatabaseAway(false, new Error('planted')), one),
+    (one) => plant(new DatabaseUnavailable(false, new Error('planted')), one),
   ],
   ['database_busy', 503, /wait for the database; nothing was charged/, (one) => plant(new DatabaseBusy(), one)],
   ['internal', 500, /on our side/, (one) => plant(new Error('planted'), one)],

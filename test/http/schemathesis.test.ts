@@ -64,12 +64,12 @@ test('so are the requests of operators, about things that are there and things t
   });
 });
 
-/** What only the command line does; and a rate is withdrawn before it counts, an instant that chance seldom hits. */
+/** What only the command line does; and a price is withdrawn before it is in force, an instant that chance seldom hits. */
 const outOfReach: readonly string[] = [
   'operators.create',
   'operators.revoke',
   'callback_secret.rotate',
-  'rates.withdraw',
+  'prices.withdraw',
 ];
 
 async function withService(work: (service: TestService) => Promise<void>): Promise<void> {

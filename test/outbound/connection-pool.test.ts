@@ -15,8 +15,8 @@ const options = { headers: {}, body: '{}', timeoutMs: 60_000, maxResponseBytes: 
 function newClient(more: Partial<GuardedClientOptions> = {}) {
   const allow = parseAllowList('127.0.0.1, 127.0.0.2');
   // Longer than a test may take, so that nothing is closed merely for having idled.
-  const kept = { maxIdleMs: 120_000 };
-  return createGuardedClient({ allow, kept, lookup: () => Promise.resolve(['127.0.0.1']), ...more });
+  const poolLimits = { maxIdleMs: 120_000 };
+  return createGuardedClient({ allow, poolLimits, lookup: () => Promise.resolve(['127.0.0.1']), ...more });
 }
 
 type Receiver = { readonly port: number; readonly connections: Set<Socket>; seen: number };
@@ -274,9 +274,9 @@ test('a silent receiver on a kept connection ends with the time of its own post'
 test('connections are kept for a moment, and up to a number', async () => {
   await withReceiver(noContent, async (receiver) => {
     const url = `http://a.example:${receiver.port}/`;
-    const posting = async (kept: Partial<PoolLimits>, use: (post: Post) => Promise<void>) => {
+    const posting = async (poolLimits: Partial<PoolLimits>, use: (post: Post) => Promise<void>) => {
       receiver.seen = 0;
-      const client = newClient({ kept });
+      const client = newClient({ poolLimits });
       await use(() => client.post(url, { ...options, poolKey: 'alice' }));
       await client.close();
       await until(() => receiver.connections.size === 0);

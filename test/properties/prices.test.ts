@@ -12,7 +12,7 @@ import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listPrices, priceLeadMs, readPriceSchedules, setPrice, withdrawPrice } from '../../src/stores/prices.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type DecidedLongAgo, insertDecidedPrice } from '../support/decided-price.ts';
-import { listedRates, taskParam } from '../support/tasks.ts';
+import { listedPrices, taskParam } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const seed = Number(process.env['PROPERTY_SEED'] ?? 20_261_121);
@@ -30,57 +30,57 @@ after(async () => {
 const noLimit = { name: 'free-test-account', text: 'update accounts set max_unfinished_tasks = 1000000 where id = $1' };
 
 async function newAccount(credits = 1_000_000_000): Promise<string> {
-  const accountId = await createAccount(database.db, { name: 'rates', credits });
+  const accountId = await createAccount(database.db, { name: 'prices', credits });
   await database.db.run(noLimit, [accountId]);
   return accountId;
 }
 
 type Order = { accountId: string; model: string; duration?: number; listed?: PriceSchedule['listed'] };
 
-function accept({ accountId, model, duration = 4, listed = listedRates }: Order): Promise<Acceptance> {
+function accept({ accountId, model, duration = 4, listed = listedPrices }: Order): Promise<Acceptance> {
   const param = { ...taskParam('priced', { duration }), model };
-  return acceptTask(database.db, { taskId: uuidv7(), accountId, param, listedRates: listed });
+  return acceptTask(database.db, { taskId: uuidv7(), accountId, param, listedPrices: listed });
 }
 
 /** Hours, so that nothing that is in the future is reached while the test runs. */
 const hourMs = 60 * 60_000;
 const inMs = fc.integer({ min: -4, max: 3 }).map((hours) => hours * hourMs);
-const price = fc.integer({ min: 1, max: 1_000_000 });
+const anyPrice = fc.integer({ min: 1, max: 1_000_000 });
 const decided = fc.array(
   fc.record({
     whose: fc.constantFrom('own' as const, 'general' as const, 'other account' as const, 'other model' as const),
-    creditsPerSecond: fc.option(price, { nil: undefined, freq: 3 }),
+    creditsPerSecond: fc.option(anyPrice, { nil: undefined, freq: 3 }),
     inMs,
     isWithdrawn: fc.boolean(),
   }),
   { maxLength: 12 },
 );
-const listed = fc.array(fc.record({ creditsPerSecond: price, inMs }), { maxLength: 3 });
+const listed = fc.array(fc.record({ creditsPerSecond: anyPrice, inMs }), { maxLength: 3 });
 
 test('what is charged, asked for and shown is what the rule says on paper, for any prices that were set', async () => {
   const [accountId, otherId, poorId] = [await newAccount(), await newAccount(), await newAccount(1)];
   await fc.assert(
-    fc.asyncProperty(decided, listed, fc.integer({ min: 4, max: 15 }), async (rates, more, duration) => {
+    fc.asyncProperty(decided, listed, fc.integer({ min: 4, max: 15 }), async (prices, more, duration) => {
       const model = `model-${uuidv7()}`;
       const nowMs = Date.now();
       const inCatalogue = [{ creditsPerSecond: 7, fromMs: 0 }].concat(
-        more.map(({ creditsPerSecond, inMs: away }) => ({ creditsPerSecond, fromMs: nowMs + away - 1 })),
+        more.map(({ creditsPerSecond, inMs: offsetMs }) => ({ creditsPerSecond, fromMs: nowMs + offsetMs - 1 })),
       );
-      const unique = [...new Map(inCatalogue.map((rate) => [rate.fromMs, rate])).values()];
+      const unique = [...new Map(inCatalogue.map((price) => [price.fromMs, price])).values()];
       const paper = { own: [] as DecidedLongAgo[], general: [] as DecidedLongAgo[] };
-      for (const { whose, inMs: away, ...rate } of rates) {
+      for (const { whose, inMs: offsetMs, ...price } of prices) {
         const isGeneral = whose === 'general' || whose === 'other model';
         const owner = isGeneral ? undefined : whose === 'own' ? accountId : otherId;
         const row = {
-          ...rate,
-          fromMs: nowMs + away,
+          ...price,
+          fromMs: nowMs + offsetMs,
           model: whose === 'other model' ? 'another' : model,
           accountId: owner,
         };
         await insertDecidedPrice(database.db, row);
-        // A poor account has the same rates, to see what it is asked for.
+        // A poor account has the same prices, to see what it is asked for.
         if (whose === 'own') await insertDecidedPrice(database.db, { ...row, accountId: poorId });
-        if (!rate.isWithdrawn && (whose === 'own' || whose === 'general')) paper[whose].push(row);
+        if (!price.isWithdrawn && (whose === 'own' || whose === 'general')) paper[whose].push(row);
       }
       const onPaper = (row: DecidedLongAgo) => ({ creditsPerSecond: row.creditsPerSecond, fromMs: row.fromMs });
       const schedule = {
@@ -98,8 +98,8 @@ test('what is charged, asked for and shown is what the rule says on paper, for a
       const { atMs, priced } = await readPriceSchedules(database.db, accountId, catalogue);
       const [shown] = priced;
       assert.ok(shown);
-      for (const away of [0.5, 1.5, 2.5, 3.5].map((hours) => hours * hourMs)) {
-        assert.equal(priceAt(shown.schedule, atMs + away), priceAt(schedule, nowMs + away));
+      for (const offsetMs of [0.5, 1.5, 2.5, 3.5].map((hours) => hours * hourMs)) {
+        assert.equal(priceAt(shown.schedule, atMs + offsetMs), priceAt(schedule, nowMs + offsetMs));
       }
       assert.equal(priceAt(shown.schedule, atMs), expected);
     }),
@@ -110,7 +110,7 @@ test('what is charged, asked for and shown is what the rule says on paper, for a
 test('a model without any price in force is never charged for', async () => {
   const future = [{ creditsPerSecond: 33, fromMs: Date.now() + hourMs }];
   const accountId = await newAccount();
-  await assert.rejects(accept({ accountId, model: 'priceless', listed: future }), /no rate of priceless is in force/);
+  await assert.rejects(accept({ accountId, model: 'priceless', listed: future }), /no price of priceless is in force/);
 });
 
 test('a create that began before a change and had to wait past it pays the old price, as its createdAt says', async () => {
@@ -175,8 +175,8 @@ test('while operators set and withdraw prices and clients create tasks, every ch
     decide(45, undefined, startMs + 7_200),
     decide(99, undefined, startMs + 7_800),
   ]);
-  const doomed = decisions.map((decision) => (decision.kind === 'set' ? decision.price.rateId : 0)).at(-1) ?? 0;
-  const withdrawn = await withdrawPrice(operators, { rateId: doomed, who: 'test', leadMs });
+  const doomed = decisions.map((decision) => (decision.kind === 'set' ? decision.price.priceId : 0)).at(-1) ?? 0;
+  const withdrawn = await withdrawPrice(operators, { priceId: doomed, who: 'test', leadMs });
   assert.equal(withdrawn.kind, 'withdrawn');
   await operators.close();
   const untilMs = startMs + 9_000;
@@ -184,16 +184,16 @@ test('while operators set and withdraw prices and clients create tasks, every ch
   creating.abort();
   await Promise.all(creators);
 
-  const rates = await listPrices(database.db, { model, limit: 100 });
-  const counting = rates.filter(({ state }) => state !== 'withdrawn').toReversed();
+  const prices = await listPrices(database.db, { model, limit: 100 });
+  const counting = prices.filter(({ state }) => state !== 'withdrawn').toReversed();
   const decidedFor = (owner: string | undefined) =>
     counting
-      .filter((rate) => rate.accountId === owner)
+      .filter((price) => price.accountId === owner)
       .map(({ creditsPerSecond, effectiveFrom }) => ({ creditsPerSecond, fromMs: effectiveFrom }));
   const seen = new Set<string>();
   const tasks = await database.db.run<CreatedRow>(selectCreated, [model]);
   for (const { account_id: accountId, credits_charged: charged, created_at: createdAt } of tasks) {
-    const schedule = { own: decidedFor(accountId), general: decidedFor(undefined), listed: listedRates };
+    const schedule = { own: decidedFor(accountId), general: decidedFor(undefined), listed: listedPrices };
     assert.equal(charged, 4 * priceAt(schedule, createdAt));
     seen.add(`${accounts.indexOf(accountId)} ${charged / 4}`);
   }

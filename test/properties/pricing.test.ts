@@ -10,12 +10,12 @@ const seed = 20_261_121;
 const models = modelCatalogue(defaultModels);
 const parse = createTaskRequestParser({ models, refuseImageUrl: () => undefined, refuseCallbackUrl: () => undefined });
 
-/** Instants are few, so that rates often begin at the same one, or at the very one that is asked about. */
+/** Instants are few, so that prices often begin at the same one, or at the very one that is asked about. */
 const instant = fc.nat({ max: 40 });
 const creditsPerSecond = fc.integer({ min: 1, max: 100_000 });
 const listed = fc
   .uniqueArray(fc.record({ creditsPerSecond, fromMs: instant }), { maxLength: 4, selector: ({ fromMs }) => fromMs })
-  .map((rates) => [{ creditsPerSecond: 33, fromMs: -1 }, ...rates]);
+  .map((prices) => [{ creditsPerSecond: 33, fromMs: -1 }, ...prices]);
 const decided = fc.array(
   fc.record({ creditsPerSecond: fc.option(creditsPerSecond, { nil: undefined }), fromMs: instant }),
   { maxLength: 5 },
@@ -23,9 +23,9 @@ const decided = fc.array(
 const schedule: fc.Arbitrary<PriceSchedule> = fc.record({ own: decided, general: decided, listed });
 
 /** The rule as it would be followed by hand: go through all that was decided in order of time, and remember the last word. */
-function lastWord(rates: PriceSchedule['own'], atMs: number): number | undefined {
+function lastWord(prices: PriceSchedule['own'], atMs: number): number | undefined {
   let word: PriceSchedule['own'][number] | undefined;
-  for (const rate of rates) if (rate.fromMs <= atMs && rate.fromMs >= (word?.fromMs ?? -1)) word = rate;
+  for (const price of prices) if (price.fromMs <= atMs && price.fromMs >= (word?.fromMs ?? -1)) word = price;
   return word?.creditsPerSecond;
 }
 
@@ -48,7 +48,7 @@ test('what is announced tells the price of every later instant, and announces no
         const told = coming.filter(({ fromMs }) => fromMs <= atMs).at(-1)?.creditsPerSecond ?? priceAt(all, nowMs);
         assert.equal(told, priceAt(all, atMs));
       }
-      const told = [priceAt(all, nowMs), ...coming.map((rate) => rate.creditsPerSecond)];
+      const told = [priceAt(all, nowMs), ...coming.map((price) => price.creditsPerSecond)];
       assert.ok(told.every((price, index) => price !== told[index + 1]));
     }),
     { seed, numRuns: 3_000 },

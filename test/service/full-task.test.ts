@@ -7,7 +7,7 @@ import sharp from 'sharp';
 import { Webhook } from 'standardwebhooks';
 import { probeVideo } from '../../src/media/probe-video.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
-import { callbackSecretsOf } from '../../src/roles/account-secrets.ts';
+import { callbackSecretsOf } from '../../src/main/account-secrets.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { readBooks } from '../../src/stores/credits.ts';
 import { type Answer, type Api, createTask, recordInfo } from '../support/api.ts';

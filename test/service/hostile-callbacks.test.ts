@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
-import { freePort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/persisted-port.ts';
 import { createLog } from '../../src/log.ts';
-import { startWorkerRole } from '../../src/roles/worker-role.ts';
+import { startWorker } from '../../src/main/start-worker.ts';
 import { findDelivery, listDeliveryAttempts } from '../../src/stores/deliveries.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
 import type { Engine } from '../../src/domain/ports.ts';
@@ -175,7 +175,7 @@ describe('callbacks to slow and hostile receivers', { concurrency: true }, () =>
 
 test('gigabytes from many receivers leave no memory behind, and a hanging one does not block shutdown', async () => {
   const environment = await createTestEnvironment();
-  const worker = await startWorkerRole(environment.settings, createLog({ level: 'silent' }), (error) => {
+  const worker = await startWorker(environment.settings, createLog({ level: 'silent' }), (error) => {
     throw error;
   });
   let closed: Promise<void> | undefined;

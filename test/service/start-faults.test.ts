@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/persisted-port.ts';
 import { processesOf } from '../support/processes.ts';
 
 // Faults of a machine, as the person at the terminal meets them: one sentence and no stack, exit code 1, nothing left running.
@@ -77,7 +77,7 @@ async function failedStart(t: TestContext, name: 'cli' | 'worker', extra: NodeJS
     RESULT_STORE: join(data, 'results'),
     PORT: String(await freePort()),
   };
-  const program = fileURLToPath(new URL(`../../src/${name}.js`, import.meta.url));
+  const program = fileURLToPath(new URL(`../../src/${name === 'cli' ? 'cli' : 'main'}/${name}.js`, import.meta.url));
   const child = spawn(process.execPath, [program, ...(name === 'cli' ? ['start'] : [])], {
     env: { ...rest, ...base, ...extra },
     stdio: ['ignore', 'pipe', 'pipe'],

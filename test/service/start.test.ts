@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { freePort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/persisted-port.ts';
 import { type Api, createTask, recordInfo } from '../support/api.ts';
 import { processesOf } from '../support/processes.ts';
 import { endOf, endPrograms } from '../support/programs.ts';
@@ -129,7 +129,7 @@ describe('videogen start, with servers of its own', () => {
     const nobody = '01900000-0000-7000-8000-000000000000';
     const { code, stdout, stderr } = await videogen(env, 'credits', 'grant', nobody, '5', '--reason', 'x', '--json');
     assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, /There is no account/);
+    assert.match(stderr, /no such account/);
   });
 
   test('after kill -9 of all its processes the next start goes on with every task, and shows no key again', async () => {

@@ -17,7 +17,7 @@ test('a task whose worker is killed in the middle of generation is finished by t
   const environment = await createTestEnvironment();
   const { db } = environment.database;
   const temporal = connectTemporal(environment.settings.temporal);
-  const startWorker = () => startProgram('../../src/worker.js', [], { env: environment.environment });
+  const startWorker = () => startProgram('../../src/main/worker.js', [], { env: environment.environment });
   try {
     const { accountId } = await createTestAccount(environment.database);
     const taskId = await acceptTestTask(db, accountId, taskParam('[[instant]] [[slow 6s]] killed'));

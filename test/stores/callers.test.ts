@@ -79,17 +79,18 @@ test('a key that is revoked, and a database that comes back, count from the next
   const { accountId } = await createTestAccount(database, 10_000);
   const made = await createApiKey(database.db, { accountId, name: 'a', scopes: ['tasks:read'] });
   assert.ok(made);
-  let isAway = true;
+  let isUnavailable = true;
   const find = createCallerFinder({
     ...database.db,
-    run: (statement, values) => (isAway ? Promise.reject(new Error('away')) : database.db.run(statement, values)),
+    run: (statement, values) =>
+      isUnavailable ? Promise.reject(new Error('unreachable')) : database.db.run(statement, values),
   });
   const outcomes = await Promise.allSettled([find(made.key), find(made.key)]);
   assert.deepEqual(
     outcomes.map(({ status }) => status),
     ['rejected', 'rejected'],
   );
-  isAway = false;
+  isUnavailable = false;
   assert.ok(await find(made.key));
   await revokeApiKey(database.db, made.keyId);
   assert.equal(await find(made.key), undefined);

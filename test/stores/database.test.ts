@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { createDatabase, type Database, DatabaseAway } from '../../src/stores/database.ts';
+import { createDatabase, type Database, DatabaseUnavailable } from '../../src/stores/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -55,7 +55,7 @@ describe('a database', () => {
     };
     await waitFor('the statement to run', async () => (await server.db.run(watch))[0]);
     cut();
-    await assert.rejects(running, (error) => error instanceof DatabaseAway && error.wasSent);
+    await assert.rejects(running, (error) => error instanceof DatabaseUnavailable && error.wasSent);
     assert.deepEqual(await db.run(one), [{ one: 1 }]);
   });
 
@@ -81,7 +81,7 @@ describe('a database', () => {
 
   test('no connection at all means that nothing was sent', async () => {
     const nowhere = createDatabase({ url: 'postgres://videogen@127.0.0.1:1/none' });
-    await assert.rejects(nowhere.run(one), (error) => error instanceof DatabaseAway && !error.wasSent);
+    await assert.rejects(nowhere.run(one), (error) => error instanceof DatabaseUnavailable && !error.wasSent);
     await nowhere.close();
   });
 
@@ -113,6 +113,6 @@ test('a database that cannot be reached is named with the reason, and without it
   await new Promise((resolve) => closed.close(resolve));
   const db = createDatabase({ url: `postgres://us:secret@127.0.0.1:${port}/films` });
   const message = `database unavailable at 127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`;
-  await assert.rejects(db.run(one), { name: 'DatabaseAway', message });
+  await assert.rejects(db.run(one), { name: 'DatabaseUnavailable', message });
   await db.close();
 });

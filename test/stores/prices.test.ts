@@ -21,7 +21,7 @@ async function announced(): Promise<number> {
   const wanted = { model, accountId: undefined, creditsPerSecond: 30, fromMs, who: 'test', reason: 'test' };
   const setting = await setPrice(database.db, wanted);
   assert.ok(setting.kind === 'set');
-  return setting.price.rateId;
+  return setting.price.priceId;
 }
 
 test('a price is never deleted and never changed, by any statement; only one that has not begun is withdrawn', async () => {
@@ -29,36 +29,36 @@ test('a price is never deleted and never changed, by any statement; only one tha
   const [inForce] = await listPrices(database.db, { limit: 1 });
   assert.ok(inForce);
   const mark = `withdrawn_by = 'x', withdrawn_at = effective_from - interval '1 ms'`;
-  await assert.rejects(run(`update rates set ${mark} where id = ${inForce.rateId}`), /can not be changed any more/);
-  const rateId = await announced();
+  await assert.rejects(run(`update prices set ${mark} where id = ${inForce.priceId}`), /can not be changed any more/);
+  const priceId = await announced();
   await assert.rejects(
-    run(`update rates set credits_per_second = 1 where id = ${rateId}`),
+    run(`update prices set credits_per_second = 1 where id = ${priceId}`),
     /can not be changed any more/,
   );
   await assert.rejects(
-    run(`update rates set effective_from = now() where id = ${rateId}`),
+    run(`update prices set effective_from = now() where id = ${priceId}`),
     /can not be changed any more/,
   );
-  assert.equal((await withdrawPrice(database.db, { rateId, who: 'test' })).kind, 'withdrawn');
-  const undo = `update rates set withdrawn_at = null, withdrawn_by = null where id = ${rateId}`;
+  assert.equal((await withdrawPrice(database.db, { priceId, who: 'test' })).kind, 'withdrawn');
+  const undo = `update prices set withdrawn_at = null, withdrawn_by = null where id = ${priceId}`;
   await assert.rejects(run(undo), /can not be changed any more/);
-  await assert.rejects(run('delete from rates'), /not allowed/);
-  await assert.rejects(run('truncate rates'), /not allowed/);
+  await assert.rejects(run('delete from prices'), /not allowed/);
+  await assert.rejects(run('truncate prices'), /not allowed/);
 });
 
 test('a price of zero, one that begins immediately, and one without an author are refused by the table itself', async () => {
   const insert = (credits: string, from: string, who = `'x'`) =>
     run(
-      `insert into rates (model, credits_per_second, effective_from, who, reason) values ('m', ${credits}, ${from}, ${who}, 'r')`,
+      `insert into prices (model, credits_per_second, effective_from, who, reason) values ('m', ${credits}, ${from}, ${who}, 'r')`,
     );
   await assert.rejects(insert('0', `now() + interval '1 day'`), /credits_per_second_check/);
   await assert.rejects(insert('1000001', `now() + interval '1 day'`), /credits_per_second_check/);
-  await assert.rejects(insert('5', 'now()'), /rate_comes_after_its_decision/);
+  await assert.rejects(insert('5', 'now()'), /price_comes_after_its_decision/);
   await assert.rejects(insert('5', `now() + interval '1 day'`, `''`), /who_check/);
 });
 
 test('of two withdrawals at the same time one has changed something', async () => {
-  const rateId = await announced();
-  const both = await Promise.all([1, 2].map(() => withdrawPrice(database.db, { rateId, who: 'test' })));
+  const priceId = await announced();
+  const both = await Promise.all([1, 2].map(() => withdrawPrice(database.db, { priceId, who: 'test' })));
   assert.deepEqual(new Set(both.map((one) => one.kind === 'withdrawn' && one.changed)), new Set([true, false]));
 });

@@ -7,7 +7,7 @@ import { defaultModels } from '../../src/domain/models.ts';
 import type { Actor } from '../../src/domain/operator.ts';
 import { taskStates } from '../../src/domain/task.ts';
 import * as lists from '../../src/stores/account-list.ts';
-import { acceptTask, acceptTogether } from '../../src/stores/accept-task.ts';
+import { acceptTask, acceptBatch } from '../../src/stores/accept-task.ts';
 import {
   createAccountKey,
   createApiKey,
@@ -19,7 +19,7 @@ import {
 } from '../../src/stores/keys.ts';
 import * as accounts from '../../src/stores/accounts.ts';
 import { newApiKey } from '../../src/stores/key-format.ts';
-import { createCallerFinder, noteKeyUses } from '../../src/stores/callers.ts';
+import { createCallerFinder, touchKeys } from '../../src/stores/callers.ts';
 import { auditNextPart, readAuditState } from '../../src/stores/ledger-audit.ts';
 import * as secrets from '../../src/stores/callback-secrets.ts';
 import type { Database, Statement } from '../../src/stores/database.ts';
@@ -51,7 +51,7 @@ import * as operators from '../../src/stores/operators.ts';
 import * as jobs from '../../src/stores/provider-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount, type TestAccount } from '../support/service.ts';
-import { acceptTestTask, listedRates, madeUpResult, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, listedPrices, madeUpResult, taskParam } from '../support/tasks.ts';
 
 // The stores are used as the service uses them, on tables of some 10,000 rows, and PostgreSQL is asked how it would run every
 // statement that comes along: once with the very values, and once for any values, as it does after five runs of one that is prepared.
@@ -61,7 +61,7 @@ const growing = ['accounts', 'api_keys', 'tasks', 'ledger_entries', 'provider_jo
   'callback_deliveries',
   'callback_attempts',
   'operator_actions',
-  'rates',
+  'prices',
 ]);
 
 /** Runs once in the life of an installation, on a table that is empty or about to be found not to be. */
@@ -155,9 +155,9 @@ async function assertPlans(): Promise<void> {
 test('no statement of a request reads a growing table from end to end', async () => {
   const { accountId, key } = account;
   const taskId = await acceptTestTask(watched, accountId, taskParam('a'));
-  const again = { taskId, accountId, param: taskParam('another'), listedRates };
+  const again = { taskId, accountId, param: taskParam('another'), listedPrices };
   await acceptTask(watched, again);
-  for (const waits of [false, true]) await acceptTogether(watched, [again], { waits });
+  for (const waits of [false, true]) await acceptBatch(watched, [again], { waits });
   await createCallerFinder(watched)(key, taskId);
   await findTask(watched, taskId);
   await listEndedAmong(watched, [taskId]);
@@ -174,9 +174,9 @@ test('no statement of a request reads a growing table from end to end', async ()
   await assertPlans();
 });
 
-test('a create finds its price as the first row of an index, however many rates there have been', async () => {
+test('a create finds its price as the first row of an index, however many prices there have been', async () => {
   const lookUps = (plan: Plan, above: string): readonly string[] => {
-    const own = plan['Relation Name'] === 'rates' ? [`${plan['Node Type']} below ${above}`] : [];
+    const own = plan['Relation Name'] === 'prices' ? [`${plan['Node Type']} below ${above}`] : [];
     return [...own, ...(plan.Plans ?? []).flatMap((below) => lookUps(below, plan['Node Type']))];
   };
   for (const name of ['explain-task', 'accept-tasks', 'accept-tasks-of-one-account']) {
@@ -192,10 +192,10 @@ test('no statement about keys, secrets and accounts does', async () => {
   const made = await createApiKey(watched, { accountId, name: 'a', scopes: ['tasks:read'] });
   const own = await createAccountKey(watched, { accountId, name: 'a', scopes: [], expiresAt: undefined });
   assert.ok(made !== undefined && own.kind === 'made');
-  await rotateAccountKey(watched, { accountId, keyId: own.shown.keyId, within: [], overlapSeconds: 60 });
-  await revokeApiKey(watched, own.shown.keyId, accountId);
+  await rotateAccountKey(watched, { accountId, keyId: own.apiKey.keyId, within: [], overlapSeconds: 60 });
+  await revokeApiKey(watched, own.apiKey.keyId, accountId);
   await assertPlans();
-  await noteKeyUses(watched, [made.keyId]);
+  await touchKeys(watched, [made.keyId]);
   await listApiKeys(watched, accountId);
   await revokeApiKey(watched, made.keyId);
   await createCallerFinder(watched)(newApiKey());
@@ -249,14 +249,14 @@ test('no statement of an operator does', async () => {
   const wanted = { accountId, name: 'a', scopes: [], expiresAt: undefined };
   const made = await createKeyAs(watched, actor, wanted);
   assert.ok(made?.kind === 'made');
-  await revokeKeyAs(watched, actor, made.shown.keyId);
+  await revokeKeyAs(watched, actor, made.apiKey.keyId);
   const taskId = await newTask(accountId);
   await cancelTaskAs(watched, actor, { taskId, reason: 'a' });
   await deliveries.redeliverAs(watched, actor, taskId);
-  const wantedRate = { model: 'videogen-2.0', accountId, creditsPerSecond: 40, fromMs: Date.now() + 1e6, reason: 'a' };
-  const setting = await setPriceAs(watched, actor, wantedRate);
+  const wantedPrice = { model: 'videogen-2.0', accountId, creditsPerSecond: 40, fromMs: Date.now() + 1e6, reason: 'a' };
+  const setting = await setPriceAs(watched, actor, wantedPrice);
   assert.ok(setting.kind === 'set');
-  await withdrawPriceAs(watched, actor, { rateId: setting.price.rateId, reason: 'a' });
+  await withdrawPriceAs(watched, actor, { priceId: setting.price.priceId, reason: 'a' });
   await lists.countOfAccount(watched, accountId);
   await operators.listOperators(watched);
   await operators.revokeOperator(watched, operatorId);
@@ -281,9 +281,9 @@ test('no list over all accounts does', async () => {
       await assertPlans();
     }
   }
-  for (const rateId of [undefined, 1_000]) {
-    await listPrices(watched, { before: rateId, limit: 50 });
-    await listPrices(watched, { accountId, model: 'videogen-2.0', before: rateId, limit: 50 });
+  for (const priceId of [undefined, 1_000]) {
+    await listPrices(watched, { before: priceId, limit: 50 });
+    await listPrices(watched, { accountId, model: 'videogen-2.0', before: priceId, limit: 50 });
     await assertPlans();
   }
   const operatorId = uuidv7();
@@ -365,9 +365,9 @@ insert into operators (id, name, hash, hint) select gen_random_uuid(), 'operator
 from generate_series(1, 20) n;
 insert into operator_actions (operator_id, actor, action, account_id, details)
 select o.id, o.name, 'credits.grant', a.id, '{}' from operators o cross join accounts a where a.id < '80000000-0000-0000-0000-000000000000';
-insert into rates (model, account_id, credits_per_second, effective_from, created_at, who, reason)
+insert into prices (model, account_id, credits_per_second, effective_from, created_at, who, reason)
 select model, id, 40, now() - n * interval '1 hour', now() - interval '10 years', 'operator', 'a reason'
 from accounts cross join generate_series(1, 2) n cross join unnest('{videogen-2.0,videogen-2.0-fast}'::text[]) model;
-insert into rates (model, credits_per_second, effective_from, created_at, who, reason)
+insert into prices (model, credits_per_second, effective_from, created_at, who, reason)
 select model, 33, now() + n * interval '1 hour', now() - interval '10 years', 'operator', 'a reason'
 from generate_series(-500, 500) n cross join unnest('{videogen-2.0,videogen-2.0-fast}'::text[]) model`;

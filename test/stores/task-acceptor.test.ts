@@ -4,11 +4,11 @@ import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { NewTask } from '../../src/stores/acceptance.ts';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
-import { createDatabase, type Database, DatabaseAway, DatabaseBusy } from '../../src/stores/database.ts';
+import { createDatabase, type Database, DatabaseUnavailable, DatabaseBusy } from '../../src/stores/database.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { createTaskAcceptor, maxTogether } from '../../src/stores/task-acceptor.ts';
+import { createTaskAcceptor, maxBatchSize } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { listedRates, taskParam } from '../support/tasks.ts';
+import { listedPrices, taskParam } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const price = 132;
@@ -28,7 +28,7 @@ function newAccount(credits = 500 * price): Promise<string> {
 }
 
 function taskOf(accountId: string, more: Partial<NewTask> = {}): NewTask {
-  return { taskId: uuidv7(), accountId, param: taskParam('acceptor'), listedRates, ...more };
+  return { taskId: uuidv7(), accountId, param: taskParam('acceptor'), listedPrices, ...more };
 }
 
 async function tasksPaidBy(accountId: string): Promise<number> {
@@ -62,12 +62,12 @@ test('one statement is under way at a time, and what comes meanwhile goes into t
   const accept = createTaskAcceptor(db);
   const lone = accept(taskOf(accountId));
   await waitFor('the first to be sent', () => statements[0]);
-  const others = Array.from({ length: 2 * maxTogether + 5 }, () => accept(taskOf(accountId)));
+  const others = Array.from({ length: 2 * maxBatchSize + 5 }, () => accept(taskOf(accountId)));
   for (const answer of await Promise.all([lone, ...others])) assert.equal(answer.kind, 'accepted');
   assert.deepEqual(statements, [
     { name: 'accept-tasks', tasks: 1 },
-    { name: 'accept-tasks', tasks: maxTogether },
-    { name: 'accept-tasks', tasks: maxTogether },
+    { name: 'accept-tasks', tasks: maxBatchSize },
+    { name: 'accept-tasks', tasks: maxBatchSize },
     { name: 'accept-tasks', tasks: 5 },
   ]);
   assert.equal(mostAtOnce(), 1);
@@ -145,7 +145,7 @@ test('a statement that took too long decided nothing, so each is tried alone', a
   const accountId = await newAccount();
   const cancelled = Object.assign(new pg.DatabaseError('canceling statement', 0, 'error'), { code: '57014' });
   const { db, statements } = watched((name, run) =>
-    name === 'accept-tasks' ? Promise.reject(new DatabaseAway(true, cancelled)) : run(),
+    name === 'accept-tasks' ? Promise.reject(new DatabaseUnavailable(true, cancelled)) : run(),
   );
   const accept = createTaskAcceptor(db);
   const answers = await Promise.all([accept(taskOf(accountId)), accept(taskOf(accountId))]);
@@ -164,7 +164,7 @@ test('when the answer is lost everybody is told that it was sent, and finds the 
   let isLost = true;
   const { db, statements } = watched(async (_name, run) => {
     const rows = await run();
-    if (isLost) throw new DatabaseAway(true, new Error('the connection broke'));
+    if (isLost) throw new DatabaseUnavailable(true, new Error('the connection broke'));
     return rows;
   });
   const accept = createTaskAcceptor(db);
@@ -172,7 +172,8 @@ test('when the answer is lost everybody is told that it was sent, and finds the 
   const lost = await Promise.allSettled(tasks.map(accept));
   assert.deepEqual(
     lost.map(
-      (outcome) => outcome.status === 'rejected' && outcome.reason instanceof DatabaseAway && outcome.reason.wasSent,
+      (outcome) =>
+        outcome.status === 'rejected' && outcome.reason instanceof DatabaseUnavailable && outcome.reason.wasSent,
     ),
     [true, true, true],
   );
@@ -208,6 +209,6 @@ test('a task that is not sent in time is refused and never sent; one that comes 
   for (const refused of await late)
     assert.ok(refused.status === 'rejected' && refused.reason instanceof DatabaseBusy && !refused.reason.wasSent);
   assert.equal((await sent).kind, 'accepted');
-  assert.equal((await accept(taskOf(accountId))).kind, 'accepted', 'and the lane goes on');
+  assert.equal((await accept(taskOf(accountId))).kind, 'accepted', 'and the queue goes on');
   assert.equal(await tasksPaidBy(accountId), 2);
 });

@@ -3,11 +3,11 @@ import { after, before, describe, test } from 'node:test';
 import { confirmCharge, refundTask, startGeneration, touchGeneration } from '../../src/stores/tasks.ts';
 import { intendProviderJob, recordProviderJob } from '../../src/stores/provider-jobs.ts';
 import { listUnfinishedTasks } from '../../src/stores/task-list.ts';
-import { acceptTask, acceptTogether } from '../../src/stores/accept-task.ts';
+import { acceptTask, acceptBatch } from '../../src/stores/accept-task.ts';
 import { v7 as uuidv7 } from 'uuid';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount } from '../support/service.ts';
-import { acceptTestTask, listedRates, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, listedPrices, taskParam } from '../support/tasks.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -43,10 +43,10 @@ describe('the deadline of a task', () => {
     const terms = { deadlineMs: 2 * hourMs, providers: ['somewhere', 'elsewhere'] };
     for (const accept of [
       (task: Parameters<typeof acceptTask>[1]) => acceptTask(database.db, task),
-      (task: Parameters<typeof acceptTask>[1]) => acceptTogether(database.db, [task], { waits: true }),
+      (task: Parameters<typeof acceptTask>[1]) => acceptBatch(database.db, [task], { waits: true }),
     ]) {
       const taskId = uuidv7();
-      await accept({ taskId, accountId, param: taskParam('kept'), listedRates, ...terms });
+      await accept({ taskId, accountId, param: taskParam('kept'), listedPrices, ...terms });
       assert.equal((await confirmCharge(database.db, taskId))?.deadlineMs, 2 * hourMs);
       const begun = await start(taskId, minuteMs);
       assert.deepEqual([begun?.leftMs, begun?.providers], [2 * hourMs, terms.providers]);

@@ -11,9 +11,9 @@ export type DecidedLongAgo = {
 };
 
 const insertPrice = {
-  name: 'insert-test-rate',
+  name: 'insert-test-price',
   text: `
-insert into rates (model, account_id, credits_per_second, effective_from, created_at, who, reason, withdrawn_at, withdrawn_by)
+insert into prices (model, account_id, credits_per_second, effective_from, created_at, who, reason, withdrawn_at, withdrawn_by)
 select $1, $2, $3, at, at - interval '2 milliseconds', 'test', 'test',
   case when $5 then at - interval '1 millisecond' end, case when $5 then 'test' end
 from to_timestamp($4::float8 / 1000) at`,

@@ -13,7 +13,7 @@ import { type HttpServer, type ServerLimits, startHttpServer } from '../../src/h
 import { createTaskWaiters } from '../../src/http/tasks/long-poll.ts';
 import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
-import { revealSecret, rotateSecret } from '../../src/roles/account-secrets.ts';
+import { revealSecret, rotateSecret } from '../../src/main/account-secrets.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { createApiKey } from '../../src/stores/keys.ts';
 import type { Database } from '../../src/stores/database.ts';

@@ -1,14 +1,14 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
-import { externalSettings } from '../../src/roles/settings.ts';
-import { startWorkerRole } from '../../src/roles/worker-role.ts';
+import { externalSettings } from '../../src/main/settings.ts';
+import { startWorker } from '../../src/main/start-worker.ts';
 
 // A worker process that kills itself with SIGKILL, so that not even a `finally` runs. Arguments: `before` or `after`, and
 // the name of a statement, or `inspectVideo`.
 const [when, name] = process.argv.slice(2);
 const settings = externalSettings(readConfig());
-await startWorkerRole(settings, createLog({ level: 'silent' }), dying, undefined, wrap);
+await startWorker(settings, createLog({ level: 'silent' }), dying, undefined, wrap);
 
 function wrap(deps: ActivityDeps): ActivityDeps {
   const { db, inspectVideo } = deps;

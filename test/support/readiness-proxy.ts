@@ -2,7 +2,7 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { AddressInfo } from 'node:net';
 
 /** Looks at `/readyz` this often, as a load balancer with a short interval does. */
-const lookEveryMs = 200;
+const pollEveryMs = 200;
 
 export type ReadinessProxy = { readonly baseUrl: string; close(): Promise<void> };
 
@@ -16,7 +16,7 @@ export async function startReadinessProxy(targets: readonly string[]): Promise<R
     else ready.delete(target);
   };
   await Promise.all(targets.map(look));
-  const looking = setInterval(() => targets.forEach((target) => void look(target)), lookEveryMs);
+  const looking = setInterval(() => targets.forEach((target) => void look(target)), pollEveryMs);
   let turn = 0;
   const server = createServer((from, to) => {
     const open = targets.filter((target) => ready.has(target));

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Environment, readConfig } from '../../src/config.ts';
 import { scopes } from '../../src/domain/api-key.ts';
-import { freePort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/persisted-port.ts';
 import { createLog, type Log } from '../../src/log.ts';
-import { startApiRole } from '../../src/roles/api-role.ts';
-import { externalSettings, type Role, type Settings } from '../../src/roles/settings.ts';
-import { startWorkerRole } from '../../src/roles/worker-role.ts';
+import { startApi } from '../../src/main/start-api.ts';
+import { externalSettings, type RunningPart, type Settings } from '../../src/main/settings.ts';
+import { startWorker } from '../../src/main/start-worker.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { createApiKey } from '../../src/stores/keys.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -22,7 +22,7 @@ export type TestEnvironment = {
   close(): Promise<void>;
 };
 
-/** A database, a folder and task queues of the test's own on the shared servers; no role is running yet. */
+/** A database, a folder and task queues of the test's own on the shared servers; no part is running yet. */
 export async function createTestEnvironment(extra: Environment = {}): Promise<TestEnvironment> {
   const database = await createTestDatabase();
   const folder = await mkdtemp(join(tmpdir(), 'videogen-test-'));
@@ -62,34 +62,34 @@ export type TestService = TestEnvironment & { readonly baseUrl: string };
 
 /** The workers alone, in this process. */
 export function startTestWorker(extra: Environment = {}): Promise<TestEnvironment> {
-  return startRoles(extra, [startWorkers]);
+  return startParts(extra, [startWorkers]);
 }
 
 /** API and workers in this process, over the real servers. */
 export async function startTestService(extra: Environment = {}): Promise<TestService> {
-  const service = await startRoles(extra, [startWorkers, startApiRole]);
+  const service = await startParts(extra, [startWorkers, startApi]);
   return { ...service, baseUrl: service.settings.publicUrl };
 }
 
-type StartRole = (settings: Settings, log: Log) => Promise<Role>;
+type StartPart = (settings: Settings, log: Log) => Promise<RunningPart>;
 
-const startWorkers: StartRole = async (settings, log) => {
-  const role = await startWorkerRole(settings, log, (error) => {
+const startWorkers: StartPart = async (settings, log) => {
+  const part = await startWorker(settings, log, (error) => {
     throw error;
   });
-  await role.running;
-  return role;
+  await part.running;
+  return part;
 };
 
-async function startRoles(extra: Environment, starts: readonly StartRole[]): Promise<TestEnvironment> {
+async function startParts(extra: Environment, starts: readonly StartPart[]): Promise<TestEnvironment> {
   const environment = await createTestEnvironment(extra);
   const log = createLog({ level: environment.settings.logLevel });
-  const roles: Role[] = [];
-  for (const start of starts) roles.push(await start(environment.settings, log));
+  const parts: RunningPart[] = [];
+  for (const start of starts) parts.push(await start(environment.settings, log));
   return {
     ...environment,
     close: async () => {
-      for (const role of roles.toReversed()) await role.close();
+      for (const part of parts.toReversed()) await part.close();
       await environment.close();
     },
   };

@@ -30,12 +30,12 @@ export const madeUpMeasures: Omit<TaskResult, 'videoKey' | 'posterKey'> = {
 export const madeUpResult: TaskResult = { videoKey: 'video', posterKey: 'poster', ...madeUpMeasures };
 
 /** What the catalogue of the tests says that a second costs. */
-export const listedRates: readonly Price[] = [{ creditsPerSecond: 33, fromMs: 0 }];
+export const listedPrices: readonly Price[] = [{ creditsPerSecond: 33, fromMs: 0 }];
 
 /** Accepts a task as createTask does, for 132 credits, without starting its workflow. */
 export async function acceptTestTask(db: Database, accountId: string, param: TaskParam): Promise<string> {
   const taskId = uuidv7();
-  const acceptance = await acceptTask(db, { taskId, accountId, param, listedRates });
+  const acceptance = await acceptTask(db, { taskId, accountId, param, listedPrices });
   if (acceptance.kind !== 'accepted') throw new Error(`not accepted: ${acceptance.kind}`);
   return taskId;
 }

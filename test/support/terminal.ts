@@ -42,7 +42,7 @@ export type Terminal = {
 
 /** Runs `videogen …` in a pseudo-terminal. */
 export function videogenInTerminal(env: NodeJS.ProcessEnv, cwd: string, ...args: readonly string[]): Terminal {
-  const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url));
+  const cli = fileURLToPath(new URL('../../src/cli/cli.js', import.meta.url));
   const child = spawn('python3', ['-c', program, process.execPath, cli, ...args], {
     env: { ...env, TERM: 'xterm' },
     cwd,

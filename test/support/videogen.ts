@@ -28,7 +28,11 @@ export function spawnVideogen(env: NodeJS.ProcessEnv, ...args: readonly string[]
 /** Starts one of the programs that `src/` holds. */
 export function spawnEntryPoint(name: 'api' | 'cli' | 'worker', env: NodeJS.ProcessEnv, ...args: string[]): Running {
   const dataFolder = env['VIDEOGEN_DATA'];
-  const child = startProgram(`../../src/${name}.js`, args, { env, stdio: ['ignore', 'pipe', 'pipe'], dataFolder });
+  const child = startProgram(`../../src/${name === 'cli' ? 'cli' : 'main'}/${name}.js`, args, {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    dataFolder,
+  });
   const [stdout, stderr]: [string[], string[]] = [[], []];
   child.stdout?.setEncoding('utf8').on('data', (text: string) => stdout.push(text));
   child.stderr?.setEncoding('utf8').on('data', (text: string) => stderr.push(text));

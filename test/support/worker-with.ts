@@ -1,20 +1,20 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createLog } from '../../src/log.ts';
-import type { Role, Settings } from '../../src/roles/settings.ts';
-import { startWorkerRole } from '../../src/roles/worker-role.ts';
+import type { RunningPart, Settings } from '../../src/main/settings.ts';
+import { startWorker } from '../../src/main/start-worker.ts';
 import type { FakeUpstream } from './fake-upstream.ts';
 import { madeUpMeasures } from './tasks.ts';
 
 /** The workers in this process, with a fake upstream in the place of every provider and nothing measured. */
-export async function startWorkerWith(settings: Settings, upstream: FakeUpstream): Promise<Role> {
+export async function startWorkerWith(settings: Settings, upstream: FakeUpstream): Promise<RunningPart> {
   const fail = (error: unknown) => {
     throw error;
   };
-  const role = await startWorkerRole(settings, createLog({ level: settings.logLevel }), fail, undefined, (deps) =>
+  const part = await startWorker(settings, createLog({ level: settings.logLevel }), fail, undefined, (deps) =>
     withUpstream(deps, upstream),
   );
-  await role.running;
-  return role;
+  await part.running;
+  return part;
 }
 
 /** What activities work with, with a fake upstream in the place of every provider and nothing measured. */

@@ -86,10 +86,10 @@ async function withStack(story: (story: Story) => Promise<void>): Promise<void> 
   const upstream = await startPaidUpstream({ waitsToBeTold: true });
   const environment = await createTestEnvironment();
   const modelsFile = join(environment.settings.dataFolder, 'models.json');
-  const rates = [{ creditsPerSecond: 33 }];
+  const prices = [{ creditsPerSecond: 33 }];
   await writeFile(
     modelsFile,
-    JSON.stringify({ models: [{ model, title: model, rates, providers: [paidProviderName] }] }),
+    JSON.stringify({ models: [{ model, title: model, prices, providers: [paidProviderName] }] }),
   );
   const temporal = connectTemporal(environment.settings.temporal);
   const engine = createEngine(temporal.client, taskQueuesOf(environment.settings.taskQueue));

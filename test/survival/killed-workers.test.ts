@@ -36,7 +36,7 @@ test('workers that are killed in each activity leave no task unfinished, unpaid 
       const { signal } = await endOf(startProgram('./killed-worker.js', [when, name], { env }));
       assert.equal(signal, 'SIGKILL', `it died ${when} ${name}`);
     }
-    startProgram('../../src/worker.js', [], { env });
+    startProgram('../../src/main/worker.js', [], { env });
     for (const taskId of taskIds) {
       const task = await waitForEnd(db, taskId);
       assert.equal(task.state, 'success', task.failure?.failMsg);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createLog } from '../../src/log.ts';
-import { startApiRole } from '../../src/roles/api-role.ts';
-import type { Settings } from '../../src/roles/settings.ts';
+import { startApi } from '../../src/main/start-api.ts';
+import type { Settings } from '../../src/main/settings.ts';
 import { createTask } from '../support/api.ts';
 import { createFakeUpstream } from '../support/fake-upstream.ts';
 import { temporalAddress } from '../support/servers.ts';
@@ -25,9 +25,9 @@ test('through a minute without Temporal the API tries again every second or two,
   const upstream = createFakeUpstream();
   const { settings, database } = environment;
   const api = { baseUrl: settings.publicUrl, key: (await createTestAccount(database, 1_000_000)).key };
-  const roles = [
+  const parts = [
     await startWorkerWith(withTemporalAt(settings, proxyOfWorker.address), upstream),
-    await startApiRole(settings, createLog({ level: 'silent' })),
+    await startApi(settings, createLog({ level: 'silent' })),
   ];
   try {
     for (const proxy of [proxyOfApi, proxyOfWorker]) proxy.cut();
@@ -49,7 +49,7 @@ test('through a minute without Temporal the API tries again every second or two,
     for (const taskId of taskIds) assert.equal((await waitForEnd(database.db, taskId)).state, 'success');
   } finally {
     for (const proxy of [proxyOfApi, proxyOfWorker]) proxy.restore();
-    for (const role of roles.toReversed()) await role.close();
+    for (const part of parts.toReversed()) await part.close();
     await Promise.all([proxyOfApi.close(), proxyOfWorker.close()]);
     await environment.close();
   }

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { isFinal, type FailCode } from '../../src/domain/task.ts';
-import type { Role } from '../../src/roles/settings.ts';
+import type { RunningPart } from '../../src/main/settings.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/credits.ts';
 import { findTask } from '../../src/stores/tasks.ts';
@@ -28,7 +28,7 @@ describe('an operator', { concurrency: true }, () => {
   let temporal: TemporalConnection;
   let engine: Engine;
   let receiver: CallbackReceiver;
-  let worker: Role;
+  let worker: RunningPart;
   let reconciling: ReturnType<typeof setInterval>;
   before(async () => {
     environment = await createTestEnvironment({ STUCK_TASK_SECONDS: '5' });

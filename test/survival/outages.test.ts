@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { createLog } from '../../src/log.ts';
-import { startApiRole } from '../../src/roles/api-role.ts';
-import type { Role } from '../../src/roles/settings.ts';
+import { startApi } from '../../src/main/start-api.ts';
+import type { RunningPart } from '../../src/main/settings.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/credits.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
@@ -32,7 +32,7 @@ describe('an outage', () => {
   let engineProxy: TcpProxy;
   let temporal: TemporalConnection;
   let engine: Engine;
-  let roles: readonly Role[];
+  let parts: readonly RunningPart[];
   before(async () => {
     postgres = await startTcpProxy(new URL(await postgresUrl()).host);
     engineProxy = await startTcpProxy(temporalAddress());
@@ -44,13 +44,13 @@ describe('an outage', () => {
     api = { baseUrl: settings.publicUrl, key: account.key };
     temporal = connectTemporal({ ...settings.temporal, connection: { address: temporalAddress() } });
     engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
-    roles = [await startWorkerWith(settings, upstream), await startApiRole(settings, createLog({ level: 'silent' }))];
+    parts = [await startWorkerWith(settings, upstream), await startApi(settings, createLog({ level: 'silent' }))];
   });
   after(async () => {
     postgres.restore();
     engineProxy.restore();
     const violations = await auditLedger(environment.database.db);
-    for (const role of roles.toReversed()) await role.close();
+    for (const part of parts.toReversed()) await part.close();
     await temporal.close();
     await Promise.all([postgres.close(), engineProxy.close()]);
     await environment.close();

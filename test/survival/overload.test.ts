@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { freePort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/persisted-port.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createTask } from '../support/api.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmod, mkdir, stat } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
-import { freePort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/persisted-port.ts';
 import { setAccountLimits } from '../../src/stores/accounts.ts';
 import { createTask } from '../support/api.ts';
 import { startReadinessProxy } from '../support/readiness-proxy.ts';

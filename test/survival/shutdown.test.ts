@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Environment } from '../../src/config.ts';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
-import type { Role } from '../../src/roles/settings.ts';
+import type { RunningPart } from '../../src/main/settings.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import type { Engine } from '../../src/domain/ports.ts';
@@ -20,7 +20,7 @@ type Deploy = {
   readonly client: Client;
   readonly engine: Engine;
   /** Starts a worker, of a version when one is given. */
-  readonly worker: (version?: string) => Promise<Role>;
+  readonly worker: (version?: string) => Promise<RunningPart>;
   /** Starts a task and waits until its job runs upstream. */
   readonly generating: () => Promise<string>;
   /** Starts a task and leaves it to itself. */
@@ -97,7 +97,7 @@ async function withDeploy(story: (deploy: Deploy) => Promise<void>, extra: Envir
   const temporal = connectTemporal(environment.settings.temporal);
   const engine = createEngine(temporal.client, taskQueuesOf(environment.settings.taskQueue));
   const { accountId } = await createTestAccount(environment.database);
-  const workers: Role[] = [];
+  const workers: RunningPart[] = [];
   const worker = async (workerVersion?: string) => {
     const started = await startWorkerWith({ ...environment.settings, workerVersion }, upstream);
     workers.push(started);

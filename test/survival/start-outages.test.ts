@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePort } from '../../src/embedded/kept-port.ts';
+import { freePort } from '../../src/embedded/persisted-port.ts';
 import { startTemporal, type TemporalServer } from '../../src/embedded/temporal-server.ts';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';

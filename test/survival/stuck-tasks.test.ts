@@ -6,8 +6,8 @@ import { createReconcileActivities } from '../../activities/reconcile.ts';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import type { Task } from '../../src/domain/task.ts';
 import { createLog } from '../../src/log.ts';
-import type { Role, Settings } from '../../src/roles/settings.ts';
-import { installTemporalRuntime } from '../../src/roles/temporal-runtime.ts';
+import type { RunningPart, Settings } from '../../src/main/settings.ts';
+import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/credits.ts';
 import { countStuckTasks } from '../../src/stores/task-list.ts';
@@ -165,7 +165,7 @@ async function withTask(stuckTaskMs: number, story: (story: Story) => Promise<vo
 }
 
 /** A worker whose workflow code throws; of this release nobody starts the other workers. */
-async function startBrokenRelease(settings: Settings): Promise<Role> {
+async function startBrokenRelease(settings: Settings): Promise<RunningPart> {
   const workflowBundle = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../support/broken-workflows.js', import.meta.url)),
     logger: { ...console, log() {}, trace() {}, debug() {}, info() {} },

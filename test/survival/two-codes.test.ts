@@ -6,10 +6,10 @@ import { createGenerationActivities, createMainActivities } from '../../activiti
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import type { Role, Settings } from '../../src/roles/settings.ts';
-import { installTemporalRuntime } from '../../src/roles/temporal-runtime.ts';
-import { mainQueue } from '../../src/roles/worker-role.ts';
-import { openWorkerDependencies } from '../../src/roles/worker-dependencies.ts';
+import type { RunningPart, Settings } from '../../src/main/settings.ts';
+import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
+import { mainQueue } from '../../src/main/start-worker.ts';
+import { openWorkerDependencies } from '../../src/main/worker-dependencies.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/credits.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
@@ -84,7 +84,7 @@ async function startRelease(
   settings: Settings,
   upstream: FakeUpstream,
   workflowBundle: WorkflowBundleOption,
-): Promise<Role> {
+): Promise<RunningPart> {
   const log = createLog({ level: 'silent' });
   installTemporalRuntime(log);
   const rooms = openWorkerDependencies(settings, log, createMetrics());

@@ -13,7 +13,7 @@ function unavailable(): ServiceError {
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 test('while Temporal is unavailable only one task is tried at a time, and all start in order of arrival afterwards', async () => {
-  let isAway = true;
+  let isUnavailable = true;
   let trying = 0;
   const tries: number[] = [];
   const begun: number[] = [];
@@ -26,7 +26,7 @@ test('while Temporal is unavailable only one task is tried at a time, and all st
         setImmediate(resolve);
       });
       trying -= 1;
-      if (isAway) throw unavailable();
+      if (isUnavailable) throw unavailable();
       begun.push(task);
     },
     (_error, task) => failed.add(task),
@@ -37,7 +37,7 @@ test('while Temporal is unavailable only one task is tried at a time, and all st
     tries.slice(33),
     tries.slice(33).map(() => 1),
   );
-  isAway = false;
+  isUnavailable = false;
   await waitFor('all starts', () => (begun.length === 200 ? true : undefined));
   assert.deepEqual(begun, numbers(200));
   assert.ok(failed.size <= 33, 'only tasks that were tried are reported');

@@ -146,10 +146,10 @@ export type LedgerEntry = {
 export type Model = {
   readonly model: string;
   readonly title: string;
-  /** The account's rate that is in force now. */
+  /** The account's price that is in force now. */
   readonly creditsPerSecond: number;
-  /** Rates that come into force later; a task keeps that of its creation. */
-  readonly nextRates: readonly {
+  /** Prices that come into force later; a task keeps that of its creation. */
+  readonly nextPrices: readonly {
     readonly creditsPerSecond: number;
     readonly fromTime: number;
   }[];

@@ -54,7 +54,7 @@ export type Client = {
   listTasks(query?: TaskQuery, options?: CallOptions): Promise<TaskPage>;
   /** The balance and a page of the ledger, newest first. */
   credits(query?: LedgerQuery, options?: CallOptions): Promise<Credits>;
-  /** Models with their rates, and the account's limits. */
+  /** Models with their prices, and the account's limits. */
   models(options?: CallOptions): Promise<Catalogue>;
 };
 

@@ -53,7 +53,7 @@ async function open(transport: Transport, url: string, options: DownloadOptions)
 /** Runs one step of the download within its time. */
 type Within = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Each read has its own limit, so that no timer outlives a stream, and none runs while nobody reads. */
+/** Each read has its own limit, so that no timer outlives a stream, and none runs between reads. */
 function timed(body: ReadableStream<Uint8Array<ArrayBuffer>>, within: Within): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader();
   return new ReadableStream(

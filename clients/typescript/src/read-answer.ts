@@ -26,7 +26,7 @@ function refusalOf(response: Response, envelope: Envelope | undefined, clock: Cl
   };
   if (envelope !== undefined && envelope.code === response.status) {
     const { code, msg, error, data } = envelope;
-    // What a newer service says beyond these codes is a string all the same.
+    // What a newer service says beyond these codes is still a string.
     const known = typeof error === 'string' ? (error as ErrorCode) : undefined;
     return new VideogenError('refused', msg, { ...details, code, error: known, data });
   }

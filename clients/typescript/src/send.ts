@@ -59,7 +59,7 @@ type Exchange = {
   readonly call: CallOptions & Pick<Call, 'idempotencyKey'>;
 };
 
-/** One try within its time. Whatever keeps it from an answer is `unreachable`, but for the caller's own abort. */
+/** One try within its time. Every fault without an answer is `unreachable`, but for the caller's own abort. */
 export async function exchange<T>(
   { url, limitMs, call: { signal, idempotencyKey } }: Exchange,
   work: (signal: AbortSignal) => Promise<T>,

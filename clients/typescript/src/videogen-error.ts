@@ -40,7 +40,7 @@ export class VideogenError extends Error {
   readonly requestId: string | undefined;
   /** How long the service asked to be left alone. */
   readonly retryAfterSeconds: number | undefined;
-  /** The key of a create that did not succeed: repeat it with this key, and it is charged once whatever happened. */
+  /** The key of a create that did not succeed: repeat it with this key, and it is charged once in every case. */
   readonly idempotencyKey: string | undefined;
 
   constructor(kind: VideogenErrorKind, message: string, details: VideogenErrorDetails = {}) {

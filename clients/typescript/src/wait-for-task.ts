@@ -15,7 +15,7 @@ export type WaitOptions = CallOptions & {
 const defaultTimeoutMs = 25 * 60 * 60_000;
 
 /** How long the service is asked to hold its answer: short when progress is wanted, else below what proxies cut off. */
-const holdSeconds = { withProgress: 1, without: 25 };
+const longPollSeconds = { withProgress: 1, without: 25 };
 
 const firstPauseMs = 250;
 const maxPauseMs = 5_000;
@@ -37,31 +37,28 @@ export async function waitForTask(transport: Transport, taskId: string, options:
   }
 }
 
-/** The service tells of the end at once. Where it does not hold its answers, polls come ever more slowly. */
+/** The service answers when the task ends (long poll). Where it does not, the pauses between polls grow. */
 async function untilEnded(
   transport: Transport,
   taskId: string,
   { onRecord, signal }: WaitOptions,
 ): Promise<TaskRecord> {
   const { clock } = transport;
-  const waitSeconds = onRecord === undefined ? holdSeconds.without : holdSeconds.withProgress;
-  for (let unheld = 0; ;) {
+  const waitSeconds = onRecord === undefined ? longPollSeconds.without : longPollSeconds.withProgress;
+  for (let earlyAnswers = 0; ;) {
     const askedAt = clock.now();
-    const record = await readPatiently(transport, { taskId, waitSeconds, signal });
+    const record = await pollOnce(transport, { taskId, waitSeconds, signal });
     if (record !== undefined) onRecord?.(record);
     if (record?.state === 'success' || record?.state === 'fail') return record;
-    unheld = clock.now() - askedAt < 500 * waitSeconds ? unheld + 1 : 0;
-    if (unheld > 0) await clock.sleep(backoffMs(unheld, firstPauseMs, maxPauseMs, clock), signal);
+    earlyAnswers = clock.now() - askedAt < 500 * waitSeconds ? earlyAnswers + 1 : 0;
+    if (earlyAnswers > 0) await clock.sleep(backoffMs(earlyAnswers, firstPauseMs, maxPauseMs, clock), signal);
   }
 }
 
 type Poll = CallOptions & { readonly taskId: string; readonly waitSeconds: number };
 
 /** A service that is there but busy, or restarting behind its proxy, does not end a wait; one that is gone does. */
-async function readPatiently(
-  transport: Transport,
-  { taskId, waitSeconds, signal }: Poll,
-): Promise<TaskRecord | undefined> {
+async function pollOnce(transport: Transport, { taskId, waitSeconds, signal }: Poll): Promise<TaskRecord | undefined> {
   try {
     const path = '/api/v1/jobs/recordInfo';
     return await send<TaskRecord>(transport, { method: 'GET', path, query: { taskId }, waitSeconds, signal });

@@ -37,11 +37,11 @@ function logOurFaults(ctx: Context, { code, cause }: HttpError, log: Logger): vo
     log.warn({ requestId, errorCode: code, error: describeError(cause) }, 'a request failed');
 }
 
-const kept: readonly string[] = ['x-request-id', 'x-content-type-options'];
+const preservedHeaders: readonly string[] = ['x-request-id', 'x-content-type-options'];
 
 /** What a handler had set for its own answer does not belong to this one. */
 function forgetHeaders(ctx: Context): void {
-  for (const name of ctx.res.getHeaderNames()) if (!kept.includes(name)) ctx.remove(name);
+  for (const name of ctx.res.getHeaderNames()) if (!preservedHeaders.includes(name)) ctx.remove(name);
 }
 
 const maxDrainMs = 2_000;

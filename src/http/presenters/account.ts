@@ -69,8 +69,8 @@ export function presentKey({ createdAt, expiresAt, lastUsedAt, revokedAt, ...key
   };
 }
 
-export function presentMadeKey({ shown, key }: Pick<MadeKey, 'shown' | 'key'>) {
-  return { ...presentKey(shown), key };
+export function presentMadeKey({ apiKey, key }: Pick<MadeKey, 'apiKey' | 'key'>) {
+  return { ...presentKey(apiKey), key };
 }
 
 /** One line of an account's books. */

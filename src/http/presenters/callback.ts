@@ -41,13 +41,13 @@ export function presentOwnCallback(
   now: number,
 ): z.output<typeof ownCallbackSchema> {
   const { taskId, url, createdAt, finishedAt, dueAt } = delivery;
-  const shown = attempts.filter(
+  const visible = attempts.filter(
     ({ status, startedAt }) => status !== undefined || startedAt + callbackTimeoutMs <= now,
   );
-  const state = delivery.state === 'failed' && shown.length < attempts.length ? 'pending' : delivery.state;
+  const state = delivery.state === 'failed' && visible.length < attempts.length ? 'pending' : delivery.state;
   // After a failure it is the latest moment at which the last attempt could have ended.
   const completedAt = state === 'failed' ? wholeSeconds(dueAt) : finishedAt;
-  const isWaiting = state === 'pending' && shown.length === attempts.length && dueAt > now;
+  const isWaiting = state === 'pending' && visible.length === attempts.length && dueAt > now;
   return {
     taskId,
     webhookId: webhookId(taskId),
@@ -56,7 +56,7 @@ export function presentOwnCallback(
     createTime: createdAt,
     completeTime: state === 'pending' ? null : (completedAt ?? null),
     nextAttemptTime: isWaiting ? wholeSeconds(dueAt) : null,
-    attempts: shown.map(({ attempt, startedAt, durationMs, status }) => ({
+    attempts: visible.map(({ attempt, startedAt, durationMs, status }) => ({
       attempt,
       startTime: wholeSeconds(startedAt),
       status: status ?? null,

@@ -4,15 +4,15 @@ import { comingPrices, priceAt } from '../../domain/price.ts';
 import type { Database } from '../../stores/database.ts';
 import { priceStates, readPriceSchedules, type SetPrice } from '../../stores/prices.ts';
 
-/** A rate that an operator has set. */
-export const setRateSchema = z
+/** A price that an operator has set. */
+export const setPriceSchema = z
   .strictObject({
-    rateId: z.int(),
+    priceId: z.int(),
     model: z.string(),
-    accountId: z.string().nullable().meta({ description: 'Null: for every account without a rate of its own.' }),
+    accountId: z.string().nullable().meta({ description: 'Null: for every account without a price of its own.' }),
     creditsPerSecond: z.int().positive().nullable().meta({
       description:
-        'Null ends the rate before it: an account goes back to the list price, that for everybody to the catalogue.',
+        'Null ends the price before it: an account goes back to the list price, that for everybody to the catalogue.',
     }),
     fromTime: z.int().nonnegative(),
     state: z.enum(priceStates),
@@ -20,26 +20,26 @@ export const setRateSchema = z
     who: z.string(),
     createTime: z.int().nonnegative(),
   })
-  .meta({ id: 'SetRate' });
+  .meta({ id: 'SetPrice' });
 
-export function presentSetRate({ effectiveFrom, createdAt, ...rate }: SetPrice) {
-  const { accountId = null, creditsPerSecond = null } = rate;
-  return { ...rate, accountId, creditsPerSecond, fromTime: effectiveFrom, createTime: createdAt };
+export function presentSetPrice({ effectiveFrom, createdAt, ...price }: SetPrice) {
+  const { accountId = null, creditsPerSecond = null } = price;
+  return { ...price, accountId, creditsPerSecond, fromTime: effectiveFrom, createTime: createdAt };
 }
 
 const comingPrice = z.strictObject({ creditsPerSecond: z.int().positive(), fromTime: z.int().nonnegative() });
 
 /** What a model costs an account, now and as far as it is announced. */
 export const priceFields = {
-  creditsPerSecond: z.int().positive().meta({ description: "The account's rate that is in force now." }),
-  nextRates: z
+  creditsPerSecond: z.int().positive().meta({ description: "The account's price that is in force now." }),
+  nextPrices: z
     .array(comingPrice)
-    .meta({ description: 'Rates that come into force later; a task keeps that of its creation.' }),
+    .meta({ description: 'Prices that come into force later; a task keeps that of its creation.' }),
 };
 
 export type PresentedPrice = Awaited<ReturnType<typeof presentPrices>>[number];
 
-/** The prices of every model, for an account or, without one, for accounts that have no rates of their own. */
+/** The prices of every model, for an account or, without one, for accounts that have no prices of their own. */
 export async function presentPrices(
   { db, models }: { readonly db: Database; readonly models: ModelCatalogue },
   accountId: string | undefined,
@@ -49,7 +49,7 @@ export async function presentPrices(
     model,
     title,
     creditsPerSecond: priceAt(schedule, atMs),
-    nextRates: comingPrices(schedule, atMs).map((coming) => ({
+    nextPrices: comingPrices(schedule, atMs).map((coming) => ({
       creditsPerSecond: coming.creditsPerSecond,
       fromTime: coming.fromMs,
     })),

@@ -56,7 +56,7 @@ const models = defineEndpoint({
   operationId: 'listModels',
   route: 'GET /api/v1/models',
   scope: 'any',
-  summary: "Models with their rates, and the account's limits",
+  summary: "Models with their prices, and the account's limits",
   data: z.strictObject({ models: z.array(modelSchema), limits: limitsSchema }),
   handler: async ({ caller }, deps) => {
     const prices = await presentPrices(deps, caller.accountId);

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
-import { translationOf } from '../../dialects/dialect.ts';
+import { adapterOf } from '../../dialects/dialect.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../../dialects/kie-record.ts';
 import { documentedTaskRequest } from '../../domain/task-request.ts';
 import type { Acceptance, NewTask } from '../../stores/acceptance.ts';
@@ -55,7 +55,7 @@ export const createTask = defineEndpoint({
     // A replay starts its task too, when the process that accepted it has not come to it.
     const isStarted = acceptance.kind === 'replayed' && acceptance.state !== 'waiting';
     if (!isStarted) deps.startTask({ taskId, accountId: caller.accountId, model: task.param.model });
-    const { createdTask, taskRecord } = translationOf(dialect);
+    const { createdTask, taskRecord } = adapterOf(dialect);
     const record = await recordAfterWait(call, deps, taskId);
     return record === undefined ? createdTask({ taskId, creditsCharged }) : taskRecord(record, deps.models);
   },
@@ -64,7 +64,7 @@ export const createTask = defineEndpoint({
 /** Validates header and body; 422 names every fault of both. The task keeps what the catalogue says of its model today. */
 function newTask({ caller, dialect, json, ctx }: CreateCall, deps: HttpDeps): NewTask {
   const idempotency = idempotencyKeyOf(ctx);
-  const request = translationOf(dialect).taskRequest(json, { parse: deps.parseTaskRequest, models: deps.models });
+  const request = adapterOf(dialect).taskRequest(json, { parse: deps.parseTaskRequest, models: deps.models });
   if (idempotency.error !== undefined || !request.ok) {
     throw invalidRequest([...[idempotency.error ?? []].flat(), ...(request.ok ? [] : request.errors)], request.hint);
   }
@@ -77,7 +77,7 @@ function newTask({ caller, dialect, json, ctx }: CreateCall, deps: HttpDeps): Ne
     accountId: caller.accountId,
     keyId: caller.keyId,
     param,
-    listedRates: model.prices,
+    listedPrices: model.prices,
     deadlineMs: model.deadlineMs,
     providers: model.providers,
     idempotencyKey: idempotency.key,

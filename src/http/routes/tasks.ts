@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { translationOf } from '../../dialects/dialect.ts';
+import { adapterOf } from '../../dialects/dialect.ts';
 import { kieRecordSchema } from '../../dialects/kie-record.ts';
 import type { FieldError } from '../../domain/field-errors.ts';
 import { isFinal, type TaskFailure } from '../../domain/task.ts';
@@ -42,7 +42,7 @@ const recordInfo = defineEndpoint({
   answerHeaders: preferenceApplied,
   failures: ['task_not_found'],
   handler: async ({ caller: { accountId }, dialect, task, ctx }, deps) => {
-    const { unknownTask, taskRecord } = translationOf(dialect);
+    const { unknownTask, taskRecord } = adapterOf(dialect);
     if (task === undefined) throw noSuchTask(unknownTask);
     const isHeld = !isFinal(task.state) && (await longPoll(ctx, deps.taskWaiters, task));
     const record = await presentTask(deps, isHeld ? await ownTask(deps.db, task.taskId, accountId) : task);

@@ -86,7 +86,7 @@ function serve(server: Server, app: HttpApp, connections: Connections, log: Logg
     if (refusal !== undefined) log.info({ ...refusal, reason: error.message }, 'a connection was refused');
   };
   const handle = (req: IncomingMessage, res: ServerResponse) => {
-    if (hasAmbiguousFraming(req)) refuseConnection(new Error('the end of a request is in doubt'), req.socket);
+    if (hasAmbiguousFraming(req)) refuseConnection(new Error('the end of the request is ambiguous'), req.socket);
     if ((connections.of(req.socket)?.running.size ?? 0) >= maxPipelined) {
       refuseConnection(new Error('too many requests without waiting for answers'), req.socket);
     }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Acceptance, NewTask } from '../../stores/acceptance.ts';
-import { DatabaseAway, DatabaseBusy } from '../../stores/database.ts';
+import { DatabaseUnavailable, DatabaseBusy } from '../../stores/database.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
 
@@ -10,7 +10,7 @@ const retryLimitMs = 2_000;
 
 /**
  * Accepts a task even when the connection breaks during the commit: a retry with the same task id finds the first commit, or
- * makes it. When the database stays unavailable, or fails otherwise, it throws that fault if no commit is in doubt. Else the
+ * makes it. When the database stays unavailable, or fails otherwise, it throws that fault if no commit is uncertain. Else the
  * commit is uncertain: a client with an Idempotency-Key gets `acceptance_unknown` and can repeat the request; any other gets
  * `acceptance_withdrawn`, and the task is refunded in case it was accepted.
  */
@@ -30,12 +30,12 @@ export async function acceptWithRetry(
       if (isUncertain) refundUncertain(task);
       return answer;
     } catch (error) {
-      const isAway = error instanceof DatabaseAway;
-      isUncertain ||= isAway && error.wasSent;
+      const isUnavailable = error instanceof DatabaseUnavailable;
+      isUncertain ||= isUnavailable && error.wasSent;
       const delayMs = retryDelaysMs[retry];
       // The wait for a busy database was as long as a client may have to wait.
       const isOver =
-        !isAway ||
+        !isUnavailable ||
         error instanceof DatabaseBusy ||
         delayMs === undefined ||
         performance.now() - startedAt + delayMs > retryLimitMs;
@@ -46,7 +46,7 @@ export async function acceptWithRetry(
 }
 
 function uncertainCommit(task: NewTask, refundUncertain: HttpDeps['refundUncertain'], error: unknown): HttpError {
-  const cause = error instanceof DatabaseAway ? (error.cause ?? error) : error;
+  const cause = error instanceof DatabaseUnavailable ? (error.cause ?? error) : error;
   if (task.idempotencyKey !== undefined) return new HttpError('acceptance_unknown', { cause });
   refundUncertain(task);
   return new HttpError('acceptance_withdrawn', { cause });

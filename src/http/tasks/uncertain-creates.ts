@@ -46,7 +46,7 @@ export function createUncertainCreates(deps: UncertainCreateDeps) {
         if (outcome === 'none' && Date.now() - task.since < (deps.conclusiveMs ?? defaultConclusiveMs)) continue;
         uncertain.delete(task.taskId);
         deps.onOutcome?.(outcome);
-        if (outcome !== 'none') deps.log.warn({ ...task, outcome }, 'a task in doubt was found after all');
+        if (outcome !== 'none') deps.log.warn({ ...task, outcome }, 'uncertain create found');
       }
     }
     settling = undefined;
@@ -55,14 +55,14 @@ export function createUncertainCreates(deps: UncertainCreateDeps) {
   return {
     /** Adds a task; never waits and never throws. */
     add: (task: UncertainCreate): void => {
-      if (uncertain.size >= maxUncertain) deps.log.error(task, 'too many tasks in doubt: this one is not looked for');
+      if (uncertain.size >= maxUncertain) deps.log.error(task, 'uncertain create not checked; too many are waiting');
       else uncertain.set(task.taskId, { ...task, since: Date.now() });
       settling ??= settleAll();
     },
     /** Waits until every create is settled, for `limitMs` at most; logs those that are left. */
     drain: async (limitMs: number): Promise<void> => {
       await Promise.race([settling, delay(limitMs, undefined, { ref: false })]);
-      for (const task of uncertain.values()) deps.log.error(task, 'stopped while this task was in doubt');
+      for (const task of uncertain.values()) deps.log.error(task, 'stopped before the uncertain create was settled');
       uncertain.clear();
     },
   };

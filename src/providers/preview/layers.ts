@@ -33,7 +33,7 @@ const colours = 'scale=out_color_matrix=bt709:out_range=tv';
 
 /**
  * The filter graph that lays the layers over the first, which is as large as the frame, and gives `[film]`. Its end is
- * set here: `-frames:v` would end the sound, too, at whatever moment the encoder had come to by then. Colour is
+ * set here: `-frames:v` would also end the sound, at the place that the encoder had reached. Colour is
  * reduced at the end: `overlay` moves pictures of reduced colour by pairs of pixels, which is seen as a shiver.
  */
 export function layersGraph(layers: readonly Layer[], filmFrames: number): string {

@@ -55,7 +55,7 @@ async function shotOf(image: ReferenceImage, frame: FrameSize, time: Stretch, is
   return { ...still, x: isWide ? place : '0', y: isWide ? '0' : place, time };
 }
 
-/** From bytes, never by path: the media room closes sharp's readers of files for the whole process. */
+/** From bytes, never by path: src/media closes sharp's readers of files for the whole process. */
 async function cut(image: ReferenceImage, strip: FrameSize, scale: number): Promise<Still> {
   const size = (side: keyof FrameSize) => Math.max(strip[side], Math.round(image[side] * scale));
   const start = (side: keyof FrameSize) => {

@@ -59,8 +59,8 @@ async function follow(
 }
 
 /**
- * A ready-made clip and its poster, the same for every request: 720p, 4 s, with sound, whatever ratio, duration and sound were
- * asked for. They are there to load the service, not the CPU.
+ * A ready-made clip and its poster, the same for every request: 720p, 4 s, with sound; ratio, duration and sound of the
+ * request are ignored. They are there to load the service, not the CPU.
  */
 export async function copyInstantClip(folder: string): Promise<Required<GeneratedVideo>> {
   const video = { path: join(folder, 'video.mp4'), posterPath: join(folder, 'poster.jpg') };
@@ -69,7 +69,7 @@ export async function copyInstantClip(folder: string): Promise<Required<Generate
   return video;
 }
 
-/** Most of the bar belongs to the delay that was asked for; the film takes the rest in a moment. */
+/** Most of the bar belongs to the delay that was asked for; the film takes the rest, in little time. */
 async function beSlow(seconds: number, report: Report, signal: AbortSignal): Promise<void> {
   const stepMs = 250;
   for (let passedMs = 0; passedMs < seconds * 1000; passedMs += stepMs) {

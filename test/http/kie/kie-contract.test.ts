@@ -67,7 +67,7 @@ async function succeeded(taskId: string): Promise<void> {
   await completeTask(service.database.db, taskId, { ...madeUpMeasures, videoKey, posterKey });
 }
 
-test('200 createTask answers the id; the model’s own rate is charged', async () => {
+test('200 createTask answers the id; the model’s own price is charged', async () => {
   const { kie, accountId } = await newAccount();
   const answer = await service.create(kie, request);
   const { taskId } = answer.json.data;
@@ -146,7 +146,7 @@ test('the task keeps the dialect of the key that created it, for its callback', 
 });
 
 test('200 a model of the catalogue answers by its own name, also when that is a built-in alias of another', async () => {
-  const entry = { title: 'Ours', rates: [{ creditsPerSecond: 10 }] };
+  const entry = { title: 'Ours', prices: [{ creditsPerSecond: 10 }] };
   const named = [{ model: 'bytedance/seedance-2', ...entry, aliases: ['house-model'] }];
   const file = { models: [...named, { model: 'videogen-2.0', ...entry }] };
   const models = modelCatalogue(parseModelsFile(JSON.stringify(file)));

@@ -81,13 +81,13 @@ for (const [request, credits] of [
   });
 }
 
-test('200 the rate of the moment counts, and stays on the task when the rate changes', async () => {
-  const rates = [
+test('200 the price in force counts, and stays on the task when the price changes', async () => {
+  const prices = [
     { creditsPerSecond: 5, fromMs: 0 },
     { creditsPerSecond: 10, fromMs: 2_000 },
     { creditsPerSecond: 15, fromMs: Date.now() + 3_600_000 },
   ];
-  const models = modelCatalogue([{ model, title: '', prices: rates, providers: ['preview'], deadlineMs: 1 }]);
+  const models = modelCatalogue([{ model, title: '', prices, providers: ['preview'], deadlineMs: 1 }]);
   const own = await startHttpService({ models });
   try {
     const { key } = await own.newAccount(1000);

@@ -7,7 +7,7 @@ import { type HttpService, plainRequest, startHttpService } from '../../support/
 
 const hourMs = 3_600_000;
 const nextHour = Math.floor(Date.now() / hourMs + 1) * hourMs;
-const rates = [
+const prices = [
   { creditsPerSecond: 5, fromMs: 0 },
   { creditsPerSecond: 10, fromMs: 2_000 },
   { creditsPerSecond: 20, fromMs: nextHour },
@@ -16,7 +16,7 @@ const { model } = plainRequest;
 
 let service: HttpService;
 before(async () => {
-  const models = modelCatalogue([{ model, title: 'Fast', prices: rates, providers: ['preview'], deadlineMs: 1 }]);
+  const models = modelCatalogue([{ model, title: 'Fast', prices, providers: ['preview'], deadlineMs: 1 }]);
   service = await startHttpService({ models });
 });
 after(() => service.close());
@@ -25,23 +25,23 @@ async function modelsOf(key: string) {
   const answer = await service.send('GET', '/api/v1/models', { headers: { authorization: `Bearer ${key}` } });
   assert.equal(answer.status, 200);
   // The service holds its answers against the schema of the endpoint.
-  return answer.json.data['models'] as { creditsPerSecond: number; nextRates: unknown[]; maxDuration: number }[];
+  return answer.json.data['models'] as { creditsPerSecond: number; nextPrices: unknown[]; maxDuration: number }[];
 }
 
 const shownTo = async (key: string) => {
   const [shown] = await modelsOf(key);
-  return [shown?.creditsPerSecond, shown?.nextRates];
+  return [shown?.creditsPerSecond, shown?.nextPrices];
 };
 const chargedTo = async (key: string) => (await service.create(key, plainRequest)).json.data['creditsCharged'];
-const decide = (rate: Omit<DecidedLongAgo, 'model'>) => insertDecidedPrice(service.database.db, { model, ...rate });
+const decide = (price: Omit<DecidedLongAgo, 'model'>) => insertDecidedPrice(service.database.db, { model, ...price });
 
-test("200 the catalogue's rate that is shown is the rate that is charged, and coming ones are announced", async () => {
+test("200 the catalogue's price that is shown is the price that is charged, and coming ones are announced", async () => {
   const { key } = await service.newAccount(1000);
   assert.deepEqual(await shownTo(key), [10, [{ creditsPerSecond: 20, fromTime: nextHour }]]);
   assert.equal(await chargedTo(key), 10 * 5);
 });
 
-test("200 an account's own rate is shown to it and charged to it, and to nobody else", async () => {
+test("200 an account's own price is shown to it and charged to it, and to nobody else", async () => {
   const [{ accountId, key }, other] = [await service.newAccount(1000), await service.newAccount(1000)];
   await decide({ accountId, creditsPerSecond: 7, fromMs: 3_000 });
   assert.deepEqual(await shownTo(key), [7, []], "the catalogue's change does not concern it");
@@ -49,7 +49,7 @@ test("200 an account's own rate is shown to it and charged to it, and to nobody 
   assert.deepEqual(await shownTo(other.key), [10, [{ creditsPerSecond: 20, fromTime: nextHour }]]);
 });
 
-test("200 what is announced is the account's own future: begin and end of its rate, and the list price behind it", async () => {
+test("200 what is announced is the account's own future: begin and end of its price, and the list price behind it", async () => {
   const { accountId, key } = await service.newAccount(1000);
   await decide({ accountId, creditsPerSecond: 8, fromMs: nextHour - 1_000 });
   await decide({ accountId, creditsPerSecond: 6, fromMs: nextHour + 500 });
@@ -66,7 +66,7 @@ test("200 what is announced is the account's own future: begin and end of its ra
   assert.equal(await chargedTo(key), 10 * 5);
 });
 
-test('200 a rate that was ended is neither shown nor charged any more', async () => {
+test('200 a price that was ended is neither shown nor charged any more', async () => {
   const { accountId, key } = await service.newAccount(1000);
   await decide({ accountId, creditsPerSecond: 7, fromMs: 3_000 });
   await decide({ accountId, creditsPerSecond: undefined, fromMs: 4_000 });

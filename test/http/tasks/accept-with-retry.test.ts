@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/stores/accounts.ts';
-import { type Database, DatabaseAway } from '../../../src/stores/database.ts';
+import { type Database, DatabaseUnavailable } from '../../../src/stores/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
@@ -34,7 +34,7 @@ function faulty(db: Database): Database {
       if (statement.name !== 'accept-tasks') return db.run(statement, values);
       tries += 1;
       const fault = faults.shift();
-      if (fault === 'lost request') return Promise.reject(new DatabaseAway(true, new Error('away')));
+      if (fault === 'lost request') return Promise.reject(new DatabaseUnavailable(true, new Error('unreachable')));
       if (fault === 'crash') return Promise.reject(new TypeError('a bug'));
       return fault === 'lost answer' ? losing(db.run(statement, values)) : db.run(statement, values);
     },
@@ -43,7 +43,7 @@ function faulty(db: Database): Database {
 
 async function losing<T>(answer: Promise<T>): Promise<T> {
   await answer;
-  throw new DatabaseAway(true, new Error('the connection broke'));
+  throw new DatabaseUnavailable(true, new Error('the connection broke'));
 }
 
 function inject(...next: readonly Fault[]): void {
@@ -80,7 +80,7 @@ test('200 a request that was lost before the commit is made again', async () => 
   await assertOneTask(accountId, answer.json.data['taskId']);
 });
 
-test('503 when the database stays away the client is told the truth, and repeating with the key is safe', async () => {
+test('503 when the database stays unavailable the client is told the truth, and repeating with the key is safe', async () => {
   const { accountId, key } = await service.newAccount(1000);
   const headers = { 'idempotency-key': 'again' };
   inject('lost answer', 'lost request', 'lost request', 'lost request', 'lost request');
@@ -102,7 +102,7 @@ test('500 what is no loss of the database is not repeated', async () => {
   assert.equal(tries, 1);
 });
 
-test('503 another fault after a try in doubt withdraws the task, for the client without a key will ask for another', async () => {
+test('503 another fault after a try with an uncertain commit withdraws the task, for the client without a key will ask for another', async () => {
   const { accountId, key } = await service.newAccount(1000);
   withdrawn.splice(0);
   inject('lost answer', 'crash');
@@ -115,14 +115,14 @@ test('503 another fault after a try in doubt withdraws the task, for the client 
   );
 });
 
-test('402 after a try in doubt is kept true: should that try commit after all, its task is withdrawn', async () => {
+test('402 after a try with an uncertain commit is kept true: should that try commit after all, its task is withdrawn', async () => {
   const { accountId, key } = await service.newAccount(165);
   withdrawn.splice(0);
   assertRefused(await service.create(key, { ...plainRequest, input: { prompt: 'x', duration: 15 } }), 402, /too low/, {
     required: 495,
     balance: 165,
   });
-  assert.equal(withdrawn.length, 0, 'nothing was in doubt');
+  assert.equal(withdrawn.length, 0, 'no commit was uncertain');
   inject('lost request');
   assert.equal((await service.create(key, { ...plainRequest, input: { prompt: 'x', duration: 15 } })).status, 402);
   assert.deepEqual(

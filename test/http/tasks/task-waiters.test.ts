@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createTaskWaiters } from '../../../src/http/tasks/long-poll.ts';
-import { type Database, DatabaseAway } from '../../../src/stores/database.ts';
+import { type Database, DatabaseUnavailable } from '../../../src/stores/database.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-/** A database in which the listed tasks have ended; counts the looks, and is away when told so. */
-function databaseOf(ended: Set<string>): { db: Database; looks: string[][]; isAway: boolean } {
+/** A database in which the listed tasks have ended; counts the looks, and is unavailable when asked to be. */
+function databaseOf(ended: Set<string>): { db: Database; looks: string[][]; isUnavailable: boolean } {
   const played = {
     looks: [] as string[][],
-    isAway: false,
+    isUnavailable: false,
     db: {
       run: (_statement: unknown, [ids]: [string[]]) => {
         played.looks.push(ids);
-        if (played.isAway) return Promise.reject(new DatabaseAway(false, undefined));
+        if (played.isUnavailable) return Promise.reject(new DatabaseUnavailable(false, undefined));
         return Promise.resolve(ids.filter((id) => ended.has(id)).map((id) => ({ id })));
       },
       // Nothing else of a database is asked for here.
@@ -38,16 +38,16 @@ test('however many wait, each look is one statement about distinct tasks', async
   await Promise.all(waits);
 });
 
-test('a database that is away for a moment does not end the wait', async () => {
+test('a database that is unavailable for a short time does not end the wait', async () => {
   const ended = new Set<string>();
   const played = databaseOf(ended);
-  played.isAway = true;
+  played.isUnavailable = true;
   const waiters = createTaskWaiters(played.db, { pauseMs: 5 });
   const id = randomUUID();
   const wait = waiters.wait(waitOf(id));
   await waitFor('three looks', () => played.looks[2]);
   ended.add(id);
-  played.isAway = false;
+  played.isUnavailable = false;
   await wait;
 });
 

@@ -10,18 +10,18 @@ import {
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
-import { listedRates, madeUpResult, taskParam } from '../../support/tasks.ts';
+import { listedPrices, madeUpResult, taskParam } from '../../support/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { acceptTask } from '../../../src/stores/accept-task.ts';
 import { createAccount, findAccount } from '../../../src/stores/accounts.ts';
-import { type Database, DatabaseAway } from '../../../src/stores/database.ts';
+import { type Database, DatabaseUnavailable } from '../../../src/stores/database.ts';
 import { auditLedger } from '../../../src/stores/ledger-audit.ts';
 import { completeTask, findTask } from '../../../src/stores/tasks.ts';
 
 let database: TestDatabase;
 let service: HttpService;
 let uncertainCreates: UncertainCreates;
-let isAway = false;
+let isUnavailable = false;
 let looks = 0;
 const outcomes: string[] = [];
 const log = pino({ level: 'silent' });
@@ -39,14 +39,14 @@ after(async () => {
 });
 
 function watching(options: Partial<UncertainCreateDeps>): UncertainCreates {
-  const db = { ...database.db, run: away(database.db.run) };
+  const db = { ...database.db, run: unreliable(database.db.run) };
   return createUncertainCreates({ db, log, onOutcome: (outcome) => outcomes.push(outcome), ...options });
 }
 
-/** The database as seen by those who look for tasks in doubt. */
-function away(run: Database['run']): Database['run'] {
+/** The database as seen by the check of uncertain creates. */
+function unreliable(run: Database['run']): Database['run'] {
   return async (statement, values) => {
-    if (isAway) throw new DatabaseAway(true, new Error('the connection broke'));
+    if (isUnavailable) throw new DatabaseUnavailable(true, new Error('the connection broke'));
     const rows = await run<never>(statement, values);
     looks += 1;
     return rows;
@@ -60,7 +60,7 @@ function losingAnswers(db: Database): Database {
     run: async (statement, values) => {
       const isAccepting = statement.name === 'accept-tasks';
       if (isAccepting) await db.run(statement, values).catch(() => undefined);
-      if (isAccepting) throw new DatabaseAway(true, new Error('the connection broke'));
+      if (isAccepting) throw new DatabaseUnavailable(true, new Error('the connection broke'));
       return db.run(statement, values);
     },
   };
@@ -70,10 +70,10 @@ const balanceOf = async (accountId: string) => (await findAccount(database.db, a
 
 test('503 to a client without a key is true: the task that was accepted all the same is refunded', async () => {
   const { accountId, key } = await service.newAccount(1000);
-  isAway = true;
+  isUnavailable = true;
   assertRefused(await service.create(key, plainRequest), 503, /nothing is charged.*withdrawn and refunded/);
   assert.equal(await balanceOf(accountId), 1000 - 165, 'the commit had happened');
-  isAway = false;
+  isUnavailable = false;
   await waitFor('the refund', async () => ((await balanceOf(accountId)) === 1000 ? true : undefined));
   await uncertainCreates.drain(180_000);
   assert.deepEqual(outcomes.splice(0), ['refunded']);
@@ -98,7 +98,7 @@ test('a statement that commits long after its client was told 503 is found: abse
   looks = 0;
   patient.add(task);
   await waitFor('a look in vain', () => (looks > 0 ? true : undefined));
-  await acceptTask(database.db, { ...task, param: taskParam('late'), listedRates });
+  await acceptTask(database.db, { ...task, param: taskParam('late'), listedPrices });
   await patient.drain(180_000);
   assert.deepEqual(outcomes.splice(0), ['refunded']);
   assert.equal((await findTask(database.db, task.taskId))?.failure?.failCode, 'cancelled');
@@ -107,7 +107,7 @@ test('a statement that commits long after its client was told 503 is found: abse
 test('a task that has succeeded meanwhile stays delivered and charged; one that never was is forgotten', async () => {
   const accountId = await createAccount(database.db, { name: 'done', credits: 132 });
   const task = { taskId: uuidv7(), accountId };
-  await acceptTask(database.db, { ...task, param: taskParam('done'), listedRates });
+  await acceptTask(database.db, { ...task, param: taskParam('done'), listedPrices });
   await completeTask(database.db, task.taskId, madeUpResult);
   uncertainCreates.add(task);
   uncertainCreates.add({ taskId: uuidv7(), accountId });
@@ -116,13 +116,13 @@ test('a task that has succeeded meanwhile stays delivered and charged; one that 
   assert.equal((await findTask(database.db, task.taskId))?.state, 'success');
 });
 
-test('draining is bounded while the database is away, and names what is left', async () => {
+test('draining is bounded while the database is unavailable, and names what is left', async () => {
   const lines: string[] = [];
-  isAway = true;
+  isUnavailable = true;
   const stopped = watching({ log: pino({}, { write: (line: string) => lines.push(line) }) });
   const taskId = uuidv7();
   stopped.add({ taskId, accountId: uuidv7() });
   await stopped.drain(50);
-  isAway = false;
-  assert.match(lines.join(''), new RegExp(`${taskId}.*stopped while this task was in doubt`));
+  isUnavailable = false;
+  assert.match(lines.join(''), new RegExp(`${taskId}.*stopped before the uncertain create was settled`));
 });

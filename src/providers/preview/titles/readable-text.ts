@@ -3,7 +3,7 @@ import { drawnText } from './drawn-text.ts';
 /** What a title can say of a text, and whether it leaves out what no font of this machine has. */
 export type ReadableText = { readonly text: string; readonly isWhole: boolean };
 
-/** More is never shown, so more is never looked at. */
+/** More is never drawn, so more is never read. */
 const mostCharacters = 600;
 
 /** Steers text without being seen: control codes, direction marks, what stands for no character. Joiners stay. */

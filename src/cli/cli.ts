@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander';
+import { readFileSync } from 'node:fs';
+import { addExamples } from './examples.ts';
+import { sayAndExit } from '../main/run-until-signal.ts';
+
+// Compiled, this file lies in dist/src/cli. A package.json without a version is not ours.
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+const program = new Command('videogen')
+  .description('AI video generation as a dependable paid API')
+  .option('--json', 'print one JSON object on standard output and nothing else there')
+  .version(version, '--version', 'print the version')
+  .exitOverride();
+
+// In the order of the help. Each is loaded by itself, since a start must not wait for what other commands need.
+const commands = {
+  start: async () => (await import('./start.ts')).addStartCommand(program),
+  demo: async () => (await import('./demo.ts')).addDemoCommand(program),
+  generate: async () => (await import('./generate.ts')).addGenerateCommand(program),
+  follow: async () => (await import('./generate.ts')).addFollowCommand(program),
+  account: async () => (await import('./account.ts')).addAccountCommands(program, await runner()),
+  credits: async () => (await import('./credits.ts')).addCreditsCommands(program, await runner()),
+  key: async () => (await import('./key.ts')).addKeyCommands(program, await runner()),
+  operator: async () => (await import('./operator.ts')).addOperatorCommands(program, await runner()),
+  price: async () => (await import('./price.ts')).addPriceCommands(program, await runner()),
+  balance: async () => (await import('./credits.ts')).addBalanceCommand(program, await runner()),
+  task: async () => (await import('./task.ts')).addTaskCommands(program, await runner()),
+  'callback-secret': async () =>
+    (await import('./callback-secret.ts')).addCallbackSecretCommands(program, await runner()),
+  audit: async () => (await import('./credits.ts')).addAuditCommand(program, await runner()),
+  migrate: async () => (await import('./migrate.ts')).addMigrateCommand(program),
+};
+
+async function runner() {
+  return (await import('./run-command.ts')).createRunner(program);
+}
+
+/** The command that was asked for; all of them when it is none of them, for the help and for what commander says then. */
+function asked(): readonly (() => Promise<void>)[] {
+  const [first, second] = process.argv.slice(2);
+  const named = Object.entries(commands).filter(([name]) => name === (first === '--json' ? second : first));
+  return named.length > 0 ? named.map(([, add]) => add) : Object.values(commands);
+}
+
+process.umask(0o077);
+try {
+  for (const add of asked()) await add();
+  addExamples(program);
+  await program.parseAsync();
+} catch (error) {
+  // Commander has printed its own help or complaint already.
+  if (error instanceof CommanderError) process.exit(error.exitCode);
+  sayAndExit(error);
+}

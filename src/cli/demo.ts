@@ -1,0 +1,55 @@
+import type { Command } from 'commander';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pTimeout from 'p-timeout';
+import { type Config, readConfig, sealEnvironment } from '../config.ts';
+import { addGenerationOptions, type GenerationOptions } from './generation-options.ts';
+import { listenForInterruptions } from './interruption.ts';
+import { isJson, printAnswer } from './output.ts';
+import { createStory } from './story.ts';
+
+const defaultPrompt = 'A paper boat on a rainy street';
+
+export function addDemoCommand(program: Command): void {
+  const command = addGenerationOptions(program.command('demo'))
+    .description('see everything work: a paid video, a signed callback, and a failed task that is refunded')
+    .argument('[prompt]', 'what the video shows', defaultPrompt);
+  command.action((prompt: string, options: GenerationOptions) => runDemo(prompt, options, isJson(program)));
+}
+
+/**
+ * The whole path on a temporary data folder, independent of the service that the environment names. Throws, and so exits with 1, unless
+ * every promise was kept. When it is interrupted, its servers and files are removed; further Ctrl-C do not stop that.
+ */
+async function runDemo(prompt: string, options: GenerationOptions, asJson: boolean): Promise<void> {
+  sealEnvironment();
+  const { signal } = listenForInterruptions(['SIGINT', 'SIGTERM', 'SIGHUP']);
+  const story = createStory(asJson);
+  // A terminal that was closed takes nothing any more.
+  process.stdout.on('error', () => {});
+  signal.addEventListener('abort', () => story.warn('Broken off: stopping the servers and deleting their files'));
+  story.begin('Videogen demo');
+  const dataFolder = await mkdtemp(join(tmpdir(), 'videogen-demo-'));
+  const config: Config = { ...readConfig(), port: 0, dataFolder };
+  try {
+    story.step('Starting PostgreSQL, Temporal, the API and the workers, for as long as the demo takes');
+    const { startService } = await import('../embedded/service.ts');
+    const service = await startService(config, (message) => story.info(message), signal);
+    try {
+      signal.throwIfAborted();
+      story.success(`API ${service.settings.publicUrl}   Temporal UI ${service.settings.temporalUiUrl}`);
+      // Loaded only now, or the servers would have to wait for it.
+      const { showBothEndings } = await import('./demo-story.ts');
+      const shown = showBothEndings(service.settings, { story, signal }, prompt, options);
+      const result = await pTimeout(shown, { signal, milliseconds: Number.POSITIVE_INFINITY });
+      printAnswer({ json: result, lines: [] }, asJson);
+    } finally {
+      await service.close();
+    }
+  } finally {
+    await rm(dataFolder, { recursive: true, force: true });
+  }
+  signal.throwIfAborted();
+  story.end('All of this was true. Start it for good with: npm start');
+}

@@ -1,0 +1,53 @@
+import type { Command } from 'commander';
+import { invocation } from './output.ts';
+
+const task = '019abc12-3456-7def-8901-234567890abc';
+const account = '019abc34-5678-7def-8901-234567890abc';
+
+/** By the words of the command; without any, for `videogen --help` itself. A group shows the first of each command below it. */
+const examples: Readonly<Record<string, readonly string[]>> = {
+  '': ['start', 'generate "a lighthouse in a storm" --duration 4', 'account list', 'key create --help'],
+  start: ['start', 'start --json'],
+  demo: ['demo', 'demo "a red kite over the sea" --image kite.jpg --ratio 9:16'],
+  generate: [
+    'generate "a lighthouse in a storm" --duration 4',
+    'generate "a paper boat" --image boat.jpg --ratio 9:16 --no-audio --out boat.mp4',
+    'generate "a paper boat" --base-url https://video.example.com --key vg_… --json',
+  ],
+  follow: [`follow ${task}`, `follow ${task} --out lighthouse.mp4`],
+  'account list': ['account list', 'account list --prefix stu --json'],
+  'account create': ['account create studio --credits 10000'],
+  'account limits': [`account limits ${account}`, `account limits ${account} --creates 50/10s --unfinished 200`],
+  'credits grant': [`credits grant ${account} 5000 --reason "invoice 17"`],
+  'key create': [`key create --account ${account}`, `key create --account ${account} --name ci --expires 90d`],
+  'key list': [`key list --account ${account} --json`],
+  'key revoke': ['key revoke 019abc56-789a-7def-8901-234567890abc'],
+  'operator create': ['operator create "Ada Lovelace" --expires 90d'],
+  'operator list': ['operator list --json'],
+  'operator revoke': ['operator revoke 019abc78-9abc-7def-8901-234567890abc'],
+  'price list': ['price list', `price list --account ${account} --model videogen-2.0`],
+  'price set': [
+    'price set videogen-2.0 45 --from 2027-01-01T00:00:00Z --reason "new list price"',
+    `price set videogen-2.0 38 --account ${account} --reason "contract 17"`,
+    `price set videogen-2.0 default --account ${account} --reason "contract 17 ended"`,
+  ],
+  'price withdraw': ['price withdraw 12 --reason "not agreed after all"'],
+  balance: ['balance', `balance ${account} --json`],
+  'task list': ['task list', 'task list --state fail --limit 100 --json'],
+  'task show': [`task show ${task}`],
+  'task cancel': [`task cancel ${task} --reason "wrong prompt"`],
+  'callback-secret show': [`callback-secret show ${account}`],
+  'callback-secret rotate': [`callback-secret rotate ${account} --overlap 86400`],
+  audit: ['audit', 'audit --json'],
+  migrate: ['migrate'],
+};
+
+/** Adds examples, as the person at the keyboard would type them, to the help of a command and of those below it. */
+export function addExamples(command: Command, words: readonly string[] = []): void {
+  const first = (below: Command) => examples[[...words, below.name()].join(' ')]?.slice(0, 1) ?? [];
+  const lines = examples[words.join(' ')] ?? command.commands.flatMap(first);
+  command.addHelpText('after', () => ['', 'Examples:', ...lines.map((line) => `  ${invocation(line)}`)].join('\n'));
+  // A whole help screen would hide the one line that says what is wrong.
+  command.showHelpAfterError(`(examples: ${invocation(...words, '--help')})`);
+  for (const below of command.commands) addExamples(below, [...words, below.name()]);
+}

@@ -1,0 +1,79 @@
+import type { Command } from 'commander';
+import { userInfo } from 'node:os';
+import { type Config, readConfig } from '../config.ts';
+import type { Actor } from '../domain/operator.ts';
+import { lockDataFolder } from '../embedded/data-folder.ts';
+import { findPostgres, postgresFolder, startPostgres } from '../embedded/postgres.ts';
+import { findAccount } from '../stores/accounts.ts';
+import { createDatabase, type Database } from '../stores/database.ts';
+import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
+
+/** Wraps a command that answers something: reads the configuration, runs it, prints its answer. */
+export type RunOnDatabase = <Parameters extends unknown[]>(
+  work: (context: { readonly db: Database; readonly config: Config }, ...parameters: Parameters) => Promise<Answer>,
+) => (...parameters: Parameters) => Promise<void>;
+
+/** Commander calls an action with its arguments, its options and the command itself; `--json` is read from the program. */
+export function createRunner(program: Command): RunOnDatabase {
+  return (work) =>
+    async (...parameters) => {
+      const config = readConfig();
+      const answer = await withDatabase(config, (db) => work({ db, config }, ...parameters));
+      printAnswer(answer, isJson(program));
+    };
+}
+
+/** Runs a command on the database of `withDatabaseUrl`. An embedded one that is started for it has today's schema. */
+function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Promise<T> {
+  return withDatabaseUrl(config, async (url) => {
+    if (config.databaseUrl === undefined) await (await import('../stores/migrator.ts')).migrateToLatest(url);
+    const db = createDatabase({ url, poolSize: 2 });
+    try {
+      return await work(db);
+    } finally {
+      await db.close();
+    }
+  });
+}
+
+/**
+ * Gives a command the address of the database: DATABASE_URL, else the embedded one; that of the running service, or one
+ * started for as long as the command takes.
+ */
+export async function withDatabaseUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
+  const url = config.databaseUrl ?? (await findPostgres(postgresFolder(config)));
+  if (url !== undefined) return work(url);
+  const lock = await lockDataFolder(config.dataFolder);
+  try {
+    const server = await startPostgres({ folder: postgresFolder(config), log: () => {} });
+    try {
+      return await work(server.url);
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+/** The user who runs the command, for the audit log, or the number of one without a name. */
+export function commandLineActor(): Actor {
+  return { kind: 'command_line', name: userName() };
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // In a container the user may have a number and no entry in /etc/passwd.
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+export async function requireAccount(db: Database, accountId: string): Promise<void> {
+  if ((await findAccount(db, accountId)) === undefined) throw noAccount(accountId);
+}
+
+export function noAccount(accountId: string): CommandError {
+  return new CommandError(`no such account: ${accountId}`);
+}

@@ -1,0 +1,81 @@
+import type { Command } from 'commander';
+import { resolve } from 'node:path';
+import { readConfig } from '../config.ts';
+import type { Service } from '../embedded/service.ts';
+import { runUntilSignal, signalled } from '../main/run-until-signal.ts';
+import type { FirstKey } from './first-key.ts';
+import { type Answer, invocation, isJson, printAnswer } from './output.ts';
+
+export function addStartCommand(program: Command): void {
+  program
+    .command('start')
+    .description(
+      'run the whole service, with a PostgreSQL and a Temporal of its own unless the environment names others',
+    )
+    .action(async () => {
+      const asJson = isJson(program);
+      const say = (message: string) => (asJson ? process.stderr : process.stdout).write(`${message}\n`);
+      const signal = signalled();
+      const stopping = new AbortController();
+      void signal.then(() => stopping.abort());
+      const { startService } = await import('../embedded/service.ts');
+      const service = await startService(readConfig(), say, stopping.signal).catch((error: unknown) => {
+        // Broken off before it ran: what had been started is stopped already.
+        if (stopping.signal.aborted) process.exit(0);
+        throw error;
+      });
+      const { firstKeyOf } = await import('./first-key.ts');
+      const firstKey = await firstKeyOf(service, stopping.signal);
+      printAnswer(startAnswer(service, firstKey), asJson);
+      await runUntilSignal(service, service.fatal, service.log, { signal, delayMs: service.settings.shutdownDelayMs });
+    });
+}
+
+/** What a start says: where everything is, and how to make the first video. A key is known at the first start only. */
+function startAnswer(service: Service, firstKey: FirstKey | undefined): Answer {
+  const { settings, logPath } = service;
+  const json = {
+    publicUrl: settings.publicUrl,
+    docsUrl: `${settings.publicUrl}/docs`,
+    temporalUiUrl: settings.temporalUiUrl ?? null,
+    dataFolder: settings.dataFolder,
+    logPath,
+    firstKey: firstKey ?? null,
+  };
+  const lines = [
+    '',
+    'Videogen is running. Ctrl-C stops it; tasks under way go on at the next start.',
+    '',
+    `  API           ${settings.publicUrl}`,
+    `  Documentation ${settings.publicUrl}/docs`,
+    ...(settings.temporalUiUrl === undefined ? [] : [`  Temporal UI   ${settings.temporalUiUrl}`]),
+    `  Data          ${settings.dataFolder}`,
+    `  Log           ${logPath}`,
+    '',
+    ...(firstKey === undefined ? anotherKeyLines(service) : firstKeyLines(service, firstKey)),
+    '',
+  ];
+  return { json, lines };
+}
+
+function firstKeyLines({ settings }: Service, { accountId, key, credits }: FirstKey): readonly string[] {
+  const address = settings.publicUrl === 'http://127.0.0.1:3000' ? [] : ['--base-url', settings.publicUrl];
+  return [
+    `  The first account, ${accountId},`,
+    `  has ${credits} credits. Its key is shown only this once. In another terminal:`,
+    '',
+    `  export VIDEOGEN_API_KEY=${key}`,
+    `  ${invocation('generate', '"a lighthouse in a storm"', '--duration', '4', ...address)}`,
+  ];
+}
+
+function anotherKeyLines({ settings }: Service): readonly string[] {
+  const isElsewhere = settings.dataFolder !== resolve('data');
+  const environment = isElsewhere ? `VIDEOGEN_DATA=${settings.dataFolder} ` : '';
+  return [
+    '  Keys are shown only once. To make another one, in another terminal:',
+    '',
+    `  ${environment}${invocation('account', 'list')}`,
+    `  ${environment}${invocation('key', 'create', '--account', 'ACCOUNT')}`,
+  ];
+}

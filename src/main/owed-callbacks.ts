@@ -1,0 +1,29 @@
+import type { OwedCallback } from '../../activities/deps.ts';
+import type { ModelCatalogue } from '../domain/models.ts';
+import { taskRecord } from '../domain/task-record.ts';
+import { adapterOf } from '../dialects/dialect.ts';
+import type { ResultStore } from '../media/folder-result-store.ts';
+import { resultUrls } from '../media/signed-link.ts';
+import type { SecretBox } from '../outbound/secrets.ts';
+import type { Database } from '../stores/database.ts';
+import { findDelivery } from '../stores/deliveries.ts';
+import { findTask } from '../stores/tasks.ts';
+import { callbackSecretsOf } from './account-secrets.ts';
+
+/** Finds the callback owed for a task. Its body has links signed for this very attempt; its secrets are those valid now. */
+export function createOwedCallbacks(
+  db: Database,
+  box: SecretBox,
+  store: ResultStore,
+  models: ModelCatalogue,
+): (taskId: string) => Promise<OwedCallback | undefined> {
+  return async (taskId) => {
+    const [delivery, task] = [await findDelivery(db, taskId), await findTask(db, taskId)];
+    if (delivery === undefined || task === undefined) return undefined;
+    return {
+      ...delivery,
+      body: async () => adapterOf(delivery.dialect).callbackBody(taskRecord(task, 0, resultUrls(store, task)), models),
+      secrets: () => callbackSecretsOf(db, box, delivery.accountId),
+    };
+  };
+}

@@ -1,0 +1,29 @@
+import { readConfig } from '../config.ts';
+import { createLog, type Log } from '../log.ts';
+import { createMetrics, type Metrics } from '../metrics.ts';
+import { startMetricsServer } from './start-metrics.ts';
+import { fatalErrors, runUntilSignal, sayAndExit } from './run-until-signal.ts';
+import { externalSettings, type RunningPart, type Settings } from './settings.ts';
+
+type StartPart = (
+  settings: Settings,
+  log: Log,
+  metrics: Metrics,
+  onFatal: (error: unknown) => void,
+) => Promise<RunningPart>;
+
+/** The whole life of a process with one part and its metrics. */
+export async function runProcess(start: StartPart): Promise<void> {
+  process.umask(0o077);
+  try {
+    const settings = externalSettings(readConfig());
+    const log = createLog({ level: settings.logLevel });
+    const [metrics, fatal] = [createMetrics(), fatalErrors()];
+    const watched = await startMetricsServer(settings, log, metrics);
+    const part = await start(settings, log, metrics, fatal.reject);
+    const both = { ...part, close: () => part.close().then(watched.close) };
+    await runUntilSignal(both, fatal.promise, log, { delayMs: settings.shutdownDelayMs });
+  } catch (error) {
+    sayAndExit(error);
+  }
+}

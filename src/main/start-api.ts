@@ -1,0 +1,110 @@
+import { modelCatalogue } from '../domain/models.ts';
+import { taskQueuesOf } from '../domain/task-queues.ts';
+import { createApp } from '../http/app.ts';
+import { createKeyTouches } from '../http/authentication.ts';
+import type { CancelledTask } from '../http/http-deps.ts';
+import { createBadKeys, createRateLimiter } from '../http/limits/rate-limits.ts';
+import { startHttpServer } from '../http/server/server.ts';
+import { createTaskWaiters } from '../http/tasks/long-poll.ts';
+import { createUncertainCreates } from '../http/tasks/uncertain-creates.ts';
+import type { Log } from '../log.ts';
+import { createFolderResultStore } from '../media/folder-result-store.ts';
+import { createMetrics } from '../metrics.ts';
+import { createSecretBox } from '../outbound/secrets.ts';
+import { createDatabase } from '../stores/database.ts';
+import { createTaskAcceptor } from '../stores/task-acceptor.ts';
+import { type ApiEngine, openApiEngine } from '../temporal/engine.ts';
+import { createTaskStarter } from '../temporal/task-starter.ts';
+import { revealSecret, rotateSecret } from './account-secrets.ts';
+import { exportBookMetrics } from './book-metrics.ts';
+import { listenFault, makePrivateFolder } from './local-faults.ts';
+import { createRequestParser, type RunningPart, type Settings } from './settings.ts';
+
+/** Running requests, and then the starts of workflows behind them, get this long each. */
+const drainMs = 15_000;
+
+/** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
+export async function startApi(settings: Settings, log: Log, metrics = createMetrics()): Promise<RunningPart> {
+  await makePrivateFolder(settings.resultStore, 'RESULT_STORE');
+  const db = createDatabase({
+    url: settings.databaseUrl,
+    poolSize: settings.databasePoolSize,
+    onIdleError: (error) => log.warn({ err: error }, 'database connection broke'),
+  });
+  const engine = openApiEngine(settings.temporal, taskQueuesOf(settings.taskQueue));
+  const starter = createTaskStarter(engine.startTask, (error, task) => {
+    log.warn({ err: error, taskId: task.taskId }, 'workflow start deferred; reconcile will start it');
+  });
+  const stopper = createTaskStarter<CancelledTask>(
+    (task) => stopTask(engine, task),
+    (error, task) => log.warn({ err: error, taskId: task.taskId }, 'stop of a cancelled task deferred'),
+  );
+  const redeliveries = createTaskStarter(engine.redeliver, (error, { taskId }) => {
+    log.warn({ err: error, taskId }, 'callback redelivery deferred to reconcile');
+  });
+  const box = createSecretBox(settings.secret);
+  exportBookMetrics(metrics, db);
+  const uncertainCreates = createUncertainCreates({
+    db,
+    log,
+    onOutcome: (outcome) => metrics.acceptancesWithdrawn.inc({ outcome }),
+  });
+  const taskWaiters = createTaskWaiters(db);
+  const keyTouches = createKeyTouches(db);
+  let isLeaving = false;
+  const app = createApp({
+    db,
+    log,
+    models: modelCatalogue(settings.models),
+    parseTaskRequest: createRequestParser(settings),
+    resultStore: createFolderResultStore(settings),
+    acceptTask: createTaskAcceptor(db),
+    startTask: starter.start,
+    stopTask: stopper.start,
+    refundUncertain: uncertainCreates.add,
+    redeliver: redeliveries.start,
+    callbackSecrets: {
+      reveal: (accountId) => revealSecret(db, box, accountId),
+      rotate: (rotation) => rotateSecret(db, box, rotation),
+    },
+    // With a separate port, metrics are not served on the public one.
+    ...(settings.metricsPort === undefined && { metrics: metrics.registry }),
+    progressOf: engine.progressOf,
+    createRate: settings.createRate,
+    reads: settings.readRate && createRateLimiter(settings.readRate),
+    refusedCreates: settings.refusedCreateRate && createRateLimiter(settings.refusedCreateRate),
+    badKeys: createBadKeys(settings.badKeyRate && createRateLimiter(settings.badKeyRate)),
+    temporalUiUrl: settings.temporalUiUrl,
+    touchKey: keyTouches.add,
+    taskWaiters,
+    isLeaving: () => isLeaving,
+  });
+  const { host, port } = settings;
+  const server = await startHttpServer({ app, host, port, log }).catch((error: unknown) => {
+    throw listenFault(error, settings, 'PORT');
+  });
+  log.info({ port: server.port, publicUrl: settings.publicUrl }, 'api started');
+  return {
+    leave: () => {
+      isLeaving = true;
+    },
+    close: async () => {
+      taskWaiters.close();
+      await server.close(drainMs);
+      await Promise.all([
+        starter.drain(drainMs),
+        redeliveries.drain(drainMs),
+        stopper.drain(drainMs),
+        uncertainCreates.drain(drainMs),
+      ]);
+      await keyTouches.drain();
+      await Promise.allSettled([engine.close(), db.close()]);
+    },
+  };
+}
+
+/** The workflow stops the generation and sends the callback. The callback is started here for a task that has no workflow. */
+async function stopTask(engine: ApiEngine, { taskId, accountId, hasCallback }: CancelledTask): Promise<void> {
+  const isRunning = await engine.cancelTask(taskId);
+  if (hasCallback && !isRunning) await engine.startDelivery({ taskId, accountId });
+}

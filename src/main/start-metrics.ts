@@ -1,0 +1,28 @@
+import { createMetricsApp } from '../http/app.ts';
+import { startHttpServer } from '../http/server/server.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { listenFault } from './local-faults.ts';
+import type { RunningPart, Settings } from './settings.ts';
+
+/** A scrape takes no longer. */
+const drainMs = 1_000;
+
+/**
+ * Serves `/metrics` and `/healthz` of this process on `METRICS_PORT`, for monitors only; nothing without that setting. Close it
+ * last: a draining process is alive.
+ */
+export async function startMetricsServer(
+  { host, metricsPort }: Pick<Settings, 'host' | 'metricsPort'>,
+  log: Log,
+  { registry }: Metrics,
+): Promise<RunningPart> {
+  if (metricsPort === undefined) return { close: () => Promise.resolve() };
+  const app = createMetricsApp({ log, metrics: registry });
+  const limits = { maxConnections: 100 };
+  const server = await startHttpServer({ app, host, port: metricsPort, log, limits }).catch((error: unknown) => {
+    throw listenFault(error, { host, port: metricsPort }, 'METRICS_PORT');
+  });
+  log.info({ port: server.port }, 'metrics server started');
+  return { close: () => server.close(drainMs) };
+}

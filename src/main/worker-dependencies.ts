@@ -1,0 +1,75 @@
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { modelCatalogue } from '../domain/models.ts';
+import { taskQueuesOf } from '../domain/task-queues.ts';
+import { provideFontSettings } from '../config.ts';
+import { adapterOf } from '../dialects/dialect.ts';
+import type { Log } from '../log.ts';
+import { createFfmpeg } from '../media/ffmpeg.ts';
+import { createFolderResultStore } from '../media/folder-result-store.ts';
+import { createVideoInspector } from '../media/inspect-video.ts';
+import { fetchReferenceImages } from '../media/reference-image.ts';
+import type { Metrics } from '../metrics.ts';
+import { createGuardedClient } from '../outbound/client.ts';
+import { createCallbackPoster } from '../outbound/webhook.ts';
+import { createSecretBox } from '../outbound/secrets.ts';
+import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
+import type { Provider } from '../providers/provider.ts';
+import { createDatabase } from '../stores/database.ts';
+import { connectTemporal } from '../temporal/connect.ts';
+import { createEngine } from '../temporal/engine.ts';
+import { createOwedCallbacks } from './owed-callbacks.ts';
+import { createRequestParser, ownEndpoints, type Settings } from './settings.ts';
+
+export type WorkerDependencies = { readonly deps: ActivityDeps; close(): Promise<void> };
+
+/** Wires the dependencies of the activities. Connects lazily. */
+export function openWorkerDependencies(settings: Settings, log: Log, metrics: Metrics): WorkerDependencies {
+  const db = createDatabase({
+    url: settings.databaseUrl,
+    poolSize: settings.databasePoolSize,
+    onIdleError: (error) => log.warn({ err: error }, 'database connection broke'),
+  });
+  const temporal = connectTemporal(settings.temporal);
+  const own = ownEndpoints(settings);
+  const imageClient = createGuardedClient({ allow: settings.imageAllow, own });
+  // A callback without a free slot is rescheduled: waiting here would hold a place that all accounts share.
+  const callbackClient = createGuardedClient({
+    allow: settings.callbackAllow,
+    own,
+    maxPerHost: 32,
+    maxWaitingPerHost: 0,
+  });
+  const box = createSecretBox(settings.secret);
+  const ffmpeg = createFfmpeg(settings.ffmpegPath === undefined ? {} : { path: settings.ffmpegPath });
+  const media = createFolderResultStore(settings);
+  provideFontSettings();
+  const preview = createPreviewProvider({ ffmpeg, faults: settings.previewFaults });
+  const models = modelCatalogue(settings.models);
+  const deps: ActivityDeps = {
+    db,
+    log,
+    models,
+    parseTaskRequest: createRequestParser(settings),
+    providers: new Map<string, Provider>([[preview.name, preview]]),
+    fetchImages: (job) => fetchReferenceImages({ client: imageClient, ...job }),
+    media,
+    inspectVideo: createVideoInspector(ffmpeg),
+    postCallback: createCallbackPoster({
+      client: callbackClient,
+      onUnreachable: ({ taskId, error }) => {
+        log.info({ taskId, kind: error.kind, detail: error.detail }, 'callback receiver unreachable');
+      },
+      dialectHeaders: ({ dialect, ...callback }) => adapterOf(dialect).callbackHeaders(callback),
+    }),
+    findCallback: createOwedCallbacks(db, box, media, models),
+    engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
+    workFolder: settings.workFolder,
+    retentionMs: settings.retentionMs,
+    stuckTaskMs: settings.stuckTaskMs,
+    onSettled: (outcome) => metrics.tasksSettled.inc({ outcome }),
+  };
+  const close = async () => {
+    await Promise.allSettled([imageClient.close(), callbackClient.close(), temporal.close(), db.close()]);
+  };
+  return { deps, close };
+}

@@ -1,0 +1,43 @@
+import DataLoader from 'dataloader';
+
+export type BatchLimits = {
+  /** Questions in one statement at most; what comes beyond goes into the next. */
+  readonly maxBatchSize: number;
+  /** Statements at the same time; what comes meanwhile waits for one of them to end, and then goes into one batch. */
+  readonly maxStatements: number;
+};
+
+/**
+ * Answers the questions that come at the same time with one statement. A lone question is asked in the turn of the event loop
+ * in which it came; under load each statement takes all that came while the ones before it ran. `ask` answers in order.
+ */
+export function createBatcher<Question, Answer>(
+  ask: (questions: readonly Question[]) => Promise<readonly (Answer | Error)[]>,
+  { maxBatchSize, maxStatements }: BatchLimits,
+): (question: Question) => Promise<Answer> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  const askInTurn = async (questions: readonly Question[]) => {
+    try {
+      return await ask(questions);
+    } finally {
+      running -= 1;
+      begin();
+    }
+  };
+  const begin = () => {
+    const next = running < maxStatements ? waiting.shift() : undefined;
+    if (next === undefined) return;
+    running += 1;
+    next();
+  };
+  const loader = new DataLoader(askInTurn, {
+    cache: false,
+    maxBatchSize,
+    batchScheduleFn: (start) => {
+      waiting.push(start);
+      setImmediate(begin);
+    },
+  });
+  return (question) => loader.load(question);
+}

@@ -1,0 +1,83 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { probeVideo } from '../../src/media/probe-video.ts';
+import { findAccount } from '../../src/stores/accounts.ts';
+import type { Database } from '../../src/stores/database.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { recordInfo } from '../support/api.ts';
+import type { BookedJob, Evidence, FinalTask } from './evidence.ts';
+import { paidProviderName } from './paid-provider.ts';
+import { sha256Of } from './paid-video.ts';
+
+const selectTasks = {
+  name: 'chaos-tasks',
+  text: `
+select id as "taskId", account_id as "accountId", split_part(param->'input'->>'prompt', ' ', 1) as nonce, state,
+  fail_code as "failCode", credits_charged as "creditsCharged", credits_refunded as "creditsRefunded",
+  callback_url is not null as "hasCallback", created_at as "createdAt", completed_at as "completedAt",
+  generation_started_at as "generationStartedAt", result->>'sha256' as sha256
+from tasks order by id`,
+};
+
+export async function collectTasks(db: Database, accountIds: readonly string[]): Promise<readonly FinalTask[]> {
+  const rows = await db.run<Omit<FinalTask, 'client'> & { accountId: string }>(selectTasks);
+  return rows.map(({ accountId, ...task }) => ({ ...task, client: accountIds.indexOf(accountId) }));
+}
+
+const selectBookedJobs = {
+  name: 'chaos-booked-jobs',
+  text: `
+select task_id as "taskId", job_id as "jobId", outcome from provider_jobs where provider = '${paidProviderName}'
+order by task_id, ordinal`,
+};
+
+export function collectBookedJobs(db: Database): Promise<readonly BookedJob[]> {
+  return db.run<BookedJob>(selectBookedJobs);
+}
+
+export async function collectBooks(
+  db: Database,
+  accountIds: readonly string[],
+  opened: readonly number[],
+): Promise<Pick<Evidence, 'ledger' | 'balances'>> {
+  const accounts = await Promise.all(accountIds.map((accountId) => findAccount(db, accountId)));
+  return {
+    ledger: await auditLedger(db),
+    balances: accounts.map((account, index) => ({ opened: opened[index] ?? 0, now: account?.balance ?? Number.NaN })),
+  };
+}
+
+/** Fetches every successful task's video through the link that its client is given, and sees whether it is whole and plays. */
+export async function collectVideos(
+  tasks: readonly FinalTask[],
+  { baseUrl, keys, folder }: { baseUrl: string; keys: readonly string[]; folder: string },
+): Promise<ReadonlyMap<string, string | undefined>> {
+  await mkdir(folder, { recursive: true });
+  const faults = new Map<string, string | undefined>();
+  for (const task of tasks) {
+    const { taskId, client, state } = task;
+    if (state !== 'success') continue;
+    const file = join(folder, `${taskId}.mp4`);
+    const fault = await fetchAndProbe({ baseUrl, key: keys[client] ?? '' }, task, file).catch(String);
+    faults.set(taskId, fault);
+    await rm(file, { force: true });
+  }
+  return faults;
+}
+
+async function fetchAndProbe(
+  api: { baseUrl: string; key: string },
+  { taskId, sha256 }: FinalTask,
+  file: string,
+): Promise<undefined> {
+  const { body } = await recordInfo(api, taskId);
+  // What the record of a successful task holds.
+  const { resultUrls } = body.data['resultJson'] as { resultUrls: readonly string[] };
+  const response = await fetch(String(resultUrls[0]));
+  if (!response.ok) throw new Error(`the link answers ${response.status}`);
+  const video = Buffer.from(await response.arrayBuffer());
+  if (sha256Of(video) !== sha256) throw new Error('it is not the one in the record');
+  await writeFile(file, video);
+  const { widthPx } = await probeVideo(file);
+  if (widthPx !== 1280) throw new Error(`it is ${widthPx} px wide`);
+}

@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** One process of the service that is started again whenever it ends, as an orchestrator would. */
+export type SupervisedProcess = {
+  readonly name: string;
+  /** Unix milliseconds of every signal that hurt it. */
+  readonly hurtAt: readonly number[];
+  /** SIGKILL; the next one is started in a moment. */
+  kill(): void;
+  /** SIGSTOP for so long: it lives, holds its connections, and does nothing. */
+  freeze(ms: number): Promise<void>;
+  /** SIGTERM, and no further start; false when it had to be killed, or did not end with 0. */
+  stop(): Promise<boolean>;
+};
+
+const restartPauseMs = 300;
+const stopLimitMs = 60_000;
+
+/** Runs `node script` for as long as it is kept; its output is appended to `logFile`. */
+export function keepRunning(name: string, script: string, env: NodeJS.ProcessEnv, logFile: string): SupervisedProcess {
+  const hurtAt: number[] = [];
+  let isStopping = false;
+  let child = start();
+
+  function start(): ChildProcess {
+    const log = openSync(logFile, 'a');
+    const started = spawn(process.execPath, ['--enable-source-maps', script], { env, stdio: ['ignore', log, log] });
+    started.once('exit', () => {
+      if (!isStopping) setTimeout(restart, restartPauseMs);
+    });
+    return started;
+  }
+  function restart(): void {
+    if (!isStopping) child = start();
+  }
+  return {
+    name,
+    hurtAt,
+    kill: () => {
+      hurtAt.push(Date.now());
+      child.kill('SIGKILL');
+    },
+    freeze: async (ms) => {
+      hurtAt.push(Date.now());
+      const frozen = child;
+      frozen.kill('SIGSTOP');
+      await delay(ms);
+      frozen.kill('SIGCONT');
+    },
+    stop: async () => {
+      isStopping = true;
+      const current = child;
+      if (current.exitCode !== null || current.signalCode !== null) return true;
+      const timer = setTimeout(() => current.kill('SIGKILL'), stopLimitMs);
+      current.kill('SIGTERM');
+      await once(current, 'exit');
+      clearTimeout(timer);
+      return current.exitCode === 0;
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { spawnVideogen, videogen } from '../support/videogen.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+// Each command is loaded by itself, so a name in the table of src/cli/cli.ts that is not the command's own would lose it.
+const commands = ['start', 'demo', 'generate', 'follow', 'account', 'credits', 'key', 'operator', 'price'].concat([
+  'balance',
+  'task',
+  'callback-secret',
+  'audit',
+  'migrate',
+]);
+
+test('the help names every command', async () => {
+  const { code, stdout } = await videogen(process.env, '--help');
+  assert.equal(code, 0);
+  // A name stands two columns in; the lines of its description stand further in.
+  const [help = ''] = stdout.split('\nExamples:\n');
+  const named = [...help.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, name]) => name);
+  assert.deepEqual(named, [...commands, 'help']);
+});
+
+for (const command of commands) {
+  test(`${command} is found behind --json, too`, async () => {
+    const { code, stdout } = await videogen(process.env, '--json', command, '--help');
+    assert.equal(code, 0);
+    assert.match(stdout, new RegExp(`^Usage: videogen ${command} `));
+  });
+}
+
+test('the help of every command, and of every one below it, ends with examples that can be typed', async () => {
+  const waiting: (readonly string[])[] = [[]];
+  for (let words = waiting.shift(); words !== undefined; words = waiting.shift()) {
+    const { code, stdout } = await videogen(process.env, ...words, '--help');
+    assert.equal(code, 0, words.join(' '));
+    const [help = '', examples = ''] = stdout.split('\nExamples:\n');
+    const typed = new RegExp(`^( {2}node \\S+cli\\.js ${words.join(' ')}.*\\n)+$`);
+    assert.match(examples, typed, words.join(' '));
+    const [, below = ''] = help.split('\nCommands:\n');
+    const names = [...below.matchAll(/^ {2}([a-z][a-z-]*) /gm)].flatMap(([, name = 'help']) =>
+      name === 'help' ? [] : [name],
+    );
+    waiting.push(...names.map((name) => [...words, name]));
+  }
+});
+
+test('a mistake in what was typed is one line and a hint where to look, not a screen of help', async () => {
+  const unknown = await videogen(process.env, 'strat');
+  assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
+  assert.match(unknown.stderr, /^error: unknown command 'strat'\n\(Did you mean start\?\)\n\(examples: .* --help\)\n$/);
+  const missing = await videogen(process.env, 'key', 'create');
+  assert.match(
+    missing.stderr,
+    /^error: required option '--account <account>' not specified\n\(examples: .* key create --help\)\n$/,
+  );
+});
+
+test('a service that is down is named at once, with the reason, before the tries to reach it are over', async () => {
+  const running = spawnVideogen(
+    process.env,
+    'generate',
+    'a storm',
+    '--key',
+    'vg_x',
+    '--base-url',
+    'http://127.0.0.1:1',
+  );
+  try {
+    const down = /http:\/\/127\.0\.0\.1:1 cannot be reached: .*; trying again/;
+    await waitFor('the word of it', () => (down.test(running.stdout()) ? true : undefined), 10_000);
+    assert.equal(running.child.exitCode, null, 'it has not given up yet');
+    running.child.kill('SIGINT');
+    const [code] = (await once(running.child, 'close')) as [number | null]; // what 'close' carries
+    assert.equal(code, 130);
+  } finally {
+    running.child.kill('SIGKILL');
+  }
+});

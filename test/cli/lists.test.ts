@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { listActions } from '../../src/stores/operator-actions.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { createTestEnvironment, type TestEnvironment } from '../support/service.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { videogen } from '../support/videogen.ts';
+
+let environment: TestEnvironment;
+let accountId: string;
+let taskId: string;
+before(async () => {
+  environment = await createTestEnvironment();
+  const { db } = environment.database;
+  accountId = await createAccount(db, { name: 'Studio', credits: 1000 });
+  await createAccount(db, { name: 'other', credits: 7 });
+  taskId = await acceptTestTask(db, accountId, taskParam('a paper boat'));
+});
+after(async () => {
+  assert.deepEqual(await auditLedger(environment.database.db), []);
+  await environment.close();
+});
+
+async function json(...args: readonly string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await videogen({ ...environment.environment }, ...args, '--json');
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+async function text(...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await videogen({ ...environment.environment }, ...args);
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
+
+test('whoever lost a key finds the accounts, and what they need to make another one', async () => {
+  const { accounts } = await json('account', 'list');
+  const names = (accounts as { name: string }[]).map(({ name }) => name);
+  assert.deepEqual(names, ['other', 'Studio']);
+  assert.match(
+    await text('account', 'list', '--prefix', 'stu'),
+    new RegExp(`^${accountId}  active  \\d+ credits  1 unf.*Studio\n$`),
+  );
+  const { key } = await json('key', 'create', '--account', accountId);
+  assert.match(String(key), /^vg_/);
+});
+
+test('tasks are listed by account and state, cancelled with their refund, and the balance shows it', async () => {
+  const { tasks } = await json('task', 'list', '--account', accountId, '--state', 'waiting');
+  assert.deepEqual(
+    (tasks as { taskId: string }[]).map((task) => task.taskId),
+    [taskId],
+  );
+  assert.match(await text('task', 'list'), new RegExp(`^${taskId}  .*  waiting  .*  ${accountId}\n$`));
+  const cancelled = await json('task', 'cancel', taskId, '--reason', 'a slip');
+  assert.deepEqual([cancelled['cancelled'], cancelled['state']], [true, 'fail']);
+  assert.deepEqual(await json('balance', accountId), { accountId, name: 'Studio', balance: 1000 });
+  assert.match(await text('balance'), /7 credits {2}other\n.* 1000 credits {2}Studio\n$/);
+  const again = await json('task', 'cancel', taskId);
+  assert.deepEqual([again['cancelled'], again['creditsRefunded']], [false, cancelled['creditsRefunded']]);
+  const [action] = await listActions(environment.database.db, { accountId, limit: 1 });
+  assert.deepEqual([action?.action, action?.details['reason']], ['tasks.cancel', 'a slip']);
+  const unknown = await videogen({ ...environment.environment }, 'task', 'cancel', accountId);
+  assert.deepEqual([unknown.code, unknown.stderr], [1, `no such task: ${accountId}\n`]);
+});
+
+test('--version prints the version of the package', async () => {
+  const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
+  assert.equal(await text('--version'), `${version}\n`);
+});

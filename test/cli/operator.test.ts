@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { userInfo } from 'node:os';
+import { after, before, test } from 'node:test';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { listActions } from '../../src/stores/operator-actions.ts';
+import { findOperator, listOperators } from '../../src/stores/operators.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { videogen } from '../support/videogen.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(async () => {
+  const violations = await auditLedger(database.db);
+  await database.close();
+  assert.deepEqual(violations, []);
+});
+
+async function run(...args: readonly string[]): Promise<Record<string, unknown>> {
+  const env = { ...process.env, DATABASE_URL: database.url, VIDEOGEN_SECRET: 's'.repeat(32) };
+  const { code, stdout, stderr } = await videogen(env, ...args, '--json');
+  if (code !== 0) throw new Error(stderr);
+  // A command with --json prints one JSON object.
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+const latest = async () => (await listActions(database.db, { limit: 1 }))[0];
+const countActions = async () => (await listActions(database.db, { limit: 1_000 })).length;
+
+test('an operator is made with a key that is shown once, is listed without it, and is revoked for good', async () => {
+  assert.deepEqual(await listOperators(database.db), [], 'there is none unless somebody makes one');
+  const { operatorId, key } = await run('operator', 'create', 'ada', '--expires', '90d');
+  assert.match(String(key), /^vgop_[0-9A-Za-z]{36}$/);
+  assert.deepEqual(await findOperator(database.db, String(key)), { operatorId, name: 'ada' });
+  assert.deepEqual((await latest())?.action, 'operators.create');
+  assert.ok(!JSON.stringify(await latest()).includes(String(key)));
+  const { operators } = await run('operator', 'list');
+  const [shown] = operators as Record<string, unknown>[];
+  assert.deepEqual([shown?.['operatorId'], shown?.['name'], shown?.['revokedAt']], [operatorId, 'ada', undefined]);
+  assert.ok(Math.abs(Number(shown?.['expiresAt']) - Date.now() - 90 * 86_400_000) < 600_000);
+  assert.ok(!JSON.stringify(operators).includes(String(key)));
+  assert.deepEqual(await run('operator', 'revoke', String(operatorId)), { operatorId, revoked: true });
+  assert.equal(await findOperator(database.db, String(key)), undefined);
+  assert.deepEqual((await latest())?.action, 'operators.revoke');
+});
+
+test('whatever the command line changes is in the log, with the user of the machine', async () => {
+  const { accountId } = await run('account', 'create', 'studio', '--credits', '10');
+  const id = String(accountId);
+  const { keyId } = await run('key', 'create', '--account', id);
+  await run('account', 'limits', id, '--unfinished', '7');
+  assert.equal((await run('credits', 'grant', id, '5', '--reason', 'thanks'))['balance'], 15);
+  await run('callback-secret', 'rotate', id);
+  await run('key', 'revoke', String(keyId));
+  const actions = (await listActions(database.db, { accountId: id, limit: 100 })).toReversed();
+  assert.deepEqual(
+    actions.map(({ action }) => action),
+    ['accounts.create', 'keys.create', 'accounts.limits', 'credits.grant', 'callback_secret.rotate', 'keys.revoke'],
+  );
+  const actor = { kind: 'command_line', name: userInfo().username };
+  assert.deepEqual(
+    actions.map((action) => action.actor),
+    actions.map(() => actor),
+  );
+  assert.doesNotMatch(JSON.stringify(actions), /whsec_|vg_[0-9A-Za-z]{5}/);
+});
+
+test('what the command line only looks at, or is refused, is not in the log', async () => {
+  const accountId = await createAccount(database.db, { name: 'quiet', credits: 0 });
+  const count = await countActions();
+  await run('account', 'limits', accountId, '--unfinished', '1000');
+  const nobody = '01900000-0000-7000-8000-000000000000';
+  await assert.rejects(run('credits', 'grant', nobody, '5', '--reason', 'x'), /no such account/);
+  await assert.rejects(run('operator', 'revoke', nobody), /no such operator/);
+  assert.equal(await countActions(), count);
+});

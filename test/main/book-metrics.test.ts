@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createMetrics } from '../../src/metrics.ts';
+import { exportBookMetrics } from '../../src/main/book-metrics.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { DatabaseUnavailable } from '../../src/stores/database.ts';
+import { auditNextPart } from '../../src/stores/ledger-audit.ts';
+import { refundTask } from '../../src/stores/tasks.ts';
+import { markStuck } from '../../src/stores/task-list.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
+
+let database: TestDatabase;
+let service: HttpService;
+let isUnavailable = false;
+before(async () => {
+  database = await createTestDatabase();
+  const metrics = createMetrics();
+  const run: typeof database.db.run = (statement, values) =>
+    isUnavailable
+      ? Promise.reject(new DatabaseUnavailable(false, new Error('unreachable')))
+      : database.db.run(statement, values);
+  exportBookMetrics(metrics, { ...database.db, run });
+  service = await startHttpService({ database, metrics: metrics.registry });
+});
+after(async () => {
+  await service.close();
+  await database.close();
+});
+
+async function metric(name: string): Promise<number> {
+  const answer = await service.send('GET', '/metrics');
+  assert.equal(answer.status, 200);
+  assert.match(String(answer.headers['content-type']), /^text\/plain/);
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(answer.bytes.toString())?.[1]);
+}
+
+test('a violation of the books is seen at /metrics until it is put right, also while the database is unavailable', async () => {
+  assert.deepEqual(
+    [await metric('videogen_ledger_violations'), await metric('videogen_ledger_audited_timestamp_seconds')],
+    [0, 0],
+  );
+  await createAccount(database.db, { name: 'wronged', credits: 10 });
+  const move = (text: string) => database.db.run({ name: text, text });
+  await move('update accounts set balance = balance + 1');
+  await auditNextPart(database.db);
+  assert.equal(await metric('videogen_ledger_violations'), 1);
+  assert.ok(Math.abs((await metric('videogen_ledger_audited_timestamp_seconds')) - Date.now() / 1000) < 60);
+  isUnavailable = true;
+  assert.equal(await metric('videogen_ledger_violations'), 1);
+  isUnavailable = false;
+  await move('update accounts set balance = balance - 1');
+  await auditNextPart(database.db);
+  assert.equal(await metric('videogen_ledger_violations'), 0);
+});
+
+test('tasks whose workflow code fails are seen at /metrics until it goes on or they end', async () => {
+  const accountId = await createAccount(database.db, { name: 'stuck', credits: 1_000 });
+  const [goesOn, ends] = [
+    await acceptTestTask(database.db, accountId, taskParam('goes on')),
+    await acceptTestTask(database.db, accountId, taskParam('ends')),
+  ];
+  assert.equal(await metric('videogen_stuck_tasks'), 0);
+  for (const taskId of [goesOn, ends]) assert.equal(await markStuck(database.db, taskId, Date.now()), true);
+  assert.equal(await metric('videogen_stuck_tasks'), 2);
+  await markStuck(database.db, goesOn, undefined);
+  await refundTask(database.db, ends, { failCode: 'internal', failMsg: 'A test.' });
+  assert.equal(await metric('videogen_stuck_tasks'), 0);
+});

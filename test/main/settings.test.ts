@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ownEndpoints } from '../../src/main/settings.ts';
+
+const plain = {
+  host: '127.0.0.1',
+  port: 3000,
+  metricsPort: undefined,
+  databaseUrl: 'postgres://u:p@db.internal/videogen',
+  temporal: { connection: { address: 'temporal.internal' }, namespace: 'default' },
+  embeddedPorts: [],
+};
+
+test('the API, its metrics, PostgreSQL, Temporal and the ports of embedded servers are our own', () => {
+  const temporal = { connection: { address: '10.0.0.7:17233' }, namespace: 'default' };
+  const databaseUrl = 'postgres://u:p@db.internal:5433/videogen';
+  const all = { ...plain, metricsPort: 9464, databaseUrl, temporal, embeddedPorts: [18233, 17243] };
+  assert.deepEqual(ownEndpoints(all), [
+    { host: '127.0.0.1', port: 3000 },
+    { host: '127.0.0.1', port: 9464 },
+    { host: '127.0.0.1', port: 18233 },
+    { host: '127.0.0.1', port: 17243 },
+    { host: 'db.internal', port: 5433 },
+    { host: '10.0.0.7', port: 17233 },
+  ]);
+});
+
+test('a port that is not named is the default one', () => {
+  assert.deepEqual(ownEndpoints(plain).slice(1), [
+    { host: 'db.internal', port: 5432 },
+    { host: 'temporal.internal', port: 7233 },
+  ]);
+});
+
+for (const [databaseUrl, host, port] of [
+  ['postgres://u:p@[::1]:5433/videogen', '[::1]', 5433],
+  ['postgres://u@ignored/videogen?host=db.internal&port=6000', 'db.internal', 6000],
+  ['postgres:///videogen', 'localhost', 5432],
+] as const) {
+  test(`the endpoint of ${databaseUrl} is found`, () => {
+    assert.deepEqual(ownEndpoints({ ...plain, databaseUrl })[1], { host, port });
+  });
+}
+
+test('the address of Temporal may be IPv6', () => {
+  const temporal = { connection: { address: '[::1]:7000' }, namespace: 'default' };
+  assert.deepEqual(ownEndpoints({ ...plain, temporal })[2], { host: '[::1]', port: 7000 });
+});

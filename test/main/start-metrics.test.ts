@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { freePort } from '../../src/embedded/persisted-port.ts';
+import { createLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { startMetricsServer } from '../../src/main/start-metrics.ts';
+import { assertRefused, createHttpClient } from '../support/http-client.ts';
+
+const host = '127.0.0.1';
+const log = createLog({ level: 'silent' });
+
+test('METRICS_PORT serves the metrics of this process and that it lives, and nothing else, until it is closed', async () => {
+  const metricsPort = await freePort();
+  const metrics = createMetrics();
+  const part = await startMetricsServer({ host, metricsPort }, log, metrics);
+  const send = createHttpClient(`http://${host}:${metricsPort}`);
+  try {
+    metrics.tasksSettled.inc({ outcome: 'started' });
+    // Through a proxy too: whoever may reach the port is whoever set it up.
+    const answer = await send('GET', '/metrics', { headers: { 'x-forwarded-for': '203.0.113.1' } });
+    assert.match(answer.bytes.toString(), /^videogen_tasks_settled_total\{outcome="started"\} 1$/m);
+    assert.deepEqual((await send('GET', '/healthz')).json, { code: 200, msg: 'success', data: {} });
+    for (const path of ['/', '/api/v1/credits', '/openapi.json', '/docs', '/readyz']) {
+      assertRefused(await send('GET', path), 404, /no such endpoint/);
+    }
+    assertRefused(await send('POST', '/metrics'), 405, /^the method POST is not allowed; allowed: GET, HEAD, OPTIONS$/);
+  } finally {
+    await part.close();
+  }
+  await assert.rejects(send('GET', '/healthz'), /ECONNREFUSED/);
+});
+
+test('without METRICS_PORT nothing is served', async () => {
+  const part = await startMetricsServer({ host, metricsPort: undefined }, log, createMetrics());
+  await part.close();
+});

@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Runtime } from '@temporalio/worker';
+import { createLog } from '../../src/log.ts';
+import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
+
+// Nothing else ends it here: it ends by itself with its last worker.
+after(() => Runtime.instance().shutdown());
+
+test("the native part of Temporal's SDK writes into our log, not over what stands in the terminal", () => {
+  installTemporalRuntime(createLog({ level: 'silent' }));
+  assert.equal(Runtime.instance().options.runtimeOptions.logExporter.type, 'forward');
+});

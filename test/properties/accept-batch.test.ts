@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { v7 as uuidv7 } from 'uuid';
+import { acceptTask, acceptBatch } from '../../src/stores/accept-task.ts';
+import type { Acceptance, NewTask } from '../../src/stores/acceptance.ts';
+import { createAccount, findAccount } from '../../src/stores/accounts.ts';
+import { createApiKey, revokeApiKey } from '../../src/stores/keys.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { readBooks } from '../../src/stores/credits.ts';
+import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { insertDecidedPrice } from '../support/decided-price.ts';
+import { listedPrices, taskParam } from '../support/tasks.ts';
+
+const seed = Number(process.env['PROPERTY_SEED'] ?? 20_261_121);
+/** Also bounds the search for a smaller counterexample. */
+const timeLimitMs = 20_000;
+
+/** So slow that nothing comes back while a test runs. */
+const windowMs = 3_600_000;
+const model = taskParam('').model;
+
+const wealth = fc.record({
+  credits: fc.integer({ min: 1, max: 2_000 }),
+  room: fc.integer({ min: 0, max: 12 }),
+  quota: fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }),
+  /** What a second costs this account; the list price without it. */
+  price: fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }),
+  isSuspended: fc.constantFrom(false, false, false, true),
+});
+const order = fc.record({
+  account: fc.nat({ max: 2 }),
+  duration: fc.integer({ min: 4, max: 15 }),
+  idempotencyKey: fc.option(fc.constantFrom('a', 'b', 'c'), { nil: undefined, freq: 2 }),
+  hasDeadKey: fc.constantFrom(false, false, false, false, true),
+  /** The same task again as that of an earlier order, as after a lost answer. */
+  repeats: fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.nat({ max: 27 }) }),
+});
+type Wealth = typeof wealth extends fc.Arbitrary<infer T> ? T : never;
+type Order = typeof order extends fc.Arbitrary<infer T> ? T : never;
+const accounts = fc.tuple(wealth, wealth, wealth);
+const orders = (maxLength: number) => fc.array(order, { minLength: 1, maxLength });
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(async () => {
+  const violations = await auditLedger(database.db);
+  await database.close();
+  assert.deepEqual(violations, []);
+});
+
+type Opened = Wealth & { readonly accountId: string; readonly liveKey: string; readonly deadKey: string };
+
+const settle = {
+  name: 'test-settle-account',
+  text: `update accounts set max_unfinished_tasks = $2, create_quota = $3, create_window_ms = $4,
+    suspended_at = case when $5 then now() end where id = $1`,
+};
+
+async function open(wanted: Wealth): Promise<Opened> {
+  const { db } = database;
+  const { credits, room, quota, price, isSuspended } = wanted;
+  const accountId = await createAccount(db, { name: 'batch', credits });
+  await db.run(settle, [accountId, room, quota, quota && windowMs, isSuspended]);
+  if (price !== undefined) await insertDecidedPrice(db, { model, accountId, creditsPerSecond: price, fromMs: 0 });
+  const [live, dead] = [await newKey(accountId), await newKey(accountId)];
+  await revokeApiKey(db, dead);
+  return { ...wanted, accountId, liveKey: live, deadKey: dead };
+}
+
+async function newKey(accountId: string): Promise<string> {
+  const created = await createApiKey(database.db, { accountId, name: 'a', scopes: ['tasks:write'] });
+  assert.ok(created);
+  return created.keyId;
+}
+
+function tasksOf(opened: readonly Opened[], wanted: readonly Order[]): readonly NewTask[] {
+  const ids = wanted.map(() => uuidv7());
+  return wanted.map(({ account, duration, idempotencyKey, hasDeadKey, repeats }, index) => {
+    const twin = repeats !== undefined && repeats < index && wanted[repeats]?.account === account ? repeats : index;
+    const owner = opened[account];
+    assert.ok(owner);
+    const keyId = hasDeadKey ? owner.deadKey : owner.liveKey;
+    const taskId = ids[twin] ?? '';
+    return {
+      taskId,
+      accountId: owner.accountId,
+      keyId,
+      param: taskParam('p', { duration }),
+      listedPrices,
+      idempotencyKey,
+    };
+  });
+}
+
+function priceOf(opened: readonly Opened[], { accountId, param }: NewTask): number {
+  return param.input.duration * (opened.find((one) => one.accountId === accountId)?.price ?? 33);
+}
+
+/** What may be accepted in one batch, found as a clerk would: down the list, account by account, until something does not fit. */
+function onPaper(
+  opened: readonly Opened[],
+  earlier: readonly NewTask[],
+  asked: readonly NewTask[],
+): readonly boolean[] {
+  const books = new Map(opened.map((one) => [one.accountId, { ...one, quota: one.quota ?? Infinity, isOver: false }]));
+  const known = new Set<string>();
+  const namesOf = ({ taskId, accountId, idempotencyKey }: NewTask) =>
+    idempotencyKey === undefined ? [taskId] : [taskId, `${accountId} ${idempotencyKey}`];
+  const book = (task: NewTask): boolean => {
+    const account = books.get(task.accountId);
+    assert.ok(account);
+    const price = priceOf(opened, task);
+    account.isOver ||= price > account.credits || account.room < 1 || account.quota < 1;
+    if (account.isOver) return false;
+    account.credits -= price;
+    account.room -= 1;
+    account.quota -= 1;
+    return true;
+  };
+  for (const task of earlier) {
+    for (const name of namesOf(task)) known.add(name);
+    book(task);
+  }
+  return asked.map((task) => {
+    const account = books.get(task.accountId);
+    const isKnown = namesOf(task).some((name) => known.has(name));
+    if (!isKnown) for (const name of namesOf(task)) known.add(name);
+    const isBarred = account?.isSuspended === true || task.keyId === account?.deadKey;
+    return !isKnown && !isBarred && book(task);
+  });
+}
+
+test('what is accepted in one batch is what a clerk would accept, and one by one it would be answered the same', async () => {
+  await fc.assert(
+    fc.asyncProperty(accounts, orders(4), orders(24), async (wanted, first, now) => {
+      const { db } = database;
+      const [opened, twins] = [await Promise.all(wanted.map(open)), await Promise.all(wanted.map(open))];
+      const all = tasksOf(opened, [...first, ...now]);
+      const [early, asked] = [all.slice(0, first.length), all.slice(first.length)];
+      const earlier: NewTask[] = [];
+      for (const task of early) if ((await acceptTask(db, task)).kind === 'accepted') earlier.push(task);
+      const answers = await acceptBatch(db, asked, { waits: false });
+      assert.deepEqual(
+        answers.map((answer) => typeof answer !== 'string'),
+        onPaper(opened, earlier, asked),
+      );
+      const accepted = asked.filter((_, index) => typeof answers[index] !== 'string');
+      const alone: Acceptance[] = [];
+      for (const task of [...earlier, ...accepted]) alone.push(await acceptTask(db, atTwin(task, opened, twins)));
+      assert.deepEqual(
+        answers.filter((answer) => typeof answer !== 'string').map(toldOf),
+        alone.slice(earlier.length).map(toldOf),
+      );
+      assert.deepEqual(await Promise.all(opened.map(booksOf)), await Promise.all(twins.map(booksOf)));
+    }),
+    { seed, numRuns: 80, interruptAfterTimeLimit: timeLimitMs },
+  );
+});
+
+function atTwin(task: NewTask, opened: readonly Opened[], twins: readonly Opened[]): NewTask {
+  const twin = twins[opened.findIndex(({ accountId }) => accountId === task.accountId)];
+  assert.ok(twin);
+  return { ...task, taskId: uuidv7(), accountId: twin.accountId, keyId: twin.liveKey };
+}
+
+/** What an answer tells, but for the task's name and the moment. */
+function toldOf(answer: Acceptance) {
+  return answer.kind === 'accepted' ? [answer.creditsCharged, answer.rate?.left.remaining] : [answer.kind];
+}
+
+async function booksOf({ accountId }: Opened) {
+  const account = await findAccount(database.db, accountId);
+  const { entries } = await readBooks(database.db, { accountId, limit: 100 });
+  return {
+    balance: account?.balance,
+    unfinished: account?.unfinishedTasks,
+    entries: entries.map(({ kind, amount, balanceAfter }) => [kind, amount, balanceAfter]),
+  };
+}
+
+test('whoever comes at the same moment gets an answer that the books at its end explain', async () => {
+  await fc.assert(
+    fc.asyncProperty(accounts, orders(60), fc.boolean(), async (wanted, now, isTwoProcesses) => {
+      const { db } = database;
+      const opened = await Promise.all(wanted.map(open));
+      const asked = tasksOf(opened, now);
+      const acceptors = [createTaskAcceptor(db), createTaskAcceptor(db)];
+      const answers = await Promise.all(
+        asked.map((task, index) => (acceptors[isTwoProcesses ? index % 2 : 0] ?? acceptTask.bind(null, db))(task)),
+      );
+      for (const [index, answer] of answers.entries()) {
+        const task = asked[index];
+        assert.ok(task);
+        await assertExplained(opened, task, answer, asked, answers);
+      }
+    }),
+    { seed, numRuns: 60, interruptAfterTimeLimit: timeLimitMs },
+  );
+});
+
+/** Nothing but creates happens, so balance, places and rate only get less: what did not fit then does not fit in the end. */
+async function assertExplained(
+  opened: readonly Opened[],
+  task: NewTask,
+  answer: Acceptance,
+  asked: readonly NewTask[],
+  answers: readonly Acceptance[],
+): Promise<void> {
+  const owner = opened.find(({ accountId }) => accountId === task.accountId);
+  assert.ok(owner);
+  const mine = asked.flatMap((other, index) => {
+    const found = answers[index];
+    return other.accountId === task.accountId && found?.kind === 'accepted' ? [{ ...other, ...found }] : [];
+  });
+  const left = owner.credits - mine.reduce((sum, { creditsCharged }) => sum + creditsCharged, 0);
+  const isDead = task.keyId === owner.deadKey;
+  const twins = mine.filter(
+    (other) => other.taskId === task.taskId || (task.idempotencyKey && other.idempotencyKey === task.idempotencyKey),
+  );
+  switch (answer.kind) {
+    case 'accepted':
+      assert.ok(!isDead && !owner.isSuspended && mine.length <= owner.room && mine.length <= (owner.quota ?? Infinity));
+      assert.equal(answer.creditsCharged, priceOf(opened, task));
+      assert.ok(left >= 0);
+      return assert.deepEqual([twins.length, twins[0]?.taskId], [1, task.taskId]);
+    case 'replayed':
+      return assert.ok(twins.some(({ taskId }) => taskId === answer.taskId));
+    case 'key_reused':
+      return assert.ok(twins.some(({ param }) => param.input.duration !== task.param.input.duration));
+    case 'key_not_active':
+      return assert.ok(isDead);
+    case 'account_suspended':
+      return assert.ok(owner.isSuspended);
+    case 'insufficient_credits':
+      return assert.ok(answer.required === priceOf(opened, task) && answer.required > left);
+    case 'too_many_unfinished_tasks':
+      return assert.equal(mine.length, owner.room);
+    case 'too_fast':
+      return assert.equal(mine.length, owner.quota);
+    case 'account_not_found':
+      assert.fail('the account is there');
+  }
+}
