@@ -17,12 +17,11 @@ import { presentLedgerEntry } from '../../presenters/account.ts';
 import {
   cancelledTaskSchema,
   presentCancelledTask,
-  presentProviderJob,
   presentTask,
   stateParameter,
-  taskDetailSchema,
   taskRecordSchema,
 } from '../../presenters/task.ts';
+import { presentProviderJob, taskDetailSchema } from '../../presenters/task-detail.ts';
 import { existing } from '../../errors.ts';
 
 const list = defineEndpoint({
