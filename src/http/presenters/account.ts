@@ -32,12 +32,19 @@ export const accountSchema = z
   })
   .meta({ id: 'Account' });
 
-export function presentAccount({ createRate, suspendedAt, createdAt, ...account }: Account) {
+// Presenters name each field: a row may hold more than its type says, and what is not named does not leave the service.
+
+export function presentAccount(account: Account) {
+  const { accountId, name, balance, unfinishedTasks, maxUnfinishedTasks } = account;
   return {
-    ...account,
-    creates: presentRate(createRate),
-    suspendTime: suspendedAt ?? null,
-    createTime: createdAt,
+    accountId,
+    name,
+    balance,
+    unfinishedTasks,
+    maxUnfinishedTasks,
+    creates: presentRate(account.createRate),
+    suspendTime: account.suspendedAt ?? null,
+    createTime: account.createdAt,
   };
 }
 
@@ -59,13 +66,17 @@ export const keySchema = z
 /** The secret of a key that was just made. */
 export const secretSchema = z.string().meta({ description: 'The key itself. Keep it: it is not shown again.' });
 
-export function presentKey({ createdAt, expiresAt, lastUsedAt, revokedAt, ...key }: ApiKey) {
+export function presentKey(key: ApiKey) {
   return {
-    ...key,
-    createTime: createdAt,
-    expireTime: expiresAt ?? null,
-    lastUseTime: lastUsedAt ?? null,
-    revokeTime: revokedAt ?? null,
+    keyId: key.keyId,
+    name: key.name,
+    hint: key.hint,
+    scopes: key.scopes,
+    dialect: key.dialect,
+    createTime: key.createdAt,
+    expireTime: key.expiresAt ?? null,
+    lastUseTime: key.lastUsedAt ?? null,
+    revokeTime: key.revokedAt ?? null,
   };
 }
 
@@ -86,8 +97,9 @@ export const ledgerEntrySchema = z
   })
   .meta({ id: 'LedgerEntry' });
 
-export function presentLedgerEntry({ createdAt, taskId, reason, ...entry }: LedgerEntry) {
-  return { ...entry, taskId: taskId ?? null, reason: reason ?? null, createTime: createdAt };
+export function presentLedgerEntry({ entryId, kind, amount, balanceAfter, createdAt, ...entry }: LedgerEntry) {
+  const { taskId = null, reason = null } = entry;
+  return { entryId, kind, amount, balanceAfter, taskId, reason, createTime: createdAt };
 }
 
 /** A page of an account's books; balance and entries are of one and the same moment. */

@@ -103,10 +103,11 @@ export const attemptSchema = z.strictObject({
   responseHead: z.string().nullable().meta({ description: 'The first KiB of what the receiver answered.' }),
 });
 
-export function presentAttempt({ startedAt, responseHead, status, error, ...attempt }: DeliveryAttempt) {
+export function presentAttempt({ attempt, startedAt, durationMs, status, error, responseHead }: DeliveryAttempt) {
   return {
-    ...attempt,
+    attempt,
     startTime: startedAt,
+    durationMs,
     status: status ?? null,
     error: error ?? null,
     responseHead: responseHead?.toString('utf8') ?? null,

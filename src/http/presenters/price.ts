@@ -22,9 +22,20 @@ export const setPriceSchema = z
   })
   .meta({ id: 'SetPrice' });
 
-export function presentSetPrice({ effectiveFrom, createdAt, ...price }: SetPrice) {
-  const { accountId = null, creditsPerSecond = null } = price;
-  return { ...price, accountId, creditsPerSecond, fromTime: effectiveFrom, createTime: createdAt };
+export function presentSetPrice(price: SetPrice) {
+  const {
+    priceId,
+    model,
+    accountId = null,
+    creditsPerSecond = null,
+    effectiveFrom,
+    createdAt,
+    who,
+    reason,
+    state,
+  } = price;
+  const times = { fromTime: effectiveFrom, createTime: createdAt };
+  return { priceId, model, accountId, creditsPerSecond, ...times, who, reason, state };
 }
 
 const comingPrice = z.strictObject({ creditsPerSecond: z.int().positive(), fromTime: z.int().nonnegative() });

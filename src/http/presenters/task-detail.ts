@@ -18,9 +18,9 @@ const providerJobSchema = z.strictObject({
   ageMs: z.int(),
 });
 
-export function presentProviderJob({ jobId, outcome, failure, ...job }: ProviderJob) {
+export function presentProviderJob({ ordinal, provider, jobId, outcome, failure, ageMs }: ProviderJob) {
   const { failCode, failMsg } = failure ?? { failCode: null, failMsg: null };
-  return { ...job, jobId: jobId ?? null, outcome: outcome ?? null, failCode, failMsg };
+  return { ordinal, provider, jobId: jobId ?? null, outcome: outcome ?? null, failCode, failMsg, ageMs };
 }
 
 const resultSchema = z.strictObject({

@@ -45,12 +45,14 @@ const list = defineEndpoint({
   },
 });
 
-function presentAction({ actor, createdAt, ...action }: RecordedAction) {
+function presentAction({ actionId, action, accountId, taskId, keyId, details, actor, createdAt }: RecordedAction) {
   return {
-    ...action,
-    accountId: action.accountId ?? null,
-    taskId: action.taskId ?? null,
-    keyId: action.keyId ?? null,
+    actionId,
+    action,
+    accountId: accountId ?? null,
+    taskId: taskId ?? null,
+    keyId: keyId ?? null,
+    details,
     actor: { operatorId: null, requestId: null, ...actor },
     createTime: createdAt,
   };
