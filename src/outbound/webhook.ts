@@ -91,7 +91,7 @@ async function post(
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /** RFC 9110: seconds, or an HTTP date. Anything else counts as absent. */
-function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
   const atMs = httpDate.test(header) ? Date.parse(header) : Number.NaN;

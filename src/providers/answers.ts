@@ -1,0 +1,148 @@
+import { parseRetryAfter } from '../outbound/webhook.ts';
+import type { JobStatus, JsonObject, NotAccepted, Refused, SubmitOutcome, UpstreamAnswer, Warn } from './contract.ts';
+
+// What an answer of an upstream proves. The rules that hold for all of them are here, once; what one vendor's words mean is told
+// by its adapter.
+
+/** What came of one call: an answer, or what the client threw. */
+export type Reply = { readonly answer: UpstreamAnswer } | { readonly error: unknown };
+
+/** The reply to a call, which then no longer throws. */
+export async function replyOf(call: Promise<UpstreamAnswer>): Promise<Reply> {
+  return await call.then(
+    (answer) => ({ answer }),
+    (error: unknown) => ({ error }),
+  );
+}
+
+/** An error body that only the vendor writes, and no proxy on the way to it. */
+export type VendorError = { readonly code?: string; readonly message?: string };
+
+export type CreateRules = {
+  /** The vendor's error in a body, undefined when the body is something else. */
+  readonly errorOf: (body: JsonObject) => VendorError | undefined;
+  /** The new job in the body of a 2xx. */
+  readonly jobOf: (body: JsonObject) => { readonly id: string; readonly handle?: JsonObject } | undefined;
+  /** What a vendor's error means for the create; undefined leaves it to the common rules. */
+  readonly classify: (
+    error: VendorError & { readonly status: number; readonly detail: string },
+  ) => NotAccepted | Refused | { readonly kind: 'unknown'; readonly detail: string } | undefined;
+};
+
+/** A 303 tells where the outcome of the request is, so something was done; the other redirects come before that. */
+const unprovenStatuses = new Set([303, 408, 425, 499]);
+const operatorStatuses = new Set([401, 402, 403]);
+
+/**
+ * Whether a create made a job. "No job" needs proof: nothing was sent, or the vendor itself said no. Everything else that is
+ * no acceptance is `unknown`.
+ */
+export function classifyCreate(reply: Reply, rules: CreateRules): SubmitOutcome {
+  const detail = detailOf(reply);
+  if ('error' in reply) {
+    return wasSent(reply.error) ? { kind: 'unknown', detail } : { kind: 'not_accepted', reason: 'unreachable', detail };
+  }
+  const { status } = reply.answer;
+  const body = bodyOf(reply.answer);
+  const job = isSuccess(status) && body !== undefined ? rules.jobOf(body) : undefined;
+  if (job !== undefined) return { kind: 'accepted', ...job };
+  const error = body === undefined ? undefined : rules.errorOf(body);
+  const vendors = error === undefined ? undefined : rules.classify({ ...error, status, detail });
+  if (vendors !== undefined)
+    return vendors.kind === 'not_accepted' ? { ...retryOf(reply.answer), ...vendors } : vendors;
+  if (isSuccess(status) || status >= 500 || unprovenStatuses.has(status)) return { kind: 'unknown', detail };
+  if (status < 400 || operatorStatuses.has(status)) return { kind: 'not_accepted', reason: 'operator', detail };
+  if (status === 429) return { kind: 'not_accepted', reason: 'busy', ...retryOf(reply.answer), detail };
+  if (error === undefined) return { kind: 'unknown', detail };
+  const code = error.code === undefined ? {} : { code: error.code };
+  return { kind: 'refused', fault: { kind: 'upstream', ...code, detail } };
+}
+
+/** What a question about jobs was answered with: the body of a 2xx, or the status of every job that it asked about. */
+export type Poll =
+  | { readonly body: JsonObject }
+  | { readonly status: Extract<JobStatus, { state: 'missing' | 'unclear' }> };
+
+/** Only the vendor's own word is a verdict: a 404 of a proxy, a fault or a body that is no JSON says nothing about the job. */
+export function classifyPoll(reply: Reply, isMissing: (body: JsonObject, status: number) => boolean): Poll {
+  const detail = detailOf(reply);
+  if ('error' in reply) return { status: { state: 'unclear', detail } };
+  const body = bodyOf(reply.answer);
+  if (body !== undefined && isMissing(body, reply.answer.status)) return { status: { state: 'missing' } };
+  if (body !== undefined && isSuccess(reply.answer.status)) return { body };
+  return { status: { state: 'unclear', ...retryOf(reply.answer), detail } };
+}
+
+/** Whether the vendor declined to cancel a job. A missing right or too many requests say nothing about the job. */
+export function declinesCancel(reply: Reply): boolean {
+  if ('error' in reply) return false;
+  const { status } = reply.answer;
+  const isPassing = operatorStatuses.has(status) || unprovenStatuses.has(status) || status === 429;
+  return status >= 400 && status < 500 && !isPassing;
+}
+
+const maxStrangeWords = 20;
+
+/**
+ * Reads a vendor's words for states. A word that is not in the table means `running`, for it is no verdict, and is logged once.
+ */
+export function createStateReader<State extends string>(
+  words: Readonly<Record<string, State>>,
+  warn: Warn,
+): (word: string) => State | 'running' {
+  const strange = new Set<string>();
+  return (word) => {
+    const state = Object.hasOwn(words, word) ? words[word] : undefined;
+    if (state !== undefined) return state;
+    if (!strange.has(word) && strange.size < maxStrangeWords) {
+      strange.add(word);
+      warn('provider state unknown', shownText(word, 100));
+    }
+    return 'running';
+  };
+}
+
+/** What operators read of a reply. */
+export function detailOf(reply: Reply): string {
+  if ('error' in reply) return shownText(errorText(reply.error));
+  return shownText(`HTTP ${reply.answer.status}: ${reply.answer.body.toString('utf8')}`);
+}
+
+/** Text of an upstream as it may be stored: bounded, and without what the database cannot hold. */
+export function shownText(text: string, maxLength = 8192): string {
+  return text.slice(0, maxLength).replaceAll('\0', '').toWellFormed();
+}
+
+/** `detail` is what our clients tell operators about a fault, beside the message that anybody may read. */
+function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'detail' in error ? `${error.message} (${String(error.detail)})` : error.message;
+}
+
+/** Only an error that says so proves that nothing was sent. */
+function wasSent(error: unknown): boolean {
+  return !(error instanceof Error && 'wasSent' in error && error.wasSent === false);
+}
+
+/** The JSON object in an answer; undefined for anything else. */
+function bodyOf({ body }: UpstreamAnswer): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    // What JSON.parse makes of an object holds nothing but JSON.
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+const maxRetryAfterMs = 3_600_000;
+
+/** An upstream may ask for patience, but not for more than an hour. */
+function retryOf({ headers }: UpstreamAnswer): { readonly retryAfterMs?: number } {
+  const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
+  return retryAfterMs === undefined ? {} : { retryAfterMs: Math.min(retryAfterMs, maxRetryAfterMs) };
+}

@@ -1,0 +1,199 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ReferenceImage } from '../domain/ports.ts';
+import type { TaskInput } from '../domain/task.ts';
+import type { GeneratedVideo } from './provider.ts';
+
+// What the engine asks of a provider, and what a provider may answer. A create is sent once; what became of it is told as one of
+// four outcomes, and only those that say that no job exists let the engine ask somebody else.
+
+export type ProviderKind = 'own' | 'ark' | 'openai-videos' | 'comfyui' | 'comfy-v2' | 'cog' | 'http' | 'preview';
+
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+export type JsonObject = { readonly [name: string]: JsonValue };
+
+/**
+ * What is stored with a job and never changes: all that is needed to speak to that upstream about it, without secrets. At most
+ * 64 kB as JSON. A job is followed by its frozen configuration, also when the catalogue has changed.
+ */
+export type FrozenConfig = {
+  readonly kind: ProviderKind;
+  readonly baseUrl: string;
+  readonly upstreamModel: string;
+  readonly options: JsonObject;
+};
+
+export type JobRequest = {
+  readonly taskId: string;
+  /** Counts the jobs of the task, over all providers. */
+  readonly ordinal: number;
+  /** Tells accounts apart without naming them: a keyed hash of the account's id, in hex. */
+  readonly accountHash: string;
+  /**
+   * The job's name, a canonical lower-case UUID, where the upstream lets us give one. A create that was not accepted is repeated
+   * under the same name: if the lost one arrives late after all, both mean the same job.
+   */
+  readonly jobKey: string;
+  readonly model: string;
+  /** References to images in `prompt` are in the provider's spelling already. */
+  readonly input: TaskInput;
+  /** The reference images in order, fetched on the first call; throws a `TaskFault` when one is bad. */
+  readonly images: () => Promise<readonly ReferenceImage[]>;
+  /** Signed links to copies in our store, for providers with `images: 'link'`. */
+  readonly imageLinks: () => Promise<readonly string[]>;
+  /** Where the upstream may announce changes of the job; only for providers with `webhook`. */
+  readonly hookUrl?: string;
+  readonly deadlineMs: number;
+};
+
+/**
+ * What an upstream has against a request or a job. `content` and `image` end the task; `input` (it cannot make such a video) and
+ * `upstream` (anything else) are this provider's. `detail` is for operators, at most 8,192 characters; no client reads it.
+ */
+export type Fault = {
+  readonly kind: 'content' | 'image' | 'input' | 'upstream';
+  readonly code?: string;
+  readonly detail: string;
+};
+
+/** Micro-units of the currency: 1,000,000 are one dollar. */
+export type Cost = { readonly micros: number; readonly currency: string; readonly basis: 'reported' | 'estimated' };
+
+export type SubmitOutcome =
+  | { readonly kind: 'accepted'; readonly id: string; readonly handle?: JsonObject }
+  | NotAccepted
+  | Refused
+  /** A job may exist. Only `recover` can tell. */
+  | { readonly kind: 'unknown'; readonly detail: string };
+
+/** No job exists, for a passing reason or one that the operator has to mend. The provider may be asked again later. */
+export type NotAccepted = {
+  readonly kind: 'not_accepted';
+  readonly reason: 'busy' | 'overloaded' | 'unreachable' | 'operator';
+  readonly retryAfterMs?: number;
+  readonly detail: string;
+};
+
+/** No job exists, because of this very request. */
+export type Refused = { readonly kind: 'refused'; readonly fault: Fault };
+
+/** A create whose answer was lost. Times are Unix milliseconds of the database's clock. */
+export type LostCall = Omit<JobRequest, 'images' | 'imageLinks'> & {
+  readonly intendedAt: number;
+  /** Which of these upstream ids belong to other jobs of ours. */
+  readonly claimed: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** Other unanswered creates of ours at this provider and model, intended within ten minutes of this one. */
+  readonly rivals: number;
+};
+
+export type RecoverOutcome =
+  | { readonly kind: 'found'; readonly id: string; readonly handle?: JsonObject }
+  /** Certain; only providers with `namesJobs` may say it. */
+  | { readonly kind: 'not_created' }
+  /** Nothing is known yet, ask again; ten minutes after the intent it counts as unknown. */
+  | { readonly kind: 'later'; readonly afterMs: number }
+  | { readonly kind: 'unknown'; readonly detail: string };
+
+/** A job that was accepted. `handle` is what the provider gave beside the id, empty when it gave nothing; at most 4 kB as JSON. */
+export type Job = {
+  readonly jobKey: string;
+  readonly id: string;
+  readonly handle: JsonObject;
+  readonly input: TaskInput;
+};
+
+export type JobStatus =
+  /** `progress` is 0 to 100. */
+  | { readonly state: 'queued' | 'running'; readonly progress?: number }
+  /** `result` is what `result` needs, such as the address of the video; kept in memory only. */
+  | { readonly state: 'succeeded'; readonly result?: JsonObject; readonly cost?: Cost }
+  | { readonly state: 'failed'; readonly fault: Fault; readonly cost?: Cost }
+  /** The upstream says that it knows no such job. What that means is for the engine to decide. */
+  | { readonly state: 'missing' }
+  /** No verdict: the job goes on. */
+  | { readonly state: 'unclear'; readonly detail: string; readonly retryAfterMs?: number };
+
+/** `ended`: it was over before, or is unknown there. `runs_on`: the upstream did not stop it, and its place is still taken. */
+export type CancelOutcome = 'cancelled' | 'ended' | 'runs_on' | 'unclear';
+
+type Capabilities = {
+  readonly name: string;
+  readonly config: FrozenConfig;
+  /** Jobs bear our `jobKey`, and a repeated create under one key makes no second job. */
+  readonly namesJobs: boolean;
+  /** Jobs are in the upstream's memory only: one that is missing after its acceptance died in a restart. */
+  readonly forgetsJobs: boolean;
+  /** How reference images reach the upstream: in the request, or fetched by it from our signed links. */
+  readonly images: 'file' | 'link';
+};
+
+/** Its jobs run upstream, also without a worker that follows them. */
+export type PolledProvider = Capabilities & {
+  readonly runs: 'upstream';
+  readonly webhook: boolean;
+  /** Jobs that one `status` request asks about. */
+  readonly maxBatch: number;
+  readonly minPollMs: number;
+  /** For each worker process. */
+  readonly maxPollsPerSecond: number;
+  /** After this the upstream forgets a job, so no deadline may be longer. */
+  readonly maxJobMs: number;
+  /** Sends one create request, once. What it throws beside a `TaskFault` of an image counts as `unknown`. */
+  submit(request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome>;
+  /** Only reads, or repeats a create under its own name. Throwing means `later`. */
+  recover(call: LostCall, signal: AbortSignal): Promise<RecoverOutcome>;
+  /** By `jobKey`; a job that is absent is `unclear`. Throwing ends no job either. */
+  status(jobs: readonly Job[], signal: AbortSignal): Promise<ReadonlyMap<string, JobStatus>>;
+  /** Fetches the video of a job that succeeded, for as long as `signal` allows, however often that fails: it is paid for. */
+  result(job: Job, known: JsonObject | undefined, to: WorkPlace): Promise<GeneratedVideo>;
+  cancel(job: Job, signal: AbortSignal): Promise<CancelOutcome>;
+};
+
+/** The folder is empty, belongs to this attempt, and is deleted after it. */
+export type WorkPlace = { readonly workFolder: string; readonly signal: AbortSignal };
+
+/** Its job lives in `run` and ends with it: `here` on this machine's CPU, `held` in a connection to the upstream. */
+export type HeldProvider = Capabilities & {
+  readonly runs: 'here' | 'held';
+  /** Called again with the same `jobKey` after a crash. `report` takes the progress, 0 to 100. */
+  run(request: JobRequest, report: (progress: number) => void, to: WorkPlace): Promise<HeldEnd>;
+};
+
+export type HeldEnd =
+  | { readonly kind: 'video'; readonly video: GeneratedVideo; readonly cost?: Cost }
+  | { readonly kind: 'failed'; readonly fault: Fault; readonly cost?: Cost }
+  /** The connection broke, and with it the job. */
+  | { readonly kind: 'lost'; readonly detail: string }
+  | NotAccepted
+  | Refused;
+
+export type Provider = PolledProvider | HeldProvider;
+
+/** Takes an event and its detail for the log of the operator. */
+export type Warn = (event: string, detail: string) => void;
+
+/** What a provider speaks to its upstream through. It adds the credentials, for the upstream's own origin only. */
+export type UpstreamClient = {
+  /**
+   * One request, sent once and over a connection of its own unless the method is GET; no redirect is followed. Answers with
+   * any status when the whole body has come. Throws otherwise, and then `wasSent: false` on the error proves that no byte of the
+   * request left; without it the upstream may have read all of it.
+   */
+  call(method: string, pathOrUrl: string, options: CallOptions): Promise<UpstreamAnswer>;
+  /** Writes a new file, or replaces what an earlier download left; throws when it is not there as a whole. */
+  download(pathOrUrl: string, toFile: string, options: { readonly signal: AbortSignal }): Promise<void>;
+};
+
+export type CallOptions = {
+  readonly body?: RequestBody;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+};
+
+export type RequestBody = { readonly contentType: string; readonly bytes: string | Uint8Array };
+
+export type UpstreamAnswer = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+};

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import type { ReferenceImage } from '../domain/ports.ts';
+import { TaskFault } from '../domain/errors.ts';
+import type { RequestBody } from './contract.ts';
+
+// Reference images as parts of a request to an upstream.
+
+/** `data:` URLs of the images, in order, of at most `maxBytes` characters in all. Throws as `fittingImages` does. */
+export async function imageDataUrls(images: readonly ReferenceImage[], maxBytes: number): Promise<readonly string[]> {
+  const prefix = 'data:image/jpeg;base64,';
+  // Base64 writes four characters for three bytes, and fills up the last four.
+  const perImage = prefix.length + 4;
+  const jpegs = await fittingImages(images, Math.floor(((maxBytes - images.length * perImage) * 3) / 4));
+  return jpegs.map((jpeg) => prefix + jpeg.toString('base64'));
+}
+
+/** What an image larger than a provider takes is made smaller to, one after the other. */
+const shrinkings = [
+  { maxSidePx: 2048, quality: 90 },
+  { maxSidePx: 1024, quality: 80 },
+] as const;
+
+type Shrinking = (typeof shrinkings)[number];
+
+/**
+ * The images, in order, of at most `maxBytes` in all: as they are, or all of them made smaller. Throws a `TaskFault`
+ * (`image_invalid`) when they do not fit even then.
+ */
+export async function fittingImages(images: readonly ReferenceImage[], maxBytes: number): Promise<readonly Buffer[]> {
+  for (const shrinking of [undefined, ...shrinkings]) {
+    const jpegs = await jpegsWithin(images, maxBytes, shrinking);
+    if (jpegs !== undefined) return jpegs;
+  }
+  throw new TaskFault('image_invalid', 'input.imageUrls: the images are too large in all for this model.');
+}
+
+/** Stops at the first image that is too much, so that no more than `maxBytes` and one image are held. */
+async function jpegsWithin(
+  images: readonly ReferenceImage[],
+  maxBytes: number,
+  shrinking: Shrinking | undefined,
+): Promise<readonly Buffer[] | undefined> {
+  const jpegs: Buffer[] = [];
+  let bytes = 0;
+  for (const { path } of images) {
+    const original = await readFile(path);
+    const jpeg = shrinking === undefined ? original : await shrunk(original, shrinking);
+    bytes += jpeg.length;
+    if (bytes > maxBytes) return undefined;
+    jpegs.push(jpeg);
+  }
+  return jpegs;
+}
+
+async function shrunk(jpeg: Buffer, { maxSidePx, quality }: Shrinking): Promise<Buffer> {
+  const size = { width: maxSidePx, height: maxSidePx, fit: 'inside', withoutEnlargement: true } as const;
+  return await sharp(jpeg).resize(size).jpeg({ quality }).toBuffer();
+}
+
+/** A `multipart/form-data` body; a Buffer is the JPEG of an image. A name may come several times. */
+export async function multipartBody(fields: readonly (readonly [string, string | Buffer])[]): Promise<RequestBody> {
+  const form = new FormData();
+  for (const [index, [name, value]] of fields.entries()) {
+    if (typeof value === 'string') form.append(name, value);
+    else form.append(name, new Blob([Uint8Array.from(value)], { type: 'image/jpeg' }), `image-${index}.jpg`);
+  }
+  const encoded = new Response(form);
+  const contentType = encoded.headers.get('content-type') ?? 'multipart/form-data';
+  return { contentType, bytes: new Uint8Array(await encoded.arrayBuffer()) };
+}

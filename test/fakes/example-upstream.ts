@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { waitFor } from '../support/wait-for.ts';
+import type { BookedJob, BookedState, RunningUpstream } from './upstream-books.ts';
+
+// The example server of docs/provider-protocol.md as an upstream for tests. The command that it runs is a FAKE: it makes no video,
+// but writes down that it ran, and waits until the test says how the job ends.
+
+const program = fileURLToPath(new URL('../../../examples/provider.py', import.meta.url));
+const videoPath = fileURLToPath(import.meta.resolve('#assets/instant-clip.mp4'));
+/** It also ends when the test has removed its folder. */
+const fakeCommand = `echo run >> runs; until [ -e end ] || [ ! -e request.json ]; do sleep 0.05; done
+grep -q succeeded end && cp '${videoPath}' video.mp4`;
+
+const hasPython = spawnSync('python3', ['-c', 'import http.server']).status === 0;
+export const skipWithoutPython = hasPython ? false : 'python3, which runs the example server, is not here';
+
+export type ExampleServer = {
+  readonly address: string;
+  readonly folder: string;
+  restart(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Starts the example with a command, and with a folder of its own. */
+export async function startExample(command: string, key: string): Promise<ExampleServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-example-'));
+  const port = await freePort();
+  const env = { ...process.env, KEY: key, JOBS: folder, PORT: String(port) };
+  const start = async () => {
+    const child = spawn('python3', [program, command], { env, stdio: 'ignore' });
+    await waitFor('the example server', () => answers(port));
+    return child;
+  };
+  let child = await start();
+  return {
+    address: `127.0.0.1:${port}`,
+    folder,
+    restart: async () => {
+      await kill(child);
+      child = await start();
+    },
+    close: async () => {
+      await kill(child);
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+export async function startExampleUpstream({ key }: { readonly key: string }): Promise<RunningUpstream> {
+  const { folder, ...server } = await startExample(fakeCommand, key);
+  const stateOf = async (id: string) => {
+    // The example writes it so.
+    const records = JSON.parse(await readFile(join(folder, 'jobs.json'), 'utf8')) as Record<
+      string,
+      { status: BookedState }
+    >;
+    return records[id]?.status ?? 'running';
+  };
+  const jobsIn = async (id: string): Promise<readonly BookedJob[]> => {
+    const request = await readFile(join(folder, id, 'request.json'), 'utf8');
+    const { prompt } = (JSON.parse(request) as { input: { prompt: string } }).input; // what our provider sends
+    const runs = await readFile(join(folder, id, 'runs'), 'utf8').catch(() => '');
+    const job = { id, prompt, state: await stateOf(id) };
+    // The command may not have come as far as writing down its run.
+    return Array.from({ length: Math.max(1, runs.split('\n').length - 1) }, () => job);
+  };
+  return {
+    ...server,
+    videoPath,
+    books: {
+      jobsFor: async (prompt) => {
+        const entries = await readdir(folder, { withFileTypes: true });
+        const jobs = await Promise.all(entries.filter((one) => one.isDirectory()).map(({ name }) => jobsIn(name)));
+        return jobs.flat().filter((job) => job.prompt === prompt);
+      },
+      end: async (id, state) => {
+        await writeFile(join(folder, id, 'ending'), state);
+        await rename(join(folder, id, 'ending'), join(folder, id, 'end'));
+        await waitFor(`the end of ${id}`, async () => ((await stateOf(id)) === 'running' ? undefined : true));
+      },
+    },
+  };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function answers(port: number): Promise<true | undefined> {
+  return await fetch(`http://127.0.0.1:${port}/`).then(
+    () => true,
+    () => undefined,
+  );
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  classifyCreate,
+  classifyPoll,
+  type CreateRules,
+  createStateReader,
+  declinesCancel,
+  detailOf,
+  type Reply,
+} from '../../src/providers/answers.ts';
+import type { SubmitOutcome } from '../../src/providers/contract.ts';
+
+const vendorError = { error: { code: 'quota', message: 'no' } };
+
+const rules: CreateRules = {
+  errorOf: ({ error }) =>
+    typeof error === 'object' && error !== null && 'code' in error && typeof error['code'] === 'string'
+      ? { code: error['code'] }
+      : undefined,
+  jobOf: ({ id }) => (typeof id === 'string' ? { id } : undefined),
+  classify: ({ code, detail }) => {
+    if (code === 'full') return { kind: 'not_accepted', reason: 'overloaded', detail };
+    return code === 'nsfw' ? { kind: 'refused', fault: { kind: 'content', code, detail } } : undefined;
+  },
+};
+
+function answer(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { answer: { status, headers, body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) } };
+}
+
+const cases: readonly (readonly [title: string, reply: Reply, expected: Partial<SubmitOutcome>])[] = [
+  ['an error without a word about sending', { error: new Error('socket hang up') }, { kind: 'unknown' }],
+  ['an error after sending', { error: fault(true) }, { kind: 'unknown' }],
+  ['an error before sending', { error: fault(false) }, { kind: 'not_accepted', reason: 'unreachable' }],
+  ['something thrown that is no error', { error: { wasSent: false } }, { kind: 'unknown' }],
+  ['201 with an id', answer(201, { id: 'j1' }), { kind: 'accepted', id: 'j1' }],
+  ['200 with an id beside an error', answer(200, { id: 'j1', ...vendorError }), { kind: 'accepted', id: 'j1' }],
+  ['200 without an id', answer(200, {}), { kind: 'unknown' }],
+  ['200 with an error that the vendor explains', answer(200, { error: { code: 'nsfw' } }), { kind: 'refused' }],
+  ['200 with another error', answer(200, vendorError), { kind: 'unknown' }],
+  ['200 with a list', answer(200, [{ id: 'j1' }]), { kind: 'unknown' }],
+  ['200 with two bodies', answer(200, '{"id":"j1"}{"id":"j1"}'), { kind: 'unknown' }],
+  ['301', answer(301, ''), { kind: 'not_accepted', reason: 'operator' }],
+  ['303, which follows something that was done', answer(303, ''), { kind: 'unknown' }],
+  ['400 of the vendor', answer(400, vendorError), { kind: 'refused' }],
+  ['400 of somebody else', answer(400, { message: 'bad request' }), { kind: 'unknown' }],
+  ['401 of somebody else', answer(401, 'no'), { kind: 'not_accepted', reason: 'operator' }],
+  ['402', answer(402, vendorError), { kind: 'not_accepted', reason: 'operator' }],
+  ['403', answer(403, vendorError), { kind: 'not_accepted', reason: 'operator' }],
+  ['404 of a proxy', answer(404, '<h1>404</h1>'), { kind: 'unknown' }],
+  ['408 of the vendor', answer(408, vendorError), { kind: 'unknown' }],
+  ['425', answer(425, vendorError), { kind: 'unknown' }],
+  ['499', answer(499, vendorError), { kind: 'unknown' }],
+  ['429', answer(429, ''), { kind: 'not_accepted', reason: 'busy' }],
+  ['429 with a code of the vendor', answer(429, { error: { code: 'full' } }), { reason: 'overloaded' }],
+  ['500 of the vendor', answer(500, vendorError), { kind: 'unknown' }],
+  ['503 that the vendor explains', answer(503, { error: { code: 'full' } }), { reason: 'overloaded' }],
+  ['503 of somebody else', answer(503, 'full'), { kind: 'unknown' }],
+];
+
+describe('what an answer to a create proves', () => {
+  for (const [title, reply, expected] of cases) {
+    test(`${title} is ${JSON.stringify(expected)}`, () => {
+      const outcome = classifyCreate(reply, rules);
+      assert.deepEqual({ ...outcome, ...expected }, outcome);
+    });
+  }
+
+  for (const [header, expected] of [
+    ['7', 7_000],
+    ['86400', 3_600_000],
+    ['soon', undefined],
+    [new Date(0).toUTCString(), 0],
+  ] as const) {
+    test(`Retry-After: ${header} is ${expected} ms, also with the vendor's own words`, () => {
+      for (const body of ['', { error: { code: 'full' } }]) {
+        const outcome = classifyCreate(answer(429, body, { 'retry-after': header }), rules);
+        assert.ok(outcome.kind === 'not_accepted');
+        assert.equal(outcome.retryAfterMs, expected);
+      }
+    });
+  }
+});
+
+describe('what an answer to a question proves', () => {
+  const isMissing = (body: object, status: number) => status === 404 && 'gone' in body;
+
+  test('a body of a 2xx is one, a 404 in the words of the vendor a missing job', () => {
+    assert.deepEqual(classifyPoll(answer(200, { a: 1 }), isMissing), { body: { a: 1 } });
+    assert.deepEqual(classifyPoll(answer(404, { gone: true }), isMissing), { status: { state: 'missing' } });
+  });
+
+  for (const reply of [
+    answer(404, ''),
+    answer(404, {}),
+    answer(500, {}),
+    answer(401, {}),
+    answer(200, '{'),
+    answer(302, {}),
+  ]) {
+    test(`${detailOf(reply)} is no verdict`, () => {
+      assert.deepEqual(classifyPoll(reply, isMissing), { status: { state: 'unclear', detail: detailOf(reply) } });
+    });
+  }
+
+  test('an upstream that asks for patience gets it', () => {
+    const poll = classifyPoll(answer(429, '', { 'retry-after': '9' }), isMissing);
+    assert.deepEqual(poll, { status: { state: 'unclear', retryAfterMs: 9_000, detail: 'HTTP 429: ' } });
+  });
+
+  test('only a refusal of the cancellation itself leaves the job running', () => {
+    const declined = [200, 302, 400, 401, 403, 404, 405, 409, 429, 500].filter((status) =>
+      declinesCancel(answer(status, '')),
+    );
+    assert.deepEqual(declined, [400, 404, 405, 409]);
+    assert.equal(declinesCancel({ error: fault(false) }), false);
+  });
+
+  test('a strange state means running, and is told once, for twenty words at most', () => {
+    const told: string[] = [];
+    const read = createStateReader({ done: 'succeeded' }, (event, word) => told.push(`${event}: ${word}`));
+    assert.equal(read('done'), 'succeeded');
+    assert.deepEqual(['odd', 'odd', 'constructor'].map(read), ['running', 'running', 'running']);
+    for (let index = 0; index < 50; index += 1) read(`word ${index}`);
+    assert.deepEqual(told.slice(0, 2), ['provider state unknown: odd', 'provider state unknown: constructor']);
+    assert.equal(told.length, 20);
+  });
+});
+
+describe('the detail for operators', () => {
+  test('is bounded, and can be stored', () => {
+    const detail = detailOf(answer(500, `\0${'🎬'.repeat(10_000)}`));
+    assert.ok(detail.length <= 8192 && detail.isWellFormed() && !detail.includes('\0'));
+  });
+
+  test('tells what our client says to operators about a fault', () => {
+    const error = Object.assign(new Error('The address could not be reached.'), { detail: 'ECONNREFUSED' });
+    assert.equal(detailOf({ error }), 'The address could not be reached. (ECONNREFUSED)');
+  });
+});
+
+function fault(wasSent: boolean): Error {
+  return Object.assign(new Error('socket hang up'), { wasSent });
+}

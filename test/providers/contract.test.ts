@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import type {
+  Job,
+  JobRequest,
+  JobStatus,
+  PolledProvider,
+  Provider,
+  SubmitOutcome,
+} from '../../src/providers/contract.ts';
+import { createOwnProvider } from '../../src/providers/own/own-provider.ts';
+import { skipWithoutPython, startExampleUpstream } from '../fakes/example-upstream.ts';
+import { type Fault, type FaultName, type FaultProxy, faults, startFaultProxy } from '../fakes/fault-proxy.ts';
+import { startOwnUpstream } from '../fakes/own-upstream.ts';
+import { createPlainClient } from '../fakes/plain-client.ts';
+import type { BookedState, RunningUpstream } from '../fakes/upstream-books.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { jobOf, jobRequest } from './job-request.ts';
+
+// The same stories for every provider, told through a bad network, and judged by the books of its upstream: however an answer
+// looks and wherever it is lost, a task has one job at most, and nothing is said about a job that is not so.
+
+const key = 'test-key';
+
+type Upstream = {
+  readonly name: string;
+  readonly skip?: false | string;
+  readonly start: () => Promise<RunningUpstream>;
+  readonly provider: (baseUrl: string) => Provider;
+  /** The request that makes the job, among those that `submit` sends. */
+  readonly isCreate: (request: { readonly method: string; readonly path: string }) => boolean;
+};
+
+const own = (baseUrl: string) =>
+  createOwnProvider({
+    name: 'own',
+    config: { kind: 'own', baseUrl, upstreamModel: 'model', options: {} },
+    client: createPlainClient(baseUrl, { authorization: `Bearer ${key}` }),
+    webhook: false,
+    submitTimeoutMs: 600_000,
+    warn: () => undefined,
+  });
+const isPut = ({ method }: { readonly method: string }) => method === 'PUT';
+
+const upstreams: readonly Upstream[] = [
+  { name: 'own', start: () => startOwnUpstream({ key }), provider: own, isCreate: isPut },
+  {
+    name: 'own, with the example server',
+    skip: skipWithoutPython,
+    start: () => startExampleUpstream({ key }),
+    provider: own,
+    isCreate: isPut,
+  },
+];
+
+/** What the common rules make of each fault of a create. */
+const expected: Record<FaultName, Partial<SubmitOutcome>> = {
+  'passes a proxy': { kind: 'accepted' },
+  'finds no listener': { kind: 'not_accepted', reason: 'unreachable' },
+  'is cut before the upstream reads it': { kind: 'unknown' },
+  'is cut after it was sent': { kind: 'unknown' },
+  'is cut in the head of the answer': { kind: 'unknown' },
+  'is cut in the body of the answer': { kind: 'unknown' },
+  'is cut and arrives late': { kind: 'unknown' },
+  'is sent twice by a proxy': { kind: 'accepted' },
+  'gets 500 after its acceptance': { kind: 'unknown' },
+  'gets 503 of a proxy after its acceptance': { kind: 'unknown' },
+  'gets 408 after its acceptance': { kind: 'unknown' },
+  'gets an HTML 502 after its acceptance': { kind: 'unknown' },
+  'gets an HTML 502 before the upstream': { kind: 'unknown' },
+  'gets an HTML 404 before the upstream': { kind: 'unknown' },
+  'gets truncated JSON': { kind: 'unknown' },
+  'gets JSON of another kind': { kind: 'unknown' },
+  'gets an empty 200': { kind: 'unknown' },
+  'gets its answer twice': { kind: 'accepted' },
+  'gets a strange state': { kind: 'accepted' },
+  'hangs before the upstream reads it': { kind: 'unknown' },
+  'hangs after it was sent': { kind: 'unknown' },
+  'meets a restart of the upstream': { kind: 'unknown' },
+  'gets 429': { kind: 'not_accepted', reason: 'busy', retryAfterMs: 7_000 },
+  'gets 401': { kind: 'not_accepted', reason: 'operator' },
+  'gets a redirect': { kind: 'not_accepted', reason: 'operator' },
+};
+
+/** What a download can tell from a whole file; for a hanging one the client has a limit of its own. */
+const breakingDownloads: readonly FaultName[] = [
+  'is cut before the upstream reads it',
+  'is cut in the head of the answer',
+  'is cut in the body of the answer',
+  'gets 500 after its acceptance',
+  'gets an HTML 502 before the upstream',
+  'gets an HTML 404 before the upstream',
+  'gets its answer twice',
+  'gets 429',
+  'gets 401',
+  'gets a redirect',
+];
+
+const named = Object.entries(faults) as readonly (readonly [FaultName, Fault])[]; // the names are the table's
+
+for (const upstream of upstreams) {
+  describe(`the provider ${upstream.name}`, { skip: upstream.skip ?? false }, () => {
+    let running: RunningUpstream;
+    before(async () => {
+      running = await upstream.start();
+    });
+    after(() => running.close());
+
+    for (const [name, fault] of named) {
+      test(`a create that ${name} makes one job`, async (t) => {
+        const { proxy, provider } = await stage(t, upstream, running);
+        const request = jobRequest();
+        const outcome = await under(proxy, fault, upstream.isCreate, async (signal) => {
+          const submitted = await provider.submit(request, signal);
+          assert.ok(proxy.met() <= 1, `${proxy.met()} create requests`);
+          return submitted;
+        });
+        assert.deepEqual({ ...outcome, ...expected[name] }, outcome);
+        if (outcome.kind === 'not_accepted') assert.deepEqual(await running.books.jobsFor(request.input.prompt), []);
+        const job = await settled(provider, request, outcome);
+        await proxy.release();
+        if (job !== undefined) await running.books.end(job.id, 'succeeded');
+        const made = await running.books.jobsFor(request.input.prompt);
+        // Where jobs have no names, what the network does twice cannot be undone.
+        const limit = fault.forwarded === 2 && !provider.namesJobs ? 2 : 1;
+        assert.ok(made.length <= limit, `${made.length} jobs`);
+        assert.equal(made[0]?.id, job?.id);
+      });
+
+      test(`a question that ${name} brings no wrong verdict`, async (t) => {
+        const { proxy, provider } = await stage(t, upstream, running);
+        const { job, state } = await begun(t, provider, running);
+        for (const end of [undefined, 'succeeded'] as const) {
+          if (end !== undefined) await running.books.end(job.id, end);
+          const status = await under(proxy, fault, notCreate(upstream), (signal) => statusOf(provider, job, signal));
+          assert.ok(isTrue(status, await state()), `${status.state}, and the books say ${await state()}`);
+          assert.equal((await statusOf(provider, job)).state, verdicts[await state()]);
+        }
+      });
+
+      test(`a look for a lost job that ${name} does not deny it`, async (t) => {
+        const { proxy, provider } = await stage(t, upstream, running);
+        const { request, job } = await begun(t, provider, running);
+        const found = await under(proxy, fault, notCreate(upstream), (signal) => recover(provider, request, signal));
+        assert.ok(found.kind === 'later' || found.kind === 'found', found.kind);
+        assert.deepEqual(await recover(provider, request), { kind: 'found', id: job.id });
+      });
+
+      test(`a cancellation that ${name} says only what is so`, async (t) => {
+        const { proxy, provider } = await stage(t, upstream, running);
+        const { job, state } = await begun(t, provider, running);
+        const outcome = await under(proxy, fault, notCreate(upstream), (signal) => provider.cancel(job, signal));
+        if (outcome === 'cancelled' || outcome === 'ended') assert.notEqual(await state(), 'running');
+        const again = await provider.cancel(job, never);
+        assert.equal(await state(), again === 'runs_on' ? 'running' : again === 'cancelled' ? 'canceled' : 'failed');
+      });
+    }
+
+    // Each waits a second before its second attempt; they may wait together.
+    describe('a video', { concurrency: true }, () => {
+      for (const name of breakingDownloads) {
+        test(`whose download ${name} arrives whole, and without a second job`, async (t) => {
+          await deliversUnder(t, faults[name], upstream, running);
+        });
+      }
+    });
+
+    test('a video whose download meets a restart of the upstream arrives whole, and without a second job', async (t) => {
+      await deliversUnder(t, faults['meets a restart of the upstream'], upstream, running);
+    });
+
+    test('a download that hangs ends with the signal', async (t) => {
+      const { proxy, provider } = await stage(t, upstream, running);
+      const { job } = await begun(t, provider, running);
+      await running.books.end(job.id, 'succeeded');
+      const reason = new Error('the deadline');
+      const stop = new AbortController();
+      await proxy.play(faults['hangs after it was sent'], notCreate(upstream));
+      const downloading = provider.result(job, undefined, { workFolder: tmpdir(), signal: stop.signal });
+      await Promise.all([
+        assert.rejects(downloading, reason),
+        waitFor('the fault', () => (proxy.met() > 0 ? true : undefined)).then(() => stop.abort(reason)),
+      ]);
+    });
+
+    test('a job that never was is missing, and was certainly not created', async (t) => {
+      const { provider } = await stage(t, upstream, running);
+      const request = jobRequest();
+      assert.deepEqual(await statusOf(provider, jobOf(request, request.jobKey)), { state: 'missing' });
+      if (provider.namesJobs) assert.deepEqual(await recover(provider, request), { kind: 'not_created' });
+    });
+  });
+}
+
+const never = new AbortController().signal;
+
+async function stage(t: TestContext, upstream: Upstream, running: RunningUpstream) {
+  const proxy = await startFaultProxy(running);
+  t.after(() => proxy.close());
+  const provider = upstream.provider(proxy.baseUrl);
+  assert.ok(provider.runs === 'upstream', 'held providers have stories of their own');
+  return { proxy, provider };
+}
+
+function notCreate({ isCreate }: Upstream): Upstream['isCreate'] {
+  return (request) => !isCreate(request);
+}
+
+/** Works under the fault, and gives up what hangs; afterwards the network is well again. */
+async function under<T>(
+  proxy: FaultProxy,
+  fault: Fault,
+  matches: Upstream['isCreate'],
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  await proxy.play(fault, matches);
+  const working = work(stop.signal);
+  if (fault.reply === 'never') {
+    await waitFor('the request', () => (proxy.met() > 0 ? true : undefined));
+    stop.abort();
+  }
+  const done = await working;
+  await proxy.heal();
+  return done;
+}
+
+/** What the engine does about a create: asks again where no job exists, looks where one may, and never anything else. */
+async function settled(
+  provider: PolledProvider,
+  request: JobRequest,
+  outcome: SubmitOutcome,
+): Promise<Job | undefined> {
+  if (outcome.kind === 'accepted') return jobOf(request, outcome.id, outcome.handle);
+  assert.notEqual(outcome.kind, 'refused');
+  if (outcome.kind === 'unknown') {
+    const found = await recover(provider, request);
+    if (found.kind === 'found') return jobOf(request, found.id, found.handle);
+    assert.equal(found.kind, provider.namesJobs ? 'not_created' : 'unknown');
+    if (found.kind !== 'not_created') return undefined;
+  }
+  return await settled(provider, request, await provider.submit(request, never));
+}
+
+async function recover(provider: PolledProvider, request: JobRequest, signal = never) {
+  const lost = { ...request, intendedAt: Date.now(), claimed: async () => new Set<string>(), rivals: 0 };
+  return await provider.recover(lost, signal);
+}
+
+/** A job that runs, and what the books say of it. */
+async function begun(t: TestContext, provider: PolledProvider, { books }: RunningUpstream) {
+  const request = jobRequest();
+  const outcome = await provider.submit(request, never);
+  assert.ok(outcome.kind === 'accepted', outcome.kind);
+  const job = jobOf(request, outcome.id, outcome.handle);
+  t.after(() => books.end(job.id, 'failed'));
+  const state = async () => {
+    const [booked] = await books.jobsFor(request.input.prompt);
+    assert.ok(booked);
+    return booked.state;
+  };
+  return { request, job, state };
+}
+
+async function statusOf(provider: PolledProvider, job: Job, signal = never): Promise<JobStatus> {
+  return (await provider.status([job], signal)).get(job.jobKey) ?? { state: 'unclear', detail: 'no entry' };
+}
+
+async function deliversUnder(
+  t: TestContext,
+  fault: Fault,
+  upstream: Upstream,
+  running: RunningUpstream,
+): Promise<void> {
+  const { proxy, provider } = await stage(t, upstream, running);
+  const { request, job } = await begun(t, provider, running);
+  await running.books.end(job.id, 'succeeded');
+  const workFolder = await mkdtemp(join(tmpdir(), 'videogen-contract-'));
+  t.after(() => rm(workFolder, { recursive: true }));
+  await proxy.play(fault, notCreate(upstream));
+  const [video] = await Promise.all([
+    provider.result(job, undefined, { workFolder, signal: never }),
+    waitFor('the fault', () => (proxy.met() > 0 ? true : undefined)).then(() => proxy.heal()),
+  ]);
+  assert.deepEqual(await readFile(video.path), await readFile(running.videoPath));
+  assert.equal((await running.books.jobsFor(request.input.prompt)).length, 1);
+}
+
+const verdicts: Record<BookedState, JobStatus['state']> = {
+  running: 'running',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  canceled: 'failed',
+};
+
+/** "It runs" may be old news, and no verdict is never wrong. */
+function isTrue({ state }: JobStatus, booked: BookedState): boolean {
+  return state === 'running' || state === 'queued' || state === 'unclear' || state === verdicts[booked];
+}

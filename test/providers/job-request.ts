@@ -1,0 +1,25 @@
+import { v4 as uuid } from 'uuid';
+import { withDefaults } from '../../src/domain/task-input.ts';
+import type { Job, JobRequest } from '../../src/providers/contract.ts';
+
+/** A request for a job; its name and its prompt are its own unless they are given. */
+export function jobRequest(changes: Partial<JobRequest> = {}): JobRequest {
+  const jobKey = changes.jobKey ?? uuid();
+  return {
+    taskId: jobKey,
+    ordinal: 1,
+    accountHash: 'ab'.repeat(32),
+    jobKey,
+    model: 'videogen-2.0',
+    input: withDefaults({ prompt: `a story about ${jobKey}` }),
+    images: async () => [],
+    imageLinks: async () => [],
+    deadlineMs: 60_000,
+    ...changes,
+  };
+}
+
+/** The job that an upstream made of it. */
+export function jobOf({ jobKey, input }: JobRequest, id: string, handle: Job['handle'] = {}): Job {
+  return { jobKey, id, handle, input };
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { ffmpegBinary } from '../../../src/media/ffmpeg-binary.ts';
+import { createOwnProvider } from '../../../src/providers/own/own-provider.ts';
+import { skipWithoutPython, startExample } from '../../fakes/example-upstream.ts';
+import { createPlainClient } from '../../fakes/plain-client.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { jobOf, jobRequest } from '../job-request.ts';
+
+const key = 'test-key';
+const { signal } = new AbortController();
+const ffmpeg = ffmpegBinary();
+
+async function serve(t: TestContext, command: string) {
+  const server = await startExample(command, key);
+  t.after(() => server.close());
+  const baseUrl = `http://${server.address}`;
+  const provider = createOwnProvider({
+    name: 'example',
+    config: { kind: 'own', baseUrl, upstreamModel: 'test', options: {} },
+    client: createPlainClient(baseUrl, { authorization: `Bearer ${key}` }),
+    webhook: false,
+    submitTimeoutMs: 60_000,
+    warn: () => undefined,
+  });
+  const request = jobRequest();
+  const job = jobOf(request, request.jobKey);
+  const status = async () => (await provider.status([job], signal)).get(job.jobKey);
+  const ended = () =>
+    waitFor('the end of the job', async () => {
+      const seen = await status();
+      return seen?.state === 'running' ? undefined : seen;
+    });
+  return { server, baseUrl, provider, request, job, status, ended };
+}
+
+describe('the example server of the protocol', { skip: skipWithoutPython }, () => {
+  test('has at most 40 lines', async () => {
+    const text = await readFile(new URL('../../../../examples/provider.py', import.meta.url), 'utf8');
+    assert.ok(text.split('\n').length - 1 <= 40);
+  });
+
+  test('makes a video with a command, which can be read from any byte on', async (t) => {
+    // As a reader would write it: the size and the length are those of the request.
+    const read = `python3 -c 'import json; i = json.load(open("request.json"))["input"]; print("%sx%s:d=%s" % (i["width"], i["height"], i["duration"]))'`;
+    const command = `${ffmpeg} -nostdin -f lavfi -i "testsrc2=r=24:s=$(${read})" -pix_fmt yuv420p video.mp4`;
+    const { baseUrl, provider, request, job, ended } = await serve(t, command);
+    assert.deepEqual(await provider.submit(request, signal), { kind: 'accepted', id: job.id });
+    assert.deepEqual(await ended(), { state: 'succeeded' });
+    const workFolder = await mkdtemp(join(tmpdir(), 'videogen-example-'));
+    t.after(() => rm(workFolder, { recursive: true }));
+    const { path } = await provider.result(job, undefined, { workFolder, signal });
+    const decoded = spawnSync(ffmpeg, ['-v', 'error', '-i', path, '-f', 'null', '-'], { encoding: 'utf8' });
+    assert.deepEqual([decoded.status, decoded.stderr], [0, '']);
+    const headers = { authorization: `Bearer ${key}`, range: 'bytes=1000-' };
+    const rest = await fetch(`${baseUrl}/jobs/${job.id}/video`, { headers });
+    const video = await readFile(path);
+    assert.equal(rest.status, 206);
+    assert.equal(rest.headers.get('content-range'), `bytes 1000-${video.length - 1}/${video.length}`);
+    assert.deepEqual(Buffer.from(await rest.arrayBuffer()), video.subarray(1000));
+  });
+
+  test('runs the command once, however often and wherever it is asked', async (t) => {
+    const { server, provider, request, job, ended } = await serve(t, 'echo run >> ../runs; cp request.json video.mp4');
+    await provider.submit(request, signal);
+    await Promise.all([provider.submit(request, signal), provider.submit(request, signal)]);
+    await ended();
+    await provider.submit(request, signal);
+    await server.restart();
+    assert.deepEqual(await provider.submit(request, signal), { kind: 'accepted', id: job.id });
+    assert.deepEqual(await ended(), { state: 'succeeded' });
+    assert.equal(await readFile(join(server.folder, 'runs'), 'utf8'), 'run\n');
+  });
+
+  test('a job that a restart interrupted has failed, and its folder is no other job', async (t) => {
+    const { server, provider, request, ended } = await serve(t, 'while [ -e request.json ]; do sleep 0.05; done');
+    await provider.submit(request, signal);
+    await server.restart();
+    const fault = { kind: 'upstream', code: 'internal', detail: 'the server was restarted' };
+    assert.deepEqual(await ended(), { state: 'failed', fault });
+    await provider.submit(request, signal);
+    assert.deepEqual(await ended(), { state: 'failed', fault });
+  });
+
+  test('a cancelled job ends with its command and all that this has started', async (t) => {
+    const { server, provider, request, job, ended } = await serve(t, 'echo $$ > ../pid; sleep 600; echo on >> ../runs');
+    await provider.submit(request, signal);
+    const pid = await waitFor('the command', async () => {
+      const text = await readFile(join(server.folder, 'pid'), 'utf8').catch(() => '');
+      return text.endsWith('\n') ? Number(text) : undefined;
+    });
+    assert.equal(await provider.cancel(job, signal), 'cancelled');
+    await waitFor('the end of its process group', () => (groupLives(pid) ? undefined : true));
+    assert.deepEqual(await ended(), { state: 'failed', fault: { kind: 'upstream', code: 'canceled', detail: '' } });
+    assert.equal(await provider.cancel(job, signal), 'cancelled');
+  });
+
+  for (const command of ['exit 3', 'true', 'no-such-program']) {
+    test(`the command \`${command}\` makes the job fail`, async (t) => {
+      const { provider, request, ended } = await serve(t, command);
+      await provider.submit(request, signal);
+      assert.equal((await ended())?.state, 'failed');
+    });
+  }
+
+  test('a wrong key and paths beside the protocol are refused', async (t) => {
+    const { baseUrl } = await serve(t, 'true');
+    const put = async (path: string, authorization: string) =>
+      (await fetch(baseUrl + path, { method: 'PUT', body: '{}', headers: { authorization } })).status;
+    assert.equal(await put(`/jobs/${jobRequest().jobKey}`, 'Bearer wrong'), 401);
+    assert.equal(await put('/jobs/..%2f..%2fescape', `Bearer ${key}`), 404);
+    assert.equal(await put('/jobs/', `Bearer ${key}`), 404);
+  });
+});
+
+function groupLives(pid: number): boolean {
+  try {
+    return process.kill(-pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { withDefaults } from '../../../src/domain/task-input.ts';
+import type { JobStatus, SubmitOutcome, UpstreamAnswer, UpstreamClient } from '../../../src/providers/contract.ts';
+import { createOwnProvider, type OwnProviderDeps } from '../../../src/providers/own/own-provider.ts';
+import { jobCost, type OwnUpstream, startOwnUpstream } from '../../fakes/own-upstream.ts';
+import { createPlainClient } from '../../fakes/plain-client.ts';
+import { jobOf, jobRequest } from '../job-request.ts';
+
+const { signal } = new AbortController();
+
+function providerOf(client: UpstreamClient, changes: Partial<OwnProviderDeps> = {}) {
+  const options = { parameters: { steps: 30 } };
+  return createOwnProvider({
+    name: 'own',
+    config: { kind: 'own', baseUrl: 'http://own.example', upstreamModel: 'wan-2.2', options },
+    client,
+    webhook: false,
+    submitTimeoutMs: 60_000,
+    warn: () => undefined,
+    ...changes,
+  });
+}
+
+/** An upstream that gives one answer to everything. */
+function answering(status: number, body: object, headers: UpstreamAnswer['headers'] = {}): UpstreamClient {
+  const answer = { status, headers, body: Buffer.from(JSON.stringify(body)) };
+  return { call: async () => answer, download: async () => undefined };
+}
+
+describe('the request for a job of our own protocol', () => {
+  let upstream: OwnUpstream;
+  before(async () => {
+    upstream = await startOwnUpstream();
+  });
+  after(() => upstream.close());
+  const provider = () => providerOf(createPlainClient(`http://${upstream.address}`));
+
+  test('tells all that a server needs, and no address of the client', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'videogen-own-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const path = join(folder, 'image-0.jpg');
+    await writeFile(path, 'not decoded here');
+    const request = jobRequest({
+      input: withDefaults({ prompt: 'a fox', ratio: 'adaptive', duration: 8, imageUrls: ['https://client.example/a'] }),
+      images: async () => [{ path, widthPx: 900, heightPx: 1600 }],
+      hookUrl: 'https://videogen.example/hook',
+      deadlineMs: 90_500,
+    });
+    await provider().submit(request, signal);
+    const { seed, ...body } = upstream.bodies.at(-1) as { readonly seed: number }; // what the next lines check
+    assert.deepEqual(body, {
+      model: 'wan-2.2',
+      input: {
+        prompt: 'a fox',
+        resolution: '720p',
+        duration: 8,
+        ratio: 'adaptive',
+        generateAudio: true,
+        width: 720,
+        height: 1280,
+      },
+      images: [`data:image/jpeg;base64,${Buffer.from('not decoded here').toString('base64')}`],
+      parameters: { steps: 30 },
+      deadlineSeconds: 91,
+      hookUrl: 'https://videogen.example/hook',
+    });
+    assert.ok(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 31);
+    const document = await readFile(new URL('../../../../docs/provider-protocol.md', import.meta.url), 'utf8');
+    const [, example = ''] = /```json\n([^`]*)```/.exec(document) ?? [];
+    const fields = (value: object) =>
+      Object.entries(value).flatMap(([name, one]) => (name === 'input' ? Object.keys(one as object) : name));
+    assert.deepEqual(fields(JSON.parse(example) as object).toSorted(), ['seed', ...fields(body)].toSorted());
+  });
+
+  test('is the same when it is repeated, and another job has another seed', async () => {
+    const request = jobRequest();
+    await provider().submit(request, signal);
+    await provider().submit(request, signal);
+    await provider().submit(jobRequest({ input: request.input }), signal);
+    const [first, second, other] = upstream.bodies.slice(-3);
+    assert.deepEqual(second, first);
+    assert.notDeepEqual(other, first);
+  });
+
+  test('the end of a job tells its cost', async () => {
+    const request = jobRequest();
+    await provider().submit(request, signal);
+    await upstream.books.end(request.jobKey, 'failed');
+    const status = (await provider().status([jobOf(request, request.jobKey)], signal)).get(request.jobKey);
+    const fault = { kind: 'upstream', code: 'internal', detail: 'The fake answers internal.' };
+    assert.deepEqual(status, { state: 'failed', fault, cost: { ...jobCost, basis: 'reported' } });
+  });
+
+  test('several jobs are asked about at a time', async () => {
+    const requests = [jobRequest(), jobRequest()];
+    for (const request of requests) await provider().submit(request, signal);
+    await upstream.books.end(requests[0]?.jobKey ?? '', 'succeeded');
+    const jobs = requests.map((request) => jobOf(request, request.jobKey));
+    const statuses = await provider().status(jobs, signal);
+    assert.deepEqual(
+      jobs.map(({ jobKey }) => statuses.get(jobKey)?.state),
+      ['succeeded', 'running'],
+    );
+  });
+});
+
+const error = (code: string) => ({ error: { code, message: 'words' } });
+
+describe('an answer to PUT', () => {
+  const request = jobRequest();
+  const cases: readonly (readonly [status: number, body: object, expected: object])[] = [
+    [200, { id: request.jobKey, status: 'failed' }, { kind: 'accepted', id: request.jobKey }],
+    [201, { id: request.jobKey }, { kind: 'unknown' }],
+    [200, { id: jobRequest().jobKey, status: 'running' }, { kind: 'unknown' }],
+    [400, error('content_rejected'), { kind: 'refused', fault: 'content' }],
+    [422, error('image_invalid'), { kind: 'refused', fault: 'image' }],
+    [422, error('input_invalid'), { kind: 'refused', fault: 'input' }],
+    [413, error('too_large'), { kind: 'refused', fault: 'upstream' }],
+    [400, error('constructor'), { kind: 'refused', fault: 'upstream' }],
+    [404, error('model_unknown'), { kind: 'refused', fault: 'upstream' }],
+    [422, { detail: 'not the protocol' }, { kind: 'unknown' }],
+    [409, error('exists'), { kind: 'unknown' }],
+    [500, error('content_rejected'), { kind: 'unknown' }],
+    [503, error('busy'), { kind: 'not_accepted', reason: 'busy', retryAfterMs: 3_000 }],
+    [503, {}, { kind: 'unknown' }],
+  ];
+  for (const [status, body, expected] of cases) {
+    test(`${status} ${JSON.stringify(body).replaceAll(/[0-9a-f-]{36}/g, 'id')} means ${JSON.stringify(expected)}`, async () => {
+      const outcome = await providerOf(answering(status, body, { 'retry-after': '3' })).submit(request, signal);
+      const seen = shown(outcome);
+      assert.deepEqual({ ...seen, ...expected }, seen);
+    });
+  }
+});
+
+function shown(outcome: SubmitOutcome) {
+  return outcome.kind === 'refused' ? { ...outcome, fault: outcome.fault.kind } : outcome;
+}
+
+describe('the record of a job', () => {
+  const { jobKey, input } = jobRequest();
+  const job = { jobKey, id: jobKey, handle: {}, input };
+  const cost = { micros: 12, currency: 'EUR', basis: 'reported' } as const;
+  const cases: readonly (readonly [record: object, expected: Partial<JobStatus>])[] = [
+    [{ status: 'queued', progress: null }, { state: 'queued' }],
+    [
+      { status: 'running', progress: 12.5 },
+      { state: 'running', progress: 12.5 },
+    ],
+    [{ status: 'running', progress: 101 }, { state: 'running' }],
+    [{ status: 'percolating' }, { state: 'running' }],
+    [{ status: 'succeeded', error: null }, { state: 'succeeded' }],
+    [
+      { status: 'succeeded', cost: { micros: 12, currency: 'EUR' } },
+      { state: 'succeeded', cost },
+    ],
+    [{ status: 'succeeded', cost: { micros: -1, currency: 'EUR' } }, { state: 'succeeded' }],
+    [{ status: 'succeeded', cost: { micros: 0.5, currency: 'EUR' } }, { state: 'succeeded' }],
+    [{ status: 'succeeded', cost: { micros: 1, currency: 'credits' } }, { state: 'succeeded' }],
+    [
+      { status: 'failed', ...error('content_rejected') },
+      { state: 'failed', fault: { kind: 'content', code: 'content_rejected', detail: 'words' } },
+    ],
+    [{ status: 'canceled' }, { state: 'failed', fault: { kind: 'upstream', code: 'canceled', detail: '' } }],
+    [{ status: 'cancelled' }, { state: 'failed', fault: { kind: 'upstream', code: 'canceled', detail: '' } }],
+    [{ status: 7 }, { state: 'unclear' }],
+    [{ status: 'succeeded', id: jobRequest().jobKey }, { state: 'unclear' }],
+  ];
+  for (const [record, expected] of cases) {
+    test(`${JSON.stringify(record).replaceAll(/[0-9a-f-]{36}/g, 'another')} reads ${JSON.stringify(expected)}`, async () => {
+      const statuses = await providerOf(answering(200, { id: jobKey, ...record })).status([job], signal);
+      const { detail: _detail, ...status } = { detail: '', ...statuses.get(jobKey) };
+      assert.deepEqual(status, expected);
+    });
+  }
+
+  for (const [status, body, expected] of [
+    [200, { id: jobKey, status: 'canceled' }, 'cancelled'],
+    [200, { id: jobKey, status: 'succeeded' }, 'ended'],
+    [202, { id: jobKey, status: 'running' }, 'runs_on'],
+    [200, { id: jobKey, status: 'percolating' }, 'runs_on'],
+    [404, error('not_found'), 'ended'],
+    [405, {}, 'runs_on'],
+    [401, error('unauthorized'), 'unclear'],
+    [500, {}, 'unclear'],
+    [200, {}, 'unclear'],
+  ] as const) {
+    test(`DELETE that is answered ${status} ${JSON.stringify(body).replaceAll(jobKey, 'id')} means ${expected}`, async () => {
+      assert.equal(await providerOf(answering(status, body)).cancel(job, signal), expected);
+    });
+  }
+
+  test('a job is certainly not created only in the words of the protocol', async () => {
+    const lost = { ...jobRequest({ jobKey }), intendedAt: 0, claimed: async () => new Set<string>(), rivals: 0 };
+    const recover = async (status: number, body: object) =>
+      await providerOf(answering(status, body, { 'retry-after': '4' })).recover(lost, signal);
+    assert.deepEqual(await recover(404, error('not_found')), { kind: 'not_created' });
+    assert.deepEqual(await recover(404, error('route_not_found')), { kind: 'later', afterMs: 4_000 });
+    assert.deepEqual(await recover(200, { id: jobRequest().jobKey, status: 'running' }), {
+      kind: 'later',
+      afterMs: 15_000,
+    });
+    assert.deepEqual(await recover(200, { id: jobKey, status: 'queued' }), { kind: 'found', id: jobKey });
+  });
+});
