@@ -270,9 +270,9 @@ test('whatever a file holds, it is read or refused with a ConfigError, and nothi
   };
   fc.assert(
     fc.property(fc.oneof(nearFile, tree), (data) => check(JSON.stringify(data))),
-    { seed, numRuns: 800 },
+    { seed, numRuns: 300 },
   );
-  fc.assert(fc.property(fc.string({ maxLength: 200 }), check), { seed, numRuns: 500 });
+  fc.assert(fc.property(fc.string({ maxLength: 200 }), check), { seed, numRuns: 200 });
   // The example with a piece cut out, doubled or replaced.
   const example = readFileSync('docs/catalogue.example.yaml', 'utf8');
   const place = fc.nat({ max: example.length });
@@ -283,7 +283,7 @@ test('whatever a file holds, it is read or refused with a ConfigError, and nothi
       fc.oneof(fc.constantFrom('', '*', '&a ', '!', ': ', '\t', '{', ']', '"', '- '), fc.string()),
       (a, b, piece) => check(example.slice(0, Math.min(a, b)) + piece + example.slice(Math.max(a, b) - 40)),
     ),
-    { seed, numRuns: 400 },
+    { seed, numRuns: 200 },
   );
 });
 

@@ -150,6 +150,6 @@ test('any file is accepted, with the same meaning, or refused as before', () => 
     // As the loader would read it: what is undefined is not in the file.
     if (assertAsBefore(JSON.parse(JSON.stringify(one))) !== undefined) accepted += 1;
   };
-  fc.assert(fc.property(file, check), { seed: 20_261_122, numRuns: 600 });
-  assert.ok(accepted > 60 && accepted < 540, `${accepted} of 600 were accepted`);
+  fc.assert(fc.property(file, check), { seed: 20_261_122, numRuns: 250 });
+  assert.ok(accepted > 25 && accepted < 225, `${accepted} of 250 were accepted`);
 });

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { defaultModels } from '../models.ts';
 import { type Fault, check, fieldOf, fieldsOf } from './faults.ts';
 import { type Catalogue, type CatalogueModel, catalogueSchema, type TierEntry } from './models.ts';
-import { kindRules, type ProviderSettings, type Surroundings } from './providers.ts';
+import { kindRules, type ProviderSettings, type Lookups } from './providers.ts';
 import { contradictionIn, effectiveRules } from './rules.ts';
 
 // From the data of a catalogue file to the catalogue.
@@ -12,7 +12,7 @@ export type Resolved = { readonly faults: readonly Fault[]; readonly catalogue?:
 /** `builtIn` are the providers that our workers bring along, which no file declares. */
 export function resolveCatalogue(
   data: unknown,
-  { builtIn, ...checks }: Omit<Surroundings, 'kinds'> & { readonly builtIn: readonly string[] },
+  { builtIn, ...checks }: Omit<Lookups, 'kinds'> & { readonly builtIn: readonly string[] },
 ): Resolved {
   const declared = fieldsOf(fieldOf(data, 'providers'));
   const kinds = new Map([

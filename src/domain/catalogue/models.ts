@@ -8,7 +8,7 @@ import {
   providerName,
   providerSchema,
   type ProviderSettings,
-  type Surroundings,
+  type Lookups,
 } from './providers.ts';
 import { type InputRules, rules } from './rules.ts';
 
@@ -34,19 +34,19 @@ const prices = z
   })
   .refine((all) => all.some(({ from }) => Date.parse(from) <= Date.now()), { error: 'must have a price in force' });
 
-function providerRef({ kinds }: Surroundings) {
+function providerRef({ kinds }: Lookups) {
   return z.string().superRefine((name, context) => {
     if (kinds.has(name)) return;
     context.addIssue({ code: 'custom', message: unknownName('provider', name, [...kinds.keys()]) });
   });
 }
 
-type Context = Surroundings & { readonly parameters: ReturnType<typeof parameterSchemas> };
+type EntryLookups = Lookups & { readonly parameters: ReturnType<typeof parameterSchemas> };
 
-function entry(around: Context) {
+function entry(lookups: EntryLookups) {
   return z
     .strictObject({
-      provider: providerRef(around),
+      provider: providerRef(lookups),
       weight: z.int().min(1).max(1000).default(1).meta({ description: 'Share of the tasks within its tier.' }),
       model: z
         .string()
@@ -59,18 +59,18 @@ function entry(around: Context) {
       cost: costRule.optional(),
     })
     .superRefine((one, context) => {
-      const faults = parameterFaults(around, fieldOf(one, 'provider'), fieldOf(one, 'parameters') ?? {});
+      const faults = parameterFaults(lookups, fieldOf(one, 'provider'), fieldOf(one, 'parameters') ?? {});
       for (const { path, message } of faults)
         context.addIssue({ code: 'custom', path: ['parameters', ...path], message });
     }, always);
 }
 
-function parameterFaults(around: Context, provider: unknown, parameters: unknown): readonly Fault[] {
-  const schema = fieldOf(around.parameters, String(around.kinds.get(String(provider))));
+function parameterFaults(lookups: EntryLookups, provider: unknown, parameters: unknown): readonly Fault[] {
+  const schema = fieldOf(lookups.parameters, String(lookups.kinds.get(String(provider))));
   return schema instanceof z.ZodType ? check(schema, parameters).faults : [];
 }
 
-function model(around: Context) {
+function model(lookups: EntryLookups) {
   return z
     .strictObject({
       model: modelName,
@@ -80,12 +80,12 @@ function model(around: Context) {
       rates: prices.optional().meta({ deprecated: true, description: 'Earlier name of prices.' }),
       deadlineSeconds: z.int().min(10).max(86_400).default(1800),
       tiers: z
-        .array(z.array(entry(around)).min(1).max(10))
+        .array(z.array(entry(lookups)).min(1).max(10))
         .min(1)
         .max(5)
         .optional()
         .meta({ description: 'Who generates: the first tier, while it cannot the second, and so on.' }),
-      providers: z.array(providerRef(around)).min(1).max(20).optional().meta({
+      providers: z.array(providerRef(lookups)).min(1).max(20).optional().meta({
         description: 'Short for tiers of one provider each that know the model by our name; preview without both.',
       }),
       rules: rules.optional(),
@@ -95,13 +95,13 @@ function model(around: Context) {
         .meta({ description: 'Whether videos keep the size that the upstream gave them.' }),
     })
     .superRefine((one, context) => {
-      for (const { path, message } of modelFaults(around, one))
+      for (const { path, message } of modelFaults(lookups, one))
         context.addIssue({ code: 'custom', path: [...path], message });
     }, always);
 }
 
 /** What the fields of a model say against each other; they may be faulty in themselves. */
-function modelFaults(around: Context, one: unknown): readonly Fault[] {
+function modelFaults(lookups: EntryLookups, one: unknown): readonly Fault[] {
   const has = (name: string) => fieldOf(one, name) !== undefined;
   const short = itemsOf(fieldOf(one, 'providers'));
   const entries = itemsOf(fieldOf(one, 'tiers')).flatMap((tier, row) =>
@@ -112,7 +112,7 @@ function modelFaults(around: Context, one: unknown): readonly Fault[] {
     })),
   );
   const providers = [...short, ...entries.map(({ provider }) => provider)];
-  const kinds = new Set(providers.map((name) => around.kinds.get(String(name))).filter((kind) => kind !== undefined));
+  const kinds = new Set(providers.map((name) => lookups.kinds.get(String(name))).filter((kind) => kind !== undefined));
   const pools = entries.map((each) => JSON.stringify([each.provider, each.model]));
   const fault = (isFault: boolean, path: Fault['path'], message: string) => (isFault ? [{ path, message }] : []);
   return [
@@ -124,7 +124,7 @@ function modelFaults(around: Context, one: unknown): readonly Fault[] {
       fault(pools.indexOf(pools[index] ?? '') < index, path, 'has the provider and upstream model of an earlier entry'),
     ),
     ...short.flatMap((name, row) =>
-      parameterFaults(around, name, {}).map(() => ({
+      parameterFaults(lookups, name, {}).map(() => ({
         path: ['providers', row],
         message: 'needs parameters; use tiers',
       })),
@@ -135,16 +135,16 @@ function modelFaults(around: Context, one: unknown): readonly Fault[] {
 const mixedProviders = 'must not mix the preview, which runs on our workers, with upstreams';
 
 /** The schema of the file. Its faults are found all together, also those between faulty parts. */
-export function catalogueSchema(around: Surroundings) {
+export function catalogueSchema(lookups: Lookups) {
   return z.strictObject({
     $schema: z.string().optional(),
     creditValue: z
       .strictObject({ micros: z.int().min(0).max(1_000_000_000).default(5000), currency: currency.default('USD') })
       .prefault({})
       .meta({ description: 'What a credit is sold for, in millionths of the currency; for the margin.' }),
-    providers: z.record(providerName, providerSchema(around)).default({}),
+    providers: z.record(providerName, providerSchema(lookups)).default({}),
     models: z
-      .array(model({ ...around, parameters: parameterSchemas(around) }))
+      .array(model({ ...lookups, parameters: parameterSchemas(lookups) }))
       .min(1)
       .max(100)
       .superRefine((all, context) => {

@@ -10,7 +10,7 @@ export const providerName = z
   .regex(/^[A-Za-z0-9][\w.-]{0,59}$/, { error: 'must be 1 to 60 letters, digits, dots, dashes or underscores' });
 
 /** What the schemas have to know beside the data. */
-export type Surroundings = {
+export type Lookups = {
   /** What the kind of each provider is said to be, rightly or wrongly, also of those that no file declares. */
   readonly kinds: ReadonlyMap<string, unknown>;
   /** Why a file that the data refers to cannot be used. */
@@ -36,7 +36,7 @@ const secretFields = z.strictObject(
 /** Where a secret is. */
 export type SecretRef = z.output<typeof secretFields>;
 
-function secret({ secretFault }: Surroundings) {
+function secret({ secretFault }: Lookups) {
   return secretFields
     .superRefine((ref, context) => {
       const message = (ref.env === undefined) === (ref.file === undefined) ? secretForms : secretFault(ref);
@@ -106,8 +106,8 @@ const ownServer = { limit: 1, onLostAnswer: 'resubmit' } as const;
 /** Files for the kind `http` that come with this service, in `assets/providers`. */
 const shippedFiles = ['kie', 'fal-seedance', 'replicate-seedance', 'openrouter', 'minimax', 'kling', 'runway'];
 
-export function providerSchema(around: Surroundings) {
-  const key = secret(around);
+export function providerSchema(lookups: Lookups) {
+  const key = secret(lookups);
   return z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('own'), ...common(key, ownServer), ...polled, ...hooked }),
     z.strictObject({
@@ -138,7 +138,7 @@ export function providerSchema(around: Surroundings) {
       ...polled,
       ...hooked,
       secrets: z.record(providerName, key).optional(),
-      file: fileName('http', around),
+      file: fileName('http', lookups),
     }),
   ]);
 }
@@ -147,7 +147,7 @@ export function providerSchema(around: Surroundings) {
 export type ProviderSettings = z.output<ReturnType<typeof providerSchema>> | { readonly kind: 'preview' };
 export type ProviderKind = ProviderSettings['kind'];
 
-function fileName(kind: 'workflow' | 'http', { fileFault }: Surroundings) {
+function fileName(kind: 'workflow' | 'http', { fileFault }: Lookups) {
   return z
     .string()
     .min(1)
@@ -178,8 +178,8 @@ const arkFields = ['model', 'content', 'ratio', 'duration', 'generate_audio', 'c
 ]);
 
 /** What an entry of a tier may say about its upstream model, by the kind of its provider. */
-export function parameterSchemas(around: Surroundings): Readonly<Record<ProviderKind, z.ZodType>> {
-  const workflow = z.strictObject({ ...size, workflow: fileName('workflow', around) });
+export function parameterSchemas(lookups: Lookups): Readonly<Record<ProviderKind, z.ZodType>> {
+  const workflow = z.strictObject({ ...size, workflow: fileName('workflow', lookups) });
   return {
     own: json,
     ark: json.superRefine((fields, context) => {

@@ -9,8 +9,8 @@ import {
   type ProviderSettings,
 } from '../../../src/domain/catalogue/providers.ts';
 
-const around = { kinds: new Map(), fileFault: () => undefined, secretFault: () => undefined };
-const schema = providerSchema(around);
+const lookups = { kinds: new Map(), fileFault: () => undefined, secretFault: () => undefined };
+const schema = providerSchema(lookups);
 const baseUrl = 'https://upstream.example/v1';
 
 function parsed(fields: object): ProviderSettings {
@@ -83,7 +83,7 @@ test('a setting that a kind does not have is refused, with what was probably mea
 
 test('parameters are those of the kind, and none that the task decides', () => {
   const faults = (kind: ProviderKind, parameters: unknown) =>
-    check(parameterSchemas(around)[kind], parameters).faults.length;
+    check(parameterSchemas(lookups)[kind], parameters).faults.length;
   assert.equal(faults('openai-videos', { width: 1344, height: 768, fps: 24, steps: 50, extra: { task: 't2va' } }), 0);
   assert.equal(faults('openai-videos', { widht: 1344 }), 1);
   assert.equal(faults('ark', { watermark: false, priority: 1 }), 0);
