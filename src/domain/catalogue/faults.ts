@@ -12,7 +12,8 @@ export function check<Data>(
 ): { readonly data?: Data | undefined; readonly faults: readonly Fault[] } {
   const { data, error } = schema.safeParse(value, { error: wording });
   const faults = (error?.issues ?? []).flatMap((issue) => {
-    if (issue.code !== 'unrecognized_keys') return [issue];
+    // Where a secret should be, the schema has an error of its own: an unknown field there may be the secret itself.
+    if (issue.code !== 'unrecognized_keys' || !issue.message.startsWith('unknown field')) return [issue];
     const messages = issue.message.split('\n');
     return issue.keys.map((key, index) => ({ path: [...issue.path, key], message: messages[index] ?? '' }));
   });

@@ -64,6 +64,8 @@ test('a key is a reference, to one place, and never to a setting of this service
     {},
     { env: 'A', file: 'b' },
     { value: 'sk-live-1' },
+    { 'sk-live-1': null },
+    { env: 'KEY', 'sk-live-1': null },
     { env: 'sk-live-1' },
   ];
   const ours = ['VIDEOGEN_SECRET', 'DATABASE_URL', 'TEMPORAL_API_KEY', 'PGPASSWORD'].map((env) => ({ env }));
