@@ -4,6 +4,8 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import type { SecretRef } from './domain/catalogue/providers.ts';
+import { ConfigError, errorCode, SetupError } from './domain/errors.ts';
 import { defaultModels, providerNames, unknownProviders } from './domain/models.ts';
 import { parseRate, unitsMs } from './domain/rate-limit.ts';
 import { parseModelsFile } from './models-file.ts';
@@ -16,15 +18,6 @@ export type Config = Readonly<ReturnType<typeof configOf>>;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Every fault of the environment, a line each, naming the variable. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-
-  constructor(faults: readonly string[]) {
-    super(`The configuration is not usable:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
-  }
-}
 
 /**
  * Names a file of settings for fontconfig, which finds the fonts of titles, where the machine has none: it would complain on
@@ -235,5 +228,29 @@ function readSecretFile(name: string, file: string, faults: string[]): string | 
   } catch (error) {
     faults.push(`${name}_FILE: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;
+  }
+}
+
+/** Gives a secret when it is needed, so that a rotated one counts without a restart and none lies in an object. */
+export type SecretReader = (ref: SecretRef) => () => string;
+
+/** Reads secrets of the catalogue; their files are looked for from `folder` on. No message repeats a name, a path or a value. */
+export function secretReader(folder: string, environment: Environment = process.env): SecretReader {
+  return (ref) => () => {
+    const secret = (
+      ref.env === undefined ? secretInFile(resolve(folder, ref.file ?? '')) : environment[ref.env]
+    )?.trim();
+    if (secret === undefined || secret === '') throw new SetupError('is not set where this refers to');
+    // Anything else would break the header that carries it.
+    if (!/^[\x20-\x7e]{1,10000}$/.test(secret)) throw new SetupError('must be one line of ASCII where this refers to');
+    return secret;
+  };
+}
+
+function secretInFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new SetupError(`refers to a file that cannot be read (${errorCode(error) ?? 'unknown'})`);
   }
 }

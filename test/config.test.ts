@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { ConfigError, readConfig, sealEnvironment } from '../src/config.ts';
+import { readConfig, sealEnvironment } from '../src/config.ts';
+import { ConfigError } from '../src/domain/errors.ts';
 
 describe('readConfig', () => {
   test('an empty environment is the embedded service on loopback', () => {

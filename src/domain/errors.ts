@@ -20,6 +20,17 @@ export class SetupError extends Error {
   override readonly name = 'SetupError';
 }
 
+/** Every fault of the configuration, a line each, naming the variable, or the field of a file. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`The configuration is not usable:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
+
 /** The code of a system or PostgreSQL error, such as `ENOENT` or `57P03`; undefined for anything else. */
 export function errorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { type Config, ConfigError } from '../config.ts';
+import type { Config } from '../config.ts';
+import { ConfigError } from '../domain/errors.ts';
 import { modelCatalogue } from '../domain/models.ts';
 import { createTaskRequestParser } from '../domain/task-request.ts';
 import { literalRefusal, type OwnEndpoint } from '../outbound/guard.ts';

@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { LineCounter, parseDocument, type YAMLError } from 'yaml';
+import type { SecretReader } from './config.ts';
+import { resolveCatalogue } from './domain/catalogue/catalogue.ts';
+import { type Fault, fieldOf, fieldsOf } from './domain/catalogue/faults.ts';
+import type { Catalogue } from './domain/catalogue/models.ts';
+import { ConfigError, errorCode, SetupError } from './domain/errors.ts';
+import { describeFieldError, fieldPath, firstOfEachPath } from './domain/field-errors.ts';
+import { defaultModels, providerNames } from './domain/models.ts';
+
+export type CatalogueSource = {
+  /** A file in YAML or JSON. */
+  readonly path: string;
+  /** The providers that workers bring along. */
+  readonly builtIn?: readonly string[];
+  /** Given, every secret must be there; a process that calls no provider needs none. */
+  readonly readSecret?: SecretReader;
+  readonly readText?: (path: string) => string;
+};
+
+/**
+ * Reads the catalogue and checks the files that it refers to. Throws a `ConfigError` with all faults, and nothing else; no fault
+ * repeats a value of a file, for it could be a secret in the wrong place.
+ */
+export function readCatalogueFile(source: CatalogueSource): Catalogue {
+  const { path, builtIn = providerNames, readSecret, readText = readWholeFile } = source;
+  const { data, faults: unreadable } = parsedFile(() => readText(path));
+  if (unreadable.length > 0) throw configError(path, unreadable);
+  const files = new Map<string, unknown>();
+  const { catalogue, faults } = resolveCatalogue(data, {
+    builtIn,
+    fileFault: (kind, file) => {
+      const parsed = parsedFile(() => readText(resolve(dirname(path), file)));
+      files.set(file, parsed.data);
+      return fileFault(kind, parsed);
+    },
+    secretFault: (ref) => (readSecret === undefined ? undefined : secretFault(readSecret(ref))),
+  });
+  if (catalogue === undefined) throw configError(path, faults);
+  return { ...catalogue, files };
+}
+
+/** The catalogue of an installation without a file. */
+export function builtInCatalogue(builtIn: readonly string[] = providerNames): Catalogue {
+  const models = defaultModels.map(({ prices, deadlineMs, ...model }) => ({
+    ...model,
+    prices: prices.map(({ creditsPerSecond, fromMs }) => ({ creditsPerSecond, from: new Date(fromMs).toISOString() })),
+    deadlineSeconds: deadlineMs / 1000,
+  }));
+  const none = () => undefined;
+  const { catalogue } = resolveCatalogue({ models }, { builtIn, fileFault: none, secretFault: none });
+  if (catalogue === undefined) throw new Error('the built-in catalogue is faulty');
+  return { ...catalogue, files: new Map() };
+}
+
+type Parsed = { readonly data?: unknown; readonly faults: readonly Fault[] };
+
+const [maxFileCharacters, maxDepth, maxFaults] = [1024 * 1024, 32, 200];
+
+function configError(path: string, faults: readonly Fault[]): ConfigError {
+  const fields = firstOfEachPath(faults.map((fault) => ({ path: fieldPath(fault.path), message: fault.message })));
+  const lines = fields.slice(0, maxFaults).map((fault) => `${path}: ${describeFieldError(fault)}`);
+  return new ConfigError(fields.length > maxFaults ? [...lines, `${path}: ${fields.length - maxFaults} more`] : lines);
+}
+
+function readWholeFile(path: string): string {
+  return readFileSync(path, 'utf8');
+}
+
+/** What JSON is, JSON reads: a field that is given twice there has always counted the second time. */
+function parsedFile(readText: () => string): Parsed {
+  let text = '';
+  try {
+    text = readText();
+  } catch (error) {
+    return faulty(`cannot be read (${errorCode(error) ?? 'unknown'})`);
+  }
+  if (text.length > maxFileCharacters) return faulty(`must be at most ${maxFileCharacters} characters`);
+  try {
+    return bounded(JSON.parse(text));
+  } catch {
+    return parsedYaml(text);
+  }
+}
+
+function parsedYaml(text: string): Parsed {
+  const lines = new LineCounter();
+  try {
+    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+    const faults = [...document.errors, ...document.warnings];
+    return faults.length > 0 ? faulty(...faults.map((fault) => yamlFault(fault, lines))) : bounded(document.toJS());
+  } catch {
+    // The parser overflows where brackets nest by thousands, and refuses aliases that lead nowhere or multiply.
+    return faulty('is no usable YAML: it is nested too deeply, or an alias in it has no anchor');
+  }
+}
+
+function bounded(data: unknown): Parsed {
+  return isDeep(data) ? faulty(`must not be nested deeper than ${maxDepth} levels`) : { data, faults: [] };
+}
+
+function faulty(...messages: readonly string[]): Parsed {
+  return { faults: messages.map((message) => ({ path: [], message })) };
+}
+
+/** Messages of these faults hold no text of the file; of others only the code is told. */
+const plainFaults: readonly YAMLError['code'][] = ['BAD_INDENT', 'MISSING_CHAR', 'DUPLICATE_KEY', 'TAB_AS_INDENT'];
+
+function yamlFault({ code, message, pos }: YAMLError, lines: LineCounter): string {
+  const { line, col } = lines.linePos(pos[0]);
+  const what = plainFaults.includes(code) ? message : code.toLowerCase().replaceAll('_', ' ');
+  return `line ${line}, column ${col}: no valid YAML: ${what}`;
+}
+
+/** Also true for an alias that contains itself. */
+function isDeep(data: unknown, levels = maxDepth): boolean {
+  if (typeof data !== 'object' || data === null) return false;
+  return levels === 0 || Object.values(data).some((inner) => isDeep(inner, levels - 1));
+}
+
+/** Why a file that the catalogue refers to is of no use. What its fields say is for the adapter of the kind. */
+function fileFault(kind: 'workflow' | 'http', { data, faults }: Parsed): string | undefined {
+  if (faults[0] !== undefined) return `this file ${faults[0].message}`;
+  if (kind === 'http') {
+    return fieldOf(data, 'create') === undefined ? 'this file must describe create, status and result' : undefined;
+  }
+  const nodes = fieldsOf(data).map(([, node]) => node);
+  if (nodes.length > 0 && nodes.every((node) => typeof fieldOf(node, 'class_type') === 'string')) return undefined;
+  const isEditors = Array.isArray(fieldOf(data, 'nodes'));
+  return `this file must be a map of nodes, each with its class_type${isEditors ? '; export the workflow for the API' : ''}`;
+}
+
+function secretFault(read: () => string): string | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    if (error instanceof SetupError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,99 @@
+import type { z } from 'zod';
+import { defaultModels } from '../models.ts';
+import { type Fault, check, fieldOf, fieldsOf } from './faults.ts';
+import { type Catalogue, type CatalogueModel, catalogueSchema, type TierEntry } from './models.ts';
+import { kindRules, type ProviderSettings, type Lookups } from './providers.ts';
+import { contradictionIn, effectiveRules } from './rules.ts';
+
+// From the data of a catalogue file to the catalogue.
+
+export type Resolved = { readonly faults: readonly Fault[]; readonly catalogue?: Omit<Catalogue, 'files'> };
+
+/** `builtIn` are the providers that our workers bring along, which no file declares. */
+export function resolveCatalogue(
+  data: unknown,
+  { builtIn, ...checks }: Omit<Lookups, 'kinds'> & { readonly builtIn: readonly string[] },
+): Resolved {
+  const declared = fieldsOf(fieldOf(data, 'providers'));
+  const kinds = new Map([
+    ...declared.map(([name, settings]) => [name, fieldOf(settings, 'kind') ?? 'none'] as const),
+    ...builtIn.map((name) => [name, 'preview'] as const),
+  ]);
+  const { data: checked, faults } = check(catalogueSchema({ ...checks, kinds }), data);
+  const reserved = declared
+    .filter(([name]) => builtIn.includes(name))
+    .map(([name]) => ({ path: ['providers', name], message: 'is the name of a built-in provider; choose another' }));
+  if (checked === undefined || reserved.length > 0) return { faults: [...faults, ...reserved] };
+  const catalogue = builtCatalogue(checked, builtIn);
+  const contradictions = ruleFaults(catalogue);
+  return contradictions.length > 0 ? { faults: contradictions } : { faults, catalogue };
+}
+
+type CatalogueData = z.output<ReturnType<typeof catalogueSchema>>;
+type ModelData = CatalogueData['models'][number];
+type EntryData = NonNullable<ModelData['tiers']>[number][number];
+type Providers = Catalogue['providers'];
+
+function builtCatalogue({ creditValue, providers: declared, models }: CatalogueData, builtIn: readonly string[]) {
+  const preview: ProviderSettings = { kind: 'preview' };
+  const providers: Providers = new Map<string, ProviderSettings>([
+    ...builtIn.map((name) => [name, preview] as const),
+    ...Object.entries(declared),
+  ]);
+  const taken = new Set(models.flatMap(({ model, aliases = [] }) => [model, ...aliases]));
+  const built = models.map((data) => {
+    const builtInAliases = defaultModels.find(({ model }) => model === data.model)?.aliases ?? [];
+    return builtModel(data, data.aliases ?? builtInAliases.filter((alias) => !taken.has(alias)), providers);
+  });
+  return { creditValue, providers, models: new Map(built.map((one) => [one.model, one])) };
+}
+
+function builtModel(data: ModelData, aliases: readonly string[], providers: Providers): CatalogueModel {
+  const { model, title, prices = data.rates ?? [], fit } = data;
+  const short = [...new Set(data.providers ?? ['preview'])].map((provider) => [
+    { provider, weight: 1, parameters: {} },
+  ]);
+  const tiers = (data.tiers ?? short).map((tier) => tier.map((entry) => builtEntry(entry, data, providers)));
+  const names = [...new Set(tiers.flat().map(({ provider }) => provider))];
+  return {
+    model,
+    title,
+    aliases,
+    prices: prices.map(({ creditsPerSecond, from }) => ({ creditsPerSecond, fromMs: Date.parse(from) })),
+    providers: names,
+    deadlineMs: data.deadlineSeconds * 1000,
+    tiers,
+    fit,
+    isRemote: names.some((provider) => providers.get(provider)?.kind !== 'preview'),
+  };
+}
+
+function builtEntry(entry: EntryData, { model: own, rules }: ModelData, providers: Providers): TierEntry {
+  const { model: upstreamModel = own, provider, weight, parameters } = entry;
+  const settings: ProviderSettings = providers.get(provider) ?? { kind: 'preview' };
+  const shared = settings.kind === 'preview' ? { limit: 10_000, cost: undefined, rules: undefined } : settings;
+  const cost = entry.cost ?? shared.cost;
+  return {
+    provider,
+    upstreamModel,
+    pool: `${provider}/${upstreamModel}`,
+    weight,
+    limit: entry.limit ?? shared.limit,
+    parameters,
+    rules: effectiveRules([kindRules(settings, upstreamModel), rules, shared.rules, entry.rules]),
+    ...(cost !== undefined && { cost }),
+  };
+}
+
+function ruleFaults({ models }: Pick<Catalogue, 'models'>): readonly Fault[] {
+  return [...models.values()].flatMap(({ tiers }, index) =>
+    tiers.flatMap((tier, row) =>
+      tier.flatMap(({ rules }, column) => {
+        const contradiction = contradictionIn(rules);
+        if (contradiction === undefined) return [];
+        const message = `together with those of model and provider they ${contradiction}`;
+        return [{ path: ['models', index, 'tiers', row, column, 'rules'], message }];
+      }),
+    ),
+  );
+}
