@@ -156,15 +156,18 @@ export type MadeAttempt = {
  * Adds an attempt to the log of its delivery, numbered after the last one, and moves the delivery on. When a redelivery was
  * asked for meanwhile, the attempt is logged and the delivery stays owed.
  */
-export async function recordDeliveryAttempt(db: Database, made: MadeAttempt): Promise<void> {
-  const { delivery, attempt, verdict } = made;
+export async function recordDeliveryAttempt(db: Database, { delivery, attempt, verdict }: MadeAttempt): Promise<void> {
   const { startedAt, durationMs, status, error: kind, responseHead } = attempt;
   const values = [delivery.taskId, delivery.round, startedAt, durationMs, status, kind, responseHead];
-  try {
-    await db.run(insertAttempt, [...values, verdict.state, verdict.dueAt]);
-  } catch (error) {
-    // Another attempt at the same task took the number, as when a worker was taken for dead; a callback that is not recorded is sent again.
-    if (violatedUniqueConstraint(error) === undefined) throw error;
-    await recordDeliveryAttempt(db, made);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await db.run(insertAttempt, [...values, verdict.state, verdict.dueAt]);
+      return;
+    } catch (error) {
+      // Another attempt at the same task took the number, as when a worker was taken for dead. A callback that is not recorded is sent again.
+      if (violatedUniqueConstraint(error) === undefined || tries === maxTries) throw error;
+    }
   }
 }
+
+const maxTries = 5;
