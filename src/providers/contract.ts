@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { EstimatedCost } from '../domain/catalogue/cost.ts';
+import type { ProviderKind } from '../domain/catalogue/providers.ts';
 import type { ReferenceImage } from '../domain/ports.ts';
 import type { TaskInput } from '../domain/task.ts';
 import type { GeneratedVideo } from './provider.ts';
 
 // What the engine asks of a provider, and what a provider may answer. A create is sent once; what became of it is told as one of
 // four outcomes, and only those that say that no job exists let the engine ask somebody else.
-
-export type ProviderKind = 'own' | 'ark' | 'openai-videos' | 'comfyui' | 'comfy-v2' | 'cog' | 'http' | 'preview';
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export type JsonObject = { readonly [name: string]: JsonValue };
@@ -56,7 +56,7 @@ export type Fault = {
 };
 
 /** Micro-units of the currency: 1,000,000 are one dollar. */
-export type Cost = { readonly micros: number; readonly currency: string; readonly basis: 'reported' | 'estimated' };
+export type Cost = EstimatedCost | (Omit<EstimatedCost, 'basis'> & { readonly basis: 'reported' });
 
 export type SubmitOutcome =
   | { readonly kind: 'accepted'; readonly id: string; readonly handle?: JsonObject }
