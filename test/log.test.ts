@@ -23,6 +23,18 @@ for (const [how, code] of Object.entries(ends)) {
   });
 }
 
+test('an error is logged without the fields that PostgreSQL adds to it: they hold the failing row, and with it a prompt', () => {
+  const text = runLogging(
+    `const error = Object.assign(new Error('violates a check'), { code: '23514', detail: 'Failing row: a secret prompt' });
+log.warn({ err: error }, 'ours');
+log.warn({ error: new Error('failed', { cause: error }) }, 'of the Temporal SDK');`,
+    '',
+  );
+  assert.match(text, /"code":"23514"/);
+  assert.match(text, /"cause":\{"type":"Error","message":"violates a check"/);
+  assert.doesNotMatch(text, /prompt/);
+});
+
 function runLogging(code: string, destination: string): string {
   const module = JSON.stringify(new URL('../src/log.js', import.meta.url).href);
   const script = `import { createLog } from ${module};

@@ -5,7 +5,7 @@ import { createAuthentication } from './authentication.ts';
 import { isFromThisMachine } from './client-address.ts';
 import { answer, type AppRouter, type Extras, type RequestState } from './context.ts';
 import { endpoints } from './endpoints.ts';
-import { describeError } from './errors.ts';
+import { describeError } from '../domain/errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { answerErrors } from './middleware/answer-errors.ts';
 import { identifyRequest, logRequests } from './middleware/log-requests.ts';

@@ -187,17 +187,3 @@ export function toHttpError(error: unknown): HttpError {
 export function isRefusal(error: unknown): boolean {
   return toHttpError(error).envelope.code < 500;
 }
-
-const maxDepth = 4;
-
-/** An error for the log. Only these fields: PostgreSQL's errors carry the failing row in `detail`, and with it a prompt. */
-export function describeError(error: unknown, depth = 1): Readonly<Record<string, unknown>> {
-  if (!(error instanceof Error)) return { type: typeof error, message: String(error).slice(0, 1000) };
-  return {
-    type: error.name,
-    message: error.message,
-    ...('code' in error && typeof error.code === 'string' && { code: error.code }),
-    ...(error.stack !== undefined && { stack: error.stack }),
-    ...(error.cause !== undefined && depth < maxDepth && { cause: describeError(error.cause, depth + 1) }),
-  };
-}

@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { Logger } from 'pino';
 import { answer, type Context, type Step } from '../context.ts';
-import { describeError, type HttpError, toHttpError } from '../errors.ts';
+import { describeError } from '../../domain/errors.ts';
+import { type HttpError, toHttpError } from '../errors.ts';
 
 /** The error handler: every error becomes an envelope, and a line in the log when it is our fault. */
 export function answerErrors(log: Logger): Step {
