@@ -85,7 +85,9 @@ async function run(args: readonly string[]): Promise<number> {
 async function testFiles(wanted: readonly string[]): Promise<readonly string[]> {
   const names = (await readdir('dist/test', { recursive: true })).toSorted();
   const isWanted = (name: string) => wanted.length === 0 || wanted.some((part) => name.includes(part));
-  const chosen = names.filter((name) => wanted.includes(name) || (name.endsWith('.test.js') && isWanted(name)));
+  const chosen = names.filter(
+    (name) => (name.endsWith('.js') && wanted.includes(name)) || (name.endsWith('.test.js') && isWanted(name)),
+  );
   if (chosen.length === 0) throw new Error(`no test file matches ${wanted.join(', ')}`);
   return chosen.map((name) => join('dist/test', name));
 }
