@@ -2,22 +2,8 @@ import { type Kysely, sql } from 'kysely';
 
 /** Accounts, keys, tasks, the ledger, provider jobs and callbacks. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of [
-    accounts,
-    apiKeys,
-    tasks,
-    finalTasksNeverChange,
-    ledger,
-    ledgerIsAppendOnly,
-    providerJobs,
-    callbacks,
-  ]) {
-    await sql.raw(statement).execute(db);
-  }
-}
-
-// The balance and the count of unfinished tasks live on one row, so that one locked row decides about a create.
-const accounts = `
+  await sql`
+-- The balance and the count of unfinished tasks live on one row, so that one locked row decides about a create.
 create table accounts (
   id uuid primary key,
   name text not null check (length(name) between 1 and 200),
@@ -26,9 +12,7 @@ create table accounts (
   max_unfinished_tasks integer not null default 1000 check (max_unfinished_tasks >= 0),
   suspended_at timestamptz,
   created_at timestamptz not null default now()
-) with (fillfactor = 50)`;
-
-const apiKeys = `
+) with (fillfactor = 50);
 create table api_keys (
   id uuid primary key,
   account_id uuid not null references accounts,
@@ -41,9 +25,7 @@ create table api_keys (
   last_used_at timestamptz,
   revoked_at timestamptz
 );
-create index api_keys_by_account on api_keys (account_id)`;
-
-const tasks = `
+create index api_keys_by_account on api_keys (account_id);
 create table tasks (
   id uuid primary key,
   account_id uuid not null references accounts,
@@ -71,10 +53,8 @@ create table tasks (
 create unique index tasks_by_idempotency_key on tasks (account_id, idempotency_key) where idempotency_key is not null;
 create index tasks_by_account on tasks (account_id, created_at desc, id desc);
 create index tasks_unfinished on tasks (created_at) where state in ('waiting', 'queuing', 'generating');
-create index tasks_with_media on tasks (completed_at) where state = 'success' and media_deleted_at is null`;
-
-// The first final state wins, whoever comes second and by whatever statement; only media retention may touch the row.
-const finalTasksNeverChange = `
+create index tasks_with_media on tasks (completed_at) where state = 'success' and media_deleted_at is null;
+-- The first final state wins, whoever comes second and by whatever statement; only media retention may touch the row.
 create function refuse_change_of_final_task() returns trigger language plpgsql as $$
 begin
   if (to_jsonb(new) - 'media_deleted_at') is distinct from (to_jsonb(old) - 'media_deleted_at') then
@@ -88,9 +68,7 @@ create function refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception '% on % is not allowed', tg_op, tg_table_name using errcode = 'restrict_violation';
 end $$;
-create trigger tasks_are_kept before delete or truncate on tasks for each statement execute function refuse_change()`;
-
-const ledger = `
+create trigger tasks_are_kept before delete or truncate on tasks for each statement execute function refuse_change();
 create table ledger_entries (
   id bigint generated always as identity primary key,
   account_id uuid not null references accounts,
@@ -104,14 +82,10 @@ create table ledger_entries (
   constraint sign_fits_kind check (case kind when 'charge' then amount < 0 when 'adjustment' then amount <> 0 else amount > 0 end),
   constraint task_fits_kind check ((kind in ('charge', 'refund')) = (task_id is not null))
 );
-create index ledger_by_account on ledger_entries (account_id, id)`;
-
-const ledgerIsAppendOnly = `
+create index ledger_by_account on ledger_entries (account_id, id);
 create trigger ledger_is_append_only before update or delete or truncate on ledger_entries
-  for each statement execute function refuse_change()`;
-
-// The intent is committed before a provider is asked, the job id right after; a row without job id is a call whose answer was lost.
-const providerJobs = `
+  for each statement execute function refuse_change();
+-- The intent is committed before a provider is asked, the job id right after; a row without job id is a call whose answer was lost.
 create table provider_jobs (
   task_id uuid not null references tasks,
   ordinal integer not null check (ordinal > 0),
@@ -122,9 +96,7 @@ create table provider_jobs (
   ended_at timestamptz,
   outcome text check (outcome in ('success', 'fail', 'not_created', 'abandoned', 'late_success')),
   primary key (task_id, ordinal)
-)`;
-
-const callbacks = `
+);
 create table callback_secrets (
   id bigint generated always as identity primary key,
   account_id uuid not null references accounts,
@@ -152,4 +124,5 @@ create table callback_attempts (
   error text,
   response_head bytea check (length(response_head) <= 1024),
   primary key (task_id, attempt)
-)`;
+)`.execute(db);
+}

@@ -2,13 +2,10 @@ import { type Kysely, sql } from 'kysely';
 
 /** What belongs to a task and not to today's catalogue: its deadline, its providers, how much of the deadline is used up. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of [deadlines, stuckTasks, terminations, leftovers]) await sql.raw(statement).execute(db);
-}
-
-// Not valid: it holds for every new row, and the others have no deadline yet, so they are not read through under the lock.
-// Null in rows that were accepted before: the first step of the workflow, or the generation, fills the deadline in. An attempt
-// that died left its start and the last moment at which it was seen alive.
-const deadlines = `
+  await sql`
+-- Not valid: it holds for every new row, and the others have no deadline yet, so they are not read through under the lock.
+-- Null in rows that were accepted before: the first step of the workflow, or the generation, fills the deadline in. An attempt
+-- that died left its start and the last moment at which it was seen alive.
 alter table tasks
   add column deadline_ms integer,
   add constraint deadline_is_positive check (deadline_ms > 0) not valid,
@@ -16,22 +13,17 @@ alter table tasks
   add column generation_spent_ms bigint not null default 0,
   add column attempt_started_at timestamptz,
   add column attempt_seen_at timestamptz,
-  add column stuck_since timestamptz`;
-
-const stuckTasks = `
+  add column stuck_since timestamptz;
 create index tasks_stuck on tasks (stuck_since)
-  where stuck_since is not null and state in ('waiting', 'queuing', 'generating')`;
-
-// Workflows to be ended because their task is final: written with the refund, deleted when it is done. Almost always empty.
-const terminations = `
+  where stuck_since is not null and state in ('waiting', 'queuing', 'generating');
+-- Workflows to be ended because their task is final: written with the refund, deleted when it is done. Almost always empty.
 create table workflow_terminations (
   task_id uuid primary key references tasks,
   reason text not null,
   due_at timestamptz not null
 );
-create index workflow_terminations_by_due on workflow_terminations (due_at, task_id)`;
-
-// Failed tasks that were cleaned while an attempt could still be alive: they are cleaned once more.
-const leftovers = `
+create index workflow_terminations_by_due on workflow_terminations (due_at, task_id);
+-- Failed tasks that were cleaned while an attempt could still be alive: they are cleaned once more.
 create index tasks_failed_cleaned_early on tasks (completed_at)
-  where state = 'fail' and media_deleted_at - completed_at < interval '26 hours'`;
+  where state = 'fail' and media_deleted_at - completed_at < interval '26 hours'`.execute(db);
+}

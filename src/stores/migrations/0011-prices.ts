@@ -2,20 +2,15 @@ import { type Kysely, sql } from 'kysely';
 
 /** What a second of video costs is a price; a rate is a limit of requests. The table and everything of it get that name. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of [table, constraints, changes, former]) await sql.raw(statement).execute(db);
-}
-
-const table = `
+  await sql`
 alter table rates rename to prices;
 alter sequence rates_id_seq rename to prices_id_seq;
 alter index general_rates rename to general_prices;
 alter index own_rates rename to own_prices;
 alter index rates_by_account rename to prices_by_account;
 alter trigger rates_are_only_withdrawn on prices rename to prices_are_only_withdrawn;
-alter trigger rates_are_kept on prices rename to prices_are_kept`;
-
-// From PostgreSQL 18 on, "not null" is a constraint with a name as well, so they are not listed here.
-const constraints = `
+alter trigger rates_are_kept on prices rename to prices_are_kept;
+-- From PostgreSQL 18 on, "not null" is a constraint with a name as well, so they are not listed here.
 do $$
 declare
   old_name text;
@@ -23,10 +18,8 @@ begin
   for old_name in select conname from pg_constraint where conrelid = 'prices'::regclass and conname ~ '^rates?_' loop
     execute format('alter table prices rename constraint %I to %I', old_name, regexp_replace(old_name, '^rate', 'price'));
   end loop;
-end $$`;
-
-// The function of 0008 with another name and message.
-const changes = `
+end $$;
+-- The function of 0008 with another name and message.
 alter function refuse_change_of_rate() rename to refuse_change_of_price;
 create or replace function refuse_change_of_price() returns trigger language plpgsql as $$
 begin
@@ -36,7 +29,7 @@ begin
     raise exception 'price % can not be changed any more', old.id using errcode = 'restrict_violation';
   end if;
   return new;
-end $$`;
-
-// Processes of the release before run beside the new ones during an upgrade, and read and write the table by its old name.
-const former = `create view rates as select * from prices`;
+end $$;
+-- Processes of the release before run beside the new ones during an upgrade, and read and write the table by its old name.
+create view rates as select * from prices`.execute(db);
+}
