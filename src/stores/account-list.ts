@@ -1,5 +1,6 @@
 import { type Account, accountColumns } from './accounts.ts';
-import { type Database, readRows } from './database.ts';
+import { isActive } from './keys.ts';
+import { many, one } from './statement.ts';
 
 /** So many of each, at most `countLimit`: an account with millions of tasks is not counted through. */
 export type AccountCounts = {
@@ -12,12 +13,12 @@ export type AccountCounts = {
 
 export const countLimit = 10_000;
 
-const selectCounts = {
+export const countOfAccount = one<AccountCounts, [accountId: string]>({
   name: 'count-of-account',
   text: `
 select
   (select count(*) from (
-    select from api_keys where account_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())
+    select from api_keys where account_id = $1 and ${isActive}
     limit ${countLimit}
   ) keys) as "activeKeys",
   live.*,
@@ -29,13 +30,7 @@ from (
     select state from tasks where account_id = $1 and state in ('waiting', 'queuing', 'generating') limit ${countLimit}
   ) unfinished
 ) live`,
-};
-
-export async function countOfAccount(db: Database, accountId: string): Promise<AccountCounts> {
-  const [counts] = await db.run<AccountCounts>(selectCounts, [accountId]);
-  if (counts === undefined) throw new Error('counting answers one row');
-  return counts;
-}
+});
 
 export type AccountFilter = {
   /** How the name begins, in any case. */
@@ -47,13 +42,14 @@ export type AccountFilter = {
 };
 
 /**
- * Names are compared byte by byte, in which order a prefix is a range: up to the last code point there is. Where the page
- * begins is one row to compare with, of the cursor or of the prefix, as in `listTasks`; a cursor may be of another search.
+ * Accounts by name, at most `limit`. Names are compared byte by byte, in which order a prefix is a range: up to the last code point
+ * there is. Where the page begins is one row to compare with, of the cursor or of the prefix; a cursor may be of another search.
  */
-const selectAccounts = {
-  name: 'list-accounts',
-  plannedAnew: true,
-  text: `
+export const listAccounts = many<Account, [filter: AccountFilter]>(
+  {
+    name: 'list-accounts',
+    plannedAnew: true,
+    text: `
 select ${accountColumns} from accounts
 where ($4::boolean is null or suspended_at is not null = $4) and lower(name) collate "C" < lower($1) || chr(1114111)
   and (lower(name) collate "C", id) > (
@@ -61,12 +57,6 @@ where ($4::boolean is null or suspended_at is not null = $4) and lower(name) col
     coalesce($2, '00000000-0000-0000-0000-000000000000'))
   and starts_with(lower(name), lower($1))
 order by lower(name) collate "C", id limit $3`,
-};
-
-/** Accounts by name, at most `limit`. */
-export async function listAccounts(
-  db: Database,
-  { prefix = '', suspended, after, limit }: AccountFilter,
-): Promise<readonly Account[]> {
-  return readRows<Account>(db, selectAccounts, [prefix, after, limit, suspended]);
-}
+  },
+  ({ prefix = '', suspended, after, limit }) => [prefix, after, limit, suspended],
+);

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from '../domain/operator.ts';
 import type { Rate } from '../domain/rate-limit.ts';
-import { type Database, readRow } from './database.ts';
+import type { Database } from './database.ts';
 import { recordAction } from './operator-actions.ts';
+import { maybeOne } from './statement.ts';
 
 /** An account. Times are Unix milliseconds. */
 export type Account = {
@@ -23,22 +25,23 @@ export const accountColumns = `id as "accountId", name, balance, unfinished_task
   case when create_quota is not null then json_build_object('quota', create_quota, 'windowMs', create_window_ms) end
     as "createRate"`;
 
-const selectAccount = { name: 'find-account', text: `select ${accountColumns} from accounts where id = $1` };
+const selectAccount = `select ${accountColumns} from accounts where id = $1`;
 
-export async function findAccount(db: Database, accountId: string): Promise<Account | undefined> {
-  return readRow<Account>(db, selectAccount, [accountId]);
-}
-
-const lockOne = { name: 'lock-account', text: `${selectAccount.text} for no key update` };
+export const findAccount = maybeOne<Account, [accountId: string]>({ name: 'find-account', text: selectAccount });
 
 /** As `findAccount`, and locks the account until the transaction ends. */
-export async function lockAccount(transaction: Pick<Database, 'run'>, accountId: string): Promise<Account | undefined> {
-  return readRow<Account>(transaction, lockOne, [accountId]);
-}
+export const lockAccount = maybeOne<Account, [accountId: string]>({
+  name: 'lock-account',
+  text: `${selectAccount} for no key update`,
+});
 
-const openingStatement = (name: string, condition: string) => ({
-  name,
-  text: `
+type NewAccount = { readonly name: string; readonly credits: number };
+
+const opening = (name: string, condition: string) =>
+  maybeOne<{ id: string }, [accountId: string, account: NewAccount]>(
+    {
+      name,
+      text: `
 with account as (
   insert into accounts (id, name, balance) select $1, $2, $3 where ${condition} returning id, balance
 ), entry as (
@@ -46,42 +49,41 @@ with account as (
   select id, 'grant', balance, balance, 'opening credits' from account where balance > 0
 )
 select id from account`,
-});
-const insertAccount = openingStatement('create-account', 'true');
-const insertFirstAccount = openingStatement('create-first-account', 'not exists (select from accounts)');
-
-type NewAccount = { readonly name: string; readonly credits: number };
+    },
+    (accountId, { name: accountName, credits }) => [accountId, accountName, credits],
+  );
+const open = opening('create-account', 'true');
+const openFirst = opening('create-first-account', 'not exists (select from accounts)');
 
 /** Opens an account, with credits when asked, and answers its id. `credits` is a whole number, not negative. */
-export async function createAccount(db: Database, { name, credits }: NewAccount): Promise<string> {
+export async function createAccount(db: Database, account: NewAccount): Promise<string> {
   const accountId = uuidv7();
-  await db.run(insertAccount, [accountId, name, credits]);
+  await open(db, accountId, account);
   return accountId;
 }
 
 /** As `createAccount`, when there is no account at all; undefined when there was one. */
-export async function createFirstAccount(
-  db: Pick<Database, 'run'>,
-  { name, credits }: NewAccount,
-): Promise<string | undefined> {
-  return (await readRow<{ id: string }>(db, insertFirstAccount, [uuidv7(), name, credits]))?.id;
+export async function createFirstAccount(db: Pick<Database, 'run'>, account: NewAccount): Promise<string | undefined> {
+  return (await openFirst(db, uuidv7(), account))?.id;
 }
 
-const setLimits = {
-  name: 'set-account-limits',
-  text: `
-update accounts set max_unfinished_tasks = $2, create_quota = $3, create_window_ms = $4, create_due_at = null
-where id = $1 returning ${accountColumns}`,
-};
+type Limits = Pick<Account, 'maxUnfinishedTasks' | 'createRate'>;
 
 /** Gives an account limits of its own, from the next create on; undefined when there is no such account. */
-export function setAccountLimits(
-  db: Database,
-  accountId: string,
-  { maxUnfinishedTasks, createRate }: Pick<Account, 'maxUnfinishedTasks' | 'createRate'>,
-): Promise<Account | undefined> {
-  return readRow<Account>(db, setLimits, [accountId, maxUnfinishedTasks, createRate?.quota, createRate?.windowMs]);
-}
+export const setAccountLimits = maybeOne<Account, [accountId: string, limits: Limits]>(
+  {
+    name: 'set-account-limits',
+    text: `
+update accounts set max_unfinished_tasks = $2, create_quota = $3, create_window_ms = $4, create_due_at = null
+where id = $1 returning ${accountColumns}`,
+  },
+  (accountId, { maxUnfinishedTasks, createRate }) => [
+    accountId,
+    maxUnfinishedTasks,
+    createRate?.quota,
+    createRate?.windowMs,
+  ],
+);
 
 /** As `createAccount`, for an operator, and in the audit log. Answers the account. */
 export function openAccountAs(db: Database, actor: Actor, wanted: NewAccount): Promise<Account> {
@@ -93,10 +95,10 @@ export function openAccountAs(db: Database, actor: Actor, wanted: NewAccount): P
   });
 }
 
-const setSuspended = {
+const setSuspended = maybeOne<Account, [accountId: string, suspended: boolean]>({
   name: 'suspend-account',
   text: `update accounts set suspended_at = case when $2 then now() end where id = $1 returning ${accountColumns}`,
-};
+});
 
 export type Suspension = { readonly accountId: string; readonly suspended: boolean; readonly reason: string };
 
@@ -109,7 +111,7 @@ export function suspendAccountAs(
   return recordAction(db, actor, async (transaction) => {
     const before = await lockAccount(transaction, accountId);
     if (before === undefined || (before.suspendedAt !== undefined) === suspended) return { answer: before };
-    const answer = await readRow<Account>(transaction, setSuspended, [accountId, suspended]);
+    const answer = await setSuspended(transaction, accountId, suspended);
     const action = suspended ? 'accounts.suspend' : 'accounts.unsuspend';
     return { answer, done: { action, accountId, details: { reason } } };
   });
@@ -135,13 +137,12 @@ export function limitAccountAs(
     const createRate = wanted.createRate === undefined ? before.createRate : (wanted.createRate ?? undefined);
     const { maxUnfinishedTasks = before.maxUnfinishedTasks } = wanted;
     const [from, to] = [limitsOf(before), limitsOf({ maxUnfinishedTasks, createRate })];
-    if (JSON.stringify(from) === JSON.stringify(to)) return { answer: before };
+    if (isDeepStrictEqual(from, to)) return { answer: before };
     const answer = await setAccountLimits(transaction, accountId, { maxUnfinishedTasks, createRate });
     return { answer, done: { action: 'accounts.limits', accountId, details: { from, to } } };
   });
 }
 
-function limitsOf({ maxUnfinishedTasks, createRate }: Pick<Account, 'maxUnfinishedTasks' | 'createRate'>) {
-  const creates = createRate === undefined ? null : { quota: createRate.quota, windowMs: createRate.windowMs };
-  return { maxUnfinishedTasks, creates };
+function limitsOf({ maxUnfinishedTasks, createRate }: Limits) {
+  return { maxUnfinishedTasks, creates: createRate ?? null };
 }

@@ -1,30 +1,23 @@
 import { lockAccount } from './accounts.ts';
-import { type Database, readRows } from './database.ts';
+import type { Database } from './database.ts';
+import { many, none } from './statement.ts';
 
 /** A callback secret as it rests in the database: sealed with a key that the database does not know. */
 export type SealedSecret = { readonly sealed: string; readonly expiresAt: number | undefined };
 
-const selectActive = {
+/** The account's secrets that sign today: the current one first, then those still in their overlap after a rotation, the ten newest at most. */
+export const listCallbackSecrets = many<SealedSecret, [accountId: string]>({
   name: 'list-callback-secrets',
   text: `
 select sealed, expires_at as "expiresAt" from callback_secrets
 where account_id = $1 and (expires_at is null or expires_at > now()) order by id desc limit 10`,
-};
-
-/** The account's secrets that sign today: the current one first, then those still in their overlap after a rotation, the ten newest at most. */
-export async function listCallbackSecrets(db: Database, accountId: string): Promise<readonly SealedSecret[]> {
-  return readRows<SealedSecret>(db, selectActive, [accountId]);
-}
-
-const insertFirst = {
-  name: 'create-first-callback-secret',
-  text: `insert into callback_secrets (account_id, sealed) values ($1, $2) on conflict do nothing`,
-};
+});
 
 /** Keeps the account's first secret; when another process was faster, that one's stays. Read it back to know which. */
-export async function createFirstCallbackSecret(db: Database, accountId: string, sealed: string): Promise<void> {
-  await db.run(insertFirst, [accountId, sealed]);
-}
+export const createFirstCallbackSecret = none<[accountId: string, sealed: string]>({
+  name: 'create-first-callback-secret',
+  text: `insert into callback_secrets (account_id, sealed) values ($1, $2) on conflict do nothing`,
+});
 
 const showCurrent = {
   name: 'show-callback-secret',
@@ -39,26 +32,26 @@ export async function showCallbackSecret(db: Database, accountId: string): Promi
   return row?.sealed;
 }
 
-const expireCurrent = {
+const expireCurrent = none<[accountId: string, overlapSeconds: number]>({
   name: 'expire-callback-secret',
   text: `
 with dropped as (delete from callback_secrets where account_id = $1 and expires_at <= now())
 update callback_secrets set expires_at = now() + $2 * interval '1 second' where account_id = $1 and expires_at is null`,
-};
-const insertNext = {
+});
+const createNext = none<[accountId: string, sealed: string]>({
   name: 'create-next-callback-secret',
   text: `insert into callback_secrets (account_id, sealed, shown_at) values ($1, $2, now())`,
-};
+});
 
 /** Replaces the current secret; the old one goes on signing beside it for `overlapSeconds`. The new one counts as shown. */
-export async function rotateCallbackSecret(
+export function rotateCallbackSecret(
   db: Database,
   { accountId, sealed, overlapSeconds }: { accountId: string; sealed: string; overlapSeconds: number },
 ): Promise<void> {
-  await db.transaction(async (run) => {
+  return db.transaction(async (run) => {
     // Two concurrent rotations would both find the same current secret, so they wait for each other at the account.
     await lockAccount({ run }, accountId);
-    await run(expireCurrent, [accountId, overlapSeconds]);
-    await run(insertNext, [accountId, sealed]);
+    await expireCurrent({ run }, accountId, overlapSeconds);
+    await createNext({ run }, accountId, sealed);
   });
 }

@@ -3,6 +3,7 @@ import type { Caller } from '../domain/api-key.ts';
 import type { Task } from '../domain/task.ts';
 import { type Database, readRows } from './database.ts';
 import { hashApiKey, looksLikeApiKey } from './key-format.ts';
+import { none } from './statement.ts';
 import { taskColumns } from './tasks.ts';
 
 /** The key with this hash and whose it is, if it is valid now. */
@@ -69,14 +70,10 @@ async function findCallers(
   return found;
 }
 
-const touch = {
+/** Touches these keys (last used now), at most once a minute each; the caller bounds how many they are. */
+export const touchKeys = none<[keyIds: readonly string[]]>({
   name: 'touch-keys',
   text: `
 update api_keys set last_used_at = now()
 where id = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
-};
-
-/** Touches these keys (last used now), at most once a minute each; the caller bounds how many they are. */
-export async function touchKeys(db: Database, keyIds: readonly string[]): Promise<void> {
-  await db.run(touch, [keyIds]);
-}
+});

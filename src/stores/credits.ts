@@ -1,7 +1,8 @@
 import type { Actor } from '../domain/operator.ts';
 import { lockAccount } from './accounts.ts';
-import { type Database, readRow, readRows, violatedUniqueConstraint } from './database.ts';
+import { type Database, readRows, violatedUniqueConstraint } from './database.ts';
 import { type Change, recordAction } from './operator-actions.ts';
+import { many, maybeOne } from './statement.ts';
 
 export const ledgerKinds = ['grant', 'charge', 'refund', 'adjustment'] as const;
 export type LedgerKind = (typeof ledgerKinds)[number];
@@ -21,20 +22,6 @@ export type LedgerEntry = {
 const entryColumns = `id as "entryId", task_id as "taskId", kind, amount, balance_after as "balanceAfter", reason,
   created_at as "createdAt"`;
 
-// A balance beyond 2^53 could no longer be read.
-const book = {
-  name: 'book-credits',
-  text: `
-with account as (
-  update accounts set balance = balance + $2::bigint
-  where id = $1 and balance + $2::bigint between 0 and ${Number.MAX_SAFE_INTEGER}
-  returning id, balance
-)
-insert into ledger_entries (account_id, kind, amount, balance_after, reason, idempotency_key)
-select id, $3, $2::bigint, balance, $4, $5 from account
-returning ${entryColumns}`,
-};
-
 /** Credits that an operator gives or takes; `amount` is signed. */
 export type Booking = {
   readonly accountId: string;
@@ -45,22 +32,22 @@ export type Booking = {
   readonly idempotencyKey?: string | undefined;
 };
 
-/** Books credits; undefined when there is no such account, or its balance would fall below zero or grow beyond 2^53. */
-export async function bookCredits(
-  db: Database,
-  { accountId, kind, amount, reason, idempotencyKey }: Booking,
-): Promise<LedgerEntry | undefined> {
-  return readRow<LedgerEntry>(db, book, [accountId, amount, kind, reason, idempotencyKey]);
-}
-
-const selectBooked = {
-  name: 'find-booking',
-  text: `
-select account_id as "accountId", ${entryColumns}
-from ledger_entries where idempotency_key = $1`,
-};
-
-type Booked = LedgerEntry & { readonly accountId: string };
+/** Books credits; undefined when there is no such account, or its balance would fall below zero or grow beyond 2^53, which cannot be read. */
+export const bookCredits = maybeOne<LedgerEntry, [booking: Booking]>(
+  {
+    name: 'book-credits',
+    text: `
+with account as (
+  update accounts set balance = balance + $2::bigint
+  where id = $1 and balance + $2::bigint between 0 and ${Number.MAX_SAFE_INTEGER}
+  returning id, balance
+)
+insert into ledger_entries (account_id, kind, amount, balance_after, reason, idempotency_key)
+select id, $3, $2::bigint, balance, $4, $5 from account
+returning ${entryColumns}`,
+  },
+  ({ accountId, kind, amount, reason, idempotencyKey }) => [accountId, amount, kind, reason, idempotencyKey],
+);
 
 const selectBooks = {
   name: 'read-books',
@@ -88,16 +75,11 @@ export async function readBooks(
   return { balance: first.balance, entries };
 }
 
-const selectTaskEntries = {
-  name: 'list-task-ledger-entries',
-  text: `
-select ${entryColumns} from ledger_entries where task_id = $1 order by id`,
-};
-
 /** A task's entries, oldest first: its charge, and its refund when it failed. */
-export async function listTaskEntries(db: Database, taskId: string): Promise<readonly LedgerEntry[]> {
-  return readRows<LedgerEntry>(db, selectTaskEntries, [taskId]);
-}
+export const listTaskEntries = many<LedgerEntry, [taskId: string]>({
+  name: 'list-task-ledger-entries',
+  text: `select ${entryColumns} from ledger_entries where task_id = $1 order by id`,
+});
 
 export type BookingOutcome =
   | { readonly kind: 'booked'; readonly entry: LedgerEntry }
@@ -118,11 +100,18 @@ export async function bookCreditsAs(db: Database, actor: Actor, booking: Booking
   }
 }
 
+type Booked = LedgerEntry & { readonly accountId: string };
+
+const findBooking = maybeOne<Booked, [idempotencyKey: string | undefined]>({
+  name: 'find-booking',
+  text: `select account_id as "accountId", ${entryColumns} from ledger_entries where idempotency_key = $1`,
+});
+
 async function bookOnce(transaction: Database, booking: Booking): Promise<Change<BookingOutcome>> {
   const { accountId, kind, amount, reason, idempotencyKey } = booking;
   const account = await lockAccount(transaction, accountId);
   if (account === undefined) return { answer: { kind: 'account_not_found' } };
-  const earlier = await readRow<Booked>(transaction, selectBooked, [idempotencyKey]);
+  const earlier = await findBooking(transaction, idempotencyKey);
   if (earlier !== undefined) {
     return { answer: isSame(booking, earlier) ? { kind: 'replayed', entry: earlier } : { kind: 'key_reused' } };
   }

@@ -1,7 +1,8 @@
 import type { Dialect } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
-import { type Database, readRow, readRows, violatedUniqueConstraint } from './database.ts';
+import { type Database, violatedUniqueConstraint } from './database.ts';
 import { recordAction } from './operator-actions.ts';
+import { many, maybeOne, none } from './statement.ts';
 
 /** `pending` is still to be delivered; `gone` was refused for good by the receiver (410). */
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'gone';
@@ -39,27 +40,19 @@ export type DeliveryAttempt = {
 const deliveryColumns = `task_id as "taskId", account_id as "accountId", url, state, round, created_at as "createdAt",
   finished_at as "finishedAt", due_at as "dueAt", (select dialect from tasks where id = task_id) as dialect`;
 
-const selectDelivery = {
+/** The callback of a task, or undefined while the task runs or when it was created without `callBackUrl`. */
+export const findDelivery = maybeOne<Delivery, [taskId: string]>({
   name: 'find-delivery',
   text: `select ${deliveryColumns} from callback_deliveries where task_id = $1`,
-};
+});
 
-/** The callback of a task, or undefined while the task runs or when it was created without `callBackUrl`. */
-export async function findDelivery(db: Database, taskId: string): Promise<Delivery | undefined> {
-  return readRow<Delivery>(db, selectDelivery, [taskId]);
-}
-
-const redeliver = {
+/** Owes the callback anew, however it stands: from this commit on it will be sent. Undefined when there is none to send. */
+export const askForRedelivery = maybeOne<Delivery, [taskId: string]>({
   name: 'ask-for-redelivery',
   text: `
 update callback_deliveries set state = 'pending', round = round + 1, finished_at = null, due_at = now()
 where task_id = $1 returning ${deliveryColumns}`,
-};
-
-/** Owes the callback anew, however it stands: from this commit on it will be sent. Undefined when there is none to send. */
-export async function askForRedelivery(db: Database, taskId: string): Promise<Delivery | undefined> {
-  return readRow<Delivery>(db, redeliver, [taskId]);
-}
+});
 
 /** Owes the callback of a task of any account anew; undefined when there is none to send. */
 export function redeliverAs(db: Database, actor: Actor, taskId: string): Promise<Delivery | undefined> {
@@ -71,65 +64,68 @@ export function redeliverAs(db: Database, actor: Actor, taskId: string): Promise
   });
 }
 
-const selectPending = {
-  name: 'list-overdue-deliveries',
-  text: `
-select task_id as "taskId", account_id as "accountId" from callback_deliveries
-where state = 'pending' and due_at < now() - $1 * interval '1 millisecond'
-  and ($2::uuid is null or (due_at, task_id) > (select due_at, task_id from callback_deliveries where task_id = $2))
-order by due_at, task_id limit $3`,
-};
-
 /**
  * Callbacks whose next attempt is overdue by `minAgeMs`, longest first, a bounded page of them after the given one. Those
  * that wait for their turn in the schedule are not among them.
  */
-export async function listPendingDeliveries(
-  db: Database,
-  { minAgeMs, after, limit }: { minAgeMs: number; after?: string | undefined; limit: number },
-): Promise<readonly Pick<Delivery, 'taskId' | 'accountId'>[]> {
-  return db.run(selectPending, [minAgeMs, after, limit]);
-}
-
-const selectFailed = {
-  name: 'list-failed-deliveries',
-  text: `
-select ${deliveryColumns}, (extract(epoch from finished_at) * 1000000)::bigint as "finishedAtUs" from callback_deliveries
-where state in ('failed', 'gone') and (finished_at, task_id) < (
-  coalesce(timestamptz 'epoch' + $1::float8 * interval '1 microsecond', 'infinity'),
-  coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))
-order by finished_at desc, task_id desc limit $3`,
-};
+export const listPendingDeliveries = many<
+  Pick<Delivery, 'taskId' | 'accountId'>,
+  [page: { minAgeMs: number; after?: string | undefined; limit: number }]
+>(
+  {
+    name: 'list-overdue-deliveries',
+    text: `
+select task_id as "taskId", account_id as "accountId" from callback_deliveries
+where state = 'pending' and due_at < now() - $1 * interval '1 millisecond'
+  and ($2::uuid is null or (due_at, task_id) > (select due_at, task_id from callback_deliveries where task_id = $2))
+order by due_at, task_id limit $3`,
+  },
+  ({ minAgeMs, after, limit }) => [minAgeMs, after, limit],
+);
 
 /** Where a page of failed callbacks ends: a redelivery takes the callback itself out of the list, so its time is kept. */
 export type FailedDeliveryCursor = { readonly finishedAtUs: number; readonly taskId: string };
 
 /** Callbacks of all accounts that were given up or refused for good, those that ended last first, at most `limit`. */
-export async function listFailedDeliveries(
-  db: Database,
-  { after, limit }: { after?: FailedDeliveryCursor | undefined; limit: number },
-): Promise<readonly (Delivery & FailedDeliveryCursor)[]> {
-  return readRows<Delivery & FailedDeliveryCursor>(db, selectFailed, [after?.finishedAtUs, after?.taskId, limit]);
-}
+export const listFailedDeliveries = many<
+  Delivery & FailedDeliveryCursor,
+  [page: { after?: FailedDeliveryCursor | undefined; limit: number }]
+>(
+  {
+    name: 'list-failed-deliveries',
+    text: `
+select ${deliveryColumns}, (extract(epoch from finished_at) * 1000000)::bigint as "finishedAtUs" from callback_deliveries
+where state in ('failed', 'gone') and (finished_at, task_id) < (
+  coalesce(timestamptz 'epoch' + $1::float8 * interval '1 microsecond', 'infinity'),
+  coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))
+order by finished_at desc, task_id desc limit $3`,
+  },
+  ({ after, limit }) => [after?.finishedAtUs, after?.taskId, limit],
+);
 
 /** Attempts that are kept of a delivery; older ones are dropped, for a client may ask for redelivery without end. */
 export const maxAttempts = 100;
 
-const selectAttempts = {
+/** The latest attempts of a delivery, newest first. */
+export const listDeliveryAttempts = many<DeliveryAttempt, [taskId: string]>({
   name: 'list-delivery-attempts',
   text: `
 select attempt, started_at as "startedAt", duration_ms as "durationMs", status, error, response_head as "responseHead"
 from callback_attempts where task_id = $1 order by attempt desc limit ${maxAttempts}`,
+});
+
+/** An attempt at a delivery that stood in this round, and what came of it. */
+export type MadeAttempt = {
+  readonly delivery: Pick<Delivery, 'taskId' | 'round'>;
+  readonly attempt: Omit<DeliveryAttempt, 'attempt'>;
+  /** What it means for the delivery: how that ended, or by when (Unix milliseconds) it is tried again. */
+  readonly verdict: Pick<Delivery, 'state' | 'dueAt'>;
 };
 
-/** The latest attempts of a delivery, newest first. */
-export async function listDeliveryAttempts(db: Database, taskId: string): Promise<readonly DeliveryAttempt[]> {
-  return readRows<DeliveryAttempt>(db, selectAttempts, [taskId]);
-}
-
-const insertAttempt = {
-  name: 'record-delivery-attempt',
-  text: `
+const insertAttempt = none<[made: MadeAttempt]>(
+  {
+    name: 'record-delivery-attempt',
+    text: `
 with made as materialized (
   select 1 + coalesce(max(attempt), 0) as attempt from callback_attempts where task_id = $1
 ), logged as (
@@ -142,26 +138,21 @@ with made as materialized (
 update callback_deliveries set state = $8, due_at = to_timestamp($9::float8 / 1000),
   finished_at = case when $8 = 'pending' then null else now() end
 where task_id = $1 and round = $2 and state = 'pending'`,
-};
-
-/** An attempt at a delivery that stood in this round, and what came of it. */
-export type MadeAttempt = {
-  readonly delivery: Pick<Delivery, 'taskId' | 'round'>;
-  readonly attempt: Omit<DeliveryAttempt, 'attempt'>;
-  /** What it means for the delivery: how that ended, or by when (Unix milliseconds) it is tried again. */
-  readonly verdict: Pick<Delivery, 'state' | 'dueAt'>;
-};
+  },
+  ({ delivery: { taskId, round }, attempt, verdict }) => {
+    const { startedAt, durationMs, status, error, responseHead } = attempt;
+    return [taskId, round, startedAt, durationMs, status, error, responseHead, verdict.state, verdict.dueAt];
+  },
+);
 
 /**
  * Adds an attempt to the log of its delivery, numbered after the last one, and moves the delivery on. When a redelivery was
  * asked for meanwhile, the attempt is logged and the delivery stays owed.
  */
-export async function recordDeliveryAttempt(db: Database, { delivery, attempt, verdict }: MadeAttempt): Promise<void> {
-  const { startedAt, durationMs, status, error: kind, responseHead } = attempt;
-  const values = [delivery.taskId, delivery.round, startedAt, durationMs, status, kind, responseHead];
+export async function recordDeliveryAttempt(db: Database, made: MadeAttempt): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      await db.run(insertAttempt, [...values, verdict.state, verdict.dueAt]);
+      await insertAttempt(db, made);
       return;
     } catch (error) {
       // Another attempt at the same task took the number, as when a worker was taken for dead. A callback that is not recorded is sent again.

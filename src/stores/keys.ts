@@ -2,9 +2,10 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Dialect, Scope } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
 import { findAccount, lockAccount } from './accounts.ts';
-import { type Database, readRow, readRows } from './database.ts';
+import { type Database, readRow } from './database.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from './key-format.ts';
 import { recordAction } from './operator-actions.ts';
+import { many, maybeOne, one } from './statement.ts';
 
 /** A key as its owner may see it; the secret itself is not kept. Times are Unix milliseconds. */
 export type ApiKey = {
@@ -32,13 +33,16 @@ export type NewKey = {
 const keyColumns = `id as "keyId", name, hint, scopes, dialect, created_at as "createdAt", expires_at as "expiresAt",
   last_used_at as "lastUsedAt", revoked_at as "revokedAt"`;
 
+/** SQL: neither revoked nor expired. */
+export const isActive = 'revoked_at is null and (expires_at is null or expires_at > now())';
+
 const insertKey = {
   name: 'create-api-key',
   text: `
 insert into api_keys (id, account_id, name, hash, hint, scopes, expires_at, dialect)
 select $1, id, $3, $4, $5, $6, to_timestamp($7::float8 / 1000), $8 from accounts
 where id = $2 and ($9::int is null or $9 > (select count(*) from api_keys
-  where account_id = $2 and revoked_at is null and (expires_at is null or expires_at > now())))
+  where account_id = $2 and ${isActive}))
 returning ${keyColumns}`,
 };
 
@@ -64,27 +68,12 @@ export async function createApiKey(
   return made && { keyId: made.apiKey.keyId, key: made.key };
 }
 
-const selectKeys = {
+/** The account's keys, active ones first and then newest first, revoked ones included; at most 1,000. */
+export const listApiKeys = many<ApiKey, [accountId: string]>({
   name: 'list-api-keys',
   text: `
-select ${keyColumns} from api_keys where account_id = $1
-order by revoked_at is null and (expires_at is null or expires_at > now()) desc, created_at desc, id desc limit 1000`,
-};
-
-/** The account's keys, active ones first and then newest first, revoked ones included; at most 1,000. */
-export async function listApiKeys(db: Database, accountId: string): Promise<readonly ApiKey[]> {
-  return readRows<ApiKey>(db, selectKeys, [accountId]);
-}
-
-const revoke = {
-  name: 'revoke-api-key',
-  text: `
-with found as (
-  select id, revoked_at is null as changed from api_keys where id = $1 and ($2::uuid is null or account_id = $2) for update
-)
-update api_keys set revoked_at = coalesce(revoked_at, now()) from found where api_keys.id = found.id
-returning account_id as "accountId", name, hint, revoked_at as "revokedAt", changed`,
-};
+select ${keyColumns} from api_keys where account_id = $1 order by ${isActive} desc, created_at desc, id desc limit 1000`,
+});
 
 /** A revoked key. `changed` is false when it had been revoked before. */
 export type RevokedKey = Pick<ApiKey, 'name' | 'hint'> & {
@@ -94,10 +83,18 @@ export type RevokedKey = Pick<ApiKey, 'name' | 'hint'> & {
 };
 
 /** Revokes a key, of this account or of any, from the next request on; undefined when there is no such key. */
-export async function revokeApiKey(db: Database, keyId: string, accountId?: string): Promise<RevokedKey | undefined> {
-  const [revoked] = await db.run<RevokedKey>(revoke, [keyId, accountId]);
-  return revoked;
-}
+export const revokeApiKey = maybeOne<RevokedKey, [keyId: string, accountId?: string]>(
+  {
+    name: 'revoke-api-key',
+    text: `
+with found as (
+  select id, revoked_at is null as changed from api_keys where id = $1 and ($2::uuid is null or account_id = $2) for update
+)
+update api_keys set revoked_at = coalesce(revoked_at, now()) from found where api_keys.id = found.id
+returning account_id as "accountId", name, hint, revoked_at as "revokedAt", changed`,
+  },
+  (keyId, accountId) => [keyId, accountId],
+);
 
 /** Active keys of an account at most, those in the overlap of a rotation included. */
 export const maxActiveKeys = 100;
@@ -127,39 +124,37 @@ export type RotationOutcome =
   | { readonly kind: 'key_not_active' }
   | { readonly kind: 'scope_missing'; readonly scope: Scope };
 
-const selectOld = {
+type OldKey = Omit<NewKey, 'accountId'> & { readonly isActive: boolean };
+
+const findOld = maybeOne<OldKey, [keyId: string, accountId: string]>({
   name: 'find-key-to-rotate',
   text: `
-select name, scopes, dialect, now() + (expires_at - created_at) as "expiresAt",
-  revoked_at is null and (expires_at is null or expires_at > now()) as "isActive"
+select name, scopes, dialect, now() + (expires_at - created_at) as "expiresAt", ${isActive} as "isActive"
 from api_keys where id = $1 and account_id = $2`,
-};
+});
 
-const letExpire = {
+const letExpire = one<{ oldExpiresAt: number }, [keyId: string, overlapSeconds: number]>({
   name: 'let-key-expire',
   text: `
 update api_keys set expires_at = least(expires_at, now() + $2 * interval '1 second') where id = $1
 returning expires_at as "oldExpiresAt"`,
-};
+});
 
 /** Makes a successor with a key's name, scopes, dialect and length of life; the key then lives on for the overlap. */
 export function rotateAccountKey(
   db: Database,
   { accountId, keyId, within, overlapSeconds }: Rotation,
 ): Promise<RotationOutcome> {
-  type OldKey = Omit<NewKey, 'accountId'> & { readonly isActive: boolean };
   return db.transaction<RotationOutcome>(async (run) => {
     await lockAccount({ run }, accountId);
-    const old = await readRow<OldKey>({ run }, selectOld, [keyId, accountId]);
+    const old = await findOld({ run }, keyId, accountId);
     if (old === undefined) return { kind: 'key_not_found' };
     if (!old.isActive) return { kind: 'key_not_active' };
     const missing = old.scopes.find((scope) => !within.includes(scope));
     if (missing !== undefined) return { kind: 'scope_missing', scope: missing };
     const made = await insert({ run }, { accountId, ...old }, maxActiveKeys);
     if (made === undefined) return { kind: 'too_many_keys' };
-    const [ending] = await run<{ oldExpiresAt: number }>(letExpire, [keyId, overlapSeconds]);
-    if (ending === undefined) throw new Error(`key ${keyId} is gone`);
-    return { ...made, ...ending };
+    return { ...made, ...(await letExpire({ run }, keyId, overlapSeconds)) };
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Actor, OperatorAction } from '../domain/operator.ts';
-import { type Database, readRows } from './database.ts';
+import type { Database } from './database.ts';
+import { many, none } from './statement.ts';
 
 /** What an operator has done, for the audit log. */
 export type Done = {
@@ -28,23 +29,23 @@ export function recordAction<Answer>(
     // Stores that open a transaction of their own take part in this one.
     const transaction: Database = { run, transaction: (work) => work(run), close: () => Promise.resolve() };
     const { answer, done } = await change(transaction);
-    if (done !== undefined) await run(insertAction, actionValues(actor, done));
+    if (done !== undefined) await insertAction({ run }, actor, done);
     return answer;
   });
 }
 
-const insertAction = {
-  name: 'record-operator-action',
-  text: `
+const insertAction = none<[actor: Actor, done: Done]>(
+  {
+    name: 'record-operator-action',
+    text: `
 insert into operator_actions (operator_id, actor, request_id, action, account_id, task_id, key_id, details)
 values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-};
-
-function actionValues(actor: Actor, { action, accountId, taskId, keyId, details }: Done): unknown[] {
-  const isOperator = actor.kind === 'operator';
-  const who = [isOperator ? actor.operatorId : undefined, actor.name, isOperator ? actor.requestId : undefined];
-  return [...who, action, accountId, taskId, keyId, JSON.stringify(details)];
-}
+  },
+  (actor, { action, accountId, taskId, keyId, details }) => {
+    const { operatorId, requestId } = actor.kind === 'operator' ? actor : {};
+    return [operatorId, actor.name, requestId, action, accountId, taskId, keyId, JSON.stringify(details)];
+  },
+);
 
 /** An entry of the audit log. Times are Unix milliseconds. */
 export type RecordedAction = Done & {
@@ -61,11 +62,15 @@ export type ActionFilter = {
   readonly limit: number;
 };
 
-// Rows of the releases that called prices rates keep their text, and are read under today's names.
-const selectActions = {
-  name: 'list-operator-actions',
-  plannedAnew: true,
-  text: `
+/**
+ * What operators have done, newest first, at most `limit`. Rows of the releases that called prices rates keep their text, and are
+ * read under today's names.
+ */
+export const listActions = many<RecordedAction, [filter: ActionFilter]>(
+  {
+    name: 'list-operator-actions',
+    plannedAnew: true,
+    text: `
 select id as "actionId", replace(action, 'rates.', 'prices.') as action,
   account_id as "accountId", task_id as "taskId", key_id as "keyId", details,
   created_at as "createdAt", case when operator_id is null then json_build_object('kind', 'command_line', 'name', actor)
@@ -74,12 +79,6 @@ select id as "actionId", replace(action, 'rates.', 'prices.') as action,
 from operator_actions
 where ($1::uuid is null or account_id = $1) and ($2::uuid is null or operator_id = $2) and id < $3
 order by id desc limit $4`,
-};
-
-/** What operators have done, newest first, at most `limit`. */
-export async function listActions(
-  db: Database,
-  { accountId, operatorId, before = Number.MAX_SAFE_INTEGER, limit }: ActionFilter,
-): Promise<readonly RecordedAction[]> {
-  return readRows<RecordedAction>(db, selectActions, [accountId, operatorId, before, limit]);
-}
+  },
+  ({ accountId, operatorId, before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, operatorId, before, limit],
+);

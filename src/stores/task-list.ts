@@ -1,8 +1,9 @@
 import type { Task, TaskState } from '../domain/task.ts';
 import { listTaskEntries } from './credits.ts';
-import { type Database, readRows } from './database.ts';
+import type { Database } from './database.ts';
 import { findDelivery, listDeliveryAttempts } from './deliveries.ts';
 import { listProviderJobs } from './provider-jobs.ts';
+import { many, none, one } from './statement.ts';
 import { taskColumns } from './tasks.ts';
 
 /** Without `accountId` the tasks of all accounts, and then without `model`: looking for a rare one would read every task there is. */
@@ -19,12 +20,16 @@ export type TaskFilter = (
   readonly limit: number;
 };
 
-// Where the page begins is one row to compare with, of the cursor or of `toMs`: given both as conditions, PostgreSQL would begin at
-// the wrong one and walk the index from there.
-const selectTasks = {
-  name: 'list-tasks',
-  plannedAnew: true,
-  text: `
+/**
+ * Tasks, newest first, at most `limit`. Pages are cut by time of creation and id, so new tasks neither shift nor repeat what follows.
+ * Where the page begins is one row to compare with, of the cursor or of `toMs`: given both as conditions, PostgreSQL would begin
+ * at the wrong one and walk the index from there.
+ */
+export const listTasks = many<Task, [filter: TaskFilter]>(
+  {
+    name: 'list-tasks',
+    plannedAnew: true,
+    text: `
 select ${taskColumns} from tasks
 where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2) and ($3::text is null or model = $3)
   and created_at >= coalesce(to_timestamp($4::float8 / 1000), '-infinity')
@@ -34,13 +39,9 @@ where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2)
     coalesce($6, '00000000-0000-0000-0000-000000000000'))
   and ($5 is null or created_at < to_timestamp($5 / 1000))
 order by created_at desc, id desc limit $7`,
-};
-
-/** Tasks, newest first, at most `limit`. Pages are cut by time of creation and id, so new tasks neither shift nor repeat what follows. */
-export async function listTasks(db: Database, filter: TaskFilter): Promise<readonly Task[]> {
-  const { accountId, state, model, fromMs, toMs, after, limit } = filter;
-  return readRows<Task>(db, selectTasks, [accountId, state, model, fromMs, toMs, after, limit]);
-}
+  },
+  ({ accountId, state, model, fromMs, toMs, after, limit }) => [accountId, state, model, fromMs, toMs, after, limit],
+);
 
 export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
   readonly model: string;
@@ -55,10 +56,17 @@ export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
   readonly isGenerating: boolean;
 };
 
-// Null is the deadline of a task that was accepted before tasks kept it and has not begun since: the longest there is.
-const selectUnfinished = {
-  name: 'list-unfinished-tasks',
-  text: `
+/**
+ * Unfinished tasks older than `minAgeMs` in order of arrival, a bounded page of them after the given one. A task that was accepted
+ * before tasks kept their deadline, and has not begun since, has the longest one there is.
+ */
+export const listUnfinishedTasks = many<
+  UnfinishedTask,
+  [page: { minAgeMs: number; after?: string | undefined; limit: number }]
+>(
+  {
+    name: 'list-unfinished-tasks',
+    text: `
 select id as "taskId", account_id as "accountId", model, state, (extract(epoch from now() - created_at) * 1000)::bigint as "ageMs",
   generation_spent_ms + (extract(epoch from
     coalesce(attempt_seen_at - attempt_started_at, now() - generation_started_at, interval '0')) * 1000)::bigint as "ranMs",
@@ -68,15 +76,9 @@ from tasks
 where state in ('waiting', 'queuing', 'generating') and created_at < now() - $1 * interval '1 millisecond'
   and ($2::uuid is null or (created_at, id) > (select created_at, id from tasks where id = $2))
 order by created_at, id limit $3`,
-};
-
-/** Unfinished tasks older than `minAgeMs` in order of arrival, a bounded page of them after the given one. */
-export async function listUnfinishedTasks(
-  db: Database,
-  { minAgeMs, after, limit }: { minAgeMs: number; after?: string | undefined; limit: number },
-): Promise<readonly UnfinishedTask[]> {
-  return readRows<UnfinishedTask>(db, selectUnfinished, [minAgeMs, after, limit]);
-}
+  },
+  ({ minAgeMs, after, limit }) => [minAgeMs, after, limit],
+);
 
 const markStuckTask = {
   name: 'mark-stuck-task',
@@ -95,17 +97,16 @@ export async function markStuck(db: Database, taskId: string, since: number | un
   return (await db.run(markStuckTask, [taskId, since])).length > 0;
 }
 
-const countStuck = {
+const countStuck = one<{ tasks: number }>({
   name: 'count-stuck-tasks',
   text: `
 select count(*)::int as tasks from tasks
 where stuck_since is not null and state in ('waiting', 'queuing', 'generating')`,
-};
+});
 
 /** Unfinished tasks whose workflow's code could not go on when it was last described. */
 export async function countStuckTasks(db: Database): Promise<number> {
-  const [row] = await db.run<{ tasks: number }>(countStuck);
-  return row?.tasks ?? 0;
+  return (await countStuck(db)).tasks;
 }
 
 const selectExpiredMedia = {
@@ -138,40 +139,28 @@ export async function listExpiredMedia(
   return rows.map((row) => row.id);
 }
 
-const markDeleted = {
+/** Records that the media is gone; the task's record stays as it is. */
+export const markMediaDeleted = none<[taskId: string]>({
   name: 'mark-media-deleted',
   text: `update tasks set media_deleted_at = now() where id = $1 and (media_deleted_at is null or state = 'fail')`,
-};
-
-/** Records that the media is gone; the task's record stays as it is. */
-export async function markMediaDeleted(db: Database, taskId: string): Promise<void> {
-  await db.run(markDeleted, [taskId]);
-}
+});
 
 /** A workflow that is to be ended because its task is final; written by `refundTask`, in the same statement. */
 export type WorkflowTermination = { readonly taskId: string; readonly reason: string };
 
-const selectDueTerminations = {
+/** Terminations that are due, oldest first, a bounded page. */
+export const listDueTerminations = many<WorkflowTermination, [limit: number]>({
   name: 'list-due-terminations',
   text: `
 select task_id as "taskId", reason from workflow_terminations
 where due_at <= now() order by due_at, task_id limit $1`,
-};
-
-/** Terminations that are due, oldest first, a bounded page. */
-export async function listDueTerminations(db: Database, limit: number): Promise<readonly WorkflowTermination[]> {
-  return readRows<WorkflowTermination>(db, selectDueTerminations, [limit]);
-}
-
-const deleteTermination = {
-  name: 'remove-termination',
-  text: `delete from workflow_terminations where task_id = $1`,
-};
+});
 
 /** The workflow has ended, by us or by itself. */
-export async function removeTermination(db: Database, taskId: string): Promise<void> {
-  await db.run(deleteTermination, [taskId]);
-}
+export const removeTermination = none<[taskId: string]>({
+  name: 'remove-termination',
+  text: `delete from workflow_terminations where task_id = $1`,
+});
 
 /** What an operator may know of a task beside its record. */
 export async function readTaskDetail(db: Database, taskId: string) {

@@ -1,7 +1,8 @@
 import type { Actor } from '../domain/operator.ts';
 import type { Task, TaskFailure, TaskResult } from '../domain/task.ts';
-import { type Database, readRow, readRows } from './database.ts';
+import type { Database } from './database.ts';
 import { recordAction } from './operator-actions.ts';
+import { maybeOne, none } from './statement.ts';
 
 /** The columns of `tasks` as the fields of a `Task`. */
 export const taskColumns = `id as "taskId", account_id as "accountId", param, state, credits_charged as "creditsCharged",
@@ -9,12 +10,11 @@ export const taskColumns = `id as "taskId", account_id as "accountId", param, st
   generation_started_at as "generationStartedAt", completed_at as "completedAt", media_deleted_at as "mediaDeletedAt",
   case when state = 'fail' then json_build_object('failCode', fail_code, 'failMsg', fail_msg) end as failure`;
 
-const selectTask = { name: 'find-task', text: `select ${taskColumns} from tasks where id = $1` };
-
 /** The task, of any account, or undefined. `taskId` must be a UUID. */
-export async function findTask(db: Database, taskId: string): Promise<Task | undefined> {
-  return readRow<Task>(db, selectTask, [taskId]);
-}
+export const findTask = maybeOne<Task, [taskId: string]>({
+  name: 'find-task',
+  text: `select ${taskColumns} from tasks where id = $1`,
+});
 
 const selectEnded = {
   name: 'list-ended-among',
@@ -27,27 +27,25 @@ export async function listEndedAmong(db: Database, taskIds: readonly string[]): 
   return new Set(rows.map(({ id }) => id));
 }
 
-const markQueuing = {
-  name: 'mark-queuing',
-  text: `
-update tasks set state = 'queuing', updated_at = now() where id = $1 and state = 'waiting'
-returning ${taskColumns}, deadline_ms as "deadlineMs"`,
-};
-const selectConfirmed = {
-  name: 'find-confirmed-task',
-  text: `select ${taskColumns}, deadline_ms as "deadlineMs" from tasks where id = $1`,
-};
-
 export type ConfirmedTask = Task & {
   /** How long its generation may run; undefined for a task that was accepted before tasks kept it. */
   readonly deadlineMs: number | undefined;
 };
 
+const markQueuing = maybeOne<ConfirmedTask, [taskId: string]>({
+  name: 'mark-queuing',
+  text: `
+update tasks set state = 'queuing', updated_at = now() where id = $1 and state = 'waiting'
+returning ${taskColumns}, deadline_ms as "deadlineMs"`,
+});
+const findConfirmed = maybeOne<ConfirmedTask, [taskId: string]>({
+  name: 'find-confirmed-task',
+  text: `select ${taskColumns}, deadline_ms as "deadlineMs" from tasks where id = $1`,
+});
+
 /** The workflow has begun: `waiting` becomes `queuing`; any later state stays. Answers the task, or undefined when there is none. */
 export async function confirmCharge(db: Database, taskId: string): Promise<ConfirmedTask | undefined> {
-  const marked = await readRow<ConfirmedTask>(db, markQueuing, [taskId]);
-  if (marked !== undefined) return marked;
-  return readRow<ConfirmedTask>(db, selectConfirmed, [taskId]);
+  return (await markQueuing(db, taskId)) ?? findConfirmed(db, taskId);
 }
 
 // A task's deadline limits how long its generation runs, over all attempts. Only the database's clock is asked: each attempt
@@ -68,13 +66,13 @@ export type GeneratingTask = Task & {
 
 const generatingColumns = `${taskColumns}, providers, deadline_ms - generation_spent_ms as "leftMs"`;
 
-const begin = {
+const begin = maybeOne<GeneratingTask, [taskId: string, deadlineMs: number]>({
   name: 'begin-generation',
   text: `
 update tasks set state = 'generating', generation_started_at = now(), attempt_started_at = now(), attempt_seen_at = now(),
   deadline_ms = coalesce(deadline_ms, $2), updated_at = now()
 where id = $1 and state in ('waiting', 'queuing') returning ${generatingColumns}, true as "isFirst"`,
-};
+});
 
 // An attempt that died may have lived for a while after it was last seen; that is counted, but never more than a quarter of the
 // deadline. While a job runs upstream the whole gap counts, but for the last minute, in which the job's video can be fetched.
@@ -84,7 +82,7 @@ const spentMs = `generation_spent_ms + coalesce(extract(epoch from
 const spentUpstreamMs = `least(coalesce(deadline_ms, $2) - 60000, generation_spent_ms
   + coalesce(extract(epoch from now() - attempt_started_at) * 1000, 0)::bigint)`;
 
-const resume = {
+const resume = maybeOne<GeneratingTask, [taskId: string, deadlineMs: number, localProviders: readonly string[]]>({
   name: 'resume-generation',
   text: `
 update tasks set attempt_started_at = now(), attempt_seen_at = now(), deadline_ms = coalesce(deadline_ms, $2),
@@ -93,7 +91,7 @@ update tasks set attempt_started_at = now(), attempt_seen_at = now(), deadline_m
     where task_id = $1 and job_id is not null and outcome is null and provider <> all ($3::text[])
   ) then ${spentUpstreamMs} end)
 where id = $1 and state = 'generating' returning ${generatingColumns}, false as "isFirst"`,
-};
+});
 
 const thirtyMinutesMs = 30 * 60_000;
 
@@ -108,20 +106,14 @@ export async function startGeneration(
   deadlineMs = thirtyMinutesMs,
   localProviders: readonly string[] = [],
 ): Promise<GeneratingTask | undefined> {
-  const begun = await readRow<GeneratingTask>(db, begin, [taskId, deadlineMs]);
-  if (begun !== undefined) return begun;
-  return readRow<GeneratingTask>(db, resume, [taskId, deadlineMs, localProviders]);
+  return (await begin(db, taskId, deadlineMs)) ?? resume(db, taskId, deadlineMs, localProviders);
 }
-
-const touch = {
-  name: 'touch-generation',
-  text: `update tasks set attempt_seen_at = now() where id = $1 and state = 'generating'`,
-};
 
 /** The running attempt is alive. */
-export async function touchGeneration(db: Database, taskId: string): Promise<void> {
-  await db.run(touch, [taskId]);
-}
+export const touchGeneration = none<[taskId: string]>({
+  name: 'touch-generation',
+  text: `update tasks set attempt_seen_at = now() where id = $1 and state = 'generating'`,
+});
 
 /** A final task, with what came of the call that was to end it. */
 export type EndedTask = {
@@ -141,7 +133,7 @@ const owedDelivery = `delivery as (
   select id, account_id, callback_url from ended where callback_url is not null
 )`;
 
-const succeed = {
+const succeed = maybeOne<Task, [taskId: string, result: string]>({
   name: 'end-task-in-success',
   text: `
 with ended as (
@@ -150,16 +142,17 @@ with ended as (
   returning *
 ), ${freePlace}, ${owedDelivery}
 select ${taskColumns} from ended`,
-};
+});
 
 /** Ends the task in `success`. A task that is final already keeps its state, which is then the answer. Throws for an unknown task. */
 export async function completeTask(db: Database, taskId: string, result: TaskResult): Promise<EndedTask> {
-  return endedTask(db, taskId, await readRows<Task>(db, succeed, [taskId, JSON.stringify(result)]));
+  return endedTask(db, taskId, await succeed(db, taskId, JSON.stringify(result)));
 }
 
-const fail = {
-  name: 'end-task-in-fail',
-  text: `
+const fail = maybeOne<Task, [taskId: string, failure: TaskFailure, terminatesAfterMs: number | undefined]>(
+  {
+    name: 'end-task-in-fail',
+    text: `
 with ended as (
   update tasks set state = 'fail', fail_code = $2, fail_msg = $3, credits_refunded = credits_charged,
     completed_at = now(), updated_at = now()
@@ -177,7 +170,9 @@ with ended as (
   select id, $3, now() + $4::float8 * interval '1 millisecond' from ended where $4::float8 is not null
 ), ${owedDelivery}
 select ${taskColumns} from ended`,
-};
+  },
+  (taskId, { failCode, failMsg }, terminatesAfterMs) => [taskId, failCode, failMsg, terminatesAfterMs],
+);
 
 /** The workflow of a task that was cancelled has so long to end by itself. */
 export const cancelGraceMs = 10 * 60_000;
@@ -192,11 +187,10 @@ export async function refundTask(
   failure: TaskFailure,
   { terminatesAfterMs }: { readonly terminatesAfterMs?: number } = {},
 ): Promise<EndedTask> {
-  const values = [taskId, failure.failCode, failure.failMsg, terminatesAfterMs];
-  return endedTask(db, taskId, await readRows<Task>(db, fail, values));
+  return endedTask(db, taskId, await fail(db, taskId, failure, terminatesAfterMs));
 }
 
-async function endedTask(db: Database, taskId: string, [ended]: readonly Task[]): Promise<EndedTask> {
+async function endedTask(db: Database, taskId: string, ended: Task | undefined): Promise<EndedTask> {
   const task = ended ?? (await findTask(db, taskId));
   if (task === undefined) throw new Error(`task ${taskId} does not exist`);
   return { task, hasCallback: task.param.callBackUrl !== undefined, changed: ended !== undefined };
