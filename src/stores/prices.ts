@@ -1,9 +1,10 @@
 import type { Model } from '../domain/models.ts';
 import type { Actor } from '../domain/operator.ts';
-import type { DecidedPrice, PriceSchedule } from '../domain/price.ts';
+import type { PriceSchedule } from '../domain/price.ts';
 import { findAccount } from './accounts.ts';
 import type { Database } from './database.ts';
 import { type Done, recordAction } from './operator-actions.ts';
+import { many, maybeOne } from './statement.ts';
 
 /**
  * A price begins, and may be withdrawn, at least so long ahead. When it begins, every statement of every process sees the
@@ -33,18 +34,24 @@ export type SetPrice = {
   readonly state: PriceState;
 };
 
-const columns = 'prices.id, model, account_id, credits_per_second, effective_from, prices.created_at, who, reason';
+/**
+ * SQL for the set price that is in force by the database's clock: the latest one of a model and an account that has begun and
+ * is not withdrawn. `account` is what to compare the account with; `is null` means the price for everybody. A row of its own
+ * without credits ends the price before.
+ */
+export const inForce = (what: string, { model, account }: { readonly model: string; readonly account: string }) => `
+  (select ${what} from prices decided where decided.model = ${model} and decided.account_id ${account}
+    and decided.withdrawn_at is null and decided.effective_from <= now()
+    order by decided.effective_from desc, decided.id desc limit 1)`;
 
-type PriceRow = {
-  id: number;
-  model: string;
-  account_id: string | null;
-  credits_per_second: number | null;
-  effective_from: number;
-  created_at: number;
-  who: string;
-  reason: string;
-};
+const state = `
+case when withdrawn_at is not null then 'withdrawn' when effective_from > now() then 'announced'
+  when prices.id = case when account_id is null then ${inForce('id', { model: 'prices.model', account: 'is null' })}
+    else ${inForce('id', { model: 'prices.model', account: '= prices.account_id' })} end then 'in_force' else 'past' end as state`;
+
+/** The columns of `prices` as the fields of a `SetPrice`. */
+const priceColumns = `prices.id as "priceId", model, account_id as "accountId", credits_per_second as "creditsPerSecond",
+  effective_from as "effectiveFrom", prices.created_at as "createdAt", who, reason`;
 
 export type NewPrice = Pick<SetPrice, 'model' | 'accountId' | 'creditsPerSecond' | 'who' | 'reason'> & {
   /** Unix milliseconds by the database's clock; as soon as possible without it. */
@@ -53,16 +60,27 @@ export type NewPrice = Pick<SetPrice, 'model' | 'accountId' | 'creditsPerSecond'
 };
 
 // Whole milliseconds, so that those who read the instant and the statement that charges by it mean the same one.
-const insertPrice = {
-  name: 'set-price',
-  text: `
+const insertPrice = maybeOne<SetPrice, [price: NewPrice]>(
+  {
+    name: 'set-price',
+    text: `
 insert into prices (model, account_id, credits_per_second, effective_from, created_at, who, reason)
 select $1, $2, $3, date_trunc('milliseconds', greatest(to_timestamp($4::float8 / 1000),
   clock_timestamp() + ($5::integer + 1) * interval '1 millisecond')), clock_timestamp(), $6, $7
 where ($4::float8 is null or to_timestamp($4::float8 / 1000) >= clock_timestamp())
   and ($2::uuid is null or exists (select from accounts where id = $2))
-returning ${columns}`,
-};
+returning ${priceColumns}, 'announced' as state`,
+  },
+  ({ model, accountId, creditsPerSecond, fromMs, leadMs = priceLeadMs, who, reason }) => [
+    model,
+    accountId,
+    creditsPerSecond,
+    fromMs,
+    leadMs,
+    who,
+    reason,
+  ],
+);
 
 export type PriceSetting =
   | { readonly kind: 'set'; readonly price: SetPrice }
@@ -74,12 +92,10 @@ export type PriceSetting =
  * Decides what a second of a model costs from an instant on, for one account or everybody; tasks created before keep what they
  * were charged. An instant nearer than `leadMs` is moved to it, and the answer says so. The caller checks that the model exists.
  */
-export async function setPrice(db: Database, price: NewPrice): Promise<PriceSetting> {
-  const { model, accountId, creditsPerSecond, fromMs, who, reason, leadMs = priceLeadMs } = price;
-  const values = [model, accountId, creditsPerSecond, fromMs, leadMs, who, reason];
-  const [row] = await db.run<PriceRow>(insertPrice, values);
-  if (row !== undefined) return { kind: 'set', price: priceFromRow({ ...row, state: 'announced' }) };
-  const isUnknown = accountId !== undefined && (await findAccount(db, accountId)) === undefined;
+export async function setPrice(db: Database, wanted: NewPrice): Promise<PriceSetting> {
+  const price = await insertPrice(db, wanted);
+  if (price !== undefined) return { kind: 'set', price };
+  const isUnknown = wanted.accountId !== undefined && (await findAccount(db, wanted.accountId)) === undefined;
   return { kind: isUnknown ? 'account_not_found' : 'in_the_past' };
 }
 
@@ -102,42 +118,16 @@ export async function withdrawPrice(
   { priceId, who, leadMs = priceLeadMs }: { readonly priceId: number; readonly who: string; readonly leadMs?: number },
 ): Promise<PriceWithdrawal> {
   const withdrawn = await db.run(withdraw, [priceId, who, leadMs]);
-  const [row] = await db.run<PriceRow & { state: PriceState }>(selectPrice, [priceId]);
-  if (row === undefined) return { kind: 'price_not_found' };
-  const price = priceFromRow(row);
+  const price = await findPrice(db, priceId);
+  if (price === undefined) return { kind: 'price_not_found' };
   if (price.state !== 'withdrawn') return { kind: 'too_late', price };
   return { kind: 'withdrawn', price, changed: withdrawn.length > 0 };
 }
 
-/**
- * SQL for the set price that is in force by the database's clock: the latest one of a model and an account that has begun and
- * is not withdrawn. `account` is what to compare the account with; `is null` means the price for everybody. A row of its own
- * without credits ends the price before.
- */
-export const inForce = (what: string, { model, account }: { readonly model: string; readonly account: string }) => `
-  (select ${what} from prices decided where decided.model = ${model} and decided.account_id ${account}
-    and decided.withdrawn_at is null and decided.effective_from <= now()
-    order by decided.effective_from desc, decided.id desc limit 1)`;
-
-const state = `
-case when withdrawn_at is not null then 'withdrawn' when effective_from > now() then 'announced'
-  when prices.id = case when account_id is null then ${inForce('id', { model: 'prices.model', account: 'is null' })}
-    else ${inForce('id', { model: 'prices.model', account: '= prices.account_id' })} end then 'in_force' else 'past' end as state`;
-
-const selectPrice = { name: 'find-price', text: `select ${columns}, ${state} from prices where id = $1` };
-
-const selectPrices = {
-  name: 'list-prices',
-  text: `
-select ${columns}, ${state} from prices
-where id < $1 and ($2::text is null or model = $2) order by id desc limit $3`,
-};
-const selectPricesOf = {
-  name: 'list-prices-of-account',
-  text: `
-select ${columns}, ${state} from prices
-where account_id = $4 and id < $1 and ($2::text is null or model = $2) order by id desc limit $3`,
-};
+const findPrice = maybeOne<SetPrice, [priceId: number]>({
+  name: 'find-price',
+  text: `select ${priceColumns}, ${state} from prices where id = $1`,
+});
 
 export type PriceQuery = {
   readonly model?: string | undefined;
@@ -148,32 +138,16 @@ export type PriceQuery = {
 };
 
 /** What was decided, the newest decision first: a page of at most `limit` before the given one. */
-export async function listPrices(
-  db: Database,
-  { model, accountId, before = Number.MAX_SAFE_INTEGER, limit }: PriceQuery,
-): Promise<readonly SetPrice[]> {
-  type Row = PriceRow & { state: PriceState };
-  const values = [before, model, limit];
-  const rows =
-    accountId === undefined
-      ? await db.run<Row>(selectPrices, values)
-      : await db.run<Row>(selectPricesOf, [...values, accountId]);
-  return rows.map(priceFromRow);
-}
-
-function priceFromRow(row: PriceRow & { readonly state: PriceState }): SetPrice {
-  return {
-    priceId: row.id,
-    model: row.model,
-    accountId: row.account_id ?? undefined,
-    creditsPerSecond: row.credits_per_second ?? undefined,
-    effectiveFrom: row.effective_from,
-    createdAt: row.created_at,
-    who: row.who,
-    reason: row.reason,
-    state: row.state,
-  };
-}
+export const listPrices = many<SetPrice, [query: PriceQuery]>(
+  {
+    name: 'list-prices',
+    plannedAnew: true,
+    text: `
+select ${priceColumns}, ${state} from prices
+where ($1::uuid is null or account_id = $1) and ($2::text is null or model = $2) and id < $3 order by id desc limit $4`,
+  },
+  ({ accountId, model, before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, model, before, limit],
+);
 
 /** As `setPrice`, for an operator, and in the audit log. */
 export function setPriceAs(db: Database, actor: Actor, wanted: Omit<NewPrice, 'who'>): Promise<PriceSetting> {
@@ -209,25 +183,23 @@ function whoIs({ kind, name }: Actor): string {
 /** Announced prices of one model that are read at most, for one account and as many for everybody. */
 const maxAnnounced = 100;
 
-const fields = `account_id is not null as is_own, credits_per_second, effective_from, id`;
-const announced = (account: string) => `
-  (select ${fields} from prices where model = wanted.model and account_id ${account}
-    and withdrawn_at is null and effective_from > now() order by effective_from, id limit ${maxAnnounced})`;
-const ofWanted = (account: string) => `
-  ${inForce(fields, { model: 'wanted.model', account })} union all ${announced(account)}`;
+const columns = 'credits_per_second, effective_from, id';
+/** SQL for the decided prices of a model, the one in force and those that are announced, in order. */
+const decided = (account: string) => `
+  (select coalesce(json_agg(json_strip_nulls(json_build_object('creditsPerSecond', credits_per_second,
+      'fromMs', floor(extract(epoch from effective_from) * 1000))) order by effective_from, id), '[]')
+    from (${inForce(columns, { model: 'wanted.model', account })} union all
+      (select ${columns} from prices where model = wanted.model and account_id ${account}
+        and withdrawn_at is null and effective_from > now() order by effective_from, id limit ${maxAnnounced})) decided)`;
 
-const selectSchedules = {
+type DecidedPrices = Omit<PriceSchedule, 'listed'> & { readonly at: number };
+
+const readDecided = many<DecidedPrices, [accountId: string | undefined, models: readonly string[]]>({
   name: 'read-price-schedules',
   text: `
-select wanted.model, now() as at, decided.* from unnest($2::text[]) wanted (model)
-left join lateral (${ofWanted('= $1')} union all ${ofWanted('is null')}) decided on true
-order by decided.effective_from, decided.id`,
-};
-
-type ScheduleRow = { model: string; at: number } & (
-  | { is_own: boolean; credits_per_second: number | null; effective_from: number }
-  | { is_own: null; effective_from: null }
-);
+select now() as at, ${decided('= $1')} as own, ${decided('is null')} as general
+from unnest($2::text[]) with ordinality wanted (model, place) order by place`,
+});
 
 export type PricedModel = { readonly model: Model; readonly schedule: PriceSchedule };
 
@@ -240,19 +212,16 @@ export async function readPriceSchedules(
   accountId: string | undefined,
   models: readonly Model[],
 ): Promise<{ readonly atMs: number; readonly priced: readonly PricedModel[] }> {
-  const rows = await db.run<ScheduleRow>(selectSchedules, [accountId, models.map(({ model }) => model)]);
+  const rows = await readDecided(
+    db,
+    accountId,
+    models.map(({ model }) => model),
+  );
   const [first] = rows;
   if (first === undefined) throw new Error('the catalogue is empty, which its loader refuses');
-  const priced = models.map((model) => {
-    const decided = rows.filter((row) => row.model === model.model);
-    const own = decided.filter((row) => row.is_own === true).flatMap(decidedPrice);
-    const general = decided.filter((row) => row.is_own === false).flatMap(decidedPrice);
-    return { model, schedule: { own, general, listed: model.prices } };
+  const priced = rows.flatMap(({ own, general }, place) => {
+    const model = models[place];
+    return model === undefined ? [] : [{ model, schedule: { own, general, listed: model.prices } }];
   });
   return { atMs: first.at, priced };
-}
-
-function decidedPrice(row: ScheduleRow): readonly DecidedPrice[] {
-  if (row.is_own === null) return [];
-  return [{ creditsPerSecond: row.credits_per_second ?? undefined, fromMs: row.effective_from }];
 }
