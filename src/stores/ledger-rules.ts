@@ -1,4 +1,5 @@
-import { type Database, readRows, type Statement } from './database.ts';
+import type { Database } from './database.ts';
+import { many } from './statement.ts';
 
 /** The invariants of the books. Together the first two say: balance = sum of entries, at every entry. */
 export const ledgerRules = [
@@ -30,29 +31,10 @@ export type AuditScope = {
   readonly tasks?: readonly string[];
 };
 
-/** Every violation of a rule by one of these accounts, entries and tasks. A few thousand of each at most, please. */
-export async function checkBooks(db: Database, scope: AuditScope): Promise<readonly LedgerViolation[]> {
-  return [
-    ...(await check(db, accountRules, scope.accounts)),
-    ...(await check(db, entryRules, scope.entries)),
-    ...(await check(db, taskRules, scope.tasks)),
-  ];
-}
+const noEntry = 'null::bigint as "entryId"';
 
-/** The triggers and constraints that keep the books from being rewritten, as far as they are missing or switched off. */
-export function checkGuards(db: Database): Promise<readonly LedgerViolation[]> {
-  return check(db, guardRule, guards);
-}
-
-async function check(
-  db: Database,
-  rules: Statement,
-  ids: readonly (string | number)[] = [],
-): Promise<readonly LedgerViolation[]> {
-  return ids.length === 0 ? [] : readRows<LedgerViolation>(db, rules, [ids]);
-}
-
-const accountRules = {
+// Each rule says in `detail` what is broken, and nothing when it holds.
+const accountRules = many<LedgerViolation, [accounts: readonly string[]]>({
   name: 'check-accounts',
   text: `
 with checked as (
@@ -67,17 +49,15 @@ with checked as (
   ) live on live.account_id = a.id
   where a.id = any($1::uuid[])
 )
-select 'balance_is_that_of_last_entry' as rule, id as "accountId", null::bigint as "entryId", null::uuid as "taskId",
-  format('balance %s, last entry %s', balance, booked) as detail
-from checked where balance <> booked
-union all
-select 'nothing_is_below_zero', id, null, null, format('balance %s', balance) from checked where balance < 0
-union all
-select 'unfinished_count_is_true', id, null, null, format('account says %s, tasks say %s', unfinished_tasks, live)
-from checked where unfinished_tasks <> live`,
-};
+select rule, id as "accountId", ${noEntry}, null::uuid as "taskId", detail from checked cross join lateral (values
+  ('balance_is_that_of_last_entry', case when balance <> booked then format('balance %s, last entry %s', balance, booked) end),
+  ('nothing_is_below_zero', case when balance < 0 then format('balance %s', balance) end),
+  ('unfinished_count_is_true',
+    case when unfinished_tasks <> live then format('account says %s, tasks say %s', unfinished_tasks, live) end)
+) rules (rule, detail) where detail is not null`,
+});
 
-const entryRules = {
+const entryRules = many<LedgerViolation, [entries: readonly number[]]>({
   name: 'check-entries',
   text: `
 with checked as (
@@ -89,20 +69,18 @@ with checked as (
   left join tasks t on t.id = e.task_id
   where e.id = any($1::bigint[])
 )
-select 'balance_after_is_running_sum' as rule, account_id as "accountId", id as "entryId", task_id as "taskId",
-  format('%s %s on %s gives %s', kind, amount, before, balance_after) as detail
-from checked where balance_after <> before + amount
-union all
-select 'nothing_is_below_zero', account_id, id, task_id, format('balance after %s', balance_after)
-from checked where balance_after < 0
-union all
-select 'entry_belongs_to_its_task', account_id, id, task_id, format('%s %s, task of account %s', kind, amount, owner)
-from checked
-where case when kind in ('charge', 'refund') then owner is distinct from account_id or (kind = 'charge') <> (amount < 0)
-  else task_id is not null or amount = 0 or (kind = 'grant' and amount < 0) end`,
-};
+select rule, account_id as "accountId", id as "entryId", task_id as "taskId", detail from checked cross join lateral (values
+  ('balance_after_is_running_sum', case when balance_after <> before + amount
+    then format('%s %s on %s gives %s', kind, amount, before, balance_after) end),
+  ('nothing_is_below_zero', case when balance_after < 0 then format('balance after %s', balance_after) end),
+  ('entry_belongs_to_its_task', case when case
+      when kind in ('charge', 'refund') then owner is distinct from account_id or (kind = 'charge') <> (amount < 0)
+      else task_id is not null or amount = 0 or (kind = 'grant' and amount < 0) end
+    then format('%s %s, task of account %s', kind, amount, owner) end)
+) rules (rule, detail) where detail is not null`,
+});
 
-const taskRules = {
+const taskRules = many<LedgerViolation, [tasks: readonly string[]]>({
   name: 'check-tasks',
   text: `
 with checked as (
@@ -116,19 +94,16 @@ with checked as (
   ) e on true
   where t.id = any($1::uuid[])
 )
-select 'task_has_its_charge' as rule, account_id as "accountId", null::bigint as "entryId", id as "taskId",
-  format('the task says %s, %s entries say %s', credits_charged, charges, charged) as detail
-from checked where charges <> 1 or charged <> -credits_charged
-union all
-select 'failed_task_is_refunded_in_full', account_id, null, id,
-  format('charged %s, the task says refunded %s, %s entries say %s', credits_charged, credits_refunded, refunds, refunded)
-from checked
-where state = 'fail' and (refunds <> 1 or refunded <> credits_charged or credits_refunded <> credits_charged)
-union all
-select 'only_failed_tasks_are_refunded', account_id, null, id,
-  format('state %s, the task says refunded %s, %s entries say %s', state, credits_refunded, refunds, refunded)
-from checked where state <> 'fail' and (refunds > 0 or credits_refunded <> 0)`,
-};
+select rule, account_id as "accountId", ${noEntry}, id as "taskId", detail from checked cross join lateral (values
+  ('task_has_its_charge', case when charges <> 1 or charged <> -credits_charged
+    then format('the task says %s, %s entries say %s', credits_charged, charges, charged) end),
+  ('failed_task_is_refunded_in_full', case
+    when state = 'fail' and (refunds <> 1 or refunded <> credits_charged or credits_refunded <> credits_charged)
+    then format('charged %s, the task says refunded %s, %s entries say %s', credits_charged, credits_refunded, refunds, refunded) end),
+  ('only_failed_tasks_are_refunded', case when state <> 'fail' and (refunds > 0 or credits_refunded <> 0)
+    then format('state %s, the task says refunded %s, %s entries say %s', state, credits_refunded, refunds, refunded) end)
+) rules (rule, detail) where detail is not null`,
+});
 
 /** Names of triggers and constraints; the operators' log tells who has given the credits, and so is guarded as the books are. */
 const guards = [
@@ -145,10 +120,10 @@ const guards = [
   'failed_is_refunded',
 ];
 
-const guardRule = {
+const guardRule = many<LedgerViolation, [guards: readonly string[]]>({
   name: 'check-guards',
   text: `
-select 'books_are_guarded' as rule, null::uuid as "accountId", null::bigint as "entryId", null::uuid as "taskId",
+select 'books_are_guarded' as rule, null::uuid as "accountId", ${noEntry}, null::uuid as "taskId",
   format('%s is missing or switched off', guard) as detail
 from unnest($1::text[]) guard
 where not exists (
@@ -158,4 +133,19 @@ where not exists (
   select from pg_constraint where conname = guard and convalidated
     and conrelid in ('accounts'::regclass, 'tasks'::regclass, 'ledger_entries'::regclass)
 )`,
-};
+});
+
+/** The triggers and constraints that keep the books from being rewritten, as far as they are missing or switched off. */
+export const checkGuards = (db: Database) => guardRule(db, guards);
+
+/** Every violation of a rule by one of these accounts, entries and tasks. A few thousand of each at most, please. */
+export async function checkBooks(
+  db: Database,
+  { accounts = [], entries = [], tasks = [] }: AuditScope,
+): Promise<readonly LedgerViolation[]> {
+  return [
+    ...(accounts.length === 0 ? [] : await accountRules(db, accounts)),
+    ...(entries.length === 0 ? [] : await entryRules(db, entries)),
+    ...(tasks.length === 0 ? [] : await taskRules(db, tasks)),
+  ];
+}
