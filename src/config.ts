@@ -15,8 +15,6 @@ import type { TemporalTarget } from './temporal/connect.ts';
 /** What the environment says. Undefined `databaseUrl` or `temporal` means that part is embedded. */
 export type Config = Readonly<ReturnType<typeof configOf>>;
 
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -35,17 +33,22 @@ export function provideFontSettings(systemFile = '/etc/fonts/fonts.conf'): void 
  */
 export function readConfig(environment: Environment = process.env, providers = providerNames): Config {
   const faults: string[] = [];
-  const env = withSecretsFromFiles(withoutEmpty(environment), faults);
-  const parsed = schema.safeParse(env);
-  if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
-  const unknown = unknownProviders(parsed.data?.VIDEOGEN_MODELS ?? [], providers);
+  const env = variablesOf(environment, faults);
+  const given = [...nameOf].map(([setting, name]) => [setting, env[name]]);
+  const { data, error } = schema.safeParse(Object.fromEntries(given));
+  for (const { path, message } of error?.issues ?? []) faults.push(`${nameOf.get(path[0])}: ${message}`);
+  if (data?.databaseUrl !== undefined && data.secret === undefined)
+    faults.push('VIDEOGEN_SECRET: must be set when DATABASE_URL is (32 characters or more), alike in every process');
+  const unknown = unknownProviders(data?.models ?? [], providers);
   faults.push(...unknown.map((fault) => `VIDEOGEN_MODELS: ${fault}`));
-  if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
-  return configOf(parsed.data, env);
+  if (faults.length > 0 || data === undefined) throw new ConfigError(faults);
+  return configOf(data, env);
 }
 
 /** Variables that may hold a secret and so may also be given as the path of a file, `NAME_FILE`. */
-const secretNames = ['DATABASE_URL', 'VIDEOGEN_SECRET', 'TEMPORAL_API_KEY', 'VIDEOGEN_API_KEY'] as const;
+const secretNames = ['DATABASE_URL', 'VIDEOGEN_SECRET', 'TEMPORAL_API_KEY', 'VIDEOGEN_API_KEY'];
+
+const anyText = z.string();
 
 const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
 
@@ -64,15 +67,22 @@ function wholeNumber(min: number, max: number) {
 
 /** Runs a parser that throws, and makes its message this variable's fault. */
 function parsedBy<T>(parse: (text: string) => T) {
-  return z.string().transform((text, context): T => {
+  return anyText.transform((text, context): T => {
     try {
       return parse(text);
     } catch (error) {
-      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+      context.addIssue({ code: 'custom', message: messageOf(error) });
       return z.NEVER;
     }
   });
 }
+
+const span = (unitMs: number, max: number, usual: number) =>
+  wholeNumber(1, max)
+    .default(usual)
+    .transform((count) => count * unitMs);
+
+const rate = (usual: string) => anyText.default(usual).pipe(parsedBy(parseRate));
 
 const maxDelayMs = 5 * 60_000;
 
@@ -85,51 +95,67 @@ function parseDelay(text: string): number {
   return ms;
 }
 
-const schema = z
-  .object({
-    HOST: z.string().default('127.0.0.1'),
-    PORT: wholeNumber(0, 65_535).default(3000),
-    METRICS_PORT: wholeNumber(0, 65_535).optional(),
-    PUBLIC_URL: z
-      .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-      .transform((url) => url.replace(/\/+$/, ''))
-      .optional(),
-    VIDEOGEN_DATA: z.string().default('./data'),
-    XDG_CACHE_HOME: z.string().optional(),
-    DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
-    DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
-    TEMPORAL_ADDRESS: z.string().optional(),
-    TEMPORAL_CLI_PATH: z.string().optional(),
-    VIDEOGEN_TASK_QUEUE: plainName.default('videogen'),
-    RESULT_STORE: z
-      .string()
-      .refine((store) => !store.includes('://'), { error: 'must be a folder' })
-      .transform((folder) => resolve(folder))
-      .optional(),
-    VIDEOGEN_SECRET: z.string().min(32, { error: 'must be at least 32 characters of randomness' }).optional(),
-    CALLBACK_ALLOW: parsedBy(parseAllowList).optional(),
-    IMAGE_ALLOW: parsedBy(parseAllowList).optional(),
-    VIDEOGEN_MODELS: parsedBy((file) => parseModelsFile(readFileSync(file, 'utf8'))).optional(),
-    GENERATION_CONCURRENCY: wholeNumber(1, 10_000).default(2),
-    WORKER_VERSION: plainName.optional(),
-    CREATE_RATE: z.string().default('20/10s').pipe(parsedBy(parseRate)),
-    READ_RATE: z.string().default('100/10s').pipe(parsedBy(parseRate)),
-    REFUSED_CREATE_RATE: z.string().default('100/60s').pipe(parsedBy(parseRate)),
-    BAD_KEY_RATE: z.string().default('20/60s').pipe(parsedBy(parseRate)),
-    SHUTDOWN_DELAY: parsedBy(parseDelay).optional(),
-    MEDIA_RETENTION_DAYS: wholeNumber(1, 36_500).default(14),
-    STUCK_TASK_SECONDS: wholeNumber(1, 86_400).default(600),
-    VIDEOGEN_API_KEY: z.string().optional(),
-    FFMPEG_PATH: z.string().optional(),
-    PREVIEW_FAULTS: flag.default(false),
-    LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
-    PATH: z.string().default(''),
-  })
-  .superRefine((env, context) => {
-    if (env.DATABASE_URL === undefined || env.VIDEOGEN_SECRET !== undefined) return;
-    const message = 'must be set (32 characters or more) when DATABASE_URL is; every process needs the same one';
-    context.addIssue({ code: 'custom', path: ['VIDEOGEN_SECRET'], message });
-  });
+/** The variable that a setting is read from. */
+function from<T extends z.ZodType>(variable: string, setting: T): T {
+  return setting.meta({ variable });
+}
+
+const absolute = (path: string) => resolve(path);
+const withOurName = (path: string) => join(path, 'videogen');
+const resultFolder = anyText.refine((path) => !path.includes('://'), { error: 'must be a folder' }).transform(absolute);
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
+const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, ''));
+const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
+const longSecret = anyText.min(32, { error: 'must be at least 32 characters of randomness' });
+const readModels = (file: string) => parseModelsFile(readFileSync(file, 'utf8'));
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const level = z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` });
+
+const schema = z.object({
+  host: from('HOST', anyText.default('127.0.0.1')),
+  port: from('PORT', wholeNumber(0, 65_535).default(3000)),
+  /** Where this process serves its metrics apart from the API; undefined means nowhere. */
+  metricsPort: from('METRICS_PORT', wholeNumber(0, 65_535).optional()),
+  /** Base address in links; undefined means http://HOST:PORT. */
+  publicUrl: from('PUBLIC_URL', baseUrl.optional()),
+  dataFolder: from('VIDEOGEN_DATA', anyText.default('./data').transform(absolute)),
+  cacheFolder: from('XDG_CACHE_HOME', anyText.default(join(homedir(), '.cache')).transform(withOurName)),
+  databaseUrl: from('DATABASE_URL', postgresUrl.optional()),
+  databasePoolSize: from('DATABASE_POOL_SIZE', wholeNumber(1, 1000).default(10)),
+  temporalCliPath: from('TEMPORAL_CLI_PATH', anyText.optional()),
+  taskQueue: from('VIDEOGEN_TASK_QUEUE', plainName.default('videogen')),
+  /** A folder, or undefined for the one in the data folder. */
+  resultStore: from('RESULT_STORE', resultFolder.optional()),
+  /** Signs links and seals callback secrets; undefined only in embedded mode, which makes and keeps one. */
+  secret: from('VIDEOGEN_SECRET', longSecret.optional()),
+  callbackAllow: from('CALLBACK_ALLOW', parsedBy(parseAllowList).optional()),
+  imageAllow: from('IMAGE_ALLOW', parsedBy(parseAllowList).optional()),
+  models: from('VIDEOGEN_MODELS', parsedBy(readModels).optional()),
+  generationConcurrency: from('GENERATION_CONCURRENCY', wholeNumber(1, 10_000).default(2)),
+  /** Name of this build, for workers of several versions side by side (docs/operations.md); undefined means unversioned. */
+  workerVersion: from('WORKER_VERSION', plainName.optional()),
+  // Limits per account and, of bad keys, per address; undefined is no limit.
+  createRate: from('CREATE_RATE', rate('20/10s')),
+  readRate: from('READ_RATE', rate('100/10s')),
+  refusedCreateRate: from('REFUSED_CREATE_RATE', rate('100/60s')),
+  badKeyRate: from('BAD_KEY_RATE', rate('20/60s')),
+  shutdownDelayMs: from('SHUTDOWN_DELAY', parsedBy(parseDelay).optional()),
+  retentionMs: from('MEDIA_RETENTION_DAYS', span(24 * 60 * 60_000, 36_500, 14)),
+  /** A task whose workflow's code fails is refunded after so long. */
+  stuckTaskMs: from('STUCK_TASK_SECONDS', span(1000, 86_400, 600)),
+  /** For the command line as a client of the API. */
+  apiKey: from('VIDEOGEN_API_KEY', anyText.optional()),
+  ffmpegPath: from('FFMPEG_PATH', anyText.optional()),
+  previewFaults: from('PREVIEW_FAULTS', flag.default(false)),
+  logLevel: from('LOG_LEVEL', level.default('info')),
+  /** For the programs we start or look for ourselves. */
+  path: from('PATH', anyText.default('')),
+});
+
+/** The variable of each setting. */
+const nameOf = new Map<unknown, string>(
+  Object.entries(schema.shape).map(([setting, field]) => [setting, String(field.meta()?.['variable'])]),
+);
 
 /** Where programs are found and downloads are kept: all that a demo takes from the environment. */
 const allowedSettings = ['PATH', 'XDG_CACHE_HOME', 'TEMPORAL_CLI_PATH', 'FFMPEG_PATH'];
@@ -139,96 +165,55 @@ const allowedSettings = ['PATH', 'XDG_CACHE_HOME', 'TEMPORAL_CLI_PATH', 'FFMPEG_
  * can reach no database, Temporal or store but its own.
  */
 export function sealEnvironment(environment: NodeJS.ProcessEnv = process.env): void {
-  const settings = new Set([...Object.keys(schema.shape), ...secretNames.map((name) => `${name}_FILE`)]);
+  const settings = new Set([...nameOf.values(), ...secretNames.map((name) => `${name}_FILE`)]);
   for (const name of Object.keys(environment)) {
     const isSetting = settings.has(name) || /^(VIDEOGEN_|TEMPORAL_|PG[A-Z]+$)/.test(name);
     if (isSetting && !allowedSettings.includes(name)) delete environment[name];
   }
 }
 
-function configOf(env: z.output<typeof schema>, environment: Environment) {
+function configOf(settings: z.output<typeof schema>, env: Record<string, string>) {
+  const isEmbedded = settings.databaseUrl === undefined;
   // Embedded mode is for one person's machine, so its own addresses are let through; a shared service names what it wants.
-  const defaultAllow = parseAllowList(env.DATABASE_URL === undefined ? loopbackAllowance : '');
+  const usualAllow = parseAllowList(isEmbedded ? loopbackAllowance : '');
   return {
-    host: env.HOST,
-    port: env.PORT,
-    /** Where this process serves its metrics apart from the API; undefined means nowhere. */
-    metricsPort: env.METRICS_PORT,
-    /** Base address in links; undefined means http://HOST:PORT. */
-    publicUrl: env.PUBLIC_URL,
-    dataFolder: resolve(env.VIDEOGEN_DATA),
-    cacheFolder: join(env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'videogen'),
-    databaseUrl: env.DATABASE_URL,
-    databasePoolSize: env.DATABASE_POOL_SIZE,
-    ...temporalSettings(environment),
-    temporalCliPath: env.TEMPORAL_CLI_PATH,
-    taskQueue: env.VIDEOGEN_TASK_QUEUE,
-    /** A folder, or undefined for the one in the data folder. */
-    resultStore: env.RESULT_STORE,
-    /** Signs links and seals callback secrets; undefined only in embedded mode, which makes and keeps one. */
-    secret: env.VIDEOGEN_SECRET,
-    callbackAllow: env.CALLBACK_ALLOW ?? defaultAllow,
-    imageAllow: env.IMAGE_ALLOW ?? defaultAllow,
-    models: env.VIDEOGEN_MODELS ?? defaultModels,
-    generationConcurrency: env.GENERATION_CONCURRENCY,
-    /** Name of this build, for workers of several versions side by side (docs/operations.md); undefined means unversioned. */
-    workerVersion: env.WORKER_VERSION,
-    // Limits per account and, of bad keys, per address; undefined is no limit.
-    createRate: env.CREATE_RATE,
-    readRate: env.READ_RATE,
-    refusedCreateRate: env.REFUSED_CREATE_RATE,
-    badKeyRate: env.BAD_KEY_RATE,
-    /**
-     * Between SIGTERM, from which on `/readyz` answers 503, and the closing of the listener. A proxy needs a few looks to notice;
-     * on one's own machine there is none.
-     */
-    shutdownDelayMs: env.SHUTDOWN_DELAY ?? (env.DATABASE_URL === undefined ? 0 : 5_000),
-    retentionMs: env.MEDIA_RETENTION_DAYS * 24 * 60 * 60_000,
-    /** A task whose workflow's code fails is refunded after so long. */
-    stuckTaskMs: env.STUCK_TASK_SECONDS * 1000,
-    ffmpegPath: env.FFMPEG_PATH,
-    previewFaults: env.PREVIEW_FAULTS,
-    logLevel: env.LOG_LEVEL,
-    /** For the command line as a client of the API. */
-    apiKey: env.VIDEOGEN_API_KEY,
-    /** For the programs we start or look for ourselves. */
-    path: env.PATH,
+    ...settings,
+    ...temporalSettings(env),
+    callbackAllow: settings.callbackAllow ?? usualAllow,
+    imageAllow: settings.imageAllow ?? usualAllow,
+    models: settings.models ?? defaultModels,
+    /** Between SIGTERM, from which on `/readyz` answers 503, and the closing of the listener: a proxy needs time to notice. */
+    shutdownDelayMs: settings.shutdownDelayMs ?? (isEmbedded ? 0 : 5_000),
   };
 }
 
 /** Temporal's own variables, read by Temporal's own library (addresses, namespace, API key, TLS files). */
-function temporalSettings(environment: Environment) {
-  const overrideEnvVars = Object.fromEntries(
-    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
-  const loaded = loadClientConnectConfig({ overrideEnvVars, disableFile: true });
-  const namespace = loaded.namespace ?? 'default';
-  const target: TemporalTarget = { connection: loaded.connectionOptions, namespace };
+function temporalSettings(overrideEnvVars: Record<string, string>) {
+  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig({ overrideEnvVars, disableFile: true });
+  const target: TemporalTarget = { connection: connectionOptions, namespace };
   const isEmbedded = overrideEnvVars['TEMPORAL_ADDRESS'] === undefined;
   return { temporal: isEmbedded ? undefined : target, temporalNamespace: namespace };
 }
 
-function withoutEmpty(environment: Environment): Environment {
-  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
-}
-
-function withSecretsFromFiles(environment: Environment, faults: string[]): Environment {
-  const read = secretNames.map((name): [string, string | undefined] => {
-    const file = environment[`${name}_FILE`];
-    if (file === undefined) return [name, environment[name]];
-    if (environment[name] !== undefined) faults.push(`${name}: is set, and ${name}_FILE too; set only one`);
-    return [name, readSecretFile(name, file, faults)];
-  });
-  return { ...environment, ...Object.fromEntries(read) };
-}
-
-function readSecretFile(name: string, file: string, faults: string[]): string | undefined {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    faults.push(`${name}_FILE: ${error instanceof Error ? error.message : String(error)}`);
-    return undefined;
+/** Every variable that is set and not empty, and the secrets that are given as files. */
+function variablesOf(environment: Environment, faults: string[]): Record<string, string> {
+  const isSet = (entry: [string, string | undefined]): entry is [string, string] => (entry[1] ?? '') !== '';
+  const env = Object.fromEntries(Object.entries(environment).filter(isSet));
+  for (const name of secretNames) {
+    const file = env[`${name}_FILE`];
+    if (file === undefined) continue;
+    if (env[name] !== undefined) faults.push(`${name}: is set, and ${name}_FILE too; set only one`);
+    try {
+      env[name] = readFileSync(file, 'utf8').trim();
+    } catch (error) {
+      faults.push(`${name}_FILE: ${messageOf(error)}`);
+    }
   }
+  return env;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Gives a secret when it is needed, so that a rotated one counts without a restart and none lies in an object. */
