@@ -32,6 +32,7 @@ export function createBatcher<Question, Answer>(
     next();
   };
   const loader = new DataLoader(askInTurn, {
+    // What was true for one question need not be for the next: a key may have been revoked.
     cache: false,
     maxBatchSize,
     batchScheduleFn: (start) => {

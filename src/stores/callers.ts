@@ -1,6 +1,6 @@
-import DataLoader from 'dataloader';
 import type { Caller } from '../domain/api-key.ts';
 import type { Task } from '../domain/task.ts';
+import { createBatcher } from './batch.ts';
 import { type Database, readRows } from './database.ts';
 import { hashApiKey, looksLikeApiKey } from './key-format.ts';
 import { none } from './statement.ts';
@@ -30,9 +30,6 @@ export type FoundCaller = Caller & { readonly useIsStale: boolean };
 /** The SHA-256 of a key, and the id of a task, a UUID, or undefined when no task is asked for. */
 type Question = { readonly hash: Buffer; readonly taskId: string | undefined };
 
-/** In one statement at most; what comes beyond goes into a further statement at the same time. */
-const maxBatchSize = 100;
-
 export type CallerWithTask = { readonly caller: FoundCaller; readonly task: Task | undefined };
 
 /**
@@ -43,14 +40,11 @@ export type CallerWithTask = { readonly caller: FoundCaller; readonly task: Task
 export function createCallerFinder(
   db: Database,
 ): (key: string, taskId?: string) => Promise<CallerWithTask | undefined> {
-  const callers = new DataLoader((questions: readonly Question[]) => findCallers(db, questions), {
-    // A revoked key counts from the next request.
-    cache: false,
-    maxBatchSize,
-    // All that arrive in one turn of the event loop; none waits longer than that.
-    batchScheduleFn: (ask) => void setImmediate(ask),
+  const find = createBatcher((questions: readonly Question[]) => findCallers(db, questions), {
+    maxBatchSize: 100,
+    maxStatements: Infinity,
   });
-  return async (key, taskId) => (looksLikeApiKey(key) ? callers.load({ hash: hashApiKey(key), taskId }) : undefined);
+  return async (key, taskId) => (looksLikeApiKey(key) ? find({ hash: hashApiKey(key), taskId }) : undefined);
 }
 
 async function findCallers(

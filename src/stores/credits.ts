@@ -1,6 +1,6 @@
 import type { Actor } from '../domain/operator.ts';
 import { lockAccount } from './accounts.ts';
-import { type Database, readRows, violatedUniqueConstraint } from './database.ts';
+import { type Database, violatedUniqueConstraint } from './database.ts';
 import { type Change, recordAction } from './operator-actions.ts';
 import { many, maybeOne } from './statement.ts';
 
@@ -23,10 +23,9 @@ const entryColumns = `id as "entryId", task_id as "taskId", kind, amount, balanc
   created_at as "createdAt"`;
 
 /** Credits that an operator gives or takes; `amount` is signed. */
-export type Booking = {
+export type Booking = Pick<LedgerEntry, 'amount'> & {
   readonly accountId: string;
   readonly kind: 'grant' | 'adjustment';
-  readonly amount: number;
   readonly reason: string;
   /** Books once in the whole installation: a second booking throws a violation of `ledger_by_idempotency_key`. */
   readonly idempotencyKey?: string | undefined;
@@ -49,28 +48,28 @@ returning ${entryColumns}`,
   ({ accountId, kind, amount, reason, idempotencyKey }) => [accountId, amount, kind, reason, idempotencyKey],
 );
 
-const selectBooks = {
-  name: 'read-books',
-  text: `
+type Page = { accountId: string; before?: number | undefined; limit: number };
+
+const listBooks = many<{ balance: number } & (LedgerEntry | { entryId: undefined }), [page: Page]>(
+  {
+    name: 'read-books',
+    text: `
 select balance, entry.* from accounts left join lateral (
   select ${entryColumns} from ledger_entries
   where account_id = accounts.id and id < $2 order by id desc limit $3
 ) entry on true where accounts.id = $1 order by "entryId" desc`,
-};
+  },
+  ({ accountId, before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, before, limit],
+);
 
 /** The balance and the entries before the given one, newest first, at most `limit`, of one snapshot. Throws for an unknown account. */
 export async function readBooks(
   db: Database,
-  {
-    accountId,
-    before = Number.MAX_SAFE_INTEGER,
-    limit,
-  }: { accountId: string; before?: number | undefined; limit: number },
+  page: Page,
 ): Promise<{ readonly balance: number; readonly entries: readonly LedgerEntry[] }> {
-  type Row = { balance: number } & (LedgerEntry | { entryId: undefined });
-  const rows = await readRows<Row>(db, selectBooks, [accountId, before, limit]);
+  const rows = await listBooks(db, page);
   const [first] = rows;
-  if (first === undefined) throw new Error(`account ${accountId} does not exist`);
+  if (first === undefined) throw new Error(`account ${page.accountId} does not exist`);
   const entries = rows.flatMap((row) => (row.entryId === undefined ? [] : [row]));
   return { balance: first.balance, entries };
 }

@@ -20,18 +20,17 @@ export type ApiKey = {
   readonly revokedAt: number | undefined;
 };
 
-export type NewKey = {
+export type NewKey = Pick<ApiKey, 'name' | 'scopes'> & {
   readonly accountId: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
   readonly expiresAt?: number | undefined;
   /** Native without it. */
   readonly dialect?: Dialect | undefined;
 };
 
-/** The columns of `api_keys` as the fields of an `ApiKey`. */
-const keyColumns = `id as "keyId", name, hint, scopes, dialect, created_at as "createdAt", expires_at as "expiresAt",
-  last_used_at as "lastUsedAt", revoked_at as "revokedAt"`;
+/** The columns that clients' and operators' keys share, as the fields of an `ApiKey`. */
+export const keyColumns = `name, hint, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt",
+  revoked_at as "revokedAt"`;
+const apiKeyColumns = `id as "keyId", scopes, dialect, ${keyColumns}`;
 
 /** SQL: neither revoked nor expired. */
 export const isActive = 'revoked_at is null and (expires_at is null or expires_at > now())';
@@ -41,9 +40,8 @@ const insertKey = {
   text: `
 insert into api_keys (id, account_id, name, hash, hint, scopes, expires_at, dialect)
 select $1, id, $3, $4, $5, $6, to_timestamp($7::float8 / 1000), $8 from accounts
-where id = $2 and ($9::int is null or $9 > (select count(*) from api_keys
-  where account_id = $2 and ${isActive}))
-returning ${keyColumns}`,
+where id = $2 and ($9::int is null or $9 > (select count(*) from api_keys where account_id = $2 and ${isActive}))
+returning ${apiKeyColumns}`,
 };
 
 /** A new key with its secret, which is shown this once. */
@@ -72,15 +70,12 @@ export async function createApiKey(
 export const listApiKeys = many<ApiKey, [accountId: string]>({
   name: 'list-api-keys',
   text: `
-select ${keyColumns} from api_keys where account_id = $1 order by ${isActive} desc, created_at desc, id desc limit 1000`,
+select ${apiKeyColumns} from api_keys where account_id = $1 order by ${isActive} desc, created_at desc, id desc limit 1000`,
 });
 
 /** A revoked key. `changed` is false when it had been revoked before. */
-export type RevokedKey = Pick<ApiKey, 'name' | 'hint'> & {
-  readonly accountId: string;
-  readonly revokedAt: number;
-  readonly changed: boolean;
-};
+export type RevokedKey = Pick<NewKey, 'accountId'> &
+  Pick<ApiKey, 'name' | 'hint'> & { readonly revokedAt: number; readonly changed: boolean };
 
 /** Revokes a key, of this account or of any, from the next request on; undefined when there is no such key. */
 export const revokeApiKey = maybeOne<RevokedKey, [keyId: string, accountId?: string]>(

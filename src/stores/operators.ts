@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Operator } from '../domain/operator.ts';
 import { apiKeyHint, hashApiKey, looksLikeApiKey, newApiKey } from './key-format.ts';
 import type { Database } from './database.ts';
-import { isActive } from './keys.ts';
+import { type ApiKey, isActive, keyColumns, type RevokedKey } from './keys.ts';
 import { many, maybeOne, none } from './statement.ts';
 
 const insertOperator = none({
@@ -41,32 +41,21 @@ export async function findOperator(db: Database, key: string): Promise<Operator 
   return looksLikeApiKey(key, 'operator') ? findByHash(db, hashApiKey(key)) : undefined;
 }
 
-/** An operator as others may see it. Times are Unix milliseconds. */
-export type ListedOperator = Operator & {
-  readonly hint: string;
-  readonly createdAt: number;
-  readonly expiresAt: number | undefined;
-  readonly lastUsedAt: number | undefined;
-  readonly revokedAt: number | undefined;
-};
+/** An operator as others may see it. */
+export type ListedOperator = Operator & Omit<ApiKey, 'keyId' | 'scopes' | 'dialect'>;
 
 /** Active operators first and then the newest, revoked ones included; at most 1,000. */
 export const listOperators = many<ListedOperator>({
   name: 'list-operators',
   text: `
-select id as "operatorId", name, hint, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt",
-  revoked_at as "revokedAt"
-from operators
-order by ${isActive} desc, id desc limit 1000`,
+select id as "operatorId", ${keyColumns} from operators order by ${isActive} desc, id desc limit 1000`,
 });
 
-type Revocation = { readonly revokedAt: number; readonly changed: boolean };
-
 /** Revokes an operator from the next request on; undefined when there is none. `changed` is false for one revoked before. */
-export const revokeOperator = maybeOne<Revocation, [operatorId: string]>({
+export const revokeOperator = maybeOne<Pick<RevokedKey, 'revokedAt' | 'changed'>, [operatorId: string]>({
   name: 'revoke-operator',
   text: `
-with found as (select id, revoked_at is null as is_new from operators where id = $1 for update)
+with found as (select id, revoked_at is null as changed from operators where id = $1 for update)
 update operators set revoked_at = coalesce(revoked_at, now()) from found where operators.id = found.id
-returning revoked_at as "revokedAt", found.is_new as changed`,
+returning revoked_at as "revokedAt", changed`,
 });
