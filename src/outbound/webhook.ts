@@ -1,11 +1,10 @@
-import { createHmac } from 'node:crypto';
+import { Webhook as Signer } from 'standardwebhooks';
 import { callbackTimeoutMs, webhookId } from '../domain/callback.ts';
 import type { Dialect } from '../domain/api-key.ts';
 import type { GuardedClient } from './client.ts';
 import { targetOf } from './guard.ts';
 import { createSlots } from './limits.ts';
 import { OutboundError } from './outbound-error.ts';
-import { callbackKey } from './secrets.ts';
 
 export type CallbackPost = {
   readonly taskId: string;
@@ -117,11 +116,10 @@ export function signWebhook({ id, timestampSeconds, body, secrets }: Webhook) {
   if (!idPattern.test(id)) throw new Error('a webhook id must be visible ASCII without a dot');
   if (!Number.isSafeInteger(timestampSeconds)) throw new Error('a webhook timestamp must be whole seconds');
   if (secrets.length === 0) throw new Error('a webhook needs a secret');
-  const content = `${id}.${timestampSeconds}.${body}`;
-  const signature = (secret: string) => createHmac('sha256', callbackKey(secret)).update(content).digest('base64');
+  const signedAt = new Date(timestampSeconds * 1000);
   return {
     'webhook-id': id,
     'webhook-timestamp': String(timestampSeconds),
-    'webhook-signature': secrets.map((secret) => `v1,${signature(secret)}`).join(' '),
+    'webhook-signature': secrets.map((secret) => new Signer(secret).sign(id, signedAt, body)).join(' '),
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { callbackKey, createSecretBox, newCallbackSecret, SecretBoxError } from '../../src/outbound/secrets.ts';
+import { createSecretBox, newCallbackSecret, SecretBoxError } from '../../src/outbound/secrets.ts';
 
 const box = createSecretBox('a secret of this installation');
 
@@ -41,32 +41,8 @@ test('an empty VIDEOGEN_SECRET is not accepted', () => {
   assert.throws(() => createSecretBox(''));
 });
 
-const encoded = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
-
 test('a new secret has 32 bytes of its own', () => {
   const secrets = new Set(Array.from({ length: 100 }, newCallbackSecret));
   assert.equal(secrets.size, 100);
-  for (const secret of secrets) assert.equal(callbackKey(secret).length, 32);
+  for (const secret of secrets) assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
 });
-
-test('keys of 24 to 64 bytes are secrets', () => {
-  assert.equal(callbackKey(encoded(24)).length, 24);
-  assert.equal(callbackKey(encoded(64)).length, 64);
-});
-
-for (const secret of [
-  '',
-  'whsec_',
-  encoded(23),
-  encoded(65),
-  encoded(32).slice(6),
-  `${encoded(32)} `,
-  encoded(32).slice(0, -1),
-]) {
-  test(`"${secret.slice(0, 12)}" of ${secret.length} characters is no secret, and no error shows it`, () => {
-    assert.throws(
-      () => callbackKey(secret),
-      (error) => error instanceof Error && (secret.length < 7 || !error.message.includes(secret.slice(6))),
-    );
-  });
-}
