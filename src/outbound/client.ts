@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import { open } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import type { AllowList } from './allow-list.ts';
 import { type ConnectionPool, createConnectionPool, type PoolLimits } from './connection-pool.ts';
 import { chunksOf, exchange, type OutboundRequest, type Read } from './exchange.ts';
@@ -44,17 +45,13 @@ export type PostOptions = ExchangeOptions & {
   readonly body: string | Uint8Array;
   /** So much of the answer is read; the connection is dropped behind it. */
   readonly maxResponseBytes: number;
-  /**
-   * Keeps the connection in the pool for a short time, for the next post with the same key to the same origin only. A kept
-   * connection that closes before it answers has the post sent once more, so only what may arrive twice is posted with a key.
-   */
+  /** Keeps the connection in the pool for a short time, for the next post with the same key to the same origin only. */
   readonly poolKey?: string;
 };
 
-/** Headers hold at most 16 KiB, with names in lower case. */
+/** Headers hold at most 16 KiB, Node's own bound, with names in lower case. */
 type Head = { readonly status: number; readonly headers: IncomingHttpHeaders };
 export type Answer = Head & { readonly body: Buffer };
-export type DownloadAnswer = Head & { readonly bytes: number };
 
 export type GuardedClient = ReturnType<typeof createGuardedClient>;
 
@@ -85,7 +82,7 @@ export function createGuardedClient(options: GuardedClientOptions) {
     get: (url: string, limits: GetOptions): Promise<Answer> =>
       run(limits, (signal) => follow(send, url, limits, signal, (response) => readAll(response, limits.maxBytes))),
     /** As `get`, but into a new file at `path`, so that many slow downloads cost no memory. Writes no file unless 2xx. */
-    download: (url: string, path: string, limits: GetOptions): Promise<DownloadAnswer> =>
+    download: (url: string, path: string, limits: GetOptions): Promise<Head> =>
       run(limits, (signal) => follow(send, url, limits, signal, (response) => save(response, path, limits.maxBytes))),
     /** Follows no redirect: a 3xx is an answer. A status that came in time counts, even when its body breaks off. */
     post: (url: string, { timeoutMs, signal: caller, maxResponseBytes, ...request }: PostOptions): Promise<Answer> =>
@@ -155,32 +152,13 @@ function locationOf({ headers: { location }, statusCode }: IncomingMessage, base
 }
 
 async function readAll(response: IncomingMessage, maxBytes: number): Promise<Answer> {
-  const chunks: Buffer[] = [];
-  if (isSuccess(response)) for await (const chunk of boundedChunks(response, maxBytes)) chunks.push(chunk);
-  return { ...headOf(response), body: Buffer.concat(chunks) };
+  const body = isSuccess(response) ? await buffer(chunksOf(response, maxBytes)) : Buffer.alloc(0);
+  return { ...headOf(response), body };
 }
 
-async function save(response: IncomingMessage, path: string, maxBytes: number): Promise<DownloadAnswer> {
-  let bytes = 0;
-  if (!isSuccess(response)) return { ...headOf(response), bytes };
-  await using file = await open(path, 'wx');
-  for await (const chunk of boundedChunks(response, maxBytes)) {
-    bytes += chunk.length;
-    await file.appendFile(chunk);
-  }
-  return { ...headOf(response), bytes };
-}
-
-/** Throws `too_large` before a chunk that is too much. */
-async function* boundedChunks(response: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
-  const tooLarge = () => new OutboundError('too_large', `more than ${maxBytes} bytes`);
-  if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
-  let bytes = 0;
-  for await (const chunk of chunksOf(response)) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge();
-    yield chunk;
-  }
+async function save(response: IncomingMessage, path: string, maxBytes: number): Promise<Head> {
+  if (isSuccess(response)) await writeFile(path, chunksOf(response, maxBytes), { flag: 'wx' });
+  return headOf(response);
 }
 
 /**
@@ -191,7 +169,7 @@ async function readStart(response: IncomingMessage, maxBytes: number): Promise<A
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of chunksOf(response)) {
+    for await (const chunk of chunksOf(response, Infinity)) {
       chunks.push(chunk.subarray(0, maxBytes - bytes));
       bytes += chunk.length;
       if (bytes >= maxBytes) break;

@@ -16,52 +16,46 @@ export type PoolLimits = {
 
 export type ConnectionPool = ReturnType<typeof createConnectionPool>;
 
-/**
- * Connections that stay open between exchanges. Node's agents keep them; the pool key, the bound over all keys and the watch over
- * idle ones are ours.
- */
+/** Connections that stay open between exchanges: Node's agents, with a pool key and one bound over all keys. */
 export function createConnectionPool({ maxIdle = 128, maxIdleMs = 3_000 }: Partial<PoolLimits> = {}) {
-  const watches = new Map<Duplex, () => void>();
-  /** A byte that arrives while nothing was asked closes a connection: it could pass as the answer to the next request. */
-  const watch = (socket: Duplex) => {
-    const close = () => void socket.destroy();
-    const unwatch = () => {
-      watches.delete(socket);
-      socket.off('data', close).off('end', close).off('close', unwatch);
-    };
-    watches.set(socket, unwatch);
-    socket.on('data', close).on('end', close).on('close', unwatch);
-  };
-  const pooled = <A extends HttpAgent>(agent: A): A => {
+  const plain = new HttpAgent({ keepAlive: true, timeout: maxIdleMs });
+  // Without cached sessions, so that each connection has its certificate checked.
+  const secure = new HttpsAgent({ keepAlive: true, timeout: maxIdleMs, maxCachedSessions: 0 });
+  const idle = () =>
+    [plain, secure]
+      .flatMap(({ freeSockets }) => Object.entries(freeSockets))
+      .flatMap(([poolKey, sockets = []]) => sockets.map((socket) => ({ poolKey, socket })));
+  for (const agent of [plain, secure]) {
     const reuse = agent.reuseSocket.bind(agent);
     // The types leave out that it answers whether the other side will keep the connection open.
     const isKept: (socket: Duplex) => unknown = agent.keepSocketAlive.bind(agent);
-    return Object.assign(agent, {
+    Object.assign(agent, {
       getName: ({ poolKey = '' }: PooledRequest = {}) => poolKey,
       keepSocketAlive: (socket: Duplex) => {
-        if (watches.size >= maxIdle || isKept(socket) === false) return false;
-        watch(socket);
+        if (idle().length >= maxIdle || isKept(socket) === false) return false;
+        // A byte that arrives while nothing was asked could pass as the answer to the next request.
+        socket.on('data', hangUp).on('end', hangUp);
         return true;
       },
       reuseSocket: (socket: Duplex, request: ClientRequest) => {
-        watches.get(socket)?.();
+        socket.off('data', hangUp).off('end', hangUp);
         reuse(socket, request);
       },
     });
-  };
-  const plain = pooled(new HttpAgent({ keepAlive: true, timeout: maxIdleMs }));
-  // Without cached sessions, so that each connection has its certificate checked.
-  const secure = pooled(new HttpsAgent({ keepAlive: true, timeout: maxIdleMs, maxCachedSessions: 0 }));
+  }
   return {
     agentFor: (protocol: string): HttpAgent => (protocol === 'https:' ? secure : plain),
     /** Closes the idle connections of a key that lead to none of these addresses, and answers when they are gone. */
     retain: async (poolKey: string, addresses: readonly string[]): Promise<void> => {
-      const sockets = [plain, secure].flatMap(({ freeSockets }) => freeSockets[poolKey] ?? []);
-      const unwanted = sockets.filter((socket) => !leadsToOneOf(addresses, socket));
-      await Promise.all(unwanted.map((socket) => new Promise((resolve) => socket.once('close', resolve).destroy())));
+      const unwanted = idle().filter((one) => one.poolKey === poolKey && !leadsToOneOf(addresses, one.socket));
+      await Promise.all(unwanted.map(({ socket }) => new Promise((gone) => socket.once('close', gone).destroy())));
     },
     close: () => [plain, secure].forEach((agent) => agent.destroy()),
   };
+}
+
+function hangUp(this: Duplex): void {
+  this.destroy();
 }
 
 /** False for a socket that is not connected. */

@@ -21,48 +21,28 @@ export type OutboundRequest = {
 export type Read<T> = (response: IncomingMessage) => Promise<T>;
 
 /**
- * One request, whose connection is gone when `read` has answered, unless it is kept: then it had nothing more to say. The only
- * bound on time is the signal. Throws `OutboundError` for what the other side does, and whatever `read` throws. A pooled
- * connection that closes immediately has most likely not seen the request, so the request is sent once more over a new one.
+ * One request, sent once. Its connection is gone when `read` has answered, unless it is kept: then it had nothing more to say. The
+ * only bound on time is the signal. Throws `OutboundError` for what the other side does, and whatever `read` throws.
  */
 export async function exchange<T>(pool: ConnectionPool, request: OutboundRequest, read: Read<T>): Promise<T> {
-  const { poolKey, addresses } = request;
+  const { poolKey, addresses, signal } = request;
   if (poolKey !== undefined) await pool.retain(poolKey, addresses);
-  const first = await attempt(pool, request, read);
-  if (!('hungUp' in first)) return first.answer;
-  if (poolKey !== undefined) await pool.retain(poolKey, []);
-  const second = await attempt(pool, request, read);
-  if ('hungUp' in second) throw second.hungUp;
-  return second.answer;
-}
-
-/** A connection that was closed while the request was on its way says so within a round trip. */
-const atOnceMs = 1_000;
-
-/** `hungUp` is the fault of a pooled connection that closed before a status came. */
-type Outcome<T> = { readonly answer: T } | { readonly hungUp: OutboundError };
-
-async function attempt<T>(pool: ConnectionPool, request: OutboundRequest, read: Read<T>): Promise<Outcome<T>> {
-  request.signal.throwIfAborted();
-  const beganAt = performance.now();
+  signal.throwIfAborted();
   const outgoing = send(pool, request);
   const closed = new Promise<void>((resolve) => void outgoing.once('close', resolve));
-  let response: IncomingMessage | undefined;
   try {
-    response = await responseTo(outgoing, request);
+    const response = await responseTo(outgoing, request);
     const answer = await read(response);
     // Both sides have said everything, and the other one has not asked for the connection to be closed.
     const isAtItsEnd = outgoing.writableFinished && response.complete && outgoing.shouldKeepAlive;
-    if (!isAtItsEnd) outgoing.destroy();
     // The pool gets a connection back a turn of the event loop later.
-    else await closed;
-    return { answer };
+    if (isAtItsEnd) await closed;
+    return answer;
   } catch (error) {
-    outgoing.destroy();
-    request.signal.throwIfAborted();
-    const isAtOnce = outgoing.reusedSocket && response === undefined && performance.now() - beganAt < atOnceMs;
-    if (isAtOnce && error instanceof OutboundError && error.kind === 'closed') return { hungUp: error };
+    signal.throwIfAborted();
     throw error;
+  } finally {
+    outgoing.destroy();
   }
 }
 
@@ -84,7 +64,6 @@ function send(pool: ConnectionPool, request: OutboundRequest): ClientRequest {
     lookup: (_hostname, _options, done) => void setImmediate(done, null, answers),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: 4_000,
-    maxHeaderSize: 16 * 1024,
     signal,
     ...(poolKey !== undefined && { poolKey }),
     ...(ca !== undefined && { ca }),
@@ -117,11 +96,18 @@ async function responseTo(outgoing: ClientRequest, { url, addresses }: OutboundR
   });
 }
 
-/** The chunks of a body; a fault of the other side is an `OutboundError`. */
-export async function* chunksOf(response: IncomingMessage): AsyncGenerator<Buffer> {
+/** The chunks of a body. A fault of the other side is an `OutboundError`, and so is a body of more than `maxBytes`. */
+export async function* chunksOf(response: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
+  const tooLarge = () => new OutboundError('too_large', `more than ${maxBytes} bytes`);
+  if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  let bytes = 0;
   try {
     // The types say `any` for a chunk; without an encoding it is always a Buffer.
-    for await (const chunk of response as AsyncIterable<Buffer>) yield chunk;
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw tooLarge();
+      yield chunk;
+    }
   } catch (error) {
     throw explained(error, 'closed');
   }

@@ -157,23 +157,20 @@ test('over TLS a connection is kept for the name that its certificate was checke
   );
 });
 
-test('whoever hangs up on a kept connection gets the post once more over a new one, and no oftener', async () => {
-  // Answers the first request of its first connection, and hangs up on everything else but the last.
+test('a post over a kept connection whose other end hangs up fails, and is not sent again', async () => {
   let requests = 0;
   await withHostile(
     (socket) => {
       socket.on('data', () => {
         requests += 1;
-        if (requests === 1 || requests === 3) socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+        if (requests === 1) socket.write('HTTP/1.1 204 No Content\r\n\r\n');
         else socket.destroy();
       });
     },
     async (receiver, post) => {
       await post();
-      assert.equal((await post()).status, 204);
-      assert.deepEqual([requests, receiver.seen()], [3, 2]);
       await assert.rejects(post(), { kind: 'closed' });
-      assert.deepEqual([requests, receiver.seen()], [5, 3]);
+      assert.deepEqual([requests, receiver.seen()], [2, 1]);
     },
   );
 });
