@@ -45,11 +45,10 @@ export type AccountFilter = {
  * Accounts by name, at most `limit`. Names are compared byte by byte, in which order a prefix is a range: up to the last code point
  * there is. Where the page begins is one row to compare with, of the cursor or of the prefix; a cursor may be of another search.
  */
-export const listAccounts = many<Account, [filter: AccountFilter]>(
-  {
-    name: 'list-accounts',
-    plannedAnew: true,
-    text: `
+export const listAccounts = many<Account, [filter: AccountFilter]>({
+  name: 'list-accounts',
+  plannedAnew: true,
+  text: `
 select ${accountColumns} from accounts
 where ($4::boolean is null or suspended_at is not null = $4) and lower(name) collate "C" < lower($1) || chr(1114111)
   and (lower(name) collate "C", id) > (
@@ -57,6 +56,5 @@ where ($4::boolean is null or suspended_at is not null = $4) and lower(name) col
     coalesce($2, '00000000-0000-0000-0000-000000000000'))
   and starts_with(lower(name), lower($1))
 order by lower(name) collate "C", id limit $3`,
-  },
-  ({ prefix = '', suspended, after, limit }) => [prefix, after, limit, suspended],
-);
+  values: ({ prefix = '', suspended, after, limit }) => [prefix, after, limit, suspended],
+});

@@ -38,10 +38,9 @@ export const lockAccount = maybeOne<Account, [accountId: string]>({
 type NewAccount = { readonly name: string; readonly credits: number };
 
 const opening = (name: string, condition: string) =>
-  maybeOne<{ id: string }, [accountId: string, account: NewAccount]>(
-    {
-      name,
-      text: `
+  maybeOne<{ id: string }, [accountId: string, account: NewAccount]>({
+    name,
+    text: `
 with account as (
   insert into accounts (id, name, balance) select $1, $2, $3 where ${condition} returning id, balance
 ), entry as (
@@ -49,9 +48,8 @@ with account as (
   select id, 'grant', balance, balance, 'opening credits' from account where balance > 0
 )
 select id from account`,
-    },
-    (accountId, { name: accountName, credits }) => [accountId, accountName, credits],
-  );
+    values: (accountId, { name: accountName, credits }) => [accountId, accountName, credits],
+  });
 const open = opening('create-account', 'true');
 const openFirst = opening('create-first-account', 'not exists (select from accounts)');
 
@@ -70,20 +68,18 @@ export async function createFirstAccount(db: Pick<Database, 'run'>, account: New
 type Limits = Pick<Account, 'maxUnfinishedTasks' | 'createRate'>;
 
 /** Gives an account limits of its own, from the next create on; undefined when there is no such account. */
-export const setAccountLimits = maybeOne<Account, [accountId: string, limits: Limits]>(
-  {
-    name: 'set-account-limits',
-    text: `
+export const setAccountLimits = maybeOne<Account, [accountId: string, limits: Limits]>({
+  name: 'set-account-limits',
+  text: `
 update accounts set max_unfinished_tasks = $2, create_quota = $3, create_window_ms = $4, create_due_at = null
 where id = $1 returning ${accountColumns}`,
-  },
-  (accountId, { maxUnfinishedTasks, createRate }) => [
+  values: (accountId, { maxUnfinishedTasks, createRate }) => [
     accountId,
     maxUnfinishedTasks,
     createRate?.quota,
     createRate?.windowMs,
   ],
-);
+});
 
 /** As `createAccount`, for an operator, and in the audit log. Answers the account. */
 export function openAccountAs(db: Database, actor: Actor, wanted: NewAccount): Promise<Account> {

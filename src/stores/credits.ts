@@ -32,10 +32,9 @@ export type Booking = Pick<LedgerEntry, 'amount'> & {
 };
 
 /** Books credits; undefined when there is no such account, or its balance would fall below zero or grow beyond 2^53, which cannot be read. */
-export const bookCredits = maybeOne<LedgerEntry, [booking: Booking]>(
-  {
-    name: 'book-credits',
-    text: `
+export const bookCredits = maybeOne<LedgerEntry, [booking: Booking]>({
+  name: 'book-credits',
+  text: `
 with account as (
   update accounts set balance = balance + $2::bigint
   where id = $1 and balance + $2::bigint between 0 and ${Number.MAX_SAFE_INTEGER}
@@ -44,23 +43,20 @@ with account as (
 insert into ledger_entries (account_id, kind, amount, balance_after, reason, idempotency_key)
 select id, $3, $2::bigint, balance, $4, $5 from account
 returning ${entryColumns}`,
-  },
-  ({ accountId, kind, amount, reason, idempotencyKey }) => [accountId, amount, kind, reason, idempotencyKey],
-);
+  values: ({ accountId, kind, amount, reason, idempotencyKey }) => [accountId, amount, kind, reason, idempotencyKey],
+});
 
 type Page = { accountId: string; before?: number | undefined; limit: number };
 
-const listBooks = many<{ balance: number } & (LedgerEntry | { entryId: undefined }), [page: Page]>(
-  {
-    name: 'read-books',
-    text: `
+const listBooks = many<{ balance: number } & (LedgerEntry | { entryId: undefined }), [page: Page]>({
+  name: 'read-books',
+  text: `
 select balance, entry.* from accounts left join lateral (
   select ${entryColumns} from ledger_entries
   where account_id = accounts.id and id < $2 order by id desc limit $3
 ) entry on true where accounts.id = $1 order by "entryId" desc`,
-  },
-  ({ accountId, before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, before, limit],
-);
+  values: ({ accountId, before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, before, limit],
+});
 
 /** The balance and the entries before the given one, newest first, at most `limit`, of one snapshot. Throws for an unknown account. */
 export async function readBooks(

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { errorCode } from '../domain/errors.ts';
 import { createConnectionQueue, defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
 
 /**
@@ -178,24 +179,22 @@ function parseTimestamp(text: string): number {
  * a unique violation is none of these.
  */
 function isUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  if (code === undefined) return /timeout|terminated|connection|not queryable/i.test(error.message);
-  return /^(08|53|57|25006)/.test(code) || /^E[A-Z]+$/.test(code);
+  const code = errorCode(error);
+  if (code !== undefined) return /^(?:(08|53|57|25006)|E[A-Z]+$)/.test(code);
+  return error instanceof Error && /timeout|terminated|connection|not queryable/i.test(error.message);
 }
 
 /** The name of the broken constraint when the error is a unique violation, else undefined. */
 export function violatedUniqueConstraint(error: unknown): string | undefined {
-  if (!(error instanceof pg.DatabaseError) || error.code !== '23505') return undefined;
-  return error.constraint;
+  return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined;
 }
 
 /** True when the server broke a circle of statements that waited for each other by ending this one; it may be repeated. */
 export function isDeadlock(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === '40P01';
+  return errorCode(error) === '40P01';
 }
 
 /** True when the server ended the statement before its time, mostly for taking too long: nothing of it was committed. */
 export function wasCancelled({ cause }: DatabaseUnavailable): boolean {
-  return cause instanceof pg.DatabaseError && cause.code === '57014';
+  return errorCode(cause) === '57014';
 }

@@ -2,7 +2,7 @@ import type { Dialect } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
 import { type Database, violatedUniqueConstraint } from './database.ts';
 import { recordAction } from './operator-actions.ts';
-import { many, maybeOne, none } from './statement.ts';
+import { type AgedPage, many, maybeOne, none } from './statement.ts';
 
 /** `pending` is still to be delivered; `gone` was refused for good by the receiver (410). */
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'gone';
@@ -68,20 +68,15 @@ export function redeliverAs(db: Database, actor: Actor, taskId: string): Promise
  * Callbacks whose next attempt is overdue by `minAgeMs`, longest first, a bounded page of them after the given one. Those
  * that wait for their turn in the schedule are not among them.
  */
-export const listPendingDeliveries = many<
-  Pick<Delivery, 'taskId' | 'accountId'>,
-  [page: { minAgeMs: number; after?: string | undefined; limit: number }]
->(
-  {
-    name: 'list-overdue-deliveries',
-    text: `
+export const listPendingDeliveries = many<Pick<Delivery, 'taskId' | 'accountId'>, [page: AgedPage]>({
+  name: 'list-overdue-deliveries',
+  text: `
 select task_id as "taskId", account_id as "accountId" from callback_deliveries
 where state = 'pending' and due_at < now() - $1 * interval '1 millisecond'
   and ($2::uuid is null or (due_at, task_id) > (select due_at, task_id from callback_deliveries where task_id = $2))
 order by due_at, task_id limit $3`,
-  },
-  ({ minAgeMs, after, limit }) => [minAgeMs, after, limit],
-);
+  values: ({ minAgeMs, after, limit }) => [minAgeMs, after, limit],
+});
 
 /** Where a page of failed callbacks ends: a redelivery takes the callback itself out of the list, so its time is kept. */
 export type FailedDeliveryCursor = { readonly finishedAtUs: number; readonly taskId: string };
@@ -90,18 +85,16 @@ export type FailedDeliveryCursor = { readonly finishedAtUs: number; readonly tas
 export const listFailedDeliveries = many<
   Delivery & FailedDeliveryCursor,
   [page: { after?: FailedDeliveryCursor | undefined; limit: number }]
->(
-  {
-    name: 'list-failed-deliveries',
-    text: `
+>({
+  name: 'list-failed-deliveries',
+  text: `
 select ${deliveryColumns}, (extract(epoch from finished_at) * 1000000)::bigint as "finishedAtUs" from callback_deliveries
 where state in ('failed', 'gone') and (finished_at, task_id) < (
   coalesce(timestamptz 'epoch' + $1::float8 * interval '1 microsecond', 'infinity'),
   coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))
 order by finished_at desc, task_id desc limit $3`,
-  },
-  ({ after, limit }) => [after?.finishedAtUs, after?.taskId, limit],
-);
+  values: ({ after, limit }) => [after?.finishedAtUs, after?.taskId, limit],
+});
 
 /** Attempts that are kept of a delivery; older ones are dropped, for a client may ask for redelivery without end. */
 export const maxAttempts = 100;
@@ -122,10 +115,9 @@ export type MadeAttempt = {
   readonly verdict: Pick<Delivery, 'state' | 'dueAt'>;
 };
 
-const insertAttempt = none<[made: MadeAttempt]>(
-  {
-    name: 'record-delivery-attempt',
-    text: `
+const insertAttempt = none<[made: MadeAttempt]>({
+  name: 'record-delivery-attempt',
+  text: `
 with made as materialized (
   select 1 + coalesce(max(attempt), 0) as attempt from callback_attempts where task_id = $1
 ), logged as (
@@ -138,12 +130,11 @@ with made as materialized (
 update callback_deliveries set state = $8, due_at = to_timestamp($9::float8 / 1000),
   finished_at = case when $8 = 'pending' then null else now() end
 where task_id = $1 and round = $2 and state = 'pending'`,
-  },
-  ({ delivery: { taskId, round }, attempt, verdict }) => {
+  values: ({ delivery: { taskId, round }, attempt, verdict }) => {
     const { startedAt, durationMs, status, error, responseHead } = attempt;
     return [taskId, round, startedAt, durationMs, status, error, responseHead, verdict.state, verdict.dueAt];
   },
-);
+});
 
 /**
  * Adds an attempt to the log of its delivery, numbered after the last one, and moves the delivery on. When a redelivery was

@@ -78,18 +78,16 @@ export type RevokedKey = Pick<NewKey, 'accountId'> &
   Pick<ApiKey, 'name' | 'hint'> & { readonly revokedAt: number; readonly changed: boolean };
 
 /** Revokes a key, of this account or of any, from the next request on; undefined when there is no such key. */
-export const revokeApiKey = maybeOne<RevokedKey, [keyId: string, accountId?: string]>(
-  {
-    name: 'revoke-api-key',
-    text: `
+export const revokeApiKey = maybeOne<RevokedKey, [keyId: string, accountId?: string]>({
+  name: 'revoke-api-key',
+  text: `
 with found as (
   select id, revoked_at is null as changed from api_keys where id = $1 and ($2::uuid is null or account_id = $2) for update
 )
 update api_keys set revoked_at = coalesce(revoked_at, now()) from found where api_keys.id = found.id
 returning account_id as "accountId", name, hint, revoked_at as "revokedAt", changed`,
-  },
-  (keyId, accountId) => [keyId, accountId],
-);
+  values: (keyId, accountId) => [keyId, accountId],
+});
 
 /** Active keys of an account at most, those in the overlap of a rotation included. */
 export const maxActiveKeys = 100;

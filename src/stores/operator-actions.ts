@@ -34,18 +34,16 @@ export function recordAction<Answer>(
   });
 }
 
-const insertAction = none<[actor: Actor, done: Done]>(
-  {
-    name: 'record-operator-action',
-    text: `
+const insertAction = none<[actor: Actor, done: Done]>({
+  name: 'record-operator-action',
+  text: `
 insert into operator_actions (operator_id, actor, request_id, action, account_id, task_id, key_id, details)
 values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-  },
-  (actor, { action, accountId, taskId, keyId, details }) => {
+  values: (actor, { action, accountId, taskId, keyId, details }) => {
     const { operatorId, requestId } = actor.kind === 'operator' ? actor : {};
     return [operatorId, actor.name, requestId, action, accountId, taskId, keyId, JSON.stringify(details)];
   },
-);
+});
 
 /** An entry of the audit log. Times are Unix milliseconds. */
 export type RecordedAction = Done & {
@@ -66,11 +64,10 @@ export type ActionFilter = {
  * What operators have done, newest first, at most `limit`. Rows of the releases that called prices rates keep their text, and are
  * read under today's names.
  */
-export const listActions = many<RecordedAction, [filter: ActionFilter]>(
-  {
-    name: 'list-operator-actions',
-    plannedAnew: true,
-    text: `
+export const listActions = many<RecordedAction, [filter: ActionFilter]>({
+  name: 'list-operator-actions',
+  plannedAnew: true,
+  text: `
 select id as "actionId", replace(action, 'rates.', 'prices.') as action,
   account_id as "accountId", task_id as "taskId", key_id as "keyId", details,
   created_at as "createdAt", case when operator_id is null then json_build_object('kind', 'command_line', 'name', actor)
@@ -79,6 +76,10 @@ select id as "actionId", replace(action, 'rates.', 'prices.') as action,
 from operator_actions
 where ($1::uuid is null or account_id = $1) and ($2::uuid is null or operator_id = $2) and id < $3
 order by id desc limit $4`,
-  },
-  ({ accountId, operatorId, before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, operatorId, before, limit],
-);
+  values: ({ accountId, operatorId, before = Number.MAX_SAFE_INTEGER, limit }) => [
+    accountId,
+    operatorId,
+    before,
+    limit,
+  ],
+});

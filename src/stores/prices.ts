@@ -60,18 +60,16 @@ export type NewPrice = Pick<SetPrice, 'model' | 'accountId' | 'creditsPerSecond'
 };
 
 // Whole milliseconds, so that those who read the instant and the statement that charges by it mean the same one.
-const insertPrice = maybeOne<SetPrice, [price: NewPrice]>(
-  {
-    name: 'set-price',
-    text: `
+const insertPrice = maybeOne<SetPrice, [price: NewPrice]>({
+  name: 'set-price',
+  text: `
 insert into prices (model, account_id, credits_per_second, effective_from, created_at, who, reason)
 select $1, $2, $3, date_trunc('milliseconds', greatest(to_timestamp($4::float8 / 1000),
   clock_timestamp() + ($5::integer + 1) * interval '1 millisecond')), clock_timestamp(), $6, $7
 where ($4::float8 is null or to_timestamp($4::float8 / 1000) >= clock_timestamp())
   and ($2::uuid is null or exists (select from accounts where id = $2))
 returning ${priceColumns}, 'announced' as state`,
-  },
-  ({ model, accountId, creditsPerSecond, fromMs, leadMs = priceLeadMs, who, reason }) => [
+  values: ({ model, accountId, creditsPerSecond, fromMs, leadMs = priceLeadMs, who, reason }) => [
     model,
     accountId,
     creditsPerSecond,
@@ -80,7 +78,7 @@ returning ${priceColumns}, 'announced' as state`,
     who,
     reason,
   ],
-);
+});
 
 export type PriceSetting =
   | { readonly kind: 'set'; readonly price: SetPrice }
@@ -138,16 +136,14 @@ export type PriceQuery = {
 };
 
 /** What was decided, the newest decision first: a page of at most `limit` before the given one. */
-export const listPrices = many<SetPrice, [query: PriceQuery]>(
-  {
-    name: 'list-prices',
-    plannedAnew: true,
-    text: `
+export const listPrices = many<SetPrice, [query: PriceQuery]>({
+  name: 'list-prices',
+  plannedAnew: true,
+  text: `
 select ${priceColumns}, ${state} from prices
 where ($1::uuid is null or account_id = $1) and ($2::text is null or model = $2) and id < $3 order by id desc limit $4`,
-  },
-  ({ accountId, model, before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, model, before, limit],
-);
+  values: ({ accountId, model, before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, model, before, limit],
+});
 
 /** As `setPrice`, for an operator, and in the audit log. */
 export function setPriceAs(db: Database, actor: Actor, wanted: Omit<NewPrice, 'who'>): Promise<PriceSetting> {

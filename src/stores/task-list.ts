@@ -3,7 +3,7 @@ import { listTaskEntries } from './credits.ts';
 import type { Database } from './database.ts';
 import { findDelivery, listDeliveryAttempts } from './deliveries.ts';
 import { listProviderJobs } from './provider-jobs.ts';
-import { many, none, one } from './statement.ts';
+import { type AgedPage, many, none, one } from './statement.ts';
 import { taskColumns } from './tasks.ts';
 
 /** Without `accountId` the tasks of all accounts, and then without `model`: looking for a rare one would read every task there is. */
@@ -25,11 +25,10 @@ export type TaskFilter = (
  * Where the page begins is one row to compare with, of the cursor or of `toMs`: given both as conditions, PostgreSQL would begin
  * at the wrong one and walk the index from there.
  */
-export const listTasks = many<Task, [filter: TaskFilter]>(
-  {
-    name: 'list-tasks',
-    plannedAnew: true,
-    text: `
+export const listTasks = many<Task, [filter: TaskFilter]>({
+  name: 'list-tasks',
+  plannedAnew: true,
+  text: `
 select ${taskColumns} from tasks
 where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2) and ($3::text is null or model = $3)
   and created_at >= coalesce(to_timestamp($4::float8 / 1000), '-infinity')
@@ -39,9 +38,16 @@ where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2)
     coalesce($6, '00000000-0000-0000-0000-000000000000'))
   and ($5 is null or created_at < to_timestamp($5 / 1000))
 order by created_at desc, id desc limit $7`,
-  },
-  ({ accountId, state, model, fromMs, toMs, after, limit }) => [accountId, state, model, fromMs, toMs, after, limit],
-);
+  values: ({ accountId, state, model, fromMs, toMs, after, limit }) => [
+    accountId,
+    state,
+    model,
+    fromMs,
+    toMs,
+    after,
+    limit,
+  ],
+});
 
 export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
   readonly model: string;
@@ -60,13 +66,9 @@ export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
  * Unfinished tasks older than `minAgeMs` in order of arrival, a bounded page of them after the given one. A task that was accepted
  * before tasks kept their deadline, and has not begun since, has the longest one there is.
  */
-export const listUnfinishedTasks = many<
-  UnfinishedTask,
-  [page: { minAgeMs: number; after?: string | undefined; limit: number }]
->(
-  {
-    name: 'list-unfinished-tasks',
-    text: `
+export const listUnfinishedTasks = many<UnfinishedTask, [page: AgedPage]>({
+  name: 'list-unfinished-tasks',
+  text: `
 select id as "taskId", account_id as "accountId", model, state, (extract(epoch from now() - created_at) * 1000)::bigint as "ageMs",
   generation_spent_ms + (extract(epoch from
     coalesce(attempt_seen_at - attempt_started_at, now() - generation_started_at, interval '0')) * 1000)::bigint as "ranMs",
@@ -76,9 +78,8 @@ from tasks
 where state in ('waiting', 'queuing', 'generating') and created_at < now() - $1 * interval '1 millisecond'
   and ($2::uuid is null or (created_at, id) > (select created_at, id from tasks where id = $2))
 order by created_at, id limit $3`,
-  },
-  ({ minAgeMs, after, limit }) => [minAgeMs, after, limit],
-);
+  values: ({ minAgeMs, after, limit }) => [minAgeMs, after, limit],
+});
 
 const markStuckTask = {
   name: 'mark-stuck-task',

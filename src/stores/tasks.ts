@@ -149,10 +149,9 @@ export async function completeTask(db: Database, taskId: string, result: TaskRes
   return endedTask(db, taskId, await succeed(db, taskId, JSON.stringify(result)));
 }
 
-const fail = maybeOne<Task, [taskId: string, failure: TaskFailure, terminatesAfterMs: number | undefined]>(
-  {
-    name: 'end-task-in-fail',
-    text: `
+const fail = maybeOne<Task, [taskId: string, failure: TaskFailure, terminatesAfterMs: number | undefined]>({
+  name: 'end-task-in-fail',
+  text: `
 with ended as (
   update tasks set state = 'fail', fail_code = $2, fail_msg = $3, credits_refunded = credits_charged,
     completed_at = now(), updated_at = now()
@@ -170,9 +169,8 @@ with ended as (
   select id, $3, now() + $4::float8 * interval '1 millisecond' from ended where $4::float8 is not null
 ), ${owedDelivery}
 select ${taskColumns} from ended`,
-  },
-  (taskId, { failCode, failMsg }, terminatesAfterMs) => [taskId, failCode, failMsg, terminatesAfterMs],
-);
+  values: (taskId, { failCode, failMsg }, terminatesAfterMs) => [taskId, failCode, failMsg, terminatesAfterMs],
+});
 
 /** The workflow of a task that was cancelled has so long to end by itself. */
 export const cancelGraceMs = 10 * 60_000;
