@@ -1,4 +1,5 @@
 import { modelCatalogue } from '../domain/models.ts';
+import type { Engine } from '../domain/ports.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { createApp } from '../http/app.ts';
 import { createKeyTouches } from '../http/authentication.ts';
@@ -13,7 +14,9 @@ import { createMetrics } from '../metrics.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createDatabase } from '../stores/database.ts';
 import { createTaskAcceptor } from '../stores/task-acceptor.ts';
-import { type ApiEngine, openApiEngine } from '../temporal/engine.ts';
+import { connectTemporal } from '../temporal/connect.ts';
+import { createEngine } from '../temporal/engine.ts';
+import { createTaskProgress } from '../temporal/task-progress.ts';
 import { createTaskStarter } from '../temporal/task-starter.ts';
 import { revealSecret, rotateSecret } from './account-secrets.ts';
 import { exportBookMetrics } from './book-metrics.ts';
@@ -31,7 +34,8 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     poolSize: settings.databasePoolSize,
     onIdleError: (error) => log.warn({ err: error }, 'database connection broke'),
   });
-  const engine = openApiEngine(settings.temporal, taskQueuesOf(settings.taskQueue));
+  const temporal = connectTemporal(settings.temporal, { retries: false });
+  const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
   const starter = createTaskStarter(engine.startTask, (error, task) => {
     log.warn({ err: error, taskId: task.taskId }, 'workflow start deferred; reconcile will start it');
   });
@@ -69,7 +73,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     },
     // With a separate port, metrics are not served on the public one.
     ...(settings.metricsPort === undefined && { metrics: metrics.registry }),
-    progressOf: engine.progressOf,
+    progressOf: createTaskProgress(temporal.client),
     createRate: settings.createRate,
     reads: settings.readRate && createRateLimiter(settings.readRate),
     refusedCreates: settings.refusedCreateRate && createRateLimiter(settings.refusedCreateRate),
@@ -98,13 +102,13 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
         uncertainCreates.drain(drainMs),
       ]);
       await keyTouches.drain();
-      await Promise.allSettled([engine.close(), db.close()]);
+      await Promise.allSettled([temporal.close(), db.close()]);
     },
   };
 }
 
 /** The workflow stops the generation and sends the callback. The callback is started here for a task that has no workflow. */
-async function stopTask(engine: ApiEngine, { taskId, accountId, hasCallback }: CancelledTask): Promise<void> {
+async function stopTask(engine: Engine, { taskId, accountId, hasCallback }: CancelledTask): Promise<void> {
   const isRunning = await engine.cancelTask(taskId);
   if (hasCallback && !isRunning) await engine.startDelivery({ taskId, accountId });
 }

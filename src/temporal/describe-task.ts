@@ -9,10 +9,10 @@ const limitMs = 5_000;
 /** Reads the state of the workflow itself; the visibility store lags behind and is never asked. */
 export async function describeTask(client: Client, taskId: string): Promise<WorkflowDescription> {
   const handle = client.workflow.getHandle(taskWorkflowId(taskId));
-  const described = await unlessGone(() => within(client, limitMs, () => handle.describe()));
+  const described = await unlessGone(client, () => handle.describe());
   if (described === undefined) return { status: 'missing', codeFailure: undefined, pendingActivities: [] };
   const { status, raw, runId } = described;
-  const { pendingWorkflowTask: next } = raw;
+  const next = raw.pendingWorkflowTask;
   // The number of attempts says nothing about our code: it also counts timeouts on a busy or frozen worker.
   const failed = Number(next?.attempt) > 1 ? await codeFailure(client, { taskId, runId }) : undefined;
   return {
@@ -58,10 +58,10 @@ async function codeFailure(
   return found;
 }
 
-/** Undefined when there is no such workflow, or none that runs. */
-export async function unlessGone<T>(call: () => Promise<T>): Promise<T | undefined> {
+/** What a call about a workflow answers; undefined when there is no such workflow, or none that runs. */
+export async function unlessGone<T>(client: Client, call: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await call();
+    return await within(client, limitMs, call);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
