@@ -1,10 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { writeFile } from 'node:fs/promises';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { buffer } from 'node:stream/consumers';
+import type { IncomingMessage } from 'node:http';
 import type { AllowList } from './allow-list.ts';
+import { type Answer, type Head, readStart, readSuccess, readWhole, save } from './body.ts';
 import { type ConnectionPool, createConnectionPool, type PoolLimits } from './connection-pool.ts';
-import { chunksOf, exchange, type OutboundRequest, type Read } from './exchange.ts';
+import { exchange, type OutboundRequest, type Read } from './exchange.ts';
 import { literalRefusal, type OwnEndpoint, targetOf } from './guard.ts';
 import { checkedAddresses, createHostLookup, type HostLookup } from './host-lookup.ts';
 import { createSlots, withDeadline } from './limits.ts';
@@ -33,25 +32,37 @@ type ExchangeOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
+type Headers = Readonly<Record<string, string>>;
+
 export type GetOptions = ExchangeOptions & {
   readonly maxBytes: number;
   readonly maxRedirects: number;
   /** Sent to every host that a redirect leads to, so they must hold no credentials. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Headers;
+};
+
+export type OpenOptions = ExchangeOptions & {
+  readonly maxRedirects: number;
+  /** Called for each hop in turn, which may get credentials of its own. */
+  readonly headersFor: (url: URL) => Headers;
+};
+
+export type RequestOptions = ExchangeOptions & {
+  readonly headers: Headers;
+  readonly body?: string | Uint8Array | undefined;
+  readonly maxBytes: number;
+  /** As in `PostOptions`; without a key the request gets a connection of its own. */
+  readonly poolKey?: string | undefined;
 };
 
 export type PostOptions = ExchangeOptions & {
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
   readonly body: string | Uint8Array;
   /** So much of the answer is read; the connection is dropped behind it. */
   readonly maxResponseBytes: number;
   /** Keeps the connection in the pool for a short time, for the next post with the same key to the same origin only. */
   readonly poolKey?: string;
 };
-
-/** Headers hold at most 16 KiB, Node's own bound, with names in lower case. */
-type Head = { readonly status: number; readonly headers: IncomingHttpHeaders };
-export type Answer = Head & { readonly body: Buffer };
 
 export type GuardedClient = ReturnType<typeof createGuardedClient>;
 
@@ -77,18 +88,37 @@ export function createGuardedClient(options: GuardedClientOptions) {
     underWay.add(running);
     return await running.finally(() => underWay.delete(running));
   };
+  const get = <T>(url: string, { headers = {}, ...limits }: GetOptions, read: Read<T>): Promise<T> =>
+    run(limits, (signal) => follow(send, url, { ...limits, headersFor: () => headers }, signal, read));
   return {
     /** Follows redirects, each checked like the first address. The body is empty unless the status is 2xx. */
     get: (url: string, limits: GetOptions): Promise<Answer> =>
-      run(limits, (signal) => follow(send, url, limits, signal, (response) => readAll(response, limits.maxBytes))),
+      get(url, limits, (response) => readSuccess(response, limits.maxBytes)),
     /** As `get`, but into a new file at `path`, so that many slow downloads cost no memory. Writes no file unless 2xx. */
     download: (url: string, path: string, limits: GetOptions): Promise<Head> =>
-      run(limits, (signal) => follow(send, url, limits, signal, (response) => save(response, path, limits.maxBytes))),
+      get(url, limits, (response) => save(response, path, limits.maxBytes)),
+    /** As `get`, but `read` is given every answer that is no redirect. */
+    open: <T>(url: string, limits: OpenOptions, read: Read<T>): Promise<T> =>
+      run(limits, (signal) => follow(send, url, limits, signal, read)),
     /** Follows no redirect: a 3xx is an answer. A status that came in time counts, even when its body breaks off. */
     post: (url: string, { timeoutMs, signal: caller, maxResponseBytes, ...request }: PostOptions): Promise<Answer> =>
       run({ timeoutMs, signal: caller }, (signal) =>
         send({ method: 'POST', url, ...request }, signal, (response) => readStart(response, maxResponseBytes)),
       ),
+    /** Follows no redirect either. The body is kept for every status; an answer without its whole body is none. */
+    request: (
+      method: string,
+      url: string,
+      { timeoutMs, signal: caller, maxBytes, ...request }: RequestOptions,
+    ): Promise<Answer> =>
+      run({ timeoutMs, signal: caller }, (signal) => {
+        const headers = { ...wholeBodies, ...request.headers };
+        return send(
+          { method, url, ...request, headers },
+          signal,
+          whole(signal, (response) => readWhole(response, maxBytes)),
+        );
+      }),
     /** Breaks off what is under way (`aborted`) and waits until it is gone; later calls are `aborted` too. */
     close: async (): Promise<void> => {
       closing.abort();
@@ -121,69 +151,44 @@ function createSend(options: GuardedClientOptions, pool: ConnectionPool): Send {
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
-/** Bodies are asked for as they are: unpacked ones could be a thousand times larger than what `maxBytes` counts. */
 async function follow<T>(
   send: Send,
   first: string,
-  options: GetOptions,
+  { headersFor, maxRedirects }: OpenOptions,
   signal: AbortSignal,
   read: Read<T>,
 ): Promise<T> {
-  const headers = { 'accept-encoding': 'identity', ...options.headers };
   let url = first;
-  for (let hop = 0; hop <= options.maxRedirects; hop += 1) {
-    const outcome = await send({ method: 'GET', url, headers }, signal, async (response) => {
-      if (redirectStatuses.has(response.statusCode ?? 0)) return { location: locationOf(response, url) };
-      const answer = await read(response);
-      // A body without a length ends like a whole one when the connection is destroyed.
-      signal.throwIfAborted();
-      return { answer };
-    });
+  for (let hop = 0; hop <= maxRedirects; hop += 1) {
+    const headers = { ...wholeBodies, ...(URL.canParse(url) && headersFor(new URL(url))) };
+    const outcome = await send(
+      { method: 'GET', url, headers },
+      signal,
+      whole(signal, async (response) => {
+        if (redirectStatuses.has(response.statusCode ?? 0)) return { location: locationOf(response, url) };
+        return { answer: await read(response) };
+      }),
+    );
     if ('answer' in outcome) return outcome.answer;
     url = outcome.location;
   }
-  throw new OutboundError('redirect', `more than ${options.maxRedirects} redirects`);
+  throw new OutboundError('redirect', `more than ${maxRedirects} redirects`);
+}
+
+/** Bodies are asked for as they are: unpacked ones could be a thousand times larger than what `maxBytes` counts. */
+const wholeBodies = { 'accept-encoding': 'identity' } as const;
+
+/** A body without a length ends like a whole one when the connection is destroyed. */
+function whole<T>(signal: AbortSignal, read: Read<T>): Read<T> {
+  return async (response) => {
+    const answer = await read(response);
+    signal.throwIfAborted();
+    return answer;
+  };
 }
 
 /** A location that is no URL stays as it is: the check of the next hop refuses it. */
 function locationOf({ headers: { location }, statusCode }: IncomingMessage, base: string): string {
   if (location === undefined) throw new OutboundError('redirect', `status ${statusCode} without a location`);
   return URL.canParse(location, base) ? new URL(location, base).href : location;
-}
-
-async function readAll(response: IncomingMessage, maxBytes: number): Promise<Answer> {
-  const body = isSuccess(response) ? await buffer(chunksOf(response, maxBytes)) : Buffer.alloc(0);
-  return { ...headOf(response), body };
-}
-
-async function save(response: IncomingMessage, path: string, maxBytes: number): Promise<Head> {
-  if (isSuccess(response)) await writeFile(path, chunksOf(response, maxBytes), { flag: 'wx' });
-  return headOf(response);
-}
-
-/**
- * The first `maxBytes` of a body, or what came of them in time or before it broke: the status has been given, so nothing that
- * happens to the body can be a failure any more.
- */
-async function readStart(response: IncomingMessage, maxBytes: number): Promise<Answer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of chunksOf(response, Infinity)) {
-      chunks.push(chunk.subarray(0, maxBytes - bytes));
-      bytes += chunk.length;
-      if (bytes >= maxBytes) break;
-    }
-  } catch {
-    // What has arrived is the answer; see above.
-  }
-  return { ...headOf(response), body: Buffer.concat(chunks) };
-}
-
-function headOf({ statusCode = 0, headers }: IncomingMessage): Head {
-  return { status: statusCode, headers };
-}
-
-function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
-  return statusCode >= 200 && statusCode < 300;
 }

@@ -2,13 +2,13 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { type ConnectionPool, leadsToOneOf, type PooledRequest } from './connection-pool.ts';
-import { OutboundError, type OutboundKind } from './outbound-error.ts';
+import { OutboundError } from './outbound-error.ts';
 
 export type OutboundRequest = {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
+  readonly body?: string | Uint8Array | undefined;
   /** The only ones that are connected to, in this order; they have been checked. */
   readonly addresses: readonly string[];
   /** With a key, a connection is kept for, and taken from, requests with the same key. */
@@ -20,6 +20,9 @@ export type OutboundRequest = {
 
 export type Read<T> = (response: IncomingMessage) => Promise<T>;
 
+/** How far a request has come, which says what a fault means: once it may be on its way, the other side has `closed`. */
+type Progress = { stage: 'connect' | 'tls' | 'closed' };
+
 /**
  * One request, sent once. Its connection is gone when `read` has answered, unless it is kept: then it had nothing more to say. The
  * only bound on time is the signal. Throws `OutboundError` for what the other side does, and whatever `read` throws.
@@ -29,9 +32,10 @@ export async function exchange<T>(pool: ConnectionPool, request: OutboundRequest
   if (poolKey !== undefined) await pool.retain(poolKey, addresses);
   signal.throwIfAborted();
   const outgoing = send(pool, request);
+  const progress: Progress = { stage: 'connect' };
   const closed = new Promise<void>((resolve) => void outgoing.once('close', resolve));
   try {
-    const response = await responseTo(outgoing, request);
+    const response = await responseTo(outgoing, request, progress);
     const answer = await read(response);
     // Both sides have said everything, and the other one has not asked for the connection to be closed.
     const isAtItsEnd = outgoing.writableFinished && response.complete && outgoing.shouldKeepAlive;
@@ -39,6 +43,7 @@ export async function exchange<T>(pool: ConnectionPool, request: OutboundRequest
     if (isAtItsEnd) await closed;
     return answer;
   } catch (error) {
+    if (signal.aborted && progress.stage === 'closed') throw afterSending(signal.reason);
     signal.throwIfAborted();
     throw error;
   } finally {
@@ -73,47 +78,38 @@ function send(pool: ConnectionPool, request: OutboundRequest): ClientRequest {
   return outgoing;
 }
 
-async function responseTo(outgoing: ClientRequest, { url, addresses }: OutboundRequest): Promise<IncomingMessage> {
+async function responseTo(
+  outgoing: ClientRequest,
+  { url, addresses }: OutboundRequest,
+  progress: Progress,
+): Promise<IncomingMessage> {
   return await new Promise<IncomingMessage>((resolve, reject) => {
-    // How far it has come says what a fault means.
-    let stage: OutboundKind = 'connect';
     outgoing.once('socket', (socket) => {
       const onConnected = () => {
-        stage = url.protocol === 'https:' && !outgoing.reusedSocket ? 'tls' : 'closed';
+        progress.stage = url.protocol === 'https:' && !outgoing.reusedSocket ? 'tls' : 'closed';
         // The last check before a byte of the request is sent.
         const { remoteAddress } = socket;
         if (remoteAddress === undefined || leadsToOneOf(addresses, socket)) return;
         outgoing.destroy(new OutboundError('blocked', `connected to ${remoteAddress}, which was not checked`));
       };
       if (!socket.connecting) return onConnected();
-      socket.once('connect', onConnected).once('secureConnect', () => (stage = 'closed'));
+      socket.once('connect', onConnected).once('secureConnect', () => (progress.stage = 'closed'));
     });
     // Both stay: faults may follow a response, and then the reader of its body learns of them.
-    outgoing.on('error', (error) => reject(explained(error, stage)));
+    outgoing.on('error', (error) => reject(explained(error, progress.stage)));
     outgoing.once('response', (response) => resolve(response.on('error', () => {})));
     // Comes last, and alone when the answer is 101 (Switching Protocols): that is neither a response nor an error to Node.
     outgoing.once('close', () => reject(new OutboundError('protocol', 'closed without a response')));
   });
 }
 
-/** The chunks of a body. A fault of the other side is an `OutboundError`, and so is a body of more than `maxBytes`. */
-export async function* chunksOf(response: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
-  const tooLarge = () => new OutboundError('too_large', `more than ${maxBytes} bytes`);
-  if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
-  let bytes = 0;
-  try {
-    // The types say `any` for a chunk; without an encoding it is always a Buffer.
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) throw tooLarge();
-      yield chunk;
-    }
-  } catch (error) {
-    throw explained(error, 'closed');
-  }
+/** The reason of a signal does not know how far the request had come. */
+function afterSending(reason: unknown): unknown {
+  return reason instanceof OutboundError ? new OutboundError(reason.kind, reason.detail, reason, true) : reason;
 }
 
-function explained(error: unknown, stage: OutboundKind): OutboundError {
+/** What an error of Node means for an exchange that had come this far. */
+export function explained(error: unknown, stage: Progress['stage']): OutboundError {
   if (error instanceof OutboundError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const isProtocol = stage === 'closed' && (code.startsWith('HPE_') || code.startsWith('ERR_SSL'));

@@ -2,13 +2,14 @@ import { OutboundError } from './outbound-error.ts';
 
 /**
  * Runs work under a signal of its own, which is aborted with an `OutboundError`: `timeout` after `timeoutMs`, `aborted` as
- * soon as one of `signals` is. Answers when the work does, so the work has to obey the signal. Timer and listeners are gone
- * afterwards, also from signals that live as long as the process.
+ * soon as one of `signals` is. `restart` begins the time anew. Answers when the work does, so the work has to obey the signal. Timer
+ * and listeners are gone afterwards, also from signals that live as long as the process. `AbortSignal.any` with
+ * `AbortSignal.timeout` is no substitute: on Node 20 it never fires once the garbage collector has run.
  */
 export async function withDeadline<T>(
   timeoutMs: number,
   signals: readonly AbortSignal[],
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal, restart: () => void) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
   const abort = () => controller.abort(new OutboundError('aborted', 'given up by us'));
@@ -18,7 +19,7 @@ export async function withDeadline<T>(
   if (signals.some((signal) => signal.aborted)) abort();
   try {
     controller.signal.throwIfAborted();
-    return await work(controller.signal);
+    return await work(controller.signal, () => void timer.refresh());
   } finally {
     clearTimeout(timer);
     signals.forEach((signal) => signal.removeEventListener('abort', abort));

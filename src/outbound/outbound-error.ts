@@ -3,6 +3,17 @@ type NetworkFault = 'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'closed'
 /** Why an exchange with an address given by a client did not happen or did not end; for the operator's record only. */
 export type OutboundKind = NetworkFault | 'too_large' | 'busy' | 'aborted';
 
+/** Faults before a request is sent. The last two may come later too; then the exchange says so. */
+const unsentKinds: ReadonlySet<OutboundKind> = new Set([
+  'blocked',
+  'dns',
+  'connect',
+  'tls',
+  'busy',
+  'timeout',
+  'aborted',
+]);
+
 /**
  * A failed exchange. `message` is what a client may read, the same sentence for every network fault: a client that could tell `blocked`
  * from `connect` or `dns` could map our private network by creating tasks. `kind`, `detail` and `cause` are for the operator.
@@ -12,12 +23,15 @@ export class OutboundError extends Error {
   override readonly name = 'OutboundError';
   readonly kind: OutboundKind;
   readonly detail: string;
+  /** False proves that no byte of the request left; a TLS handshake is no part of it. */
+  readonly wasSent: boolean;
 
   /** `detail` names the host at most, never a path or a query: those may hold secrets of the client. */
-  constructor(kind: OutboundKind, detail: string, cause?: unknown) {
+  constructor(kind: OutboundKind, detail: string, cause?: unknown, wasSent = !unsentKinds.has(kind)) {
     const isTooLarge = kind === 'too_large';
     super(isTooLarge ? 'The answer of the address was too large.' : 'The address could not be reached.', { cause });
     this.kind = kind;
     this.detail = detail;
+    this.wasSent = wasSent;
   }
 }

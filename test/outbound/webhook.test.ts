@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import type { Answer, PostOptions } from '../../src/outbound/client.ts';
+import type { Answer } from '../../src/outbound/body.ts';
+import type { PostOptions } from '../../src/outbound/client.ts';
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { newCallbackSecret } from '../../src/outbound/secrets.ts';
 import { type CallbackPost, createCallbackPoster, signWebhook } from '../../src/outbound/webhook.ts';

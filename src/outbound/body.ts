@@ -1,0 +1,69 @@
+import { writeFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { explained } from './exchange.ts';
+import { OutboundError } from './outbound-error.ts';
+
+/** Headers hold at most 16 KiB, Node's own bound, with names in lower case. */
+export type Head = { readonly status: number; readonly headers: IncomingHttpHeaders };
+export type Answer = Head & { readonly body: Buffer };
+
+/** The chunks of a body. A fault of the other side is an `OutboundError`, and so is a body of more than `maxBytes`. */
+export async function* chunksOf(response: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
+  const tooLarge = () => new OutboundError('too_large', `more than ${maxBytes} bytes`);
+  if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  let bytes = 0;
+  try {
+    // The types say `any` for a chunk; without an encoding it is always a Buffer.
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw tooLarge();
+      yield chunk;
+    }
+  } catch (error) {
+    throw explained(error, 'closed');
+  }
+}
+
+/** The whole body, in memory. */
+export async function readWhole(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+  return { ...headOf(response), body: await buffer(chunksOf(response, maxBytes)) };
+}
+
+/** As `readWhole`, but the body of a failure is left unread and empty. */
+export async function readSuccess(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+  return isSuccess(response) ? await readWhole(response, maxBytes) : { ...headOf(response), body: Buffer.alloc(0) };
+}
+
+/** The body of a success, in a new file. */
+export async function save(response: IncomingMessage, path: string, maxBytes: number): Promise<Head> {
+  if (isSuccess(response)) await writeFile(path, chunksOf(response, maxBytes), { flag: 'wx' });
+  return headOf(response);
+}
+
+/**
+ * The first `maxBytes` of a body, or what came of them in time or before it broke: the status has been given, so nothing that
+ * happens to the body can be a failure any more.
+ */
+export async function readStart(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of chunksOf(response, Infinity)) {
+      chunks.push(chunk.subarray(0, maxBytes - bytes));
+      bytes += chunk.length;
+      if (bytes >= maxBytes) break;
+    }
+  } catch {
+    // What has arrived is the answer; see above.
+  }
+  return { ...headOf(response), body: Buffer.concat(chunks) };
+}
+
+function headOf({ statusCode = 0, headers }: IncomingMessage): Head {
+  return { status: statusCode, headers };
+}
+
+function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
+  return statusCode >= 200 && statusCode < 300;
+}
