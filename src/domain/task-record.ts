@@ -1,28 +1,13 @@
-import { type FailCode, isFinal, type Task, type TaskParam, type TaskState } from './task.ts';
+import { isFinal, type Task, type TaskState } from './task.ts';
 
 /** `data` of recordInfo and of every callback. Times are Unix milliseconds. */
-export type TaskRecord = {
-  readonly taskId: string;
-  readonly model: string;
-  readonly state: TaskState;
-  readonly progress: number;
-  readonly param: TaskParam;
-  readonly resultJson: { readonly resultUrls: readonly string[] };
-  readonly failCode: FailCode | null;
-  readonly failMsg: string | null;
-  readonly creditsCharged: number;
-  readonly creditsRefunded: number;
-  readonly costTime: number | null;
-  readonly createTime: number;
-  readonly updateTime: number;
-  readonly completeTime: number | null;
-};
+export type TaskRecord = Readonly<ReturnType<typeof taskRecord>>;
 
 /**
  * The record a client sees. `progress` (0 to 100) is what the engine knows of a live task; a successful one is
  * always at 100. `resultUrls` are links signed for this very reading and are shown for a successful task only.
  */
-export function taskRecord(task: Task, progress: number, resultUrls: readonly string[]): TaskRecord {
+export function taskRecord(task: Task, progress: number, resultUrls: readonly string[]) {
   return {
     taskId: task.taskId,
     model: task.param.model,

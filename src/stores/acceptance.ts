@@ -25,12 +25,7 @@ export type NewTask = {
 export type Acceptance =
   | Accepted
   /** The same idempotency key came before with the same body: the first answer again. `state` is the task's own by now. */
-  | {
-      readonly kind: 'replayed';
-      readonly taskId: string;
-      readonly creditsCharged: number;
-      readonly state: TaskState;
-    }
+  | (Pick<Accepted, 'taskId' | 'creditsCharged'> & { readonly kind: 'replayed'; readonly state: TaskState })
   | { readonly kind: 'key_reused' }
   | { readonly kind: 'insufficient_credits'; readonly required: number; readonly balance: number }
   | { readonly kind: 'too_many_unfinished_tasks'; readonly limit: number }

@@ -2,17 +2,11 @@ import { type Account, accountColumns } from './accounts.ts';
 import { isActive } from './keys.ts';
 import { many, one } from './statement.ts';
 
-/** So many of each, at most `countLimit`: an account with millions of tasks is not counted through. */
-export type AccountCounts = {
-  readonly activeKeys: number;
-  readonly waiting: number;
-  readonly queuing: number;
-  readonly generating: number;
-  readonly tasks: number;
-};
-
 export const countLimit = 10_000;
 
+type AccountCounts = Readonly<Record<'activeKeys' | 'waiting' | 'queuing' | 'generating' | 'tasks', number>>;
+
+/** So many of each, at most `countLimit`: an account with millions of tasks is not counted through. */
 export const countOfAccount = one<AccountCounts, [accountId: string]>({
   name: 'count-of-account',
   text: `

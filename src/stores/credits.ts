@@ -95,30 +95,25 @@ export async function bookCreditsAs(db: Database, actor: Actor, booking: Booking
   }
 }
 
-type Booked = LedgerEntry & { readonly accountId: string };
-
-const findBooking = maybeOne<Booked, [idempotencyKey: string | undefined]>({
+const findBooking = maybeOne<LedgerEntry & { readonly isSame: boolean }, [booking: Booking]>({
   name: 'find-booking',
-  text: `select account_id as "accountId", ${entryColumns} from ledger_entries where idempotency_key = $1`,
+  text: `
+select ${entryColumns}, (account_id, kind, amount, reason) = ($2, $3, $4, $5) as "isSame"
+from ledger_entries where idempotency_key = $1`,
+  values: ({ idempotencyKey, accountId, kind, amount, reason }) => [idempotencyKey, accountId, kind, amount, reason],
 });
 
 async function bookOnce(transaction: Database, booking: Booking): Promise<Change<BookingOutcome>> {
-  const { accountId, kind, amount, reason, idempotencyKey } = booking;
+  const { accountId, kind, amount, reason } = booking;
   const account = await lockAccount(transaction, accountId);
   if (account === undefined) return { answer: { kind: 'account_not_found' } };
-  const earlier = await findBooking(transaction, idempotencyKey);
+  const earlier = await findBooking(transaction, booking);
   if (earlier !== undefined) {
-    return { answer: isSame(booking, earlier) ? { kind: 'replayed', entry: earlier } : { kind: 'key_reused' } };
+    return { answer: earlier.isSame ? { kind: 'replayed', entry: earlier } : { kind: 'key_reused' } };
   }
   const entry = await bookCredits(transaction, booking);
   if (entry === undefined) return { answer: { kind: 'balance_out_of_range', balance: account.balance } };
   const details = { amount, balance: entry.balanceAfter, reason, entryId: entry.entryId };
   const action = kind === 'grant' ? 'credits.grant' : 'credits.adjust';
   return { answer: { kind: 'booked', entry }, done: { action, accountId, details } };
-}
-
-function isSame(booking: Booking, { accountId, kind, amount, reason }: Booked): boolean {
-  return (
-    booking.accountId === accountId && booking.kind === kind && booking.amount === amount && booking.reason === reason
-  );
 }
