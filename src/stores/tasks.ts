@@ -64,16 +64,6 @@ export type GeneratingTask = Task & {
   readonly providers: readonly string[] | undefined;
 };
 
-const generatingColumns = `${taskColumns}, providers, deadline_ms - generation_spent_ms as "leftMs"`;
-
-const begin = maybeOne<GeneratingTask, [taskId: string, deadlineMs: number]>({
-  name: 'begin-generation',
-  text: `
-update tasks set state = 'generating', generation_started_at = now(), attempt_started_at = now(), attempt_seen_at = now(),
-  deadline_ms = coalesce(deadline_ms, $2), updated_at = now()
-where id = $1 and state in ('waiting', 'queuing') returning ${generatingColumns}, true as "isFirst"`,
-});
-
 // An attempt that died may have lived for a while after it was last seen; that is counted, but never more than a quarter of the
 // deadline. While a job runs upstream the whole gap counts, but for the last minute, in which the job's video can be fetched.
 const spentMs = `generation_spent_ms + coalesce(extract(epoch from
@@ -82,15 +72,18 @@ const spentMs = `generation_spent_ms + coalesce(extract(epoch from
 const spentUpstreamMs = `least(coalesce(deadline_ms, $2) - 60000, generation_spent_ms
   + coalesce(extract(epoch from now() - attempt_started_at) * 1000, 0)::bigint)`;
 
-const resume = maybeOne<GeneratingTask, [taskId: string, deadlineMs: number, localProviders: readonly string[]]>({
-  name: 'resume-generation',
+const beginAttempt = maybeOne<GeneratingTask, [taskId: string, deadlineMs: number, localProviders: readonly string[]]>({
+  name: 'begin-generation',
   text: `
-update tasks set attempt_started_at = now(), attempt_seen_at = now(), deadline_ms = coalesce(deadline_ms, $2),
+update tasks set state = 'generating', generation_started_at = coalesce(generation_started_at, now()),
+  attempt_started_at = now(), attempt_seen_at = now(), deadline_ms = coalesce(deadline_ms, $2),
   generation_spent_ms = greatest(${spentMs}, case when exists (
     select from provider_jobs
     where task_id = $1 and job_id is not null and outcome is null and provider <> all ($3::text[])
-  ) then ${spentUpstreamMs} end)
-where id = $1 and state = 'generating' returning ${generatingColumns}, false as "isFirst"`,
+  ) then ${spentUpstreamMs} end),
+  updated_at = case state when 'generating' then updated_at else now() end
+where id = $1 and state in ('waiting', 'queuing', 'generating')
+returning ${taskColumns}, providers, deadline_ms - generation_spent_ms as "leftMs", generation_started_at = now() as "isFirst"`,
 });
 
 const thirtyMinutesMs = 30 * 60_000;
@@ -100,13 +93,13 @@ const thirtyMinutesMs = 30 * 60_000;
  * the one before has used. Answers undefined when the task is final or unknown: there is nothing to generate. `deadlineMs` counts
  * for a task that keeps none; jobs of `localProviders` run in the attempt and end with it.
  */
-export async function startGeneration(
+export function startGeneration(
   db: Database,
   taskId: string,
   deadlineMs = thirtyMinutesMs,
   localProviders: readonly string[] = [],
 ): Promise<GeneratingTask | undefined> {
-  return (await begin(db, taskId, deadlineMs)) ?? resume(db, taskId, deadlineMs, localProviders);
+  return beginAttempt(db, taskId, deadlineMs, localProviders);
 }
 
 /** The running attempt is alive. */
