@@ -1,12 +1,15 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { EstimatedCost } from '../domain/catalogue/cost.ts';
 import type { ProviderKind } from '../domain/catalogue/providers.ts';
 import type { ReferenceImage } from '../domain/ports.ts';
 import type { TaskInput } from '../domain/task.ts';
+import type { ProviderClient } from '../outbound/provider-client.ts';
 import type { GeneratedVideo } from './provider.ts';
 
 // What the engine asks of a provider, and what a provider may answer. A create is sent once; what became of it is told as one of
 // four outcomes, and only those that say that no job exists let the engine ask somebody else.
+
+export type { Answer as UpstreamAnswer } from '../outbound/body.ts';
+export type { RequestBody } from '../outbound/provider-client.ts';
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export type JsonObject = { readonly [name: string]: JsonValue };
@@ -171,29 +174,5 @@ export type Provider = PolledProvider | HeldProvider;
 /** Takes an event and its detail for the log of the operator. */
 export type Warn = (event: string, detail: string) => void;
 
-/** What a provider speaks to its upstream through. It adds the credentials, for the upstream's own origin only. */
-export type UpstreamClient = {
-  /**
-   * One request, sent once and over a connection of its own unless the method is GET; no redirect is followed. Answers with
-   * any status when the whole body has come. Throws otherwise, and then `wasSent: false` on the error proves that no byte of the
-   * request left; without it the upstream may have read all of it.
-   */
-  call(method: string, pathOrUrl: string, options: CallOptions): Promise<UpstreamAnswer>;
-  /** Writes a new file, or replaces what an earlier download left; throws when it is not there as a whole. */
-  download(pathOrUrl: string, toFile: string, options: { readonly signal: AbortSignal }): Promise<void>;
-};
-
-export type CallOptions = {
-  readonly body?: RequestBody;
-  readonly timeoutMs: number;
-  readonly maxBytes: number;
-  readonly signal: AbortSignal;
-};
-
-export type RequestBody = { readonly contentType: string; readonly bytes: string | Uint8Array };
-
-export type UpstreamAnswer = {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-};
+/** What a provider speaks to its upstream through. */
+export type UpstreamClient = Pick<ProviderClient, 'call' | 'download'>;

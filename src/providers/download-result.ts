@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { OutboundError } from '../outbound/outbound-error.ts';
 import { detailOf } from './answers.ts';
 import type { UpstreamClient, Warn, WorkPlace } from './contract.ts';
 import type { GeneratedVideo } from './provider.ts';
@@ -8,7 +9,8 @@ const [firstPauseMs, maxPauseMs] = [1_000, 60_000];
 
 /**
  * Downloads the video of a job that succeeded, until it is there or the signal is aborted, and throws that signal's reason: no
- * fault of a download is worth a paid video. `freshUrl` is asked before each attempt, because addresses expire.
+ * fault of a download is worth a paid video, unless it is too large, which no repetition changes. `freshUrl` is asked again when
+ * an address has expired.
  */
 export async function downloadResult(
   client: UpstreamClient,
@@ -17,12 +19,14 @@ export async function downloadResult(
   warn: Warn,
 ): Promise<GeneratedVideo> {
   const path = join(workFolder, 'video');
+  const onBreak = (error: unknown) => warn('result download interrupted', detailOf({ error }));
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
     signal.throwIfAborted();
     try {
-      await client.download(await freshUrl(signal), path, { signal });
+      await client.download(await freshUrl(signal), path, { signal, onBreak });
       return { path };
     } catch (error) {
+      if (error instanceof OutboundError && error.kind === 'too_large') throw error;
       if (!signal.aborted) warn('result download failed', detailOf({ error }));
       // An aborted pause leads to the check of the signal.
       await delay(pauseMs, undefined, { signal }).catch(() => undefined);

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
+import { createProviderClient } from '../../src/outbound/provider-client.ts';
 import type {
   Job,
   JobRequest,
@@ -15,7 +16,6 @@ import { createOwnProvider } from '../../src/providers/own/own-provider.ts';
 import { skipWithoutPython, startExampleUpstream } from '../fakes/example-upstream.ts';
 import { type Fault, type FaultName, type FaultProxy, faults, startFaultProxy } from '../fakes/fault-proxy.ts';
 import { startOwnUpstream } from '../fakes/own-upstream.ts';
-import { createPlainClient } from '../fakes/plain-client.ts';
 import type { BookedState, RunningUpstream } from '../fakes/upstream-books.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { jobOf, jobRequest } from './job-request.ts';
@@ -34,11 +34,14 @@ type Upstream = {
   readonly isCreate: (request: { readonly method: string; readonly path: string }) => boolean;
 };
 
+/** A redirect leads out of the test's network. */
+const noNames = () => Promise.reject(new Error('no names here'));
+
 const own = (baseUrl: string) =>
   createOwnProvider({
     name: 'own',
     config: { kind: 'own', baseUrl, upstreamModel: 'model', options: {} },
-    client: createPlainClient(baseUrl, { authorization: `Bearer ${key}` }),
+    client: createProviderClient({ baseUrl, credentials: () => ({ authorization: `Bearer ${key}` }), lookup: noNames }),
     webhook: false,
     submitTimeoutMs: 600_000,
     warn: () => undefined,

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { ffmpegBinary } from '../../../src/media/ffmpeg-binary.ts';
+import { createProviderClient } from '../../../src/outbound/provider-client.ts';
 import { createOwnProvider } from '../../../src/providers/own/own-provider.ts';
 import { skipWithoutPython, startExample } from '../../fakes/example-upstream.ts';
-import { createPlainClient } from '../../fakes/plain-client.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { jobOf, jobRequest } from '../job-request.ts';
 
@@ -22,7 +22,7 @@ async function serve(t: TestContext, command: string) {
   const provider = createOwnProvider({
     name: 'example',
     config: { kind: 'own', baseUrl, upstreamModel: 'test', options: {} },
-    client: createPlainClient(baseUrl, { authorization: `Bearer ${key}` }),
+    client: createProviderClient({ baseUrl, credentials: () => ({ authorization: `Bearer ${key}` }) }),
     webhook: false,
     submitTimeoutMs: 60_000,
     warn: () => undefined,

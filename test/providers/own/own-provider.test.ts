@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { withDefaults } from '../../../src/domain/task-input.ts';
+import { createProviderClient } from '../../../src/outbound/provider-client.ts';
 import type { JobStatus, SubmitOutcome, UpstreamAnswer, UpstreamClient } from '../../../src/providers/contract.ts';
 import { createOwnProvider, type OwnProviderDeps } from '../../../src/providers/own/own-provider.ts';
 import { jobCost, type OwnUpstream, startOwnUpstream } from '../../fakes/own-upstream.ts';
-import { createPlainClient } from '../../fakes/plain-client.ts';
 import { jobOf, jobRequest } from '../job-request.ts';
 
 const { signal } = new AbortController();
@@ -37,7 +37,7 @@ describe('the request for a job of our own protocol', () => {
     upstream = await startOwnUpstream();
   });
   after(() => upstream.close());
-  const provider = () => providerOf(createPlainClient(`http://${upstream.address}`));
+  const provider = () => providerOf(createProviderClient({ baseUrl: `http://${upstream.address}` }));
 
   test('tells all that a server needs, and no address of the client', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'videogen-own-'));

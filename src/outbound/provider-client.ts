@@ -1,0 +1,123 @@
+import type { IncomingMessage } from 'node:http';
+import type { AllowList } from './allow-list.ts';
+import type { Answer } from './body.ts';
+import { createGuardedClient, type GuardedClientOptions } from './client.ts';
+import { targetOf } from './guard.ts';
+import { OutboundError } from './outbound-error.ts';
+import { downloadResumably, type ResumableLimits } from './resumable-download.ts';
+
+export type ProviderClientOptions = Pick<GuardedClientOptions, 'own' | 'lookup' | 'ca'> & {
+  /** Without a slash at its end. Its origin may be private, for this client alone. */
+  readonly baseUrl: string;
+  /** Sent to the origin of `baseUrl` only. */
+  readonly headers?: Headers;
+  /** Headers that are secret: sent to the origin of `baseUrl` only, too. Made for each request, because some expire. */
+  readonly credentials?: () => Headers;
+  /** What downloads may reach beside public addresses. */
+  readonly allow?: AllowList;
+  readonly downloadLimits?: Partial<ResumableLimits>;
+};
+
+type Headers = Readonly<Record<string, string>>;
+
+export type RequestBody = { readonly contentType: string; readonly bytes: string | Uint8Array };
+
+export type CallOptions = {
+  readonly body?: RequestBody;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+};
+
+export type DownloadOptions = {
+  readonly signal: AbortSignal;
+  /** Told of every fault after which the download goes on. */
+  readonly onBreak?: (error: OutboundError) => void;
+};
+
+export type ProviderClient = ReturnType<typeof createProviderClient>;
+
+const [maxAnswerBytes, maxBodyBytes] = [4_000_000, 64_000_000];
+
+/** Long downloads of one upstream must leave room for its polls. */
+const maxPerHost = 256;
+
+/**
+ * What a provider speaks to its upstream through. The operator chose the upstream, so it may be in a private network; metadata
+ * addresses and our own ports stay out of reach, and so do private addresses in what the upstream answers.
+ */
+export function createProviderClient(options: ProviderClientOptions) {
+  const { baseUrl, headers, credentials = () => ({}), allow, downloadLimits, ...rest } = options;
+  const base = new URL(baseUrl);
+  const reachable = {
+    // As a host also when it is an address, because a host never opens the way to a metadata address.
+    hosts: [targetOf(base), ...(allow?.hosts ?? [])],
+    networks: allow?.networks ?? [],
+  };
+  const client = createGuardedClient({ ...rest, allow: reachable, maxPerHost, maxWaitingPerHost: maxPerHost });
+  const urlOf = (pathOrUrl: string) => (pathOrUrl.startsWith('/') ? baseUrl + pathOrUrl : pathOrUrl);
+  return {
+    /**
+     * One request to the upstream's own origin, sent once; no redirect is followed. Answers with any status when the whole body
+     * has come. Throws `OutboundError` otherwise, and then `wasSent: false` proves that no byte of the request left.
+     */
+    call: async (method: string, pathOrUrl: string, { body, maxBytes, ...limits }: CallOptions): Promise<Answer> => {
+      const url = urlOf(pathOrUrl);
+      if (!hasOrigin(url, base)) throw new OutboundError('blocked', `not of ${base.origin}`);
+      if (body !== undefined && Buffer.byteLength(body.bytes) > maxBodyBytes) {
+        throw new OutboundError('too_large', `a request of more than ${maxBodyBytes} bytes`, undefined, false);
+      }
+      const secrets = credentials();
+      const answer = await client.request(method, url, {
+        ...limits,
+        headers: { ...headers, ...secrets, ...(body !== undefined && { 'content-type': body.contentType }) },
+        body: body?.bytes,
+        maxBytes: Math.min(maxBytes, maxAnswerBytes),
+        // A connection that waited may break with the request half read, which nobody minds about a question.
+        poolKey: method === 'GET' ? 'upstream' : undefined,
+      });
+      return { ...answer, body: redacted(answer.body, secrets) };
+    },
+    /**
+     * Writes a new file, or replaces what an earlier download left, and goes on after every break until it is whole or the signal
+     * is aborted. Throws `ExpiredUrl` when the address is not, or no longer, good for it. Redirects are followed; the credentials
+     * stay behind when one leaves the upstream's origin.
+     */
+    download: async (pathOrUrl: string, toFile: string, how: DownloadOptions): Promise<void> => {
+      const url = urlOf(pathOrUrl);
+      const open = async <T>(signal: AbortSignal, range: Headers, read: (response: IncomingMessage) => Promise<T>) => {
+        let isAtHome = true;
+        const headersFor = (hop: URL) => {
+          isAtHome &&= hop.origin === base.origin;
+          return { ...range, ...(isAtHome && { ...headers, ...credentials() }) };
+        };
+        return await client.open(url, { timeoutMs: maxDownloadMs, maxRedirects: 5, signal, headersFor }, read);
+      };
+      await downloadResumably({ open, toFile, limits: downloadLimits, ...how });
+    },
+    close: client.close,
+  };
+}
+
+/** As long as the longest deadline; the signal ends a download sooner. */
+const maxDownloadMs = 86_400_000;
+
+function hasOrigin(url: string, { origin }: URL): boolean {
+  return URL.canParse(url) && new URL(url).origin === origin;
+}
+
+/** Fewer characters are no secret, and could stand anywhere. */
+const minSecretLength = 8;
+
+/** Upstreams repeat a wrong key in their answers, which operators read and the database keeps; some JSON writes `/` as `\\/`. */
+function redacted(body: Buffer, credentials: Headers): Buffer {
+  const words = Object.values(credentials).flatMap((value) => value.split(' '));
+  const spellings = words.flatMap((word) => [word, word.replaceAll('/', '\\/')]);
+  const secrets = spellings.filter((word) => word.length >= minSecretLength && body.includes(word));
+  if (secrets.length === 0) return body;
+  // Latin-1 knows every byte, so what is no text survives.
+  return Buffer.from(
+    secrets.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), body.toString('latin1')),
+    'latin1',
+  );
+}

@@ -1,0 +1,133 @@
+import { open as openFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { chunksOf } from './body.ts';
+import { withDeadline } from './limits.ts';
+import { OutboundError } from './outbound-error.ts';
+
+export type ResumableLimits = {
+  readonly maxBytes: number;
+  /** So long without a byte is a break. */
+  readonly stallMs: number;
+  /** The pause after a break; it doubles up to the longest while no byte comes. */
+  readonly firstPauseMs: number;
+  readonly maxPauseMs: number;
+};
+
+export type ResumableDownload = {
+  /** One GET, redirects included. */
+  readonly open: <T>(
+    signal: AbortSignal,
+    headers: Readonly<Record<string, string>>,
+    read: (response: IncomingMessage) => Promise<T>,
+  ) => Promise<T>;
+  readonly toFile: string;
+  readonly signal: AbortSignal;
+  readonly onBreak?: (error: OutboundError) => void;
+  readonly limits?: Partial<ResumableLimits> | undefined;
+};
+
+/** The address is not good for the file, or no longer; a fresh one may be. */
+export class ExpiredUrl extends Error {
+  override readonly name = 'ExpiredUrl';
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`the address of the download answered ${status}`);
+    this.status = status;
+  }
+}
+
+/** How much of which file has been written. Without a validator nothing proves that a later answer is of the same file. */
+type Part = { bytes: number; total?: number | undefined; validator?: string | undefined };
+
+/**
+ * Downloads into a file, and after a break asks for the rest. Ends only with the whole file, with the signal (throws its reason), or
+ * with what no repetition mends: `ExpiredUrl`, a full disk, and `OutboundError` for a forbidden address, a file that is too large or
+ * a client that was closed.
+ */
+export async function downloadResumably({
+  open,
+  toFile,
+  signal,
+  onBreak,
+  limits: given,
+}: ResumableDownload): Promise<void> {
+  const limits = { maxBytes: 2 ** 30, stallMs: 60_000, firstPauseMs: 1_000, maxPauseMs: 30_000, ...given };
+  const part: Part = { bytes: 0 };
+  let furthest = 0;
+  for (let pauseMs = limits.firstPauseMs; ; pauseMs = Math.min(limits.maxPauseMs, 2 * pauseMs)) {
+    signal.throwIfAborted();
+    try {
+      return await withDeadline(limits.stallMs, [signal], async (alive, restart) => {
+        const receiving = open(alive, rangeOf(part), async (response) => {
+          begin(response, part);
+          await append(response, part, { toFile, maxBytes: limits.maxBytes, onChunk: restart });
+        });
+        await receiving.catch((error: unknown) => {
+          alive.throwIfAborted();
+          throw error;
+        });
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isBreak(error)) throw error;
+      onBreak?.(error);
+    }
+    if (part.bytes > furthest) pauseMs = limits.firstPauseMs;
+    furthest = Math.max(furthest, part.bytes);
+    // An aborted pause leads to the check of the signal.
+    await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function isBreak(error: unknown): error is OutboundError {
+  return error instanceof OutboundError && !['blocked', 'too_large', 'aborted'].includes(error.kind);
+}
+
+function rangeOf({ bytes, validator }: Part): Readonly<Record<string, string>> {
+  return bytes === 0 || validator === undefined ? {} : { range: `bytes=${bytes}-`, 'if-range': validator };
+}
+
+const expiredStatuses: ReadonlySet<number> = new Set([401, 403, 404, 410]);
+
+/** Makes `part` what the answer goes on from: itself for its rest, nothing for the whole file. Throws for any other answer. */
+function begin({ statusCode = 0, headers }: IncomingMessage, part: Part): void {
+  if (expiredStatuses.has(statusCode)) throw new ExpiredUrl(statusCode);
+  const validator = validatorOf(headers);
+  if (statusCode === 200) {
+    const length = headers['content-length'];
+    Object.assign(part, { bytes: 0, total: length === undefined ? undefined : Number(length), validator });
+    return;
+  }
+  if (statusCode !== 206 && statusCode !== 416) throw new OutboundError('protocol', `HTTP ${statusCode}`);
+  const [, start, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [];
+  const isSameFile =
+    (validator === undefined || validator === part.validator) && (part.total ?? Number(total)) === Number(total);
+  const isRest = statusCode === 206 && part.bytes > 0 && Number(start) === part.bytes;
+  if (!isRest || !isSameFile) {
+    part.bytes = 0;
+    throw new OutboundError('protocol', `HTTP ${statusCode}, not the rest of the file`);
+  }
+  part.total = Number(total);
+}
+
+/** Only what changes with every byte of the file: a weak tag does not. */
+function validatorOf({ etag, 'last-modified': lastModified }: IncomingHttpHeaders): string | undefined {
+  return etag?.startsWith('"') === true ? etag : lastModified;
+}
+
+type Target = { readonly toFile: string; readonly maxBytes: number; readonly onChunk: () => void };
+
+async function append(response: IncomingMessage, part: Part, { toFile, maxBytes, onChunk }: Target): Promise<void> {
+  await using file = await openFile(toFile, part.bytes === 0 ? 'w' : 'a');
+  for await (const chunk of chunksOf(response, maxBytes - part.bytes)) {
+    await file.appendFile(chunk);
+    part.bytes += chunk.length;
+    onChunk();
+  }
+  if (part.total === undefined || part.bytes === part.total) return;
+  const { bytes, total } = part;
+  if (bytes > total) part.bytes = 0;
+  throw new OutboundError('closed', `${bytes} of ${total} bytes`);
+}
