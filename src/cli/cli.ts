@@ -21,16 +21,15 @@ const commands = {
   demo: async () => (await import('./demo.ts')).addDemoCommand(program),
   generate: async () => (await import('./generate.ts')).addGenerateCommand(program),
   follow: async () => (await import('./generate.ts')).addFollowCommand(program),
-  account: async () => (await import('./account.ts')).addAccountCommands(program, await runner()),
-  credits: async () => (await import('./credits.ts')).addCreditsCommands(program, await runner()),
-  key: async () => (await import('./key.ts')).addKeyCommands(program, await runner()),
-  operator: async () => (await import('./operator.ts')).addOperatorCommands(program, await runner()),
+  account: async () => (await import('./accounts.ts')).addAccountCommands(program, await runner()),
+  credits: async () => (await import('./accounts.ts')).addCreditsCommands(program, await runner()),
+  key: async () => (await import('./keys.ts')).addKeyCommands(program, await runner()),
+  operator: async () => (await import('./keys.ts')).addOperatorCommands(program, await runner()),
   price: async () => (await import('./price.ts')).addPriceCommands(program, await runner()),
-  balance: async () => (await import('./credits.ts')).addBalanceCommand(program, await runner()),
+  balance: async () => (await import('./accounts.ts')).addBalanceCommand(program, await runner()),
   task: async () => (await import('./task.ts')).addTaskCommands(program, await runner()),
-  'callback-secret': async () =>
-    (await import('./callback-secret.ts')).addCallbackSecretCommands(program, await runner()),
-  audit: async () => (await import('./credits.ts')).addAuditCommand(program, await runner()),
+  'callback-secret': async () => (await import('./keys.ts')).addCallbackSecretCommands(program, await runner()),
+  audit: async () => (await import('./accounts.ts')).addAuditCommand(program, await runner()),
   migrate: async () => (await import('./migrate.ts')).addMigrateCommand(program),
 };
 

@@ -1,23 +1,31 @@
 import { mkdir } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { type Client, createClient, type TaskRecord, type TaskRequest } from '../../clients/typescript/src/index.ts';
+import {
+  type Client,
+  createClient,
+  type TaskRecord,
+  type TaskRequest,
+  type VerifiedCallback,
+  verifyCallback,
+} from '../../clients/typescript/src/index.ts';
 import { scopes } from '../domain/api-key.ts';
-import { probeVideo } from '../media/probe-video.ts';
-import { createSecretBox } from '../outbound/secrets.ts';
 import { callbackSecretsOf } from '../main/account-secrets.ts';
 import type { Settings } from '../main/settings.ts';
+import { probeVideo } from '../media/probe-video.ts';
+import { createSecretBox } from '../outbound/secrets.ts';
 import { createAccount } from '../stores/accounts.ts';
 import { createDatabase } from '../stores/database.ts';
 import { createApiKey } from '../stores/keys.ts';
-import { type DemoReceiver, startDemoReceiver } from './demo-receiver.ts';
 import { type GenerationOptions, withRequestBody } from './generation-options.ts';
-import { saveVideo } from './local-files.ts';
+import { saveVideo, serveOnLoopback } from './local-files.ts';
 import { CommandError } from './output.ts';
 import type { Story } from './story.ts';
 
 const openingCredits = 1_000;
-
 export type DemoResult = { readonly file: string; readonly made: TaskRecord; readonly refunded: TaskRecord };
 
 type Stage = {
@@ -28,10 +36,7 @@ type Stage = {
   readonly signal: AbortSignal;
 };
 
-/**
- * Two tasks on a running service, shown step by step: one is made, called back and paid, the other fails and is refunded.
- * Throws `CommandError` at the first promise that is not kept.
- */
+/** Two tasks, shown step by step: one is made, called back and paid, the other fails and is refunded. Throws at a broken promise. */
 export async function showBothEndings(
   settings: Settings,
   { story, signal }: Pick<Stage, 'story' | 'signal'>,
@@ -111,10 +116,7 @@ async function showRefund(stage: Stage): Promise<TaskRecord> {
 async function runTask({ client, receiver, story, signal }: Stage, body: TaskRequest): Promise<TaskRecord> {
   const task = await client.createTask({ ...body, callBackUrl: `${receiver.url}/callback` });
   story.step(`createTask answered, ${task.creditsCharged} credits charged: task ${task.taskId}`);
-  const progress = story.progress();
-  const record = await client
-    .waitForTask(task.taskId, { onRecord: (seen) => progress.show(seen), signal })
-    .finally(() => progress.done());
+  const record = await story.waitFor(client, task.taskId, signal);
   story.step(`recordInfo says ${record.state}`);
   return record;
 }
@@ -138,4 +140,46 @@ async function showLedger({ client, story }: Stage): Promise<void> {
       [kind.padEnd(8), String(amount).padStart(6), String(balanceAfter).padStart(8), `  ${taskId ?? ''}`].join(''),
     );
   story.message(['The account’s ledger:', 'kind     amount balance', ...lines].join('\n'));
+}
+
+export type DemoReceiver = {
+  readonly url: string;
+  /** Waits for the callback of a task; throws when none came within 30 s, or one whose signature is wrong. */
+  callbackFor(taskId: string): Promise<VerifiedCallback>;
+  close(): Promise<void>;
+};
+
+const waitMs = 30_000;
+
+/** A receiver as a client would write it, on loopback: the client package verifies each callback. */
+export async function startDemoReceiver(secret: string): Promise<DemoReceiver> {
+  const received = new Map<string, VerifiedCallback>();
+  const faults: string[] = [];
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
+    try {
+      const body = await buffer(request);
+      const callback = await verifyCallback({ body, headers: request.headers, secrets: secret });
+      received.set(callback.record.taskId, callback);
+      response.writeHead(204).end();
+    } catch (error) {
+      faults.push(String(error));
+      response.writeHead(400).end();
+    }
+  };
+  const { url, close } = await serveOnLoopback((request, response) => {
+    if (request.method === 'POST') void receive(request, response);
+    else response.writeHead(404).end();
+  });
+  return {
+    url,
+    callbackFor: async (taskId) => {
+      for (const giveUpAt = Date.now() + waitMs; Date.now() < giveUpAt; await delay(20)) {
+        const callback = received.get(taskId);
+        if (callback !== undefined) return callback;
+        if (faults.length > 0) break;
+      }
+      throw new CommandError(faults[0] ?? `No callback for task ${taskId} came within ${waitMs / 1000} s.`);
+    },
+    close,
+  };
 }

@@ -18,10 +18,7 @@ export function addDemoCommand(program: Command): void {
   command.action((prompt: string, options: GenerationOptions) => runDemo(prompt, options, isJson(program)));
 }
 
-/**
- * The whole path on a temporary data folder, independent of the service that the environment names. Throws, and so exits with 1, unless
- * every promise was kept. When it is interrupted, its servers and files are removed; further Ctrl-C do not stop that.
- */
+/** The whole path on a temporary data folder. Interrupted, it removes its servers and files; further Ctrl-C do not stop that. */
 async function runDemo(prompt: string, options: GenerationOptions, asJson: boolean): Promise<void> {
   sealEnvironment();
   const { signal } = listenForInterruptions(['SIGINT', 'SIGTERM', 'SIGHUP']);

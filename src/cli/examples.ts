@@ -2,18 +2,15 @@ import type { Command } from 'commander';
 import { invocation } from './output.ts';
 
 const task = '019abc12-3456-7def-8901-234567890abc';
+const lighthouse = 'generate "a lighthouse in a storm" --duration 4';
 const account = '019abc34-5678-7def-8901-234567890abc';
 
 /** By the words of the command; without any, for `videogen --help` itself. A group shows the first of each command below it. */
 const examples: Readonly<Record<string, readonly string[]>> = {
-  '': ['start', 'generate "a lighthouse in a storm" --duration 4', 'account list', 'key create --help'],
+  '': ['start', lighthouse, 'account list', 'key create --help'],
   start: ['start', 'start --json'],
   demo: ['demo', 'demo "a red kite over the sea" --image kite.jpg --ratio 9:16'],
-  generate: [
-    'generate "a lighthouse in a storm" --duration 4',
-    'generate "a paper boat" --image boat.jpg --ratio 9:16 --no-audio --out boat.mp4',
-    'generate "a paper boat" --base-url https://video.example.com --key vg_… --json',
-  ],
+  generate: [lighthouse, 'generate "a paper boat" --image boat.jpg --ratio 9:16 --no-audio --out boat.mp4'],
   follow: [`follow ${task}`, `follow ${task} --out lighthouse.mp4`],
   'account list': ['account list', 'account list --prefix stu --json'],
   'account create': ['account create studio --credits 10000'],
@@ -28,7 +25,6 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'price list': ['price list', `price list --account ${account} --model videogen-2.0`],
   'price set': [
     'price set videogen-2.0 45 --from 2027-01-01T00:00:00Z --reason "new list price"',
-    `price set videogen-2.0 38 --account ${account} --reason "contract 17"`,
     `price set videogen-2.0 default --account ${account} --reason "contract 17 ended"`,
   ],
   'price withdraw': ['price withdraw 12 --reason "not agreed after all"'],

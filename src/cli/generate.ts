@@ -13,7 +13,7 @@ import {
 import { readConfig } from '../config.ts';
 import { id } from './arguments.ts';
 import { addGenerationOptions, type GenerationOptions, withRequestBody } from './generation-options.ts';
-import { interrupted, type Interruptions, leave, listenForInterruptions } from './interruption.ts';
+import { interrupted, type Interruptions, listenForInterruptions } from './interruption.ts';
 import { saveVideo } from './local-files.ts';
 import { CommandError, invocation, isJson, printAnswer } from './output.ts';
 import { createStory, type Story } from './story.ts';
@@ -79,8 +79,6 @@ async function withService(
     await work({ client, story, interruptions, out, asJson, follower });
   } catch (error) {
     throw withHint(error);
-  } finally {
-    interruptions.stop();
   }
 }
 
@@ -108,17 +106,14 @@ async function generate(service: Service, prompt: string, options: GenerationOpt
   await withRequestBody(prompt, options, async (body) => {
     const { taskId, creditsCharged } = await created(service, body);
     service.story.step(`Task ${taskId}: ${creditsCharged} credits charged. Ctrl-C cancels it and gives them back.`);
-    const record = await waited(service, taskId, () => cancelled(service, taskId, creditsCharged));
-    await saved(service, record);
+    await saved(service, await waited(service, taskId, () => cancelled(service, taskId, creditsCharged)));
   });
 }
 
 async function follow(service: Service, taskId: string): Promise<void> {
   service.story.step(`Task ${taskId}`);
-  const record = await waited(service, taskId, () =>
-    Promise.resolve(`The task goes on; follow it with: ${service.follower(taskId)}`),
-  );
-  await saved(service, record);
+  const goesOn = `The task goes on; follow it with: ${service.follower(taskId)}`;
+  await saved(service, await waited(service, taskId, () => Promise.resolve(goesOn)));
 }
 
 /** How long the answer to a create that was broken off is asked for. */
@@ -129,7 +124,7 @@ async function created({ client, story, interruptions }: Service, body: TaskRequ
   const unknown = `No answer came; if a task was created after all, it goes on: ${invocation('task', 'list')}`;
   const idempotencyKey = newIdempotencyKey();
   const { signal } = interruptions;
-  interruptions.onNext(() => leave(unknown));
+  interruptions.leaveWith(unknown);
   try {
     return await client.createTask(body, { idempotencyKey, signal });
   } catch (error) {
@@ -145,21 +140,16 @@ async function created({ client, story, interruptions }: Service, body: TaskRequ
 /** The record of the task once it has ended. Broken off, it ends with the sentence that `onInterruption` answers. */
 async function waited(service: Service, taskId: string, onInterruption: () => Promise<string>): Promise<TaskRecord> {
   const { client, story, interruptions, asJson, follower } = service;
-  const progress = story.progress();
   try {
-    const onRecord = (record: TaskRecord) => progress.show(record);
-    return await client.waitForTask(taskId, { onRecord, signal: interruptions.signal });
+    return await story.waitFor(client, taskId, interruptions.signal);
   } catch (error) {
-    progress.done();
     if (!interruptions.signal.aborted) {
       story.warn(`The task goes on; follow it with: ${follower(taskId)}`);
       throw error;
     }
     const outcome = await onInterruption();
-    if (asJson) printAnswer({ json: { taskId, interrupted: true, outcome }, lines: [] }, asJson);
+    printAnswer({ json: { taskId, interrupted: true, outcome }, lines: [] }, asJson);
     throw interrupted(outcome);
-  } finally {
-    progress.done();
   }
 }
 
@@ -168,7 +158,7 @@ async function cancelled(service: Service, taskId: string, credits: number): Pro
   const { client, story, interruptions, follower } = service;
   const goesOn = `The task goes on, with ${credits} credits charged; follow it with: ${follower(taskId)}`;
   story.step('Cancelling the task');
-  interruptions.onNext(() => leave(goesOn));
+  interruptions.leaveWith(goesOn);
   try {
     const end = await client.cancelTask(taskId);
     if (end.creditsRefunded > 0) return `Task ${taskId} is cancelled: ${end.creditsRefunded} credits refunded.`;
@@ -186,7 +176,7 @@ async function saved(service: Service, record: TaskRecord): Promise<void> {
   }
   const file = resolve(out ?? `${record.taskId}.mp4`);
   const notSaved = `The task succeeded; save its video with: ${follower(record.taskId)}`;
-  interruptions.onNext(() => leave(notSaved));
+  interruptions.leaveWith(notSaved);
   try {
     await saveVideo(client, record.taskId, file, interruptions.signal);
   } catch (error) {

@@ -1,10 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TaskRequest } from '../../clients/typescript/src/index.ts';
 import { inputFieldNames, inputFields, type InputOption } from '../domain/task-input.ts';
-import { type FileServer, isUrl, serveFile } from './local-files.ts';
+import { isUrl, type LocalServer, serveFile } from './local-files.ts';
 
 /** What `demo` and `generate` let a person choose; the service checks it. Input fields have the options of their table. */
-export type GenerationOptions = { readonly image: readonly string[]; readonly model: string };
+export type GenerationOptions = {
+  readonly image: readonly string[];
+  readonly model: string;
+  [option: string]: unknown;
+};
 
 const inputOptions = inputFieldNames.flatMap((name) => {
   const declared: InputOption | undefined = inputFields[name].option;
@@ -25,25 +29,20 @@ export async function withRequestBody<T>(
   { image, model, ...options }: GenerationOptions,
   work: (body: TaskRequest) => Promise<T>,
 ): Promise<T> {
-  const servers: FileServer[] = [];
+  const servers: LocalServer[] = [];
   try {
     const imageUrls: string[] = [];
     for (const one of image) {
       if (!isUrl(one)) servers.push(await serveFile(one));
       imageUrls.push(isUrl(one) ? one : (servers.at(-1)?.url ?? ''));
     }
-    const chosen = inputOptions.map(({ name, option }) => [name, valueOf(options, option.attributeName())]);
+    const chosen = inputOptions.map(({ name, option }) => [name, options[option.attributeName()]]);
     // The values are what was typed: the service says which there are.
     const input = { prompt, imageUrls, ...Object.fromEntries(chosen) } as TaskRequest['input'];
     return await work({ model, input });
   } finally {
     for (const server of servers) await server.close();
   }
-}
-
-/** Commander adds the options of the table to those that the type names. */
-function valueOf(options: object, name: string): unknown {
-  return Object.entries(options).find(([key]) => key === name)?.[1];
 }
 
 /** Commander's parser: a slip such as `8s` must not silently mean the default. */

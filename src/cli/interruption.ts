@@ -8,12 +8,6 @@ export function interrupted(message: string): CommandError {
   return new CommandError(message, interruptedExitCode);
 }
 
-/** Ends the process without putting anything in order, when it is broken off a second time. */
-export function leave(message: string): never {
-  process.stderr.write(`${message}\n`);
-  process.exit(interruptedExitCode);
-}
-
 /** One press of Ctrl-C may arrive twice: from the terminal, and passed on by the program in between. */
 const samePressMs = 500;
 
@@ -22,24 +16,24 @@ export type Interruptions = ReturnType<typeof listenForInterruptions>;
 /** Listens for Ctrl-C, SIGTERM and, when asked to, the closing of the terminal; none of them ends the process from now on. */
 export function listenForInterruptions(names: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM']) {
   const first = new AbortController();
-  let [lastAt, next] = [0, () => {}];
+  let lastAt = 0;
+  let lastWords: string | undefined;
   const onSignal = () => {
     const isSamePress = Date.now() - lastAt < samePressMs;
     lastAt = Date.now();
     if (isSamePress) return;
-    if (first.signal.aborted) next();
-    else first.abort(interrupted('Broken off.'));
+    if (!first.signal.aborted) return first.abort(interrupted('Broken off.'));
+    if (lastWords === undefined) return;
+    process.stderr.write(`${lastWords}\n`);
+    process.exit(interruptedExitCode);
   };
   for (const name of names) process.on(name, onSignal);
   return {
     /** Aborted by the first. */
     signal: first.signal,
-    /** What the next one does; nothing until it is said. */
-    onNext: (action: () => void) => {
-      next = action;
-    },
-    stop: () => {
-      for (const name of names) process.off(name, onSignal);
+    /** From now on the second one ends the process with these words, and puts nothing in order. */
+    leaveWith: (words: string) => {
+      lastWords = words;
     },
   };
 }

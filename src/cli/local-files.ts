@@ -1,40 +1,39 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { access, rename, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Client } from '../../clients/typescript/src/index.ts';
 import { CommandError } from './output.ts';
 
-export type FileServer = { readonly url: string; close(): Promise<void> };
+export type LocalServer = { readonly url: string; readonly close: () => Promise<void> };
 
 /** Serves one local file on loopback, so that a service on this machine can fetch it as a reference image. */
-export async function serveFile(path: string): Promise<FileServer> {
+export async function serveFile(path: string): Promise<LocalServer> {
   await access(path).catch(() => {
     throw new CommandError(`image ${path} cannot be read`);
   });
-  const server = createServer((_request, response) => {
+  const { url, close } = await serveOnLoopback((_request, response) => {
     createReadStream(path)
       .on('error', () => response.destroy())
       .pipe(response);
   });
-  return { url: `${await listenOnLoopback(server)}/image`, close: () => closeServer(server) };
+  return { url: `${url}/image`, close };
 }
 
-/** Starts a server on a free port of 127.0.0.1 and answers its base address. */
-export async function listenOnLoopback(server: Server): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(0, '127.0.0.1', resolve);
-  });
+/** Starts a server on a free port of 127.0.0.1. */
+export async function serveOnLoopback(listener: RequestListener): Promise<LocalServer> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
   // A TCP server that is listening has an AddressInfo; only pipes have a string.
   const { port } = server.address() as AddressInfo;
-  return `http://127.0.0.1:${port}`;
-}
-
-export async function closeServer(server: Server): Promise<void> {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  const close = async () => {
+    server.close().closeAllConnections();
+    await once(server, 'close');
+  };
+  return { url: `http://127.0.0.1:${port}`, close };
 }
 
 export function isUrl(image: string): boolean {

@@ -27,12 +27,7 @@ async function migrate(config: Config): Promise<Answer> {
 }
 
 async function register(target: TemporalTarget): Promise<readonly string[]> {
-  const { connectTemporal } = await import('../temporal/connect.ts');
+  const { usingTemporal } = await import('../temporal/connect.ts');
   const { registerSearchAttributes } = await import('../temporal/search-attributes.ts');
-  const { client, close } = connectTemporal(target);
-  try {
-    return await registerSearchAttributes(client);
-  } finally {
-    await close();
-  }
+  return usingTemporal(target, {}, (client) => registerSearchAttributes(client));
 }

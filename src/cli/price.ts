@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { type PresentedPrice, presentPrices, presentSetPrice } from '../http/presenters/price.ts';
 import { id, instant, textUpTo, wholeNumber } from './arguments.ts';
-import { CommandError } from './output.ts';
-import { commandLineActor, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
+import { type Answer, CommandError } from './output.ts';
+import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
 import { modelCatalogue, unknownModel } from '../domain/models.ts';
 import {
   listPrices,
@@ -18,22 +18,13 @@ const maxListed = 100;
 
 export function addPriceCommands(program: Command, run: RunOnDatabase): void {
   const price = program.command('price').description('say what a second of a model costs, and from when on');
+  const reason = ['--reason <text>', `why, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength)] as const;
   price
     .command('list')
     .description('what the models cost, and what was decided about it')
     .option('--account <account>', 'for this account; without it, for those without prices of their own', id)
     .option('--model <model>', 'decisions about this model alone')
-    .action(
-      run(async ({ db, config }, { account: accountId, model }: { account?: string; model?: string }) => {
-        if (accountId !== undefined) await requireAccount(db, accountId);
-        const models = await presentPrices({ db, models: modelCatalogue(config.models) }, accountId);
-        const prices = await listPrices(db, { accountId, model, limit: maxListed });
-        return {
-          json: { models, prices: prices.map(presentSetPrice) },
-          lines: [...models.map(modelLine), ...prices.map(priceLine)],
-        };
-      }),
-    );
+    .action(run(list));
   price
     .command('set')
     .description('set a price, for tasks created from then on; every other task keeps what it was charged')
@@ -41,41 +32,57 @@ export function addPriceCommands(program: Command, run: RunOnDatabase): void {
     .argument('<credits>', 'whole credits a second; default goes back to the list price', creditsOrDefault)
     .option('--account <account>', 'for this account alone; without it, for everybody', id)
     .option('--from <when>', 'an instant, or a span from now such as 30d; without it, in a few seconds', instant)
-    .requiredOption('--reason <text>', `why, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
-    .action(
-      run(async ({ db, config }, model: string, credits: number | 'default', options: SetOptions) => {
-        const fault = unknownModel(modelCatalogue(config.models), model);
-        if (fault !== undefined) throw new CommandError(`${model}: ${fault}`);
-        const { account: accountId, from: fromMs, reason } = options;
-        const creditsPerSecond = credits === 'default' ? undefined : credits;
-        const wanted = { model, accountId, creditsPerSecond, fromMs, reason };
-        const setting = await setPriceAs(db, commandLineActor(), wanted);
-        if (setting.kind === 'account_not_found') throw noAccount(accountId ?? '');
-        if (setting.kind === 'in_the_past')
-          throw new CommandError('--from is past; a price counts from now on or later');
-        return { json: presentSetPrice(setting.price), lines: [priceLine(setting.price)] };
-      }),
-    );
+    .requiredOption(...reason)
+    .action(run(set));
   price
     .command('withdraw')
     .description('withdraw a price that is not in force yet')
     .argument('<price>', 'its number, from price list', wholeNumber(1))
-    .requiredOption('--reason <text>', `why, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
-    .action(
-      run(async ({ db }, priceId: number, { reason }: { reason: string }) => {
-        const withdrawal = await withdrawPriceAs(db, commandLineActor(), { priceId, reason });
-        if (withdrawal.kind === 'price_not_found') throw new CommandError(`no such price: ${priceId}`);
-        if (withdrawal.kind === 'too_late')
-          throw new CommandError(`price ${priceId} is in force or about to be; set another one to follow it`);
-        return { json: presentSetPrice(withdrawal.price), lines: [priceLine(withdrawal.price)] };
-      }),
-    );
+    .requiredOption(...reason)
+    .action(run(withdraw));
+}
+
+async function list({ db, config }: Context, options: { account?: string; model?: string }): Promise<Answer> {
+  const { account: accountId, model } = options;
+  if (accountId !== undefined) await requireAccount(db, accountId);
+  const models = await presentPrices({ db, models: modelCatalogue(config.models) }, accountId);
+  const prices = await listPrices(db, { accountId, model, limit: maxListed });
+  const lines = [...models.map(modelLine), ...prices.map(priceLine)];
+  return { json: { models, prices: prices.map(presentSetPrice) }, lines };
 }
 
 type SetOptions = { account?: string; from?: number; reason: string };
 
-function creditsOrDefault(text: string): number | 'default' {
-  return text === 'default' ? 'default' : wholeNumber(1, maxCreditsPerSecond)(text);
+async function set(
+  { db, config }: Context,
+  model: string,
+  creditsPerSecond: number | undefined,
+  { account: accountId, from: fromMs, reason }: SetOptions,
+): Promise<Answer> {
+  const fault = unknownModel(modelCatalogue(config.models), model);
+  if (fault !== undefined) throw new CommandError(`${model}: ${fault}`);
+  const wanted = { model, accountId, creditsPerSecond, fromMs, reason };
+  const setting = await setPriceAs(db, commandLineActor(), wanted);
+  if (setting.kind === 'account_not_found') throw noAccount(accountId ?? '');
+  if (setting.kind === 'in_the_past') throw new CommandError('--from is past; a price counts from now on or later');
+  return priceAnswer(setting.price);
+}
+
+async function withdraw({ db }: Context, priceId: number, { reason }: { reason: string }): Promise<Answer> {
+  const withdrawal = await withdrawPriceAs(db, commandLineActor(), { priceId, reason });
+  if (withdrawal.kind === 'price_not_found') throw new CommandError(`no such price: ${priceId}`);
+  if (withdrawal.kind === 'too_late')
+    throw new CommandError(`price ${priceId} is in force or about to be; set another one to follow it`);
+  return priceAnswer(withdrawal.price);
+}
+
+/** Undefined goes back to the list price. */
+function creditsOrDefault(text: string): number | undefined {
+  return text === 'default' ? undefined : wholeNumber(1, maxCreditsPerSecond)(text);
+}
+
+function priceAnswer(price: SetPrice): Answer {
+  return { json: presentSetPrice(price), lines: [priceLine(price)] };
 }
 
 function modelLine({ model, creditsPerSecond, nextPrices }: PresentedPrice): string {
@@ -83,18 +90,9 @@ function modelLine({ model, creditsPerSecond, nextPrices }: PresentedPrice): str
   return `${model}: ${creditsPerSecond} credits a second${coming}`;
 }
 
-function priceLine({
-  priceId,
-  model,
-  accountId,
-  creditsPerSecond,
-  effectiveFrom,
-  state,
-  who,
-  reason,
-}: SetPrice): string {
-  const whose = accountId ?? 'everybody';
-  return [priceId, model, whose, creditsPerSecond ?? 'default', iso(effectiveFrom), state, who, reason].join('  ');
+function priceLine(price: SetPrice): string {
+  const { priceId, model, accountId = 'everybody', creditsPerSecond = 'default', state, who, reason } = price;
+  return [priceId, model, accountId, creditsPerSecond, iso(price.effectiveFrom), state, who, reason].join('  ');
 }
 
 function iso(ms: number): string {

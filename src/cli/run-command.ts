@@ -4,13 +4,15 @@ import { type Config, readConfig } from '../config.ts';
 import type { Actor } from '../domain/operator.ts';
 import { lockDataFolder } from '../embedded/data-folder.ts';
 import { findPostgres, postgresFolder, startPostgres } from '../embedded/postgres.ts';
-import { findAccount } from '../stores/accounts.ts';
+import { type Account, findAccount } from '../stores/accounts.ts';
 import { createDatabase, type Database } from '../stores/database.ts';
 import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
 
+export type Context = { readonly db: Database; readonly config: Config };
+
 /** Wraps a command that answers something: reads the configuration, runs it, prints its answer. */
 export type RunOnDatabase = <Parameters extends unknown[]>(
-  work: (context: { readonly db: Database; readonly config: Config }, ...parameters: Parameters) => Promise<Answer>,
+  work: (context: Context, ...parameters: Parameters) => Promise<Answer>,
 ) => (...parameters: Parameters) => Promise<void>;
 
 /** Commander calls an action with its arguments, its options and the command itself; `--json` is read from the program. */
@@ -36,10 +38,7 @@ function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Pr
   });
 }
 
-/**
- * Gives a command the address of the database: DATABASE_URL, else the embedded one; that of the running service, or one
- * started for as long as the command takes.
- */
+/** The database of a command: DATABASE_URL, else the embedded one, which is started for the command when it does not run. */
 export async function withDatabaseUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
   const url = config.databaseUrl ?? (await findPostgres(postgresFolder(config)));
   if (url !== undefined) return work(url);
@@ -70,8 +69,10 @@ function userName(): string {
   }
 }
 
-export async function requireAccount(db: Database, accountId: string): Promise<void> {
-  if ((await findAccount(db, accountId)) === undefined) throw noAccount(accountId);
+export async function requireAccount(db: Database, accountId: string): Promise<Account> {
+  const account = await findAccount(db, accountId);
+  if (account === undefined) throw noAccount(accountId);
+  return account;
 }
 
 export function noAccount(accountId: string): CommandError {

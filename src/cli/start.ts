@@ -1,9 +1,13 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import { readConfig } from '../config.ts';
+import { scopes } from '../domain/api-key.ts';
 import type { Service } from '../embedded/service.ts';
+import { retry } from '../main/retry.ts';
 import { runUntilSignal, signalled } from '../main/run-until-signal.ts';
-import type { FirstKey } from './first-key.ts';
+import { createFirstAccount } from '../stores/accounts.ts';
+import { createDatabase, type Database } from '../stores/database.ts';
+import { createApiKey } from '../stores/keys.ts';
 import { type Answer, invocation, isJson, printAnswer } from './output.ts';
 
 export function addStartCommand(program: Command): void {
@@ -24,7 +28,6 @@ export function addStartCommand(program: Command): void {
         if (stopping.signal.aborted) process.exit(0);
         throw error;
       });
-      const { firstKeyOf } = await import('./first-key.ts');
       const firstKey = await firstKeyOf(service, stopping.signal);
       printAnswer(startAnswer(service, firstKey), asJson);
       await runUntilSignal(service, service.fatal, service.log, { signal, delayMs: service.settings.shutdownDelayMs });
@@ -78,4 +81,34 @@ function anotherKeyLines({ settings }: Service): readonly string[] {
     `  ${environment}${invocation('account', 'list')}`,
     `  ${environment}${invocation('key', 'create', '--account', 'ACCOUNT')}`,
   ];
+}
+
+/** Enough for sixty five-second videos of the fast model. */
+const openingCredits = 10_000;
+
+export type FirstKey = { readonly accountId: string; readonly key: string; readonly credits: number };
+
+/** Opens the first account and answers its key, for the only time; undefined when there are accounts, or `signal` came first. */
+export async function firstKeyOf(service: Service, signal: AbortSignal): Promise<FirstKey | undefined> {
+  const { settings, log } = service;
+  const db = createDatabase({ url: settings.databaseUrl, poolSize: 1 });
+  try {
+    return await retry({ step: 'make the first key', log, signal }, () => makeFirstKey(db));
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    await service.close();
+    throw error;
+  } finally {
+    await db.close();
+  }
+}
+
+/** Account and key are made together, so that a repeated call never finds an account whose key was never shown. */
+function makeFirstKey(db: Database): Promise<FirstKey | undefined> {
+  return db.transaction(async (run) => {
+    const accountId = await createFirstAccount({ run }, { name: 'first account', credits: openingCredits });
+    if (accountId === undefined) return undefined;
+    const created = await createApiKey({ run }, { accountId, name: 'first key', scopes });
+    return created && { accountId, key: created.key, credits: openingCredits };
+  });
 }

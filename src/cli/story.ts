@@ -1,10 +1,8 @@
 import { intro, log, outro } from '@clack/prompts';
 import { wrapAnsi } from 'fast-wrap-ansi';
-import type { TaskRecord } from '../../clients/typescript/src/index.ts';
+import type { Client, TaskRecord } from '../../clients/typescript/src/index.ts';
 
 export type Story = ReturnType<typeof createStory>;
-
-type TaskProgress = { show(record: TaskRecord): void; done(): void };
 
 /** The width of the lines' own mark and the space behind it. */
 const markColumns = 3;
@@ -25,12 +23,19 @@ export function createStory(asJson: boolean) {
     warn: asJson ? (text: string) => void process.stderr.write(`${text}\n`) : telling((text) => log.warn(text)),
     message: telling((text) => log.message(text)),
     end: telling((text) => outro(text)),
-    /** Live progress of one task, in the place of the next line. */
-    progress: (): TaskProgress => {
-      if (asJson) return { show: () => {}, done: () => {} };
+    /** Waits for the end of a task, and shows its progress in the place of the next line. */
+    waitFor: async (client: Client, taskId: string, signal: AbortSignal): Promise<TaskRecord> => {
+      if (asJson) return client.waitForTask(taskId, { signal });
       const bar = process.stdout.isTTY ? barOnTerminal() : plainLines();
-      clear = () => bar.clear();
-      return bar;
+      clear = bar.clear;
+      // A command that is broken off must not be kept alive by its bar.
+      const timer = setInterval(bar.draw, redrawMs).unref();
+      const onRecord = (record: TaskRecord) => bar.show(record);
+      return client.waitForTask(taskId, { onRecord, signal }).finally(() => {
+        clearInterval(timer);
+        clear();
+        clear = () => {};
+      });
     },
   };
 }
@@ -41,7 +46,7 @@ function wrapped(text: string): string {
   return wrapAnsi(text, Math.max(20, process.stdout.columns - markColumns));
 }
 
-type Bar = TaskProgress & { clear(): void };
+type Bar = { readonly show: (record: TaskRecord) => void; readonly draw: () => void; readonly clear: () => void };
 
 const redrawMs = 200;
 const barColumns = 40;
@@ -49,10 +54,7 @@ const eraseLine = '\r\u001B[K';
 /** The bar's line, and the mark above it. */
 const eraseBar = `${eraseLine}\u001B[1A${eraseLine}`;
 
-/**
- * One line that is drawn anew in its place. It reads no keys and leaves the terminal's mode alone, so Ctrl-C stays a signal,
- * which the command answers; a progress bar that reads them ends the process itself.
- */
+/** It reads no keys, so Ctrl-C stays a signal, which the command answers; a bar that reads them would end the process itself. */
 function barOnTerminal(): Bar {
   const startedAt = Date.now();
   let [percent, state, isDrawn] = [0, 'waiting', false];
@@ -69,34 +71,21 @@ function barOnTerminal(): Bar {
     if (isDrawn) process.stdout.write(eraseBar);
     isDrawn = false;
   };
-  const timer = setInterval(draw, redrawMs);
-  // A command that is broken off must not be kept alive by its bar.
-  timer.unref();
-  draw();
-  return {
-    show: (record) => {
-      percent = Math.max(percent, Math.floor(record.progress));
-      state = record.state;
-      draw();
-    },
-    done: () => {
-      clearInterval(timer);
-      clear();
-    },
-    clear,
+  const show = (record: TaskRecord) => {
+    percent = Math.max(percent, Math.floor(record.progress));
+    state = record.state;
+    draw();
   };
+  return { show, draw, clear };
 }
 
 /** A line for each new state and quarter. */
 function plainLines(): Bar {
   let last = '';
-  return {
-    show: ({ state, progress: percent }) => {
-      const line = `${state} ${Math.floor(percent / 25) * 25} %`;
-      if (line !== last) log.step(line);
-      last = line;
-    },
-    done: () => {},
-    clear: () => {},
+  const show = ({ state, progress: percent }: TaskRecord) => {
+    const line = `${state} ${Math.floor(percent / 25) * 25} %`;
+    if (line !== last) log.step(line);
+    last = line;
   };
+  return { show, draw: () => {}, clear: () => {} };
 }

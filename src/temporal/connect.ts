@@ -13,9 +13,8 @@ export type TemporalConnection = { readonly client: Client; readonly close: () =
 const channelArgs = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 1_000 } as const;
 
 /**
- * A client that connects on its first call, so that the API starts, and accepts tasks, while Temporal is unavailable. Every
- * caller sets a deadline: the SDK's retries would otherwise hide an outage for up to 40 s. With `retries` off a call fails
- * immediately, which the task starter needs to keep tasks in order of arrival.
+ * A client that connects on its first call. Every caller sets a deadline: the SDK's retries would otherwise hide an outage for up to
+ * 40 s. With `retries` off a call fails immediately, which the task starter needs to keep tasks in order of arrival.
  */
 export function connectTemporal(
   { connection: options, namespace }: TemporalTarget,
@@ -24,6 +23,20 @@ export function connectTemporal(
   const connection = Connection.lazy({ ...options, channelArgs, ...(!retries && { interceptors: [] }) });
   const client = new Client({ connection, namespace });
   return { client, close: () => connection.close() };
+}
+
+/** Connects for one use. */
+export async function usingTemporal<T>(
+  target: TemporalTarget,
+  options: { readonly retries?: boolean },
+  use: (client: Client) => Promise<T>,
+): Promise<T> {
+  const { client, close } = connectTemporal(target, options);
+  try {
+    return await use(client);
+  } finally {
+    await close();
+  }
 }
 
 /** Runs Temporal calls that must answer within `limitMs`. */

@@ -25,9 +25,8 @@ export type LiveTask = Pick<Task, 'taskId' | 'state'>;
 type Figure = { progress: number | undefined; refreshedAt: number; refresh: Promise<void> | undefined };
 
 /**
- * Answers the progress of a live task, 0 to 100, from the heartbeat of its generation. Never rejects, and never goes back. A task
- * that is polled often gets the last figure, which is refreshed behind the answer. While Temporal is slow or unavailable the
- * last known figure is the answer, 0 without one. Temporal gets at most one call per task and second.
+ * Answers the progress of a live task, 0 to 100, from the heartbeat of its generation. Never rejects, and never goes back. While
+ * Temporal is slow or unavailable the last known figure is the answer, 0 without one.
  */
 export function createTaskProgress(client: Client, now = () => performance.now()): (task: LiveTask) => Promise<number> {
   const figures = new LRUCache<string, Figure>({ max: maxRemembered });

@@ -19,10 +19,8 @@ const maxWaiting = 10_000;
 const probePauseMs = 500;
 
 /**
- * Starts workflows after createTask has answered, in order of arrival and with bounded concurrency. While Temporal is
- * unavailable only the first task is retried, and all others wait behind it, so that they start in order afterwards.
- * `onError` takes a task's first failure. A start that Temporal refuses is not retried: `reconcile` settles it within the
- * minute, like the tasks of a process that was killed.
+ * Starts workflows after createTask has answered. While Temporal is unavailable only the first task is retried, and all others wait
+ * behind it, so that they start in order. A start that Temporal refuses is not retried: `reconcile` settles it within the minute.
  */
 export function createTaskStarter<Task = TaskToStart>(
   startTask: (task: Task) => Promise<unknown>,

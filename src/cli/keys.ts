@@ -1,0 +1,165 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Config } from '../config.ts';
+import { type Dialect, dialects, ordinaryScopes, type Scope, scopes } from '../domain/api-key.ts';
+import { defaultOverlapSeconds, maxOverlapSeconds } from '../domain/callback.ts';
+import { persistedSecret } from '../embedded/data-folder.ts';
+import { callbackSecretsOf, rotateSecret } from '../main/account-secrets.ts';
+import { createSecretBox, type SecretBox } from '../outbound/secrets.ts';
+import { type ApiKey, createApiKey, listApiKeys, revokeKeyAs } from '../stores/keys.ts';
+import { recordAction } from '../stores/operator-actions.ts';
+import { createOperator, type ListedOperator, listOperators, revokeOperator } from '../stores/operators.ts';
+import { futureInstant, id, maxNameLength, textUpTo, wholeNumber } from './arguments.ts';
+import { type Answer, CommandError, listed } from './output.ts';
+import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
+
+type KeyOptions = { account: string; name: string; scopes: Scope[]; dialect: Dialect; expires?: number };
+
+const expiry = ['--expires <when>', 'an instant to come, or a span such as 90d', futureInstant] as const;
+
+export function addKeyCommands(program: Command, run: RunOnDatabase): void {
+  const key = program.command('key').description('make, list and revoke API keys');
+  key
+    .command('create')
+    .description('make a key; it is shown once and kept only as a hash')
+    .requiredOption('--account <account>', 'account id', id)
+    .option('--name <name>', 'what the key is for', textUpTo(maxNameLength), 'default')
+    .option('--scopes <list>', `some of ${scopes.join(',')}`, scopeList, [...ordinaryScopes])
+    .option(...expiry)
+    .addOption(new Option('--dialect <dialect>', 'how its clients speak').choices(dialects).default('native'))
+    .action(run(createKey));
+  key
+    .command('list')
+    .description("an account's keys, without their secrets")
+    .requiredOption('--account <account>', 'account id', id)
+    .action(
+      run(async ({ db }, { account }: { account: string }) => listed('keys', await listApiKeys(db, account), keyLine)),
+    );
+  key
+    .command('revoke')
+    .description('revoke a key from its next request on')
+    .argument('<key>', 'key id', id)
+    .action(run(revokeKey));
+}
+
+async function createKey(
+  { db }: Context,
+  { account: accountId, expires: expiresAt, ...rest }: KeyOptions,
+): Promise<Answer> {
+  const created = await recordAction(db, commandLineActor(), async (transaction) => {
+    const answer = await createApiKey(transaction, { accountId, expiresAt, ...rest });
+    if (answer === undefined) return { answer };
+    const { keyId } = answer;
+    return { answer, done: { action: 'keys.create', accountId, keyId, details: { ...rest, expiresAt } } };
+  });
+  if (created === undefined) throw noAccount(accountId);
+  return shownOnce(created);
+}
+
+async function revokeKey({ db }: Context, keyId: string): Promise<Answer> {
+  const revokedAt = await revokeKeyAs(db, commandLineActor(), keyId);
+  if (revokedAt === undefined) throw new CommandError(`no such key: ${keyId}`);
+  return { json: { keyId, revoked: true }, lines: [`Key ${keyId} is revoked.`] };
+}
+
+/** A new key, of a client or an operator, for the only time. */
+function shownOnce(created: { readonly key: string }): Answer {
+  return { json: created, lines: [created.key, 'Keep it: it is not shown again.'] };
+}
+
+function keyState(key: { readonly revokedAt: number | undefined; readonly expiresAt: number | undefined }): string {
+  if (key.revokedAt !== undefined) return 'revoked';
+  return key.expiresAt !== undefined && key.expiresAt < Date.now() ? 'expired' : 'active';
+}
+
+function scopeList(text: string): Scope[] {
+  return text.split(',').map((name) => {
+    const scope = scopes.find((known) => known === name.trim());
+    if (scope === undefined) throw new InvalidArgumentError(`Scopes are ${scopes.join(', ')}.`);
+    return scope;
+  });
+}
+
+function keyLine(key: ApiKey): string {
+  return [key.keyId, key.hint, keyState(key), key.scopes.join(','), key.dialect, key.name].join('  ');
+}
+
+export function addOperatorCommands(program: Command, run: RunOnDatabase): void {
+  const operator = program.command('operator').description('make, list and revoke the keys of operators');
+  operator
+    .command('create')
+    .description("make an operator's key for /api/admin/v1; it is shown once and kept only as a hash")
+    .argument('<name>', `whose key it is, 1 to ${maxNameLength} characters`, textUpTo(maxNameLength))
+    .option(...expiry)
+    .action(run(createOperatorKey));
+  operator
+    .command('list')
+    .description('operators, without their keys')
+    .action(run(async ({ db }) => listed('operators', await listOperators(db), operatorLine)));
+  operator
+    .command('revoke')
+    .description("revoke an operator's key from its next request on")
+    .argument('<operator>', 'operator id', id)
+    .action(run(revokeOperatorKey));
+}
+
+async function createOperatorKey(
+  { db }: Context,
+  name: string,
+  { expires: expiresAt }: { expires?: number },
+): Promise<Answer> {
+  const created = await recordAction(db, commandLineActor(), async (transaction) => {
+    const answer = await createOperator(transaction, { name, expiresAt });
+    const details = { operatorId: answer.operatorId, name, expiresAt: expiresAt ?? null };
+    return { answer, done: { action: 'operators.create', details } };
+  });
+  return shownOnce(created);
+}
+
+async function revokeOperatorKey({ db }: Context, operatorId: string): Promise<Answer> {
+  const revoked = await recordAction(db, commandLineActor(), async (transaction) => {
+    const answer = await revokeOperator(transaction, operatorId);
+    if (answer?.changed !== true) return { answer };
+    return { answer, done: { action: 'operators.revoke', details: { operatorId } } };
+  });
+  if (revoked === undefined) throw new CommandError(`no such operator: ${operatorId}`);
+  return { json: { operatorId, revoked: true }, lines: [`Operator ${operatorId} is revoked.`] };
+}
+
+function operatorLine(operator: ListedOperator): string {
+  return [operator.operatorId, operator.hint, keyState(operator), operator.name].join('  ');
+}
+
+export function addCallbackSecretCommands(program: Command, run: RunOnDatabase): void {
+  const secret = program.command('callback-secret').description("the secret that signs an account's callbacks");
+  secret.command('show').argument('<account>', 'account id', id).action(run(showSecret));
+  secret
+    .command('rotate')
+    .description('make a new secret; the old one signs beside it during the overlap')
+    .argument('<account>', 'account id', id)
+    .option('--overlap <seconds>', 'how long both sign', wholeNumber(0, maxOverlapSeconds), defaultOverlapSeconds)
+    .action(run(rotateCallbackSecret));
+}
+
+async function showSecret({ db, config }: Context, accountId: string): Promise<Answer> {
+  await requireAccount(db, accountId);
+  const [secret = ''] = await callbackSecretsOf(db, await secretBox(config), accountId);
+  return { json: { secret }, lines: [secret] };
+}
+
+async function rotateCallbackSecret(
+  { db, config }: Context,
+  accountId: string,
+  options: { overlap: number },
+): Promise<Answer> {
+  await requireAccount(db, accountId);
+  const [box, overlapSeconds] = [await secretBox(config), options.overlap];
+  const secret = await recordAction(db, commandLineActor(), async (transaction) => {
+    const answer = await rotateSecret(transaction, box, { accountId, overlapSeconds });
+    return { answer, done: { action: 'callback_secret.rotate', accountId, details: { overlapSeconds } } };
+  });
+  return { json: { secret, overlapSeconds }, lines: [secret] };
+}
+
+async function secretBox(config: Config): Promise<SecretBox> {
+  return createSecretBox(config.secret ?? (await persistedSecret(config.dataFolder)));
+}
