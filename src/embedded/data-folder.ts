@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { constants, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -9,60 +10,45 @@ import { folderFault, makePrivateFolder } from '../main/local-faults.ts';
 import { boundServerLog } from './server-log.ts';
 
 /**
- * Makes this process the only owner of the data folder (created when missing), until `release` or the end of the process
- * in any manner, `kill -9` included: the lock is the system's, so it is never stale. Throws a sentence when another process owns
- * it, and closes the folder to other accounts. Two containers that share a folder do not see each other.
+ * Makes this process the only owner of the data folder, created and closed to other accounts, until `release` or its end, also by
+ * `kill -9`: the lock is the system's, so it is never stale. Two containers that share a folder do not see each other.
  */
 export async function lockDataFolder(folder: string): Promise<{ readonly release: () => Promise<void> }> {
   await makePrivateFolder(folder, 'VIDEOGEN_DATA');
   const path = join(folder, 'videogen.lock');
   try {
-    const unlock = process.platform === 'linux' ? await bindName(folder) : await openExclusively(path);
-    if (unlock === undefined) {
-      const owner = await readFile(path, 'utf8').catch(() => 'unknown');
-      const advice = 'Stop that one first, or set VIDEOGEN_DATA to another folder.';
-      throw new SetupError(`The data folder ${folder} is in use by process ${owner.trim()}. ${advice}`);
-    }
-    // For the message above only.
+    const unlock = await (process.platform === 'linux' ? bindName(folder) : openExclusively(path));
+    // For the message below only.
     await writeFile(path, `${process.pid}\n`);
-    return {
-      release: async () => {
-        await rm(path, { force: true });
-        await unlock();
-      },
+    const release = async () => {
+      await rm(path, { force: true });
+      await unlock();
     };
+    return { release };
   } catch (error) {
-    throw folderFault(error, folder, 'VIDEOGEN_DATA');
+    if (!['EADDRINUSE', 'EAGAIN'].includes(errorCode(error) ?? '')) throw folderFault(error, folder, 'VIDEOGEN_DATA');
+    const owner = await readFile(path, 'utf8').catch(() => 'unknown');
+    const advice = 'Stop that one first, or set VIDEOGEN_DATA to another folder.';
+    throw new SetupError(`The data folder ${folder} is in use by process ${owner.trim()}. ${advice}`, { cause: error });
   }
 }
 
-/** Linux: an abstract socket address (unix(7)) belongs to one process and vanishes with it. Undefined when it is taken. */
-async function bindName(folder: string): Promise<(() => Promise<void>) | undefined> {
+/** Linux: an abstract socket address (unix(7)) belongs to one process and vanishes with it; EADDRINUSE when it is taken. */
+async function bindName(folder: string): Promise<() => Promise<void>> {
   const { dev, ino } = await stat(folder);
   const server = createServer((socket) => socket.destroy()).unref();
-  const isBound = await new Promise<boolean>((resolve, reject) => {
-    server.once('error', (error) => (errorCode(error) === 'EADDRINUSE' ? resolve(false) : reject(error)));
-    server.listen(`\0videogen-data-folder-${dev}-${ino}`, () => resolve(true));
-  });
-  return isBound ? () => new Promise((resolve) => server.close(() => resolve())) : undefined;
+  await once(server.listen(`\0videogen-data-folder-${dev}-${ino}`), 'listening');
+  return () => new Promise((resolve) => server.close(() => resolve()));
 }
 
-/** macOS: open(2) locks with O_EXLOCK, which Node passes on but does not name. Undefined when another process has it. */
-async function openExclusively(path: string): Promise<(() => Promise<void>) | undefined> {
+/** macOS: open(2) locks with O_EXLOCK, which Node passes on but does not name; EAGAIN when another process has it. */
+async function openExclusively(path: string): Promise<() => Promise<void>> {
   const exclusiveLock = 0x20;
-  try {
-    const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NONBLOCK | exclusiveLock, 0o600);
-    return () => file.close();
-  } catch (error) {
-    if (errorCode(error) === 'EAGAIN') return undefined;
-    throw error;
-  }
+  const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NONBLOCK | exclusiveLock, 0o600);
+  return () => file.close();
 }
 
-/**
- * Signs links and seals callback secrets; made once, kept beside the data it protects. One that is there is never replaced: none
- * of the callback secrets it has sealed could be opened any more. Throws a sentence when it cannot be read or is damaged.
- */
+/** Signs links and seals callback secrets; made once and never replaced, because nothing else opens what it has sealed. */
 export async function persistedSecret(folder: string): Promise<string> {
   const path = join(folder, 'secret');
   let fault: string;
@@ -83,17 +69,12 @@ export async function persistedSecret(folder: string): Promise<string> {
 /** As for VIDEOGEN_SECRET; one that we made has more. */
 const leastSecretCharacters = 32;
 
-async function newSecret(path: string): Promise<string> {
+/** Makes a secret and keeps it in a file: a reader, also one after a crash of the machine, finds all of it or nothing. */
+export async function newSecret(path: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
-  await writeFileAtomically(path, `${secret}\n`);
+  await writeFile(`${path}.new`, `${secret}\n`, { mode: 0o600, flush: true });
+  await rename(`${path}.new`, path);
   return secret;
-}
-
-/** Writes a small file so that a reader, also one after a crash of the machine, finds the old text or the new one, never a part. */
-export async function writeFileAtomically(path: string, text: string): Promise<void> {
-  const draft = `${path}.new`;
-  await writeFile(draft, text, { mode: 0o600, flush: true });
-  await rename(draft, path);
 }
 
 /** The log of the whole service: a file in the data folder, since the terminal belongs to the person who started it. */

@@ -32,25 +32,16 @@ export type OwnServer = {
   readonly stop: () => Promise<void>;
 };
 
-/**
- * A server that does not serve within this time is stopped, and the start has failed. A new one takes a second; after a hard
- * crash PostgreSQL replays what it wrote since the last checkpoint: seconds, seldom a minute.
- */
+/** A start that takes longer has failed. After a hard crash PostgreSQL replays its log: seconds, seldom a minute. */
 const readyWithinMs = 120_000;
-/**
- * Starts that may fail before the first one that serves; none begins later than `readyWithinMs`. A PostgreSQL that is killed leaves
- * backends that need some time to notice, and Temporal picks ports for itself, for which another program may be faster.
- */
+/** Tries of the first start: a killed PostgreSQL leaves backends for a time, and another program may take a port meanwhile. */
 const maxStarts = 6;
 const pollEveryMs = 20;
 const pauseBetweenStartsMs = 300;
 const firstBackoffMs = 100;
 const maxBackoffMs = 15_000;
 
-/**
- * Starts a server, resolves once it serves, and starts it again whenever it dies, with pauses that double from 0.1 to 15
- * seconds while it does not come up. Nothing in here keeps Node alive.
- */
+/** Starts a server, resolves once it serves, and starts it again whenever it dies. Nothing in here keeps Node alive. */
 export async function runServer(program: ServerProgram): Promise<OwnServer> {
   const { name, log, logFile } = program;
   let child = await firstStart(program);

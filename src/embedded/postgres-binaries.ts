@@ -14,10 +14,7 @@ export type Account = { readonly uid: number; readonly gid: number };
 
 export type PostgresBinaries = { readonly initdb: string; readonly postgres: string };
 
-/**
- * The account for a server on this cluster folder: undefined means our own, which is always so for an ordinary user. For root
- * it is the owner of an existing cluster, else `nobody`.
- */
+/** The account for a server on this cluster folder: undefined means our own; for root the owner of the cluster, else `nobody`. */
 export async function postgresAccount(cluster: string): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const owner = await stat(cluster).catch(() => undefined);
@@ -29,9 +26,8 @@ export async function postgresAccount(cluster: string): Promise<Account | undefi
 const nobody = process.platform === 'darwin' ? 2 ** 32 - 2 : 65_534;
 
 /**
- * The server that npm installed for this platform, ready to be run by the account. It is used where it lies when that works;
- * otherwise, for example below root's own home folder or without the library links on a read-only disk, a copy of some 60 MB
- * is made once: below `folder`, or for another account, which cannot read there, where the system keeps caches.
+ * The server that npm installed for this platform. Where the account cannot run it, for example below root's home folder, a copy
+ * of some 60 MB is made once: below `folder`, or for another account, which cannot read there, where the system keeps caches.
  */
 export async function postgresBinaries(
   folder: string,
@@ -78,10 +74,7 @@ async function triedBinaries(native: string, account: Account | undefined): Prom
 
 const links = z.array(z.object({ source: z.string(), target: z.string() }));
 
-/**
- * Makes the links between the libraries' names that the package's own install script would have made: npm packs no links, and
- * newer npm versions do not run the script. The list gives paths such as `native/lib/libpq.so.5`.
- */
+/** Makes the links that the package's install script would make: npm packs no links, and newer npm does not run the script. */
 async function linkLibraries(native: string): Promise<void> {
   const listed = links.parse(JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')));
   for (const { source, target } of listed) {
@@ -91,10 +84,7 @@ async function linkLibraries(native: string): Promise<void> {
   }
 }
 
-/**
- * Copies the server's files to a folder that any account can read. The name appears only when everything is in place, so a copy
- * that was cut short is never used.
- */
+/** Copies the server to a folder that any account can read, and whose name appears only when the copy is complete. */
 async function copyTo(target: string, native: string, log: (message: string) => void): Promise<void> {
   log(`Copying the PostgreSQL server to ${target}, once.`);
   const parent = dirname(target);

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, SetupError } from '../domain/errors.ts';
 import { folderFault } from '../main/local-faults.ts';
-import { writeFileAtomically } from './data-folder.ts';
+import { newSecret } from './data-folder.ts';
 import type { Account, PostgresBinaries } from './postgres-binaries.ts';
 import { openServerLog, serverLogTail } from './server-log.ts';
 
@@ -28,7 +27,7 @@ export type ClusterWanted = {
 /** Makes the cluster and its password when they do not exist yet. Answers the password. */
 export async function ensureCluster(wanted: ClusterWanted): Promise<string> {
   const { folder } = wanted;
-  const password = (await readPassword(folder)) ?? (await newPassword(folder));
+  const password = (await readPassword(folder)) ?? (await newSecret(passwordFileOf(folder)));
   // Leftovers of a start that was killed.
   await rm(draftsOf(folder), { recursive: true, force: true });
   const found = await stat(clusterFolderOf(folder)).catch(() => undefined);
@@ -44,12 +43,6 @@ export async function readPassword(folder: string): Promise<string | undefined> 
     if (errorCode(error) === 'ENOENT') return undefined;
     throw folderFault(error, folder, 'VIDEOGEN_DATA');
   }
-}
-
-async function newPassword(folder: string): Promise<string> {
-  const password = randomBytes(24).toString('base64url');
-  await writeFileAtomically(passwordFileOf(folder), `${password}\n`);
-  return password;
 }
 
 /** Half a second is usual; a slow disk that has to sync 40 MB takes longer. */
@@ -99,10 +92,8 @@ async function handOver(paths: readonly string[], { uid, gid }: Account): Promis
 }
 
 /**
- * How to run a program of PostgreSQL on a cluster folder. Another account often cannot walk down to the folder, because one
- * above it (such as /root, or the data folder) is closed; but a process that is put into the folder before it changes its
- * account may use it, and on Linux `/proc/self/cwd` names it without any walking. Every variable a shell may hold is left out,
- * as some of them (`PGDATA`, `PGOPTIONS`) would interfere.
+ * How to run a program of PostgreSQL on a cluster folder. A folder above it may be closed to the other account; a process that is
+ * put into the folder before it changes its account may use it, by a name without a path. `PGDATA` and its like would interfere.
  */
 export function postgresSurroundings(folder: string, account: Account | undefined) {
   const inside = account !== undefined && process.platform === 'linux';

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import type { Config } from '../config.ts';
 import { errorCode, SetupError } from '../domain/errors.ts';
 import { persistedPort } from './persisted-port.ts';
-import { type OwnServer, runServer, stopOrphan } from './own-server.ts';
+import { type OwnServer, runServer, type ServerProgram, stopOrphan } from './own-server.ts';
 import { postgresAccount, postgresBinaries } from './postgres-binaries.ts';
 import {
   clusterFolderOf,
@@ -22,14 +22,8 @@ export type Postgres = OwnServer & {
   readonly port: number;
 };
 
-export type PostgresOptions = {
-  /** Holds the cluster, its password, port and log; created when missing. An absolute path, of any depth. */
-  readonly folder: string;
-  /** Takes whole sentences for the operator. */
-  readonly log: (message: string) => void;
-  /** Breaks the start off. */
-  readonly signal?: AbortSignal;
-};
+/** The folder holds the cluster, its password, port and log; created when missing. An absolute path, of any depth. */
+export type PostgresOptions = Pick<ServerProgram, 'folder' | 'log' | 'signal'>;
 
 const name = 'PostgreSQL';
 const databaseName = 'videogen';
@@ -50,11 +44,7 @@ const serverSettings = [
   'log_checkpoints=off',
 ];
 
-/**
- * Starts a real PostgreSQL on the folder and watches over it; one that a killed process left running there is stopped first.
- * Hold the lock of the data folder while calling this and until `stop` has ended; there must be one caller per folder.
- * Throws a sentence for the operator when it cannot run here.
- */
+/** Starts PostgreSQL and watches over it; an orphaned one is stopped first. Hold the data folder's lock until `stop` has ended. */
 export async function startPostgres({ folder, log, signal }: PostgresOptions): Promise<Postgres> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const cluster = clusterFolderOf(folder);
@@ -91,11 +81,7 @@ export function postgresFolder({ dataFolder }: Pick<Config, 'dataFolder'>): stri
   return join(dataFolder, 'postgres');
 }
 
-/**
- * The address of the embedded PostgreSQL that runs on this folder (the one given to `startPostgres`), password included;
- * undefined when none is ready there. For commands that run beside the service: it starts nothing and needs no lock.
- * Throws a sentence when the folder belongs to another account.
- */
+/** The address of the PostgreSQL that runs on this folder, for commands beside the service; undefined when none is ready there. */
 export async function findPostgres(folder: string): Promise<string | undefined> {
   const password = await readPassword(folder);
   const found = await findPostmaster(clusterFolderOf(folder));

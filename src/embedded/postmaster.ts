@@ -41,9 +41,8 @@ const reapWaitMs = 3_000;
 
 /**
  * Removes a `postmaster.pid` that would stop PostgreSQL for no reason: its pid belongs to another program since a crash of the
- * machine, to the server of the folder from which this one was copied, or to a zombie that is never reaped (containers without
- * an init). Call it only when no server of ours runs there. A file whose pid is free stays: PostgreSQL itself finds it stale,
- * and uses it to find surviving backends. So does one whose process may be a server on this folder: PostgreSQL refuses to start.
+ * machine, to the server of a copied folder, or to a zombie that is never reaped (containers without an init). A file whose pid
+ * is free stays, since PostgreSQL finds surviving backends by it, and one whose process may be a server on this folder.
  */
 export async function clearStalePid(cluster: string): Promise<void> {
   for (const deadline = Date.now() + reapWaitMs; ; await pause(30)) {

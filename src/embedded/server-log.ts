@@ -9,10 +9,7 @@ export async function openServerLog(path: string): Promise<FileHandle> {
   return open(path, 'a', 0o600);
 }
 
-/**
- * Moves a log that has grown too large to `<path>.1` and empties it. It is copied, not renamed, because the server keeps
- * writing into its open file; opened for appending, it continues at the new end. A few lines may be lost in between.
- */
+/** Copies a log that has grown too large to `<path>.1` and empties it: the server keeps writing into its open file. */
 export async function boundServerLog(path: string): Promise<void> {
   const file = await stat(path).catch(() => undefined);
   if (file === undefined || file.size <= maxBytes) return;

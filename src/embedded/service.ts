@@ -1,16 +1,21 @@
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { SetupError } from '../domain/errors.ts';
 import type { Log } from '../log.ts';
-import { ffmpegBinary } from '../media/ffmpeg-binary.ts';
-import { createMetrics } from '../metrics.ts';
-import { startApi } from '../main/start-api.ts';
-import { startMetricsServer } from '../main/start-metrics.ts';
+import { retry } from '../main/retry.ts';
 import { fatalErrors } from '../main/run-until-signal.ts';
 import { type RunningPart, type Settings, settingsWith } from '../main/settings.ts';
-import { startWorker, type RunningWorker } from '../main/start-worker.ts';
-import { persistedSecret, lockDataFolder, openLog } from './data-folder.ts';
-import { findDatabase, findTemporal, type Say } from './found-servers.ts';
+import { startApi } from '../main/start-api.ts';
+import { startMetricsServer } from '../main/start-metrics.ts';
+import { type RunningWorker, startWorker } from '../main/start-worker.ts';
+import { ffmpegBinary } from '../media/ffmpeg-binary.ts';
+import { createMetrics } from '../metrics.ts';
+import { migrateToLatest } from '../stores/migrator.ts';
+import { lockDataFolder, openLog, persistedSecret } from './data-folder.ts';
 import { freePort } from './persisted-port.ts';
+import { postgresFolder, startPostgres } from './postgres.ts';
+import { findTemporalCli } from './temporal-cli.ts';
+import { startTemporal } from './temporal-server.ts';
 
 export type Service = RunningPart & {
   readonly settings: Settings;
@@ -21,12 +26,7 @@ export type Service = RunningPart & {
   readonly fatal: Promise<never>;
 };
 
-/**
- * The whole service in this process, on the data folder, which this process owns from then on: servers of its own where the
- * configuration leaves them to us, both started at the same time, then API and workers. It resolves once the API listens; the
- * workers follow as soon as Temporal lets them. Rejects with a sentence for the operator when something is missing or the
- * folder is in use; nothing is left running then, nor after `signal`, which breaks the start off.
- */
+/** The whole service on its data folder; resolves once the API listens. When it rejects, also by `signal`, nothing is left running. */
 export async function startService(config: Config, say: Say, signal: AbortSignal): Promise<Service> {
   // Faults of this machine are found before anything is started.
   ffmpegBinary(config.ffmpegPath);
@@ -73,4 +73,49 @@ function reportLateWorkers({ running }: RunningWorker, say: Say): void {
     running.then(() => say('Temporal answers; tasks are being generated.')).catch(() => {});
   }, workersLateMs);
   running.finally(() => clearTimeout(timer)).catch(() => {});
+}
+
+/** Takes sentences for the person who started the service. */
+export type Say = (message: string) => void;
+
+const notOurs = () => Promise.resolve();
+
+/** How long a start waits for an unavailable database. */
+const databaseWaitMs = 120_000;
+
+/** The database with today's schema: a PostgreSQL of our own unless the configuration names one. */
+export async function findDatabase(config: Config, say: Say, log: Log, signal: AbortSignal) {
+  const { url, stop } =
+    config.databaseUrl === undefined
+      ? await startPostgres({ folder: postgresFolder(config), log: say, signal })
+      : { url: config.databaseUrl, stop: notOurs };
+  const waited = AbortSignal.timeout(databaseWaitMs);
+  const either = AbortSignal.any([signal, waited]);
+  try {
+    await retry({ step: 'migrate the database', log, signal: either, onFirstFailure: say }, () => migrateToLatest(url));
+    return { settings: { databaseUrl: url }, stop };
+  } catch (cause) {
+    await stop();
+    if (!waited.aborted) throw cause;
+    throw new SetupError(`the database did not answer within ${databaseWaitMs / 1000} s`, { cause });
+  }
+}
+
+/** Without it the list is full of the runs of `reconcile`, one for each minute. */
+const tasksOnly = encodeURIComponent('WorkflowType="videoTask"');
+
+/** Temporal: a server of our own unless the configuration names one. */
+export async function findTemporal(config: Config, say: Say, signal: AbortSignal) {
+  if (config.temporal !== undefined)
+    return { settings: { temporal: config.temporal, embeddedPorts: [] }, stop: notOurs };
+  const { cacheFolder, temporalCliPath: explicitPath, path: searchPath, temporalNamespace: namespace } = config;
+  const cliPath = await findTemporalCli({ cacheFolder, explicitPath, searchPath, log: say });
+  const folder = join(config.dataFolder, 'temporal');
+  const { address, uiUrl, ports, stop } = await startTemporal({ cliPath, folder, namespace, log: say, signal });
+  const settings = {
+    temporal: { connection: { address }, namespace },
+    temporalUiUrl: `${uiUrl}/namespaces/${namespace}/workflows?query=${tasksOnly}`,
+    embeddedPorts: ports,
+  };
+  return { settings, stop };
 }

