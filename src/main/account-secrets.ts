@@ -38,10 +38,7 @@ function isCurrent({ expiresAt }: SealedSecret): boolean {
   return expiresAt === undefined;
 }
 
-/**
- * A current secret that cannot be opened is an error. One in its overlap is left out: after VIDEOGEN_SECRET was changed, a
- * rotation is the way out, and it must not fail on what it replaces.
- */
+/** A secret in its overlap may fail to open: after VIDEOGEN_SECRET was changed, a rotation must not fail on what it replaces. */
 function openAll(secrets: readonly SealedSecret[], box: SecretBox, accountId: string): readonly string[] {
   return secrets.flatMap((secret) => {
     try {

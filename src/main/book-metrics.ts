@@ -4,10 +4,7 @@ import { readAuditState } from '../stores/ledger-audit.ts';
 import type { Database } from '../stores/database.ts';
 import { countStuckTasks } from '../stores/task-list.ts';
 
-/**
- * Exports the last results of the audit and of `reconcile`. Each scrape reads them from the database, so that every process reports
- * the same, and a violation is shown until it is corrected. While the database is unavailable the last known figures stay.
- */
+/** The last results of audit and `reconcile`, read at each scrape; the last known ones while the database is unavailable. */
 export function exportBookMetrics({ registry }: Metrics, db: Database): void {
   const registers = [registry];
   const auditedAt = new Gauge({

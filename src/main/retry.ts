@@ -16,11 +16,7 @@ export type Retry = {
   readonly onFirstFailure?: (message: string) => void;
 };
 
-/**
- * Runs a step of the start that needs another server, until it succeeds: an outage during the start must
- * not end a process that has accepted tasks. Each attempt has a time limit of its own. Pauses double from 0.25 to 10 s.
- * An error that cannot pass by itself is not retried.
- */
+/** Repeats a step of the start until it succeeds: an outage must not end a process that has accepted tasks. */
 export async function retry<T>({ step, log, signal, onFirstFailure }: Retry, attempt: () => Promise<T>): Promise<T> {
   for (let attempts = 1, pauseMs = firstPauseMs; ; attempts++, pauseMs = Math.min(maxPauseMs, pauseMs * 2)) {
     signal.throwIfAborted();

@@ -12,10 +12,7 @@ export type Stopping = {
   readonly delayMs?: number;
 };
 
-/**
- * Keeps a service running until SIGTERM or SIGINT (or until `fatal` rejects), then drains it and ends the process: 0 after a
- * signal, 1 after a fatal error or when draining took too long. A second signal ends it immediately.
- */
+/** Runs until SIGTERM or SIGINT, or until `fatal` rejects; then drains the service and ends the process: 0 after a signal, else 1. */
 export async function runUntilSignal(
   part: RunningPart,
   fatal: Promise<never>,

@@ -39,12 +39,14 @@ export function externalSettings(config: Config): Settings {
   const { databaseUrl, temporal, secret, resultStore } = config;
   if (databaseUrl !== undefined && temporal !== undefined && secret !== undefined && resultStore !== undefined)
     return settingsWith(config, { databaseUrl, temporal, embeddedPorts: [], secret, resultStore });
-  throw new ConfigError([
-    ...(databaseUrl === undefined ? ['DATABASE_URL: must be set; only "npm start" brings a database of its own'] : []),
-    ...(temporal === undefined ? ['TEMPORAL_ADDRESS: must be set; only "npm start" brings a Temporal of its own'] : []),
-    ...(secret === undefined ? ['VIDEOGEN_SECRET: must be set'] : []),
-    ...(resultStore === undefined ? ['RESULT_STORE: must be set, for api and workers share it'] : []),
-  ]);
+  const needed = {
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporal,
+    VIDEOGEN_SECRET: secret,
+    RESULT_STORE: resultStore,
+  };
+  const missing = Object.entries(needed).filter(([, value]) => value === undefined);
+  throw new ConfigError(missing.map(([name]) => `${name}: must be set; only "npm start" can do without`));
 }
 
 export function settingsWith(config: Config, found: FoundSettings): Settings {
@@ -57,15 +59,11 @@ export function settingsWith(config: Config, found: FoundSettings): Settings {
 }
 
 /** The parser of create requests with this installation's models and allow-lists. */
-export function createRequestParser({
-  models,
-  imageAllow,
-  callbackAllow,
-}: Pick<Settings, 'models' | 'imageAllow' | 'callbackAllow'>) {
+export function createRequestParser(settings: Pick<Settings, 'models' | 'imageAllow' | 'callbackAllow'>) {
   return createTaskRequestParser({
-    models: modelCatalogue(models),
-    refuseImageUrl: (url) => literalRefusal(url, imageAllow),
-    refuseCallbackUrl: (url) => literalRefusal(url, callbackAllow),
+    models: modelCatalogue(settings.models),
+    refuseImageUrl: (url) => literalRefusal(url, settings.imageAllow),
+    refuseCallbackUrl: (url) => literalRefusal(url, settings.callbackAllow),
   });
 }
 
@@ -75,11 +73,12 @@ type Sources = Pick<Settings, 'host' | 'port' | 'metricsPort' | 'databaseUrl' | 
 export function ownEndpoints(settings: Sources): readonly OwnEndpoint[] {
   const { host, port, metricsPort, databaseUrl, temporal, embeddedPorts } = settings;
   const ports = [port, ...(metricsPort === undefined ? [] : [metricsPort]), ...embeddedPorts];
-  return [
-    ...ports.map((ownPort) => ({ host, port: ownPort })),
+  const { address } = temporal.connection;
+  const servers = [
     databaseEndpoint(new URL(databaseUrl)),
-    ...(temporal.connection.address === undefined ? [] : [temporalEndpoint(temporal.connection.address)]),
+    ...(address === undefined ? [] : [temporalEndpoint(address)]),
   ];
+  return [...ports.map((ownPort) => ({ host, port: ownPort })), ...servers];
 }
 
 /** Host and port may also stand in the query, as for every client of PostgreSQL. */

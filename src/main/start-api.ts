@@ -36,16 +36,6 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   });
   const temporal = connectTemporal(settings.temporal, { retries: false });
   const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
-  const starter = createTaskStarter(engine.startTask, (error, task) => {
-    log.warn({ err: error, taskId: task.taskId }, 'workflow start deferred; reconcile will start it');
-  });
-  const stopper = createTaskStarter<CancelledTask>(
-    (task) => stopTask(engine, task),
-    (error, task) => log.warn({ err: error, taskId: task.taskId }, 'stop of a cancelled task deferred'),
-  );
-  const redeliveries = createTaskStarter(engine.redeliver, (error, { taskId }) => {
-    log.warn({ err: error, taskId }, 'callback redelivery deferred to reconcile');
-  });
   const box = createSecretBox(settings.secret);
   exportBookMetrics(metrics, db);
   const uncertainCreates = createUncertainCreates({
@@ -53,6 +43,16 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     log,
     onOutcome: (outcome) => metrics.acceptancesWithdrawn.inc({ outcome }),
   });
+  const draining: { readonly drain: (limitMs: number) => Promise<void> }[] = [uncertainCreates];
+  /** What is asked of Temporal after the answer to a client. */
+  const later = <Task extends { readonly taskId: string }>(
+    call: (task: Task) => Promise<unknown>,
+    onDeferred: string,
+  ) => {
+    const starter = createTaskStarter<Task>(call, (err, { taskId }) => log.warn({ err, taskId }, onDeferred));
+    draining.push(starter);
+    return starter.start;
+  };
   const taskWaiters = createTaskWaiters(db);
   const keyTouches = createKeyTouches(db);
   let isLeaving = false;
@@ -63,10 +63,10 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     parseTaskRequest: createRequestParser(settings),
     resultStore: createFolderResultStore(settings),
     acceptTask: createTaskAcceptor(db),
-    startTask: starter.start,
-    stopTask: stopper.start,
+    startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
+    stopTask: later((task: CancelledTask) => stopTask(engine, task), 'stop of a cancelled task deferred'),
     refundUncertain: uncertainCreates.add,
-    redeliver: redeliveries.start,
+    redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
     callbackSecrets: {
       reveal: (accountId) => revealSecret(db, box, accountId),
       rotate: (rotation) => rotateSecret(db, box, rotation),
@@ -95,12 +95,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     close: async () => {
       taskWaiters.close();
       await server.close(drainMs);
-      await Promise.all([
-        starter.drain(drainMs),
-        redeliveries.drain(drainMs),
-        stopper.drain(drainMs),
-        uncertainCreates.drain(drainMs),
-      ]);
+      await Promise.all(draining.map((part) => part.drain(drainMs)));
       await keyTouches.drain();
       await Promise.allSettled([temporal.close(), db.close()]);
     },

@@ -8,10 +8,7 @@ import type { RunningPart, Settings } from './settings.ts';
 /** A scrape takes no longer. */
 const drainMs = 1_000;
 
-/**
- * Serves `/metrics` and `/healthz` of this process on `METRICS_PORT`, for monitors only; nothing without that setting. Close it
- * last: a draining process is alive.
- */
+/** Serves `/metrics` and `/healthz` of this process on `METRICS_PORT`, if set. Close it last: a draining process is alive. */
 export async function startMetricsServer(
   { host, metricsPort }: Pick<Settings, 'host' | 'metricsPort'>,
   log: Log,

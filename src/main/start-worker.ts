@@ -28,9 +28,8 @@ export type RunningWorker = RunningPart & {
 };
 
 /**
- * Starts the workers of all three task queues in this process. What is local is checked before this resolves (ffmpeg, the
- * work folder, the workflows' code). What needs Temporal is retried in the background.
- * `wrap` may replace dependencies of the activities, such as providers.
+ * Starts the workers of all three task queues. What is local is checked before this resolves; what needs Temporal is retried in the
+ * background. `wrap` may replace dependencies of the activities, such as providers.
  */
 export async function startWorker(
   settings: Settings,
@@ -128,8 +127,8 @@ function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 
 }
 
 /**
- * Measured (docs/decisions.md): every new workflow starts on the non-sticky queue, which gets two pollers by default. A workflow
- * task must end within ten seconds, also on a saturated machine, so a worker takes few at a time and leaves the rest in the queue.
+ * Every new workflow starts on the non-sticky queue, which gets two pollers by default. A workflow task must end within ten seconds,
+ * also on a saturated machine, so a worker takes few at a time (docs/decisions.md).
  */
 export const mainQueue = {
   workflowBundle: { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) },

@@ -3,10 +3,7 @@ import type { Log } from '../log.ts';
 
 let installed = false;
 
-/**
- * Sends the SDK's log lines to ours and leaves the process's signals to the entry points. A
- * process has one runtime, so only the first call counts.
- */
+/** Sends the SDK's log lines to ours and leaves signals to the entry points. A process has one runtime: the first call counts. */
 export function installTemporalRuntime(log: Log): void {
   if (installed) return;
   installed = true;
