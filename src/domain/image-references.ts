@@ -1,6 +1,4 @@
-// Clients refer to the reference images in the prompt, and each provider has its own spelling for that.
-
-/** `@Image1` or `[Image1]`, also with a space or in lower case; no part of an address or of a longer number. */
+/** How clients refer to reference images: `@Image1` or `[Image1]`, also with a space or in lower case; no part of an address or of a longer number. */
 const references = /(?<!\w)@Image\s?([1-9])(?!\w)|\[Image\s?([1-9])\]/gi;
 
 /**

@@ -1,8 +1,7 @@
 import { didYouMean } from './did-you-mean.ts';
 import type { Price } from './price.ts';
 
-/** The model catalogue: which models exist, what a second costs from which instant on, who generates, and for how long at most. */
-
+/** A model of the catalogue: what a second costs from which instant on, who generates, and for how long at most. */
 export type Model = {
   readonly model: string;
   readonly title: string;

@@ -1,7 +1,5 @@
 import type { TaskParam } from './task-input.ts';
 
-// What a task is. No I/O, no clock.
-
 export type { TaskInput, TaskParam } from './task-input.ts';
 
 /** The life of a task; the last two are final and never change. */

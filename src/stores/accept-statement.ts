@@ -22,7 +22,7 @@ const question = {
   listed: { type: 'json', of: ({ listedPrices }) => JSON.stringify(listedPrices) },
 } as const satisfies Columns;
 
-/** What else is written of an accepted one. */
+/** What else is written of an accepted one, by the names of its columns. */
 const content = {
   param: { type: 'json', of: ({ param }) => JSON.stringify(param) },
   callback_url: { type: 'text', of: ({ param }) => param.callBackUrl },
@@ -36,6 +36,8 @@ const columns = { ...question, ...content };
 const names = Object.keys(columns);
 /** The value for the task in this place. */
 const given = (name: keyof typeof columns) => `($${names.indexOf(name) + 1}::${columns[name].type}[])[place]`;
+// The keys of a table are its columns' names.
+const written = Object.keys(content) as readonly (keyof typeof content)[];
 
 function valuesOf(asked: Columns, tasks: readonly NewTask[]): unknown[] {
   return Object.values(asked).map(({ of }) => tasks.map(of));
@@ -116,11 +118,8 @@ with ${judged(lock)}, accepted as not materialized (
   ) last
   where id = account_id
 ), task as (
-  insert into tasks (id, account_id, model, param, credits_charged, callback_url, idempotency_key, request_sha256, dialect,
-    deadline_ms, providers)
-  select task_id, account_id, model, ${given('param')}, credits, ${given('callback_url')}, idempotency_key,
-    ${given('request_sha256')}, ${given('dialect')}, ${given('deadline_ms')}, ${given('providers')}
-  from accepted
+  insert into tasks (id, account_id, model, credits_charged, idempotency_key, ${written.join(', ')})
+  select task_id, account_id, model, credits, idempotency_key, ${written.map(given).join(', ')} from accepted
 ), entry as (
   insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
   select account_id, task_id, 'charge', -credits, balance_after from accepted order by account_id, place

@@ -8,9 +8,8 @@ import { type Database, isDeadlock, violatedUniqueConstraint } from './database.
 const maxTries = 5;
 
 /**
- * Accepts a task: price, charge, task row and ledger entry in one statement, whose commit is the acceptance. The price is the
- * one in force at the task's `createdAt`. Nothing is charged unless the answer is `accepted`. May be repeated with the same
- * `taskId`: it answers `replayed`.
+ * Accepts a task: price, charge, task row and ledger entry in one statement, whose commit is the acceptance. Nothing is charged
+ * unless the answer is `accepted`. May be repeated with the same `taskId`: it answers `replayed`.
  */
 export async function acceptTask(db: Database, task: NewTask): Promise<Acceptance> {
   for (let tries = 1; tries <= maxTries; tries += 1) {
@@ -39,10 +38,9 @@ export function lostRace(error: unknown): boolean {
 export type NotInBatch = 'locked' | 'left_out';
 
 /**
- * Accepts what it can of several tasks, of any accounts, in one statement: of each account the longest row of them, in
- * the given order, that its balance, its places and its rate allow. Of every other it answers why it has not been
- * decided; nothing is charged for it. Never waits for an account that is locked, unless told to, which is for tasks of
- * a single account. Throws when the statement fails, and then has accepted nothing. Some dozens at a time, please.
+ * Accepts in one statement what it can of some dozens of tasks: of each account the first ones, as many as its balance, its places
+ * and its rate allow. The others are not charged. Waits for a locked account only when told to, for tasks of one account. A
+ * statement that fails has accepted nothing.
  */
 export async function acceptBatch(
   db: Database,

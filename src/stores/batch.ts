@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import pLimit from 'p-limit';
 
 export type BatchLimits = {
   /** Questions in one statement at most; what comes beyond goes into the next. */
@@ -15,29 +16,24 @@ export function createBatcher<Question, Answer>(
   ask: (questions: readonly Question[]) => Promise<readonly (Answer | Error)[]>,
   { maxBatchSize, maxStatements }: BatchLimits,
 ): (question: Question) => Promise<Answer> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  const askInTurn = async (questions: readonly Question[]) => {
-    try {
-      return await ask(questions);
-    } finally {
-      running -= 1;
-      begin();
-    }
+  const inTurn = pLimit(maxStatements);
+  let asked: Promise<unknown> = Promise.resolve();
+  const askAndTell = (questions: readonly Question[]) => {
+    const answers = ask(questions);
+    asked = answers;
+    return answers;
   };
-  const begin = () => {
-    const next = running < maxStatements ? waiting.shift() : undefined;
-    if (next === undefined) return;
-    running += 1;
-    next();
-  };
-  const loader = new DataLoader(askInTurn, {
+  const loader = new DataLoader(askAndTell, {
     // What was true for one question need not be for the next: a key may have been revoked.
     cache: false,
     maxBatchSize,
     batchScheduleFn: (start) => {
-      waiting.push(start);
-      setImmediate(begin);
+      const statement = async () => {
+        start();
+        // The questions get the error.
+        await asked.catch(() => {});
+      };
+      setImmediate(() => void inTurn(statement));
     },
   });
   return (question) => loader.load(question);

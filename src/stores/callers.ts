@@ -33,9 +33,8 @@ type Question = { readonly hash: Buffer; readonly taskId: string | undefined };
 export type CallerWithTask = { readonly caller: FoundCaller; readonly task: Task | undefined };
 
 /**
- * Finds the account of a key, and the task with this id if it is the caller's own: undefined for a key that is malformed, unknown,
- * revoked or expired, without saying which. One statement answers all calls that come at the same time, for clients poll.
- * `taskId` must be a UUID, or undefined for no task.
+ * Finds the account of a key, and the task with this id, a UUID, if it is the caller's own: undefined for a key that is malformed,
+ * unknown, revoked or expired, without saying which. One statement answers all calls that come at the same time, for clients poll.
  */
 export function createCallerFinder(
   db: Database,

@@ -11,9 +11,8 @@ export type QueueLimits = {
 export const defaultQueueLimits: QueueLimits = { maxWaiting: 2_000, waitMs: 10_000 };
 
 /**
- * Lets `slots` callers at a time use the connection pool; the others wait in order of arrival, and a caller that finds no
- * slot in time gets what `refusal` makes, and keeps its place until one is free. The pool's own queue has one time limit for
- * waiting and for connecting, so it cannot tell a busy database from an unreachable one.
+ * Lets `slots` callers at a time use the connection pool; one that waits too long gets what `refusal` makes. The pool's own queue
+ * has one time limit for waiting and for connecting, so it cannot tell a busy database from an unreachable one.
  */
 export function createConnectionQueue(slots: number, { maxWaiting, waitMs }: QueueLimits, refusal: () => Error) {
   const inTurn = pLimit(slots);

@@ -12,10 +12,9 @@ const ownQueueMs = 1_000;
 const maxOwnQueues = 1_000;
 
 /**
- * Accepts tasks as `acceptTask` does. One statement is under way at a time, and what comes meanwhile is accepted by the
- * next one, at a fifth of what each would cost alone. It waits for no account: tasks of one that is locked wait in a queue
- * of their own. What cannot be decided together is decided alone. Throws `DatabaseBusy` for a task that finds too many
- * others waiting, or is not sent in time.
+ * Accepts tasks as `acceptTask` does, all that come while one statement runs with the next one, at a fifth of the cost. Tasks of an
+ * account that is locked wait in a queue of their own; what cannot be decided together is decided alone. Throws `DatabaseBusy` for
+ * a task that finds too many others waiting, or is not sent in time.
  */
 export function createTaskAcceptor(
   db: Database,

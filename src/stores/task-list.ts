@@ -128,9 +128,8 @@ limit $3`,
 };
 
 /**
- * Tasks whose media is to go, oldest first, a bounded page: successful ones past their retention, and failed ones after
- * `leftoverMs`, for an attempt that was killed or came too late may have left a file behind. These are listed once more after
- * 26 hours: an attempt on a worker that is cut off goes on until its deadline, of 24 hours at most, and leaves its file then.
+ * Tasks whose media is to go: successful ones past their retention, and failed ones after `leftoverMs`, because a killed attempt may
+ * have left a file. These are listed once more after 26 hours: a worker that is cut off goes on until the deadline, 24 hours at most.
  */
 export async function listExpiredMedia(
   db: Database,

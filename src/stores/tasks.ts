@@ -48,11 +48,7 @@ export async function confirmCharge(db: Database, taskId: string): Promise<Confi
   return (await markQueuing(db, taskId)) ?? findConfirmed(db, taskId);
 }
 
-// A task's deadline limits how long its generation runs, over all attempts. Only the database's clock is asked: each attempt
-// leaves its start and, every few seconds, the last moment at which it was seen alive. What lies between the end of one attempt
-// and the start of the next is time in the queue and is not counted, unless a job runs upstream meanwhile.
-
-/** How often an attempt says that it is alive. */
+/** How often an attempt at the generation says that it is alive. */
 export const attemptTouchMs = 15_000;
 
 /** A task at the start of an attempt at its generation. */
@@ -64,8 +60,9 @@ export type GeneratingTask = Task & {
   readonly providers: readonly string[] | undefined;
 };
 
-// An attempt that died may have lived for a while after it was last seen; that is counted, but never more than a quarter of the
-// deadline. While a job runs upstream the whole gap counts, but for the last minute, in which the job's video can be fetched.
+// A deadline limits how long the generation runs, over all attempts, by the database's clock. An attempt that died may have lived for
+// a while after it was last seen alive; that is counted, but never more than a quarter of the deadline. The gap between attempts
+// counts only while a job runs upstream, but for the last minute, in which the job's video can be fetched.
 const spentMs = `generation_spent_ms + coalesce(extract(epoch from
   least(now(), attempt_seen_at + least(${attemptTouchMs}, coalesce(deadline_ms, $2) / 4) * interval '1 millisecond')
     - attempt_started_at) * 1000, 0)::bigint`;
@@ -89,9 +86,8 @@ returning ${taskColumns}, providers, deadline_ms - generation_spent_ms as "leftM
 const thirtyMinutesMs = 30 * 60_000;
 
 /**
- * An attempt at the generation has begun. The first one sets `generationStartedAt`; later ones settle how much of the deadline
- * the one before has used. Answers undefined when the task is final or unknown: there is nothing to generate. `deadlineMs` counts
- * for a task that keeps none; jobs of `localProviders` run in the attempt and end with it.
+ * An attempt at the generation has begun. Undefined when the task is final or unknown: there is nothing to generate. `deadlineMs`
+ * counts for a task that keeps none; jobs of `localProviders` run in the attempt and end with it.
  */
 export function startGeneration(
   db: Database,

@@ -21,14 +21,9 @@ begin
 end $$;
 -- The function of 0008 with another name and message.
 alter function refuse_change_of_rate() rename to refuse_change_of_price;
-create or replace function refuse_change_of_price() returns trigger language plpgsql as $$
+do $$
 begin
-  if old.withdrawn_at is not null or old.effective_from <= now()
-    or (to_jsonb(new) - 'withdrawn_at' - 'withdrawn_by') is distinct from (to_jsonb(old) - 'withdrawn_at' - 'withdrawn_by')
-  then
-    raise exception 'price % can not be changed any more', old.id using errcode = 'restrict_violation';
-  end if;
-  return new;
+  execute replace(pg_get_functiondef('refuse_change_of_price'::regproc), '''rate %', '''price %');
 end $$;
 -- Processes of the release before run beside the new ones during an upgrade, and read and write the table by its old name.
 create view rates as select * from prices`.execute(db);
