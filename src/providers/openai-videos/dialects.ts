@@ -1,0 +1,186 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { frameSize, type FrameSize } from '../../domain/frame-size.ts';
+import type { ReferenceImage } from '../../domain/ports.ts';
+import type { FrozenConfig, JobRequest, JsonObject, RequestBody } from '../contract.ts';
+import { fittingImages, imageDataUrls, multipartBody } from '../image-parts.ts';
+
+// `POST /videos` began as OpenAI's. The servers and resellers that speak it differ in how a create is spelled, in what a DELETE
+// does, and in where the video is.
+
+/** The entry's `parameters` in the catalogue. */
+const parametersSchema = z.object({
+  width: z.int().optional(),
+  height: z.int().optional(),
+  fps: z.int().optional(),
+  steps: z.int().optional(),
+  extra: z.record(z.string(), z.json()).default({}),
+});
+
+type Parameters = z.output<typeof parametersSchema>;
+
+/** Everything that a body is made of. */
+type Create = Pick<JobRequest, 'input'> & {
+  readonly model: string;
+  readonly size: FrameSize;
+  readonly seed: number;
+  readonly images: readonly ReferenceImage[];
+  readonly parameters: Parameters;
+};
+
+export type Dialect = {
+  readonly body: (create: Create) => Promise<RequestBody>;
+  /** Jobs are in the server's memory only. */
+  readonly forgetsJobs: boolean;
+  /** Its list of jobs shows their prompts, by which a lost one can be found. */
+  readonly listsPrompts: boolean;
+  /**
+   * What a DELETE that succeeded means: it stops a running job, only its answer tells, or there is none that would stop one, and it
+   * is not sent.
+   */
+  readonly deletes: 'stops' | 'tells' | 'no';
+  /** Where the video is, from the record of a job that succeeded. */
+  readonly videoUrl: (id: string, record: JsonObject) => string;
+};
+
+export const dialectNames = ['vllm-omni', 'sglang', 'openrouter', 'generic'] as const;
+export type DialectName = (typeof dialectNames)[number];
+
+/** Bytes of all images of a request. The servers name no limit; some proxies before them take 64 MB. */
+const maxImageBytes = 40_000_000;
+
+const contentPath = (id: string) => `/videos/${id}/content`;
+
+export const dialects: Record<DialectName, Dialect> = {
+  // vLLM-Omni reads forms only. Without frames or seconds it would make a single frame.
+  'vllm-omni': {
+    body: async (create) => {
+      const { input, parameters, size, seed } = create;
+      const { fps = 24, steps, extra } = parameters;
+      const isOne = create.images.length === 1;
+      return await multipartBody([
+        ...commonFields(create),
+        ['width', String(size.widthPx)],
+        ['height', String(size.heightPx)],
+        ['fps', String(fps)],
+        ['num_frames', String(fps * input.duration)],
+        ['seed', String(seed)],
+        ['generate_sound', String(input.generateAudio)],
+        ...(steps === undefined ? [] : [['num_inference_steps', String(steps)] as const]),
+        // Models that make sound take their length from here.
+        ['extra_params', JSON.stringify({ duration: input.duration, ...extra })],
+        ...(await imageFields(isOne ? 'input_reference' : 'input_references', create.images)),
+      ]);
+    },
+    forgetsJobs: true,
+    listsPrompts: true,
+    deletes: 'stops',
+    videoUrl: contentPath,
+  },
+  // SGLang forgets a deleted job while the GPU goes on with it, and then nobody could tell when its place is free again.
+  sglang: {
+    body: formOrJson,
+    forgetsJobs: true,
+    listsPrompts: false,
+    deletes: 'no',
+    // With cloud storage the record says where the file is, and the server has no content of its own.
+    videoUrl: (id, { url }) => (typeof url === 'string' && /^https?:/.test(url) ? url : contentPath(id)),
+  },
+  openrouter: {
+    body: async ({ model, input, seed, images, parameters }) =>
+      jsonBody({
+        ...parameters.extra,
+        model,
+        prompt: input.prompt,
+        duration: input.duration,
+        resolution: input.resolution,
+        ...(input.ratio !== 'adaptive' && { aspect_ratio: input.ratio }),
+        generate_audio: input.generateAudio,
+        seed,
+        ...(images.length > 0 && {
+          input_references: (await imageDataUrls(images, maxImageBytes)).map((url) => ({
+            type: 'image_url',
+            image_url: { url },
+          })),
+        }),
+      }),
+    forgetsJobs: false,
+    listsPrompts: false,
+    deletes: 'no',
+    videoUrl: (id) => `${contentPath(id)}?index=0`,
+  },
+  // As OpenAI described it: a form when there is a file to send, else JSON.
+  generic: {
+    body: formOrJson,
+    forgetsJobs: false,
+    listsPrompts: false,
+    deletes: 'tells',
+    videoUrl: contentPath,
+  },
+};
+
+/** The body of the create. Two requests under one `jobKey` ask for the same video. */
+export async function createBody(dialect: Dialect, request: JobRequest, config: FrozenConfig): Promise<RequestBody> {
+  const parameters = parametersSchema.parse(config.options['parameters'] ?? {});
+  const images = await request.images();
+  return await dialect.body({
+    input: request.input,
+    model: config.upstreamModel,
+    size: canvas(frameSize(request.input.ratio, images[0]), parameters),
+    seed: hash('sha256', request.jobKey, 'buffer').readUInt32BE() >>> 1,
+    images,
+    parameters,
+  });
+}
+
+/** Sides of video models are multiples of this. */
+const sideStep = 32;
+
+/**
+ * The size in pixels for a model whose 16:9 is not 1280 × 720: that of the catalogue for 16:9, and about its area for every other
+ * ratio.
+ */
+export function canvas(size: FrameSize, { width, height }: Pick<Parameters, 'width' | 'height'>): FrameSize {
+  if (width === undefined || height === undefined) return size;
+  const wide = frameSize('16:9', undefined);
+  if (size.widthPx * wide.heightPx === size.heightPx * wide.widthPx) return { widthPx: width, heightPx: height };
+  if (size.widthPx * wide.widthPx === size.heightPx * wide.heightPx) return { widthPx: height, heightPx: width };
+  const side = (pixels: number) => Math.round(pixels / sideStep) * sideStep;
+  const ratio = size.widthPx / size.heightPx;
+  return { widthPx: side(Math.sqrt(width * height * ratio)), heightPx: side(Math.sqrt((width * height) / ratio)) };
+}
+
+type Fields = readonly (readonly [string, string | Buffer])[];
+
+function commonFields({ model, input: { prompt, duration } }: Create): Fields {
+  return [
+    ['model', model],
+    ['prompt', prompt],
+    ['seconds', String(duration)],
+  ];
+}
+
+async function imageFields(name: string, images: readonly ReferenceImage[]): Promise<Fields> {
+  return (await fittingImages(images, maxImageBytes)).map((jpeg) => [name, jpeg] as const);
+}
+
+async function formOrJson(create: Create): Promise<RequestBody> {
+  const { size, seed, images, parameters } = create;
+  const { fps, steps, extra } = parameters;
+  const numbers = {
+    ...(fps !== undefined && { fps, num_frames: fps * create.input.duration }),
+    ...(steps !== undefined && { num_inference_steps: steps }),
+  };
+  const fields: Fields = [...commonFields(create), ['size', `${size.widthPx}x${size.heightPx}`]];
+  if (images.length === 0) return jsonBody({ ...extra, ...Object.fromEntries(fields), ...numbers, seed });
+  const others = Object.entries({ ...extra, ...numbers, seed });
+  return await multipartBody([
+    ...fields,
+    ...others.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const),
+    ...(await imageFields('input_reference', images)),
+  ]);
+}
+
+function jsonBody(body: object): RequestBody {
+  return { contentType: 'application/json', bytes: JSON.stringify(body) };
+}

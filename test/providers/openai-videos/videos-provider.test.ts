@@ -1,0 +1,360 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import OpenAI, { toFile } from 'openai';
+import sharp from 'sharp';
+import { withDefaults } from '../../../src/domain/task-input.ts';
+import type { JobRequest, JsonObject, LostCall, SubmitOutcome } from '../../../src/providers/contract.ts';
+import { canvas, type DialectName, dialectNames } from '../../../src/providers/openai-videos/dialects.ts';
+import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
+import { createPlainClient } from '../../fakes/plain-client.ts';
+import { startVideosUpstream } from '../../fakes/videos.ts';
+import { jobOf, jobRequest } from '../job-request.ts';
+
+const key = 'test-key';
+const { signal } = new AbortController();
+
+async function stage(t: TestContext, dialect: DialectName, parameters: JsonObject = {}) {
+  const upstream = await startVideosUpstream(dialect, key);
+  t.after(() => upstream.close());
+  const baseUrl = `http://${upstream.address}/v1`;
+  const provider = createVideosProvider({
+    name: 'videos',
+    config: { kind: 'openai-videos', baseUrl, upstreamModel: 'model', options: { dialect, parameters } },
+    client: createPlainClient(baseUrl, { authorization: `Bearer ${key}` }),
+    pollsPerSecond: 14,
+    submitTimeoutMs: 60_000,
+    warn: () => undefined,
+  });
+  const begin = async (changes: Partial<JobRequest> = {}) => {
+    const request = jobRequest(changes);
+    const outcome = await provider.submit(request, signal);
+    assert.ok(outcome.kind === 'accepted', JSON.stringify(outcome));
+    const job = jobOf(request, outcome.id);
+    return { request, job, status: async () => (await provider.status([job], signal)).get(job.jobKey) };
+  };
+  const lost = (request: JobRequest, changes: Partial<LostCall> = {}) =>
+    provider.recover(
+      { ...request, intendedAt: Date.now(), claimed: async () => new Set<string>(), rivals: 0, ...changes },
+      signal,
+    );
+  return { upstream, baseUrl, provider, begin, lost };
+}
+
+async function images(t: TestContext, count: number) {
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-videos-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const jpeg = await sharp({ create: { width: 90, height: 160, channels: 3, background: 'red' } })
+    .jpeg()
+    .toBuffer();
+  const made = Array.from({ length: count }, (_, index) => join(folder, `${index}.jpg`));
+  await Promise.all(made.map((path) => writeFile(path, jpeg)));
+  return { jpeg, images: async () => made.map((path) => ({ path, widthPx: 90, heightPx: 160 })) };
+}
+
+const input = withDefaults({ prompt: 'a lighthouse', duration: 8, generateAudio: false });
+
+describe('a create is spelled as its server reads it', () => {
+  test('for vLLM-Omni as a form, with frames, seconds and sound', async (t) => {
+    const { upstream, begin } = await stage(t, 'vllm-omni', {
+      width: 1344,
+      height: 768,
+      fps: 24,
+      steps: 50,
+      extra: { task: 't2va' },
+    });
+    await begin({ input });
+    const [{ contentType, fields } = { contentType: '', fields: {} }] = upstream.creates;
+    const { seed, ...others } = fields;
+    assert.equal(contentType, 'multipart/form-data');
+    assert.match(String(seed), /^\d{1,10}$/);
+    assert.deepEqual(others, {
+      model: 'model',
+      prompt: 'a lighthouse',
+      seconds: '8',
+      width: '1344',
+      height: '768',
+      fps: '24',
+      num_frames: '192',
+      num_inference_steps: '50',
+      generate_sound: 'false',
+      extra_params: '{"duration":8,"task":"t2va"}',
+    });
+  });
+
+  test('for vLLM-Omni with one reference or several', async (t) => {
+    const { upstream, begin } = await stage(t, 'vllm-omni');
+    const [one, three] = [await images(t, 1), await images(t, 3)];
+    await begin({ images: one.images });
+    await begin({ images: three.images });
+    const { length } = one.jpeg;
+    assert.equal(upstream.creates[0]?.fields['input_reference'], length);
+    assert.deepEqual(upstream.creates[1]?.fields['input_references'], [length, length, length]);
+  });
+
+  test('for OpenRouter as JSON with data URLs, and without a ratio where the model may choose', async (t) => {
+    const { upstream, begin } = await stage(t, 'openrouter', { extra: { provider: { order: ['x'] } } });
+    const { jpeg, images: references } = await images(t, 2);
+    await begin({ input });
+    await begin({ input: { ...input, ratio: 'adaptive' }, images: references });
+    const [first, second] = upstream.creates.map(({ fields: { seed, ...fields } }) => [typeof seed, fields]);
+    const common = {
+      provider: { order: ['x'] },
+      model: 'model',
+      prompt: 'a lighthouse',
+      duration: 8,
+      resolution: '720p',
+      generate_audio: false,
+    };
+    assert.deepEqual(first, ['number', { ...common, aspect_ratio: '16:9' }]);
+    const url = `data:image/jpeg;base64,${jpeg.toString('base64')}`;
+    const reference = { type: 'image_url', image_url: { url } };
+    assert.deepEqual(second, ['number', { ...common, input_references: [reference, reference] }]);
+  });
+
+  for (const dialect of ['sglang', 'generic'] as const) {
+    test(`for ${dialect} as JSON, and with an image as a form`, async (t) => {
+      const { upstream, begin } = await stage(t, dialect, { fps: 16, extra: { negative_prompt: 'rain' } });
+      const { jpeg, images: reference } = await images(t, 1);
+      await begin({ input });
+      await begin({ input: { ...input, ratio: 'adaptive' }, images: reference });
+      const [text, image] = upstream.creates.map(({ contentType, fields: { seed: _seed, ...fields } }) => ({
+        contentType,
+        ...fields,
+      }));
+      const common = { model: 'model', prompt: 'a lighthouse', seconds: '8', negative_prompt: 'rain' };
+      const json = { contentType: 'application/json', size: '1280x720', fps: 16, num_frames: 128 };
+      assert.deepEqual(text, { ...common, ...json });
+      const form = { contentType: 'multipart/form-data', size: '720x1280', fps: '16', num_frames: '128' };
+      assert.deepEqual(image, { ...common, ...form, input_reference: jpeg.length });
+    });
+  }
+
+  test('twice for the same name with the same seed, and otherwise for another name', async (t) => {
+    const { upstream, provider, begin } = await stage(t, 'generic');
+    const { request } = await begin({ input });
+    await provider.submit(request, signal);
+    await begin({ input });
+    const [first, again, other] = upstream.creates.map(({ fields }) => fields['seed']);
+    assert.equal(first, again);
+    assert.notEqual(first, other);
+  });
+});
+
+test('the size for other ratios than 16:9 follows the area of the catalogue', () => {
+  const sizeOf = (widthPx: number, heightPx: number) => canvas({ widthPx, heightPx }, { width: 1344, height: 768 });
+  assert.deepEqual(sizeOf(1280, 720), { widthPx: 1344, heightPx: 768 });
+  assert.deepEqual(sizeOf(720, 1280), { widthPx: 768, heightPx: 1344 });
+  assert.deepEqual(sizeOf(960, 960), { widthPx: 1024, heightPx: 1024 });
+  assert.deepEqual(sizeOf(1112, 834), { widthPx: 1184, heightPx: 864 });
+  assert.deepEqual(canvas({ widthPx: 960, heightPx: 960 }, {}), { widthPx: 960, heightPx: 960 });
+});
+
+type Said = { readonly kind: SubmitOutcome['kind']; readonly why: string | undefined };
+
+function reasonOf(outcome: SubmitOutcome): string | undefined {
+  if (outcome.kind === 'refused') return outcome.fault.kind;
+  return outcome.kind === 'not_accepted' ? outcome.reason : undefined;
+}
+
+describe('what a refusal of a create means', () => {
+  const cases: readonly (readonly [DialectName, number, object, Said])[] = [
+    ['vllm-omni', 422, { detail: [{ loc: ['body', 'size'] }] }, { kind: 'refused', why: 'input' }],
+    ['vllm-omni', 400, { detail: 'Prompt blocked by the safety checker' }, { kind: 'refused', why: 'content' }],
+    ['vllm-omni', 404, { detail: 'The model does not exist' }, { kind: 'not_accepted', why: 'operator' }],
+    ['vllm-omni', 500, { detail: 'Internal Server Error' }, { kind: 'unknown', why: undefined }],
+    ['generic', 400, { error: { code: 'moderation_blocked', message: 'no' } }, { kind: 'refused', why: 'content' }],
+    ['generic', 409, { error: { code: 'conflict', message: 'no' } }, { kind: 'refused', why: 'upstream' }],
+    ['openrouter', 402, { error: { code: 402, message: 'credits' } }, { kind: 'not_accepted', why: 'operator' }],
+    ['openrouter', 403, { error: { code: 403, message: 'key' } }, { kind: 'not_accepted', why: 'operator' }],
+    [
+      'openrouter',
+      403,
+      { error: { code: 403, message: 'flagged', metadata: { reasons: ['violence'] } } },
+      { kind: 'refused', why: 'content' },
+    ],
+    ['openrouter', 429, { error: { code: 429, message: 'slow' } }, { kind: 'not_accepted', why: 'busy' }],
+    ['openrouter', 503, { error: { code: 503, message: 'no provider' } }, { kind: 'unknown', why: undefined }],
+  ];
+  for (const [dialect, status, body, expected] of cases) {
+    test(`${status} ${JSON.stringify(body)} of ${dialect}`, async (t) => {
+      const { upstream, provider } = await stage(t, dialect);
+      upstream.refuse(status, body);
+      const outcome: SubmitOutcome = await provider.submit(jobRequest(), signal);
+      assert.deepEqual([outcome.kind, reasonOf(outcome)], [expected.kind, expected.why]);
+    });
+  }
+});
+
+describe('a job', () => {
+  for (const dialect of dialectNames) {
+    test(`of ${dialect} runs, ends, and its video comes whole`, async (t) => {
+      const { upstream, provider, begin } = await stage(t, dialect);
+      const { job, status } = await begin();
+      const running = await status();
+      assert.ok(running?.state === 'running' || running?.state === 'queued');
+      await upstream.books.end(job.id, 'succeeded');
+      const ended = await status();
+      const cost = dialect === 'openrouter' && { cost: { micros: 500_000, currency: 'USD', basis: 'reported' } };
+      assert.deepEqual(ended, { state: 'succeeded', ...cost });
+      const workFolder = await mkdtemp(join(tmpdir(), 'videogen-videos-'));
+      t.after(() => rm(workFolder, { recursive: true }));
+      const { path } = await provider.result(job, undefined, { workFolder, signal });
+      assert.deepEqual(await readFile(path), await readFile(upstream.videoPath));
+    });
+
+    test(`of ${dialect} that failed says why to operators`, async (t) => {
+      const { upstream, begin } = await stage(t, dialect);
+      const { job, status } = await begin();
+      await upstream.books.end(job.id, 'failed');
+      const ended = await status();
+      assert.ok(ended?.state === 'failed');
+      assert.match(ended.fault.detail, /out of memory|the upstream failed/);
+      assert.equal(ended.fault.kind, 'upstream');
+    });
+
+    test(`of ${dialect} whose output was moderated is the content's fault`, async (t) => {
+      const { upstream, begin } = await stage(t, dialect);
+      const { status } = await begin();
+      upstream.embellish({ status: 'failed', error: { code: 'content_policy_violation', message: 'no' } });
+      const ended = await status();
+      assert.ok(ended?.state === 'failed');
+      assert.equal(ended.fault.kind, 'content');
+    });
+
+    test(`of ${dialect} with another id in its record is no verdict`, async (t) => {
+      const { upstream, begin } = await stage(t, dialect);
+      const { status } = await begin();
+      upstream.embellish({ id: 'another', status: 'completed' });
+      assert.equal((await status())?.state, 'unclear');
+    });
+  }
+
+  test('is not missing because the base URL is wrong', async (t) => {
+    const { upstream, begin } = await stage(t, 'vllm-omni');
+    const { job } = await begin();
+    const baseUrl = `http://${upstream.address}/v2`;
+    const config = {
+      kind: 'openai-videos',
+      baseUrl,
+      upstreamModel: 'model',
+      options: { dialect: 'vllm-omni' },
+    } as const;
+    const client = createPlainClient(baseUrl, { authorization: `Bearer ${key}` });
+    const wrong = createVideosProvider({
+      name: 'x',
+      config,
+      client,
+      pollsPerSecond: 14,
+      submitTimeoutMs: 1000,
+      warn: () => undefined,
+    });
+    assert.equal((await wrong.status([job], signal)).get(job.jobKey)?.state, 'unclear');
+  });
+
+  test('of SGLang with cloud storage is downloaded from where its record says', async (t) => {
+    const { upstream, provider, begin } = await stage(t, 'sglang');
+    const { job } = await begin();
+    await upstream.books.end(job.id, 'succeeded');
+    // The same server under another path stands for the storage.
+    upstream.embellish({ url: `http://${upstream.address}/v1/videos/${job.id}/content?from=storage` });
+    const asked: string[] = [];
+    const client = createPlainClient('', { authorization: `Bearer ${key}` });
+    const spy = createVideosProvider({
+      name: 'x',
+      config: provider.config,
+      client: {
+        call: (method, path, options) => client.call(method, `http://${upstream.address}/v1${path}`, options),
+        download: async (url, path, options) => {
+          asked.push(url);
+          await client.download(url, path, options);
+        },
+      },
+      pollsPerSecond: 14,
+      submitTimeoutMs: 1000,
+      warn: () => undefined,
+    });
+    const workFolder = await mkdtemp(join(tmpdir(), 'videogen-videos-'));
+    t.after(() => rm(workFolder, { recursive: true }));
+    await spy.result(job, undefined, { workFolder, signal });
+    assert.match(asked[0] ?? '', /from=storage$/);
+  });
+});
+
+describe('a cancellation', () => {
+  const outcomes = { 'vllm-omni': 'cancelled', sglang: 'runs_on', openrouter: 'runs_on', generic: 'runs_on' } as const;
+  for (const dialect of dialectNames) {
+    test(`at ${dialect} says what is so`, async (t) => {
+      const { upstream, provider, begin } = await stage(t, dialect);
+      const { job } = await begin();
+      assert.equal(await provider.cancel(job, signal), outcomes[dialect]);
+      assert.equal(upstream.books.find(job.id)?.state, dialect === 'vllm-omni' ? 'canceled' : 'running');
+    });
+  }
+});
+
+describe('a create whose answer was lost', () => {
+  test('is found at vLLM-Omni by its prompt, unless another row has it', async (t) => {
+    const { begin, lost } = await stage(t, 'vllm-omni');
+    const { request, job } = await begin();
+    assert.deepEqual(await lost(request), { kind: 'found', id: job.id });
+    const taken = await lost(request, { claimed: async () => new Set([job.id]) });
+    assert.deepEqual(taken, { kind: 'later', afterMs: 5_000 });
+  });
+
+  test('stays unknown when two jobs could be it, another call is open, or the time is over', async (t) => {
+    const { begin, lost } = await stage(t, 'vllm-omni');
+    const { request } = await begin();
+    assert.equal((await lost(request, { rivals: 1 })).kind, 'unknown');
+    await begin({ input: request.input });
+    assert.equal((await lost(request)).kind, 'unknown');
+    assert.equal((await lost(jobRequest(), { intendedAt: Date.now() - 61_000 })).kind, 'unknown');
+  });
+
+  test('is not taken for a job of an hour ago with the same prompt', async (t) => {
+    const { begin, lost } = await stage(t, 'vllm-omni');
+    const { request } = await begin();
+    assert.equal((await lost(request, { intendedAt: Date.now() + 3_600_000 })).kind, 'later');
+  });
+
+  for (const dialect of ['sglang', 'openrouter', 'generic'] as const) {
+    test(`is unknown at ${dialect}, which shows no prompts`, async (t) => {
+      const { begin, lost } = await stage(t, dialect);
+      const { request } = await begin();
+      assert.equal((await lost(request)).kind, 'unknown');
+    });
+  }
+});
+
+describe("the fake is as OpenAI's own client expects such a server", () => {
+  for (const dialect of ['vllm-omni', 'sglang', 'generic'] as const) {
+    test(dialect, async (t) => {
+      const { upstream, baseUrl } = await stage(t, dialect);
+      const openai = new OpenAI({ apiKey: key, baseURL: baseUrl, maxRetries: 0 });
+      const { jpeg } = await images(t, 1);
+      const input_reference = await toFile(jpeg, 'first.jpg', { type: 'image/jpeg' });
+      // The client's type knows the models of OpenAI; servers of others take any.
+      const created = await openai.videos.create({
+        model: 'sora-2',
+        prompt: 'a lighthouse',
+        seconds: '8',
+        size: '1280x720',
+        input_reference,
+      });
+      assert.equal((await openai.videos.retrieve(created.id)).status, 'in_progress');
+      await upstream.books.end(created.id, 'succeeded');
+      assert.equal((await openai.videos.retrieve(created.id)).status, 'completed');
+      const content = await openai.videos.downloadContent(created.id);
+      assert.deepEqual(Buffer.from(await content.arrayBuffer()), await readFile(upstream.videoPath));
+      const deleted = await openai.videos.delete(created.id);
+      assert.equal(deleted.id, created.id);
+      await assert.rejects(openai.videos.retrieve(created.id), OpenAI.NotFoundError);
+      await assert.rejects(
+        new OpenAI({ apiKey: 'x', baseURL: baseUrl }).videos.retrieve('x'),
+        OpenAI.AuthenticationError,
+      );
+    });
+  }
+});
