@@ -6,6 +6,7 @@ import { resolveCatalogue } from './domain/catalogue/catalogue.ts';
 import { type Fault, fieldOf, fieldsOf } from './domain/catalogue/faults.ts';
 import type { Catalogue } from './domain/catalogue/models.ts';
 import { ConfigError, errorCode, SetupError } from './domain/errors.ts';
+import { placeholderFaults } from './domain/placeholders.ts';
 import { describeFieldError, fieldPath, firstOfEachPath } from './domain/field-errors.ts';
 import { defaultModels, providerNames } from './domain/models.ts';
 
@@ -126,7 +127,10 @@ function fileFault(kind: 'workflow' | 'http', { data, faults }: Parsed): string 
     return fieldOf(data, 'create') === undefined ? 'this file must describe create, status and result' : undefined;
   }
   const nodes = fieldsOf(data).map(([, node]) => node);
-  if (nodes.length > 0 && nodes.every((node) => typeof fieldOf(node, 'class_type') === 'string')) return undefined;
+  if (nodes.length > 0 && nodes.every((node) => typeof fieldOf(node, 'class_type') === 'string')) {
+    const [fault] = placeholderFaults(data);
+    return fault === undefined ? undefined : `this file is wrong in a placeholder: ${fault}`;
+  }
   const isEditors = Array.isArray(fieldOf(data, 'nodes'));
   return `this file must be a map of nodes, each with its class_type${isEditors ? '; export the workflow for the API' : ''}`;
 }

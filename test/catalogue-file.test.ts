@@ -149,10 +149,20 @@ models[3]: must be a map
 });
 
 test('rules that leave nothing are told where they meet', () => {
-  const providers = { cog: { kind: 'cog', baseUrl: 'http://x', rules: { durations: [5] } } };
-  const entry = { provider: 'cog', rules: { durations: { min: 6 } } };
+  const providers = { box: { kind: 'own', baseUrl: 'http://x', rules: { durations: [5] } } };
+  const entry = { provider: 'box', rules: { durations: { min: 6 } } };
   assert.deepEqual(faultsOf({ providers, models: [{ ...model, tiers: [[entry]] }] }), [
     'models[0].tiers[0][0].rules: together with those of model and provider they allow no duration from 4 to 15 seconds',
+  ]);
+});
+
+test('a workflow with a placeholder that does not exist is told, with what was probably meant', () => {
+  const providers = { comfy: { kind: 'comfyui', baseUrl: 'http://x' } };
+  const entry = { provider: 'comfy', parameters: { workflow: './w.json' } };
+  const workflow = { '1': { class_type: 'CLIPTextEncode', inputs: { text: '{{promt}}' } } };
+  const files = { '/etc/videogen/w.json': JSON.stringify(workflow) };
+  assert.deepEqual(faultsOf({ providers, models: [{ ...model, tiers: [[entry]] }] }, files), [
+    'models[0].tiers[0][0].parameters.workflow: this file is wrong in a placeholder: unknown placeholder, did you mean prompt?',
   ]);
 });
 

@@ -21,6 +21,27 @@ export function frameSize(ratio: Ratio, firstImage: FrameSize | undefined): Fram
   return nearestSize(firstImage);
 }
 
+/** Sides of video models are multiples of this. */
+const sideStep = 32;
+
+/**
+ * The size for a model whose 16:9 is not 1280 × 720: the given one for 16:9, that turned over for 9:16, and about its area for
+ * every other ratio.
+ */
+export function sizeOf(
+  ratio: Ratio,
+  firstImage: FrameSize | undefined,
+  { width, height }: { readonly width?: number | undefined; readonly height?: number | undefined },
+): FrameSize {
+  const size = frameSize(ratio, firstImage);
+  if (width === undefined || height === undefined) return size;
+  if (size === frameSizes['16:9']) return { widthPx: width, heightPx: height };
+  if (size === frameSizes['9:16']) return { widthPx: height, heightPx: width };
+  const side = (pixels: number) => Math.round(pixels / sideStep) * sideStep;
+  const shape = size.widthPx / size.heightPx;
+  return { widthPx: side(Math.sqrt(width * height * shape)), heightPx: side(Math.sqrt((width * height) / shape)) };
+}
+
 /** Nearest by the logarithm of width over height, so that twice as wide and twice as tall are equally far from it. */
 function nearestSize(image: FrameSize): FrameSize {
   const logRatio = (size: FrameSize) => Math.log(size.widthPx / size.heightPx);

@@ -1,5 +1,6 @@
 import type { EstimatedCost } from '../domain/catalogue/cost.ts';
 import type { ProviderKind } from '../domain/catalogue/providers.ts';
+import type { JsonObject, JsonValue } from '../domain/placeholders.ts';
 import type { ReferenceImage } from '../domain/ports.ts';
 import type { TaskInput } from '../domain/task.ts';
 import type { ProviderClient } from '../outbound/provider-client.ts';
@@ -10,9 +11,7 @@ import type { GeneratedVideo } from './provider.ts';
 
 export type { Answer as UpstreamAnswer } from '../outbound/body.ts';
 export type { RequestBody } from '../outbound/provider-client.ts';
-
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
-export type JsonObject = { readonly [name: string]: JsonValue };
+export type { JsonObject, JsonValue };
 
 /**
  * What is stored with a job and never changes: all that is needed to speak to that upstream about it, without secrets. At most

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { placeholderFaults } from '../placeholders.ts';
 import { costRule } from './cost.ts';
 import { unknownName } from './faults.ts';
 import { rules } from './rules.ts';
@@ -169,6 +170,10 @@ const json = z
   .refine((fields) => JSON.stringify(fields).length <= maxParameterCharacters, {
     error: `must be at most ${maxParameterCharacters} characters as JSON`,
   });
+/** Inputs of a model, in which placeholders stand for the values of a task. */
+const filled = json.superRefine((template, context) => {
+  for (const message of placeholderFaults(template)) context.addIssue({ code: 'custom', message });
+});
 const side = z.int().min(16).max(8192).optional();
 const size = { width: side, height: side, fps: z.int().min(1).max(120).optional() };
 /** Fields of a create request at Ark that are ours to set. */
@@ -190,7 +195,7 @@ export function parameterSchemas(lookups: Lookups): Readonly<Record<ProviderKind
     'openai-videos': z.strictObject({ ...size, steps: z.int().min(1).max(1000).optional(), extra: json.optional() }),
     comfyui: workflow,
     'comfy-v2': workflow,
-    cog: json,
+    cog: z.strictObject({ ...size, input: filled }),
     http: json,
     preview: z.strictObject({}),
   };

@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { frameSize, type FrameSize } from '../../domain/frame-size.ts';
+import { type FrameSize, sizeOf } from '../../domain/frame-size.ts';
 import type { ReferenceImage } from '../../domain/ports.ts';
 import type { FrozenConfig, JobRequest, JsonObject, RequestBody } from '../contract.ts';
 import { fittingImages, imageDataUrls, multipartBody } from '../image-parts.ts';
+import { seedOf } from '../task-values.ts';
 
 // `POST /videos` began as OpenAI's. The servers and resellers that speak it differ in how a create is spelled, in what a DELETE
 // does, and in where the video is.
@@ -126,28 +126,11 @@ export async function createBody(dialect: Dialect, request: JobRequest, config: 
   return await dialect.body({
     input: request.input,
     model: config.upstreamModel,
-    size: canvas(frameSize(request.input.ratio, images[0]), parameters),
-    seed: hash('sha256', request.jobKey, 'buffer').readUInt32BE() >>> 1,
+    size: sizeOf(request.input.ratio, images[0], parameters),
+    seed: seedOf(request),
     images,
     parameters,
   });
-}
-
-/** Sides of video models are multiples of this. */
-const sideStep = 32;
-
-/**
- * The size in pixels for a model whose 16:9 is not 1280 × 720: that of the catalogue for 16:9, and about its area for every other
- * ratio.
- */
-export function canvas(size: FrameSize, { width, height }: Pick<Parameters, 'width' | 'height'>): FrameSize {
-  if (width === undefined || height === undefined) return size;
-  const wide = frameSize('16:9', undefined);
-  if (size.widthPx * wide.heightPx === size.heightPx * wide.widthPx) return { widthPx: width, heightPx: height };
-  if (size.widthPx * wide.widthPx === size.heightPx * wide.heightPx) return { widthPx: height, heightPx: width };
-  const side = (pixels: number) => Math.round(pixels / sideStep) * sideStep;
-  const ratio = size.widthPx / size.heightPx;
-  return { widthPx: side(Math.sqrt(width * height * ratio)), heightPx: side(Math.sqrt((width * height) / ratio)) };
 }
 
 type Fields = readonly (readonly [string, string | Buffer])[];

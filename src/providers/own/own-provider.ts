@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { frameSize } from '../../domain/frame-size.ts';
 import {
@@ -27,6 +26,7 @@ import type {
 } from '../contract.ts';
 import { downloadResult } from '../download-result.ts';
 import { imageDataUrls } from '../image-parts.ts';
+import { seedOf } from '../task-values.ts';
 
 export type OwnProviderDeps = {
   readonly name: string;
@@ -104,8 +104,7 @@ async function requestBody(request: JobRequest, { upstreamModel, options }: Froz
     input: { ...input, width: widthPx, height: heightPx },
     images: await imageDataUrls(images, maxImageBytes),
     parameters: options['parameters'] ?? {},
-    // Of the name alone, so that a repeated PUT asks for the same video.
-    seed: hash('sha256', request.jobKey, 'buffer').readUInt32BE() >>> 1,
+    seed: seedOf(request),
     deadlineSeconds: Math.ceil(request.deadlineMs / 1000),
     ...(request.hookUrl !== undefined && { hookUrl: request.hookUrl }),
   };

@@ -7,7 +7,7 @@ const checks = { builtIn: ['preview'], fileFault: () => undefined, secretFault: 
 const baseUrl = 'http://upstream.example';
 const cost = { currency: 'USD', perSecond: 0.1 };
 const providers = {
-  box: { kind: 'cog', baseUrl, limit: 3, cost, rules: { durations: [5, 8, 10], audio: 'always' } },
+  box: { kind: 'own', baseUrl, limit: 3, cost, rules: { durations: [5, 8, 10], audio: 'always' } },
   ark: { kind: 'ark', baseUrl },
 };
 

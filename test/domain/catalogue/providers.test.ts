@@ -91,6 +91,9 @@ test('parameters are those of the kind, and none that the task decides', () => {
   assert.equal(faults('ark', { watermark: false, priority: 1 }), 0);
   assert.equal(faults('ark', { model: 'x', callback_url: 'https://x.example' }), 2);
   assert.equal(faults('comfyui', {}), 1);
+  assert.equal(faults('cog', { input: { prompt: '{{prompt}}', go_fast: true }, fps: 16 }), 0);
+  assert.equal(faults('cog', { input: { prompt: '{{promt}}' } }), 1);
+  assert.equal(faults('cog', {}), 1);
   assert.equal(faults('own', { any: ['thing', 1, null, { deep: true }] }), 0);
   assert.equal(faults('own', { text: 'x'.repeat(16_384) }), 1);
   assert.equal(faults('http', { factor: Number.NaN }), 1);

@@ -7,7 +7,7 @@ import OpenAI, { toFile } from 'openai';
 import sharp from 'sharp';
 import { withDefaults } from '../../../src/domain/task-input.ts';
 import type { JobRequest, JsonObject, LostCall, SubmitOutcome } from '../../../src/providers/contract.ts';
-import { canvas, type DialectName, dialectNames } from '../../../src/providers/openai-videos/dialects.ts';
+import { type DialectName, dialectNames } from '../../../src/providers/openai-videos/dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { createPlainClient } from '../../fakes/plain-client.ts';
 import { startVideosUpstream } from '../../fakes/videos.ts';
@@ -141,15 +141,6 @@ describe('a create is spelled as its server reads it', () => {
     assert.equal(first, again);
     assert.notEqual(first, other);
   });
-});
-
-test('the size for other ratios than 16:9 follows the area of the catalogue', () => {
-  const sizeOf = (widthPx: number, heightPx: number) => canvas({ widthPx, heightPx }, { width: 1344, height: 768 });
-  assert.deepEqual(sizeOf(1280, 720), { widthPx: 1344, heightPx: 768 });
-  assert.deepEqual(sizeOf(720, 1280), { widthPx: 768, heightPx: 1344 });
-  assert.deepEqual(sizeOf(960, 960), { widthPx: 1024, heightPx: 1024 });
-  assert.deepEqual(sizeOf(1112, 834), { widthPx: 1184, heightPx: 864 });
-  assert.deepEqual(canvas({ widthPx: 960, heightPx: 960 }, {}), { widthPx: 960, heightPx: 960 });
 });
 
 type Said = { readonly kind: SubmitOutcome['kind']; readonly why: string | undefined };

@@ -1,0 +1,167 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { fillPlaceholders, usesPlaceholder } from '../../domain/placeholders.ts';
+import { classifyCreate, type CreateRules, detailOf, type Reply, replyOf, shownText } from '../answers.ts';
+import type {
+  FrozenConfig,
+  HeldEnd,
+  HeldProvider,
+  JobRequest,
+  JsonObject,
+  JsonValue,
+  RequestBody,
+  UpstreamClient,
+  Warn,
+  WorkPlace,
+} from '../contract.ts';
+import { downloadResult } from '../download-result.ts';
+import { imageDataUrls } from '../image-parts.ts';
+import { taskValues } from '../task-values.ts';
+
+export type CogProviderDeps = {
+  readonly name: string;
+  /** `options.parameters`: `input`, the inputs of the model with placeholders, and size and frame rate. */
+  readonly config: FrozenConfig;
+  readonly client: UpstreamClient;
+  readonly warn: Warn;
+};
+
+/** All images of a request as data URLs, and the answer, which carries the video in base64: some 90 MB of video. */
+const [maxImageBytes, maxAnswerBytes] = [40_000_000, 128 * 1024 * 1024];
+const [healthTimeoutMs, joinedPauseMs] = [10_000, 2_000];
+/** As long as a deadline can be; the signal ends a prediction earlier. */
+const maxRunMs = 86_400_000;
+
+/**
+ * Speaks to a model in a cog container. A prediction lives as long as the connection that asked for it, and nothing asks about it
+ * without the risk of a second run, so one PUT is held until the video is in its answer. A hung-up connection ends the prediction.
+ */
+export function createCogProvider({ name, config, client, warn }: CogProviderDeps): HeldProvider {
+  return {
+    name,
+    config,
+    runs: 'held',
+    namesJobs: true,
+    forgetsJobs: true,
+    images: 'file',
+    run: async (request, report, to) => {
+      const body = await predictionBody(request, config);
+      const predict = () =>
+        replyOf(
+          client.call('PUT', `/predictions/${request.jobKey}`, {
+            body,
+            timeoutMs: maxRunMs,
+            maxBytes: maxAnswerBytes,
+            signal: to.signal,
+          }),
+        );
+      for (;;) {
+        const reply = await predict();
+        to.signal.throwIfAborted();
+        const prediction = predictionIn(reply);
+        if (prediction === undefined) return await notRun(client, reply, to.signal);
+        if (!isRunning(prediction)) return await ended(prediction, client, to, warn);
+        // An attempt that died has begun it, and the server has not noticed yet. When it ends, the next PUT runs it anew: computing
+        // time is lost, and no result.
+        report(progressIn(prediction.logs));
+        await delay(joinedPauseMs, undefined, { signal: to.signal });
+      }
+    },
+  };
+}
+
+async function predictionBody(request: JobRequest, config: FrozenConfig): Promise<RequestBody> {
+  const { input: template } = inputSchema.parse(config.options['parameters']);
+  const hasImages = usesPlaceholder(template, ['image', 'images']);
+  const images = hasImages ? await imageDataUrls(await request.images(), maxImageBytes) : [];
+  const input = fillPlaceholders(template as JsonValue, await taskValues(request, config, images)); // z.json() reads JSON
+  return { contentType: 'application/json', bytes: JSON.stringify({ input }) };
+}
+
+const inputSchema = z.object({ input: z.record(z.string(), z.json()) });
+const predictionSchema = z.object({
+  status: z.enum(['starting', 'processing', 'succeeded', 'failed', 'canceled']),
+  logs: z.string().catch(''),
+  error: z.string().nullish().catch(undefined),
+  output: z.unknown().optional(),
+});
+
+type Prediction = z.output<typeof predictionSchema>;
+
+/** The prediction in an answer of 200 or 202; a body that breaks off is none. */
+function predictionIn(reply: Reply): Prediction | undefined {
+  if ('error' in reply || (reply.answer.status !== 200 && reply.answer.status !== 202)) return undefined;
+  try {
+    return predictionSchema.safeParse(JSON.parse(reply.answer.body.toString('utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRunning({ status }: Prediction): boolean {
+  return status === 'starting' || status === 'processing';
+}
+
+/** The last `NN%` that the model has printed. */
+function progressIn(logs: string): number {
+  const [, percent] = /(\d{1,3})%[^%]*$/.exec(logs.slice(-200)) ?? [];
+  return Math.min(99, Number(percent ?? 0));
+}
+
+/** Said of a prediction whose worker process died; the server itself goes on. */
+const crash = 'Worker crashed';
+
+async function ended(prediction: Prediction, client: UpstreamClient, to: WorkPlace, warn: Warn): Promise<HeldEnd> {
+  const { status, error, output } = prediction;
+  const detail = shownText(error ?? status);
+  if (status === 'canceled' || error === crash) return { kind: 'lost', detail };
+  if (status !== 'succeeded') return { kind: 'failed', fault: { kind: 'upstream', detail } };
+  const video = videoIn(output);
+  if (video === undefined) return { kind: 'failed', fault: { kind: 'upstream', detail: 'the output is no video' } };
+  if (!video.startsWith('data:'))
+    return { kind: 'video', video: await downloadResult(client, async () => video, to, warn) };
+  const path = join(to.workFolder, 'video');
+  await writeFile(path, Buffer.from(video.slice(video.indexOf(',') + 1), 'base64'), { signal: to.signal });
+  return { kind: 'video', video: { path } };
+}
+
+/** An output is one file or a list of them: a data URL, or an address when the server uploads its files. */
+function videoIn(output: unknown): string | undefined {
+  const outputs = Array.isArray(output) ? output : [output];
+  return outputs.find(
+    (one): one is string =>
+      typeof one === 'string' && (/^data:video\/[\w.+-]{1,50};base64,/.test(one) || /^https?:\/\//.test(one)),
+  );
+}
+
+const rules: CreateRules = {
+  errorOf: ({ error, detail }: JsonObject) => {
+    if (typeof error === 'string') return { message: error };
+    return detail === undefined ? undefined : { message: JSON.stringify(detail) };
+  },
+  // A prediction that runs or has ended is read before.
+  jobOf: () => undefined,
+  classify: ({ status, detail }) => {
+    if (status === 400 || status === 422) return { kind: 'refused', fault: { kind: 'input', detail } };
+    if (status === 404 || status === 405) return { kind: 'not_accepted', reason: 'operator', detail };
+    return status === 409 || status === 503 ? { kind: 'not_accepted', reason: 'busy', detail } : undefined;
+  },
+};
+
+const deadStates = ['UNHEALTHY', 'DEFUNCT', 'SETUP_FAILED'];
+
+/** A server whose worker has died says "at capacity" for ever; only its health tells that from a busy one. */
+async function notRun(client: UpstreamClient, reply: Reply, signal: AbortSignal): Promise<HeldEnd> {
+  const outcome = classifyCreate(reply, rules);
+  if (outcome.kind === 'unknown' || outcome.kind === 'accepted') return { kind: 'lost', detail: detailOf(reply) };
+  if (outcome.kind === 'refused' || outcome.reason !== 'busy') return outcome;
+  const limits = { timeoutMs: healthTimeoutMs, maxBytes: 256 * 1024, signal };
+  const health = await replyOf(client.call('GET', '/health-check', limits));
+  const text = 'error' in health ? '' : health.answer.body.toString('utf8');
+  const dead = deadStates.find((state) => text.includes(`"status":"${state}"`));
+  return dead === undefined
+    ? outcome
+    : { ...outcome, reason: 'operator', detail: `${outcome.detail}; health: ${dead}` };
+}

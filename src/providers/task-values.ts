@@ -1,0 +1,41 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { sizeOf } from '../domain/frame-size.ts';
+import type { PlaceholderTask } from '../domain/placeholders.ts';
+import type { FrozenConfig, JobRequest } from './contract.ts';
+
+// What placeholders and bodies of requests are filled with, for every kind whose models differ in size and frame rate.
+
+const parametersSchema = z.object({
+  width: z.int().optional(),
+  height: z.int().optional(),
+  fps: z.int().default(24),
+});
+
+/** The values of a task; the images are spelled by the adapter. */
+export async function taskValues(
+  request: JobRequest,
+  { options }: FrozenConfig,
+  images: readonly string[],
+): Promise<PlaceholderTask> {
+  const parameters = parametersSchema.parse(options['parameters'] ?? {});
+  const [first] = await request.images();
+  return {
+    input: request.input,
+    seed: seedOf(request),
+    size: sizeOf(request.input.ratio, first, parameters),
+    fps: parameters.fps,
+    images,
+    prefix: filePrefix(request),
+  };
+}
+
+/** Of the name alone, so that a repeated create under one name asks for the same video. */
+export function seedOf({ jobKey }: Pick<JobRequest, 'jobKey'>): number {
+  return hash('sha256', jobKey, 'buffer').readUInt32BE() >>> 1;
+}
+
+/** Begins the names of the files of a job, so that they can be found when the upstream has forgotten the job. */
+export function filePrefix({ jobKey }: Pick<JobRequest, 'jobKey'>): string {
+  return `videogen/${jobKey}`;
+}

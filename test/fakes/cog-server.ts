@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { waitFor } from '../support/wait-for.ts';
+import { freePort } from '../../src/embedded/persisted-port.ts';
+
+// The real cog server, with a FAKE model that makes no video. It is a package of Python's: where it is not installed (.ci/run
+// installs it and names its Python) the tests say so and are skipped.
+
+const python = process.env['VIDEOGEN_TEST_PYTHON'] ?? 'python3';
+const isThere = spawnSync(python, ['-c', 'import cog']).status === 0;
+export const skipWithoutCog = isThere ? false : 'cog is not installed';
+
+const folderOfModel = fileURLToPath(new URL('../../../test/fakes/cog/', import.meta.url));
+export const cogVideo = fileURLToPath(import.meta.resolve('#assets/instant-clip.mp4'));
+
+export type CogServer = {
+  readonly baseUrl: string;
+  /** Prompt, frames, seed and the beginning of the image of every run, in order. */
+  runs(): Promise<readonly string[]>;
+  /** Lets predictions end whose prompt says "hold". */
+  endHeld(): Promise<void>;
+  health(): Promise<string>;
+  close(): Promise<void>;
+};
+
+export async function startCogServer(): Promise<CogServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-cog-'));
+  const port = await freePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const runs = join(folder, 'runs');
+  const env = {
+    ...process.env,
+    // The server starts `python` for its worker.
+    PATH: `${dirname(python)}${delimiter}${process.env['PATH'] ?? ''}`,
+    PORT: String(port),
+    COG_PREDICT_TYPE_STUB: 'predict.py:Predictor',
+    RUNS: runs,
+    VIDEO: cogVideo,
+  };
+  const args = ['-m', 'cog.server.http', '--host', '127.0.0.1'];
+  const child = spawn(python, args, { env, cwd: folderOfModel, stdio: 'ignore', detached: true });
+  const health = async () => {
+    const answer = (await (await fetch(`${baseUrl}/health-check`)).json()) as { readonly status: string }; // its documented shape
+    return answer.status;
+  };
+  await waitFor('the cog server', async () => ((await health().catch(() => '')) === 'READY' ? true : undefined));
+  return {
+    baseUrl,
+    runs: async () => (await readFile(runs, 'utf8').catch(() => '')).split('\n').filter((line) => line !== ''),
+    endHeld: async () => await writeFile(`${runs}.end`, ''),
+    health,
+    close: async () => {
+      await killGroup(child);
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function killGroup(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  process.kill(-child.pid, 'SIGKILL');
+  await once(child, 'exit');
+}

@@ -1,0 +1,24 @@
+# A FAKE model for the real cog server: it makes no video, but hands out a file of the repository, after a short while.
+import os
+import time
+from pathlib import Path as File
+
+from cog import BasePredictor, Path
+
+
+class Predictor(BasePredictor):
+    def predict(self, prompt: str, frames: int, seed: int, image: str = "") -> Path:
+        with open(os.environ["RUNS"], "a") as runs:
+            runs.write(f"{prompt}|{frames}|{seed}|{image[:22]}\n")
+        for percent in range(10, 101, 10):
+            print(f"{percent}%", flush=True)
+            time.sleep(0.1)
+            while "hold" in prompt and not os.path.exists(os.environ["RUNS"] + ".end"):
+                time.sleep(0.05)
+        if "refuse" in prompt:
+            raise ValueError("cannot do that")
+        if "die" in prompt:
+            os.kill(os.getpid(), 9)
+        copy = File(os.environ["RUNS"] + ".mp4")
+        copy.write_bytes(File(os.environ["VIDEO"]).read_bytes())
+        return Path(copy)

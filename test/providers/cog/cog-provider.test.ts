@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import sharp from 'sharp';
+import { withDefaults } from '../../../src/domain/task-input.ts';
+import { createCogProvider } from '../../../src/providers/cog/cog-provider.ts';
+import type { HeldEnd, JobRequest } from '../../../src/providers/contract.ts';
+import { cogVideo, skipWithoutCog, startCogServer } from '../../fakes/cog-server.ts';
+import { faults, startFaultProxy } from '../../fakes/fault-proxy.ts';
+import { createPlainClient } from '../../fakes/plain-client.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { jobRequest } from '../job-request.ts';
+
+// The real server of the package `cog`, with a model that hands out a file.
+
+const input = { prompt: '{{prompt}}', frames: '{{frames:4}}', seed: '{{seed}}', image: '{{image}}' };
+
+function providerAt(baseUrl: string) {
+  return createCogProvider({
+    name: 'cog',
+    config: { kind: 'cog', baseUrl, upstreamModel: 'model', options: { parameters: { input, fps: 16 } } },
+    client: createPlainClient(baseUrl),
+    warn: () => undefined,
+  });
+}
+
+async function folderFor(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-cog-'));
+  t.after(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+async function stage(t: TestContext) {
+  const server = await startCogServer();
+  t.after(() => server.close());
+  return { server, ...(await runner(t, server.baseUrl)) };
+}
+
+async function runner(t: TestContext, baseUrl: string) {
+  const provider = providerAt(baseUrl);
+  const progress: number[] = [];
+  const run = async (prompt: string, changes: Partial<JobRequest> = {}, { signal } = new AbortController()) => {
+    const request = jobRequest({ input: withDefaults({ prompt }), ...changes });
+    return await provider.run(request, (percent) => void progress.push(percent), {
+      workFolder: await folderFor(t),
+      signal,
+    });
+  };
+  return { provider, run, progress };
+}
+
+async function assertVideo(end: HeldEnd): Promise<void> {
+  assert.ok(end.kind === 'video', JSON.stringify(end));
+  assert.deepEqual(await readFile(end.video.path), await readFile(cogVideo));
+}
+
+describe('a model in a cog server', { skip: skipWithoutCog, concurrency: true }, () => {
+  test('makes the video, from the inputs of the task', async (t) => {
+    const { server, run } = await stage(t);
+    const path = join(await folderFor(t), 'image.jpg');
+    const jpeg = await sharp({ create: { width: 90, height: 160, channels: 3, background: 'red' } })
+      .jpeg()
+      .toBuffer();
+    await writeFile(path, jpeg);
+    await assertVideo(await run('a lighthouse', { images: async () => [{ path, widthPx: 90, heightPx: 160 }] }));
+    await assertVideo(await run('without an image'));
+    const [first, second] = await server.runs();
+    assert.match(first ?? '', /^a lighthouse\|81\|\d+\|data:image\/jpeg;base64$/);
+    assert.match(second ?? '', /^without an image\|81\|\d+\|$/);
+  });
+
+  test('says why a run failed', async (t) => {
+    const { run } = await stage(t);
+    const end = await run('refuse');
+    assert.ok(end.kind === 'failed');
+    assert.equal(end.fault.kind, 'upstream');
+    assert.match(end.fault.detail, /cannot do that/);
+  });
+
+  test('is busy while another prediction runs, and no second one begins', async (t) => {
+    const { server, run } = await stage(t);
+    const first = run('hold');
+    await waitFor('the first run', async () => ((await server.runs()).length === 1 ? true : undefined));
+    const second = await run('another');
+    assert.deepEqual([second.kind, second.kind === 'not_accepted' && second.reason], ['not_accepted', 'busy']);
+    await server.endHeld();
+    await assertVideo(await first);
+    assert.equal((await server.runs()).length, 1);
+  });
+
+  test('joins the run of an attempt that died, and ends with the video', async (t) => {
+    const { server, run, progress } = await stage(t);
+    const request = jobRequest({ input: withDefaults({ prompt: 'hold' }) });
+    // As of a worker that was frozen: its connection is still open.
+    const earlier = providerAt(server.baseUrl);
+    const stop = new AbortController();
+    const frozen = earlier.run(request, () => undefined, { workFolder: await folderFor(t), signal: stop.signal });
+    await waitFor('the first run', async () => ((await server.runs()).length === 1 ? true : undefined));
+    const joined = run('hold', request);
+    await waitFor('progress', () => progress.at(-1));
+    await server.endHeld();
+    await assertVideo(await frozen);
+    await assertVideo(await joined);
+    assert.ok(progress.every((percent) => percent > 0 && percent < 100));
+  });
+
+  test('stops when the task is cancelled, and takes the next', async (t) => {
+    const { server, run } = await stage(t);
+    const stop = new AbortController();
+    const reason = new Error('cancelled');
+    const running = run('hold', {}, stop);
+    await waitFor('the run', async () => ((await server.runs()).length === 1 ? true : undefined));
+    await Promise.all([assert.rejects(running, reason), Promise.resolve(stop.abort(reason))]);
+    await server.endHeld();
+    await waitFor('the end of the run', async () => ((await server.health()) === 'READY' ? true : undefined));
+    await assertVideo(await run('the next'));
+  });
+
+  test('whose worker process is killed loses the run; then the operator must act', async (t) => {
+    const { server, run } = await stage(t);
+    assert.equal((await run('die')).kind, 'lost');
+    const next = await run('the next');
+    assert.ok(next.kind === 'not_accepted');
+    assert.equal(next.reason, 'operator');
+    assert.match(next.detail, /UNHEALTHY/);
+    assert.equal((await server.runs()).length, 1);
+  });
+
+  test('that is not there takes no job', async (t) => {
+    const { run } = await runner(t, 'http://127.0.0.1:9');
+    const end = await run('x');
+    assert.deepEqual([end.kind, end.kind === 'not_accepted' && end.reason], ['not_accepted', 'unreachable']);
+  });
+
+  const lost = [
+    'is cut after it was sent',
+    'is cut in the body of the answer',
+    'gets 500 after its acceptance',
+  ] as const;
+  for (const name of [...lost, 'gets an HTML 502 after its acceptance', 'gets truncated JSON'] as const) {
+    test(`whose answer ${name} has lost the run, and the same name runs again`, async (t) => {
+      const { server } = await stage(t);
+      const { host } = new URL(server.baseUrl);
+      const proxy = await startFaultProxy({ address: host, restart: async () => undefined });
+      t.after(() => proxy.close());
+      const { run } = await runner(t, proxy.baseUrl);
+      const request = jobRequest();
+      await proxy.play(faults[name], ({ method }) => method === 'PUT');
+      assert.equal((await run('x', request)).kind, 'lost');
+      await proxy.heal();
+      await assertVideo(await run('x', request));
+      assert.ok((await server.runs()).length <= 2);
+    });
+  }
+});
+
+describe('an answer of cog', () => {
+  async function answering(t: TestContext, status: number, body: string) {
+    const server = createServer((request, response) => {
+      request.resume();
+      const isHealth = request.url === '/health-check';
+      response.writeHead(isHealth ? 200 : status).end(isHealth ? '{"status":"BUSY"}' : body);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    const { port } = server.address() as AddressInfo; // a listening TCP server has one
+    return await runner(t, `http://127.0.0.1:${port}`);
+  }
+
+  const cases: readonly (readonly [number, string, string])[] = [
+    [200, '{"status":"succeeded","output":"data:text/plain;base64,eA=="}', 'failed'],
+    [200, '{"status":"succeeded","output":null}', 'failed'],
+    [200, '{"status":"canceled"}', 'lost'],
+    [200, '{"status":"dreaming"}', 'lost'],
+    [422, '{"detail":[{"msg":"field required"}]}', 'refused input'],
+    [422, 'no JSON', 'lost'],
+    [404, '{"detail":"Not Found"}', 'not_accepted operator'],
+    [503, '{"error":"setup not complete"}', 'not_accepted busy'],
+    [409, '{"error":"At capacity"}', 'not_accepted busy'],
+    [500, '{"error":"internal"}', 'lost'],
+    [401, '', 'not_accepted operator'],
+  ];
+  for (const [status, body, expected] of cases) {
+    test(`${status} ${body} means ${expected}`, async (t) => {
+      const { run } = await answering(t, status, body);
+      const end = await run('x');
+      const why = end.kind === 'refused' ? ` ${end.fault.kind}` : end.kind === 'not_accepted' ? ` ${end.reason}` : '';
+      assert.equal(`${end.kind}${why}`, expected);
+    });
+  }
+
+  test('with its video in a list, in base64, is that video', async (t) => {
+    const video = await readFile(cogVideo);
+    const output = ['data:image/png;base64,eA==', `data:video/mp4;base64,${video.toString('base64')}`];
+    const { run } = await answering(t, 200, JSON.stringify({ status: 'succeeded', output }));
+    await assertVideo(await run('x'));
+  });
+});
