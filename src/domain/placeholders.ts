@@ -14,8 +14,8 @@ export type PlaceholderTask = {
   readonly seed: number;
   readonly size: FrameSize;
   readonly fps: number;
-  /** The reference images in order, as the upstream takes them: an address, or the name under which it stored a file. */
-  readonly images: readonly string[];
+  /** The reference images in order, as the upstream takes them: an address, or how it refers to a file that it stored. */
+  readonly images: readonly JsonValue[];
   /** Begins the names of files that the upstream writes. */
   readonly prefix: string;
 };

@@ -125,7 +125,7 @@ function wasSent(error: unknown): boolean {
 }
 
 /** The JSON object in an answer; undefined for anything else. */
-function bodyOf({ body }: UpstreamAnswer): JsonObject | undefined {
+export function bodyOf({ body }: UpstreamAnswer): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));
     // What JSON.parse makes of an object holds nothing but JSON.

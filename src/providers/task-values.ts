@@ -16,7 +16,7 @@ const parametersSchema = z.object({
 export async function taskValues(
   request: JobRequest,
   { options }: FrozenConfig,
-  images: readonly string[],
+  images: PlaceholderTask['images'],
 ): Promise<PlaceholderTask> {
   const parameters = parametersSchema.parse(options['parameters'] ?? {});
   const [first] = await request.images();

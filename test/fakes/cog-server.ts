@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { waitFor } from '../support/wait-for.ts';
+import { python } from './python.ts';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 
 // The real cog server, with a FAKE model that makes no video. It is a package of Python's: where it is not installed (.ci/run
 // installs it and names its Python) the tests say so and are skipped.
 
-const python = process.env['VIDEOGEN_TEST_PYTHON'] ?? 'python3';
 const isThere = spawnSync(python, ['-c', 'import cog']).status === 0;
 export const skipWithoutCog = isThere ? false : 'cog is not installed';
 

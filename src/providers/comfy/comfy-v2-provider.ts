@@ -1,0 +1,251 @@
+import { z } from 'zod';
+import {
+  bodyOf,
+  classifyCreate,
+  classifyPoll,
+  type CreateRules,
+  createStateReader,
+  declinesCancel,
+  detailOf,
+  type Poll,
+  type Reply,
+  replyOf,
+  shownText,
+} from '../answers.ts';
+import type {
+  CancelOutcome,
+  FrozenConfig,
+  JobRequest,
+  JobStatus,
+  JsonObject,
+  JsonValue,
+  PolledProvider,
+  RequestBody,
+  UpstreamClient,
+  Warn,
+} from '../contract.ts';
+import { downloadResult } from '../download-result.ts';
+import { multipartBody } from '../image-parts.ts';
+import { filePrefix } from '../task-values.ts';
+import { filledWorkflow, isVideoFile } from './workflow.ts';
+
+export type ComfyV2ProviderDeps = {
+  readonly name: string;
+  /** `options.parameters`: size and frame rate. */
+  readonly config: FrozenConfig;
+  /** The workflow of today's catalogue. It matters to the create alone, so it is not frozen with the job. */
+  readonly workflow: JsonObject;
+  readonly client: UpstreamClient;
+  readonly pollsPerSecond: number;
+  readonly submitTimeoutMs: number;
+  readonly warn: Warn;
+};
+
+const [callTimeoutMs, maxListed, maxAnswerBytes] = [15_000, 100, 4_000_000];
+/** Jobs and their files are kept for a day. */
+const maxJobMs = 86_400_000;
+
+/**
+ * Speaks the Comfy API v2: Comfy Cloud, managed deployments, or comfy-api-proxy before a ComfyUI. The job's name is its
+ * `Idempotency-Key`, which counts once and answers no second time, and its `metadata`, by which it is found in the list.
+ */
+export function createComfyV2Provider(deps: ComfyV2ProviderDeps): PolledProvider {
+  const { name, config, workflow, client, pollsPerSecond, submitTimeoutMs, warn } = deps;
+  const readState = createStateReader(states, warn);
+  const call = (method: string, path: string, signal: AbortSignal, options: Partial<Sent> = {}) =>
+    replyOf(
+      client.call(method, `/api/v2${path}`, { timeoutMs: callTimeoutMs, maxBytes: maxAnswerBytes, signal, ...options }),
+    );
+  const recordOf = async (id: string, signal: AbortSignal) => recordIn(await call('GET', `/jobs/${id}`, signal), id);
+  /** Undefined when it is in no list; a list that did not come is a status. */
+  const findByName = async (jobKey: string, signal: AbortSignal) => {
+    const reply = await call('GET', `/jobs?limit=${maxListed}`, signal);
+    const poll = classifyPoll(reply, () => false);
+    if ('status' in poll) return poll;
+    const { data } = listSchema.safeParse(poll.body);
+    if (data === undefined) return { status: { state: 'unclear', detail: detailOf(reply) } } as const;
+    const record = data.jobs.find(({ metadata }) => metadata === jobKey);
+    return { record };
+  };
+  return {
+    name,
+    config,
+    runs: 'upstream',
+    namesJobs: true,
+    forgetsJobs: true,
+    images: 'file',
+    webhook: false,
+    maxBatch: 1,
+    minPollMs: 500,
+    maxPollsPerSecond: pollsPerSecond,
+    maxJobMs,
+    submit: async (request, signal) => {
+      const timeoutMs = submitTimeoutMs;
+      const filled = await filledWorkflow(workflow, request, config, {
+        form: (jpeg, number) => imageForm(jpeg, number, request),
+        send: (form) => call('POST', '/assets', signal, { body: form, timeoutMs }),
+        reference: assetReference,
+      });
+      if ('kind' in filled) return filled;
+      const bytes = JSON.stringify({ workflow: filled.graph, metadata: request.jobKey });
+      const body = { contentType: 'application/json', bytes };
+      const headers = { 'idempotency-key': request.jobKey };
+      const reply = await call('POST', '/jobs', signal, { body, headers, timeoutMs });
+      const outcome = classifyCreate(reply, createRules);
+      if (!usesKeyAgain(reply)) return outcome;
+      // An earlier create with this name was read, so the job is in the list, or it never began.
+      const found = await findByName(request.jobKey, signal);
+      return 'record' in found && found.record !== undefined ? { kind: 'accepted', id: found.record.id } : outcome;
+    },
+    recover: async ({ jobKey }, signal) => {
+      const found = await findByName(jobKey, signal);
+      if (!('record' in found)) return { kind: 'later', afterMs: 15_000 };
+      return found.record === undefined ? { kind: 'not_created' } : { kind: 'found', id: found.record.id };
+    },
+    status: async (jobs, signal) => {
+      const statuses = jobs.map(async ({ jobKey, id }) => {
+        const found = await recordOf(id, signal);
+        return [
+          jobKey,
+          'record' in found ? statusOf(found.record, readState(found.record.status)) : found.status,
+        ] as const;
+      });
+      return new Map(await Promise.all(statuses));
+    },
+    result: async ({ id }, known, to) => {
+      const freshUrl = async (signal: AbortSignal) => {
+        const found = known === undefined ? await recordOf(id, signal) : undefined;
+        const url = known?.['url'] ?? (found !== undefined && 'record' in found ? videoOf(found.record) : undefined);
+        if (typeof url !== 'string') throw new Error('the job has no video at the moment');
+        return url;
+      };
+      return await downloadResult(client, freshUrl, to, warn);
+    },
+    cancel: async ({ id }, signal) => {
+      const reply = await call('POST', `/jobs/${id}/cancel`, signal);
+      const found = recordIn(reply, id);
+      if ('record' in found) return cancelOutcomes[readState(found.record.status)];
+      if (found.status.state === 'missing') return 'ended';
+      return declinesCancel(reply) ? 'runs_on' : 'unclear';
+    },
+  };
+}
+
+type Sent = {
+  readonly body: RequestBody;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+};
+
+/** In a path as it is. */
+const jobId = z.string().regex(/^[\w-]{1,300}$/);
+const errorSchema = z.object({ code: z.string(), message: z.string().catch('') });
+const recordSchema = z.object({
+  id: jobId,
+  status: z.string(),
+  metadata: z.string().optional().catch(undefined),
+  progress: z
+    .object({ value: z.number().min(0).max(1) })
+    .nullish()
+    .catch(undefined),
+  error: errorSchema.nullish().catch(undefined),
+  outputs: z
+    .array(z.object({ name: z.string().catch(''), content_type: z.string().catch(''), url: z.string() }))
+    .catch([]),
+});
+const listSchema = z.object({ jobs: z.array(recordSchema) });
+
+type JobRecord = z.output<typeof recordSchema>;
+
+function errorOf(body: JsonObject) {
+  return errorSchema.safeParse(body['error']).data;
+}
+
+function usesKeyAgain(reply: Reply): boolean {
+  const body = 'answer' in reply ? bodyOf(reply.answer) : undefined;
+  return body !== undefined && errorOf(body)?.code === keyIsUsed;
+}
+
+function recordIn(reply: Reply, id: string): { readonly record: JobRecord } | Extract<Poll, { status: object }> {
+  const poll = classifyPoll(reply, (body, status) => status === 404 && errorOf(body)?.code === 'not_found');
+  if ('status' in poll) return poll;
+  const { data } = recordSchema.safeParse(poll.body);
+  if (data?.id === id) return { record: data };
+  return { status: { state: 'unclear', detail: detailOf(reply) } };
+}
+
+const states = {
+  queued: 'queued',
+  running: 'running',
+  canceling: 'canceling',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  canceled: 'canceled',
+  // Its ComfyUI was restarted, or a day is over.
+  expired: 'expired',
+} as const;
+
+type State = (typeof states)[keyof typeof states];
+
+const cancelOutcomes: Record<State, CancelOutcome> = {
+  queued: 'runs_on',
+  running: 'runs_on',
+  canceling: 'unclear',
+  succeeded: 'ended',
+  failed: 'ended',
+  canceled: 'cancelled',
+  expired: 'ended',
+};
+
+function statusOf(record: JobRecord, state: State): JobStatus {
+  const { progress, error, status } = record;
+  // Zero means that the server does not know.
+  const percent = progress && progress.value > 0 ? { progress: progress.value * 100 } : {};
+  if (state === 'queued') return { state };
+  if (state === 'running' || state === 'canceling') return { state: 'running', ...percent };
+  if (state === 'expired') return { state: 'missing' };
+  const failed = (detail: string): JobStatus => ({
+    state: 'failed',
+    fault: { kind: 'upstream', code: error?.code ?? status, detail: shownText(detail) },
+  });
+  if (state !== 'succeeded') return failed(error?.message ?? status);
+  const url = videoOf(record);
+  return url === undefined ? failed('the workflow wrote no video') : { state, result: { url } };
+}
+
+/** By content type and name: what they call the type of an output is `image` for videos, too. */
+function videoOf({ outputs }: JobRecord): string | undefined {
+  return outputs.findLast(({ name, content_type: type }) => type.startsWith('video/') || isVideoFile(name))?.url;
+}
+
+/** Keys count once: the job of an earlier create may exist. */
+const keyIsUsed = 'idempotency_key_reuse';
+
+const createRules: CreateRules = {
+  errorOf,
+  jobOf: (body) => {
+    const { data: id } = jobId.safeParse(body['id']);
+    return id === undefined ? undefined : { id };
+  },
+  classify: ({ status, code, detail }) => {
+    if (code === keyIsUsed) return { kind: 'unknown', detail };
+    // What is wrong with a graph is wrong for every task.
+    if (status === 400 || status === 404 || status === 422) return { kind: 'not_accepted', reason: 'operator', detail };
+    return undefined;
+  },
+};
+
+const assetSchema = z.object({ id: z.string() });
+
+async function imageForm(jpeg: Buffer, number: number, request: Pick<JobRequest, 'jobKey'>): Promise<RequestBody> {
+  return await multipartBody([
+    ['file', jpeg],
+    ['file_path', `input/${filePrefix(request)}-${number}.jpg`],
+    ['content_type', 'image/jpeg'],
+  ]);
+}
+
+function assetReference(body: JsonObject): JsonValue | undefined {
+  const { data: asset } = assetSchema.safeParse(body);
+  return asset && { __type: 'core/ASSET', info: { id: asset.id } };
+}

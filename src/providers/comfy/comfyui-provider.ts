@@ -1,0 +1,240 @@
+import { z } from 'zod';
+import {
+  classifyCreate,
+  classifyPoll,
+  type CreateRules,
+  detailOf,
+  type Reply,
+  replyOf,
+  shownText,
+} from '../answers.ts';
+import type {
+  CancelOutcome,
+  FrozenConfig,
+  JobStatus,
+  JsonObject,
+  PolledProvider,
+  RequestBody,
+  UpstreamClient,
+  Warn,
+} from '../contract.ts';
+import { downloadResult } from '../download-result.ts';
+import { multipartBody } from '../image-parts.ts';
+import { filePrefix } from '../task-values.ts';
+import { filledWorkflow, isVideoFile } from './workflow.ts';
+
+export type ComfyuiProviderDeps = {
+  readonly name: string;
+  /** `options.parameters`: size and frame rate. */
+  readonly config: FrozenConfig;
+  /** The workflow of today's catalogue. It matters to the create alone, so it is not frozen with the job. */
+  readonly workflow: JsonObject;
+  readonly client: UpstreamClient;
+  readonly pollsPerSecond: number;
+  readonly submitTimeoutMs: number;
+  readonly warn: Warn;
+};
+
+const callTimeoutMs = 15_000;
+/** Queue and history repeat whole graphs. */
+const maxAnswerBytes = 16 * 1024 * 1024;
+
+type Named = { readonly jobKey: string };
+
+/**
+ * Speaks to a ComfyUI server. We name each job, but the server runs a name as often as it is sent, so it is looked for before each
+ * create. Queue and history are in its memory; the files that it wrote survive a restart, and their names begin with the job's.
+ */
+export function createComfyuiProvider(deps: ComfyuiProviderDeps): PolledProvider {
+  const { name, config, workflow, client, pollsPerSecond, submitTimeoutMs, warn } = deps;
+  const call = (method: string, path: string, signal: AbortSignal, body?: RequestBody, timeoutMs = callTimeoutMs) =>
+    replyOf(client.call(method, path, { timeoutMs, maxBytes: maxAnswerBytes, signal, ...(body && { body }) }));
+
+  const queue = async (signal: AbortSignal) => {
+    const poll = classifyPoll(await call('GET', '/queue', signal), () => false);
+    const { data } = queueSchema.safeParse('body' in poll ? poll.body : undefined);
+    return data ?? ({ status: 'status' in poll ? poll.status : unclear('no queue') } as const);
+  };
+  /** A job that has left the queue is in the history, or nowhere. */
+  const statusIn = async (
+    queued: Awaited<ReturnType<typeof queue>>,
+    job: Named,
+    signal: AbortSignal,
+  ): Promise<JobStatus> => {
+    if ('status' in queued) return queued.status;
+    if (queued.queue_running.includes(job.jobKey)) return { state: 'running' };
+    if (queued.queue_pending.includes(job.jobKey)) return { state: 'queued' };
+    const reply = await call('GET', `/history/${job.jobKey}`, signal);
+    const poll = classifyPoll(reply, () => false);
+    if ('status' in poll) return poll.status;
+    const entry = poll.body[job.jobKey];
+    if (entry !== undefined) return endOf(entry, reply);
+    return await statusByFile(await call('HEAD', viewPath(firstFile(job)), signal), job);
+  };
+  const statusOf = async (job: Named, signal: AbortSignal) => await statusIn(await queue(signal), job, signal);
+
+  return {
+    name,
+    config,
+    runs: 'upstream',
+    namesJobs: true,
+    forgetsJobs: true,
+    images: 'file',
+    webhook: false,
+    maxBatch: 100,
+    minPollMs: 500,
+    maxPollsPerSecond: pollsPerSecond,
+    maxJobMs: 86_400_000,
+    submit: async (request, signal) => {
+      const seen = await statusOf(request, signal);
+      if (seen.state === 'unclear') return { kind: 'not_accepted', reason: 'unreachable', detail: seen.detail };
+      if (seen.state !== 'missing') return { kind: 'accepted', id: request.jobKey };
+      const filled = await filledWorkflow(workflow, request, config, {
+        form: (jpeg, number) => imageForm(jpeg, number, request),
+        send: (form) => call('POST', '/upload/image', signal, form, submitTimeoutMs),
+        reference: storedName,
+      });
+      if ('kind' in filled) return filled;
+      const bytes = JSON.stringify({ prompt: filled.graph, prompt_id: request.jobKey, client_id: request.jobKey });
+      const body = { contentType: 'application/json', bytes };
+      return classifyCreate(await call('POST', '/prompt', signal, body, submitTimeoutMs), rulesFor(request));
+    },
+    recover: async (lost, signal) => {
+      const { state } = await statusOf(lost, signal);
+      if (state === 'unclear') return { kind: 'later', afterMs: 15_000 };
+      return state === 'missing' ? { kind: 'not_created' } : { kind: 'found', id: lost.jobKey };
+    },
+    status: async (jobs, signal) => {
+      const queued = await queue(signal);
+      const statuses = jobs.map(async (job) => [job.jobKey, await statusIn(queued, job, signal)] as const);
+      return new Map(await Promise.all(statuses));
+    },
+    result: async (job, known, to) => {
+      const freshUrl = async (signal: AbortSignal) => {
+        const status = known === undefined ? await statusOf(job, signal) : undefined;
+        const file = known ?? (status?.state === 'succeeded' ? status.result : undefined);
+        return viewPath(fileSchema.parse(file ?? firstFile(job)));
+      };
+      return await downloadResult(client, freshUrl, to, warn);
+    },
+    cancel: async (job, signal): Promise<CancelOutcome> => {
+      const json = (body: object) => ({ contentType: 'application/json', bytes: JSON.stringify(body) });
+      // Without its name the interrupt would stop whatever runs.
+      await call('POST', '/queue', signal, json({ delete: [job.jobKey] }));
+      await call('POST', '/interrupt', signal, json({ prompt_id: job.jobKey }));
+      const after = await statusOf(job, signal);
+      if (after.state === 'missing') return 'ended';
+      if (after.state === 'failed') return after.fault.code === interrupted ? 'cancelled' : 'ended';
+      // An interrupt is noticed at the next step of the sampler, so a job that still runs says nothing yet.
+      return after.state === 'succeeded' ? 'ended' : 'unclear';
+    },
+  };
+}
+
+const entryInQueue = z
+  .tuple([z.unknown(), z.string()])
+  .rest(z.unknown())
+  .transform(([, id]) => id);
+const queueSchema = z.object({ queue_running: z.array(entryInQueue), queue_pending: z.array(entryInQueue) });
+const fileSchema = z.object({
+  filename: z.string(),
+  subfolder: z.string().catch(''),
+  type: z.string().catch('output'),
+});
+const historySchema = z.object({
+  outputs: z.record(z.string(), z.record(z.string(), z.unknown())).catch({}),
+  status: z.object({
+    status_str: z.string(),
+    messages: z.array(z.tuple([z.string(), z.unknown()])).catch([]),
+  }),
+});
+const executionError = z.object({ exception_message: z.string(), exception_type: z.string().catch('') });
+const interrupted = 'execution_interrupted';
+
+type OutputFile = z.output<typeof fileSchema>;
+
+function unclear(detail: string): Extract<JobStatus, { state: 'unclear' }> {
+  return { state: 'unclear', detail };
+}
+
+function endOf(entry: unknown, reply: Reply): JobStatus {
+  const { data } = historySchema.safeParse(entry);
+  if (data === undefined) return unclear(detailOf(reply));
+  const { outputs, status } = data;
+  if (status.status_str !== 'success') return { state: 'failed', fault: faultOf(status.messages) };
+  const files = Object.values(outputs).flatMap((lists) => Object.values(lists).flat());
+  const videos = files.map((file) => fileSchema.safeParse(file).data).filter((file) => file !== undefined);
+  const result = videos.findLast(({ filename, type }) => type === 'output' && isVideoFile(filename));
+  if (result !== undefined) return { state: 'succeeded', result };
+  return { state: 'failed', fault: { kind: 'upstream', detail: 'the workflow wrote no video' } };
+}
+
+function faultOf(messages: readonly (readonly [string, unknown])[]) {
+  if (messages.some(([event]) => event === interrupted)) {
+    return { kind: 'upstream', code: interrupted, detail: 'the job was interrupted' } as const;
+  }
+  const error = messages.find(([event]) => event === 'execution_error')?.[1];
+  const { exception_type: code = '', exception_message: message = '' } = executionError.safeParse(error).data ?? {};
+  return { kind: 'upstream', code: shownText(code, 100), detail: shownText(message) } as const;
+}
+
+/** Under which name the first video of a job is saved by a workflow that uses `{{prefix}}`. */
+function firstFile(job: Named): OutputFile {
+  const [subfolder = '', stem = ''] = filePrefix(job).split('/');
+  return { filename: `${stem}_00001_.mp4`, subfolder, type: 'output' };
+}
+
+function viewPath(file: OutputFile): string {
+  return `/view?${new URLSearchParams(file).toString()}`;
+}
+
+/** Queue and history are lost in a restart, the file of a job that had ended is not. */
+async function statusByFile(reply: Reply, job: Named): Promise<JobStatus> {
+  if ('error' in reply) return unclear(detailOf(reply));
+  if (reply.answer.status === 200) return { state: 'succeeded', result: firstFile(job) };
+  return reply.answer.status === 404 ? { state: 'missing' } : unclear(detailOf(reply));
+}
+
+const uploadSchema = z.object({ name: z.string(), subfolder: z.string().catch('') });
+
+/** The folder is the job's own, because files of one name overwrite each other. */
+async function imageForm(jpeg: Buffer, number: number, job: Named): Promise<RequestBody> {
+  return await multipartBody([
+    ['image', jpeg],
+    ['subfolder', `${filePrefix(job)}-${number}`],
+    ['overwrite', 'true'],
+  ]);
+}
+
+function storedName(body: JsonObject): string | undefined {
+  const { data } = uploadSchema.safeParse(body);
+  if (data === undefined) return undefined;
+  return data.subfolder === '' ? data.name : `${data.subfolder}/${data.name}`;
+}
+
+const refusalSchema = z.object({
+  error: z.union([z.string(), z.object({ type: z.string().catch(''), message: z.string().catch('') })]),
+  node_errors: z.record(z.string(), z.object({ errors: z.array(z.object({ type: z.string() })).catch([]) })).catch({}),
+});
+
+/** What the validation of a node may have against the values of a task; everything else it finds is wrong in the workflow. */
+const inputFaults = ['value_bigger_than_max', 'value_smaller_than_min'];
+
+function rulesFor(request: Named): CreateRules {
+  return {
+    errorOf: (body) => {
+      const { data } = refusalSchema.safeParse(body);
+      if (data === undefined) return undefined;
+      const types = Object.values(data.node_errors).flatMap(({ errors }) => errors.map(({ type }) => type));
+      const isInput = types.length > 0 && types.every((type) => inputFaults.includes(type));
+      if (isInput) return { code: 'input' };
+      return { code: typeof data.error === 'string' ? data.error : data.error.type };
+    },
+    jobOf: (body) => (body['prompt_id'] === request.jobKey ? { id: request.jobKey } : undefined),
+    classify: ({ status, code, detail }) => {
+      if (status !== 400) return undefined;
+      if (code === 'input') return { kind: 'refused', fault: { kind: 'input', detail } };
+      return { kind: 'not_accepted', reason: 'operator', detail };
+    },
+  };
+}

@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import sharp from 'sharp';
+import { withDefaults } from '../../../src/domain/task-input.ts';
+import { createComfyV2Provider } from '../../../src/providers/comfy/comfy-v2-provider.ts';
+import { createComfyuiProvider } from '../../../src/providers/comfy/comfyui-provider.ts';
+import type { Job, JobRequest, PolledProvider } from '../../../src/providers/contract.ts';
+import { skipWithoutComfyProxy, startComfyProxy } from '../../fakes/comfy-api-proxy.ts';
+import { type FakeComfyui, startFakeComfyui } from '../../fakes/comfyui.ts';
+import { createPlainClient } from '../../fakes/plain-client.ts';
+import { jobOf, jobRequest } from '../job-request.ts';
+
+const { signal } = new AbortController();
+const token = 'test-token';
+
+const workflow = {
+  '1': { class_type: 'CLIPTextEncode', inputs: { text: '{{prompt}}', clip: ['4', 0] } },
+  '3': { class_type: 'KSampler', inputs: { seed: '{{seed}}', steps: 20 } },
+  '5': {
+    class_type: 'Wan22ImageToVideoLatent',
+    inputs: { width: '{{width:32}}', height: '{{height:32}}', length: '{{frames:4}}' },
+  },
+  '9': { class_type: 'SaveVideo', inputs: { filename_prefix: '{{prefix}}', format: 'mp4' } },
+};
+const withImage = { ...workflow, '7': { class_type: 'LoadImage', inputs: { image: '{{image}}' } } };
+
+type Stage = { readonly provider: (graph: typeof workflow) => PolledProvider; readonly comfyui: FakeComfyui };
+type Server = { readonly stage: Stage; restart(): Promise<void>; close(): Promise<void> };
+
+const config = { upstreamModel: 'wan', options: { parameters: { fps: 16 } } };
+const common = { name: 'comfy', pollsPerSecond: 14, submitTimeoutMs: 60_000, warn: () => undefined };
+
+const kinds: readonly { name: 'comfyui' | 'comfy-v2'; skip: string | false; start: () => Promise<Server> }[] = [
+  {
+    name: 'comfyui',
+    skip: false,
+    start: async () => {
+      const comfyui = await startFakeComfyui();
+      const baseUrl = `http://${comfyui.address}`;
+      const provider = (graph: typeof workflow) =>
+        createComfyuiProvider({
+          ...common,
+          config: { kind: 'comfyui', baseUrl, ...config },
+          workflow: graph,
+          client: createPlainClient(baseUrl),
+        });
+      return { stage: { provider, comfyui }, restart: comfyui.restart, close: comfyui.close };
+    },
+  },
+  {
+    name: 'comfy-v2',
+    skip: skipWithoutComfyProxy,
+    start: async () => {
+      const proxy = await startComfyProxy(token);
+      const baseUrl = `http://${proxy.address}`;
+      const provider = (graph: typeof workflow) =>
+        createComfyV2Provider({
+          ...common,
+          config: { kind: 'comfy-v2', baseUrl, ...config },
+          workflow: graph,
+          client: createPlainClient(baseUrl, { authorization: `Bearer ${token}` }),
+        });
+      return { stage: { provider, comfyui: proxy.comfyui }, restart: proxy.restart, close: proxy.close };
+    },
+  },
+];
+
+for (const kind of kinds) {
+  describe(`the kind ${kind.name}`, { skip: kind.skip }, () => {
+    let server: Server;
+    before(async () => {
+      server = await kind.start();
+    });
+    after(() => server.close());
+
+    async function begun(changes: Partial<JobRequest> = {}, graph = workflow) {
+      const { comfyui } = server.stage;
+      const provider = server.stage.provider(graph);
+      const request = jobRequest(changes);
+      const outcome = await provider.submit(request, signal);
+      assert.ok(outcome.kind === 'accepted', JSON.stringify(outcome));
+      const job = jobOf(request, outcome.id, outcome.handle);
+      return { comfyui, provider, request, job, status: () => statusOf(provider, job) };
+    }
+
+    test('fills the workflow in from the task, with typed values', async () => {
+      const input = withDefaults({ prompt: 'a lighthouse', duration: 5, ratio: '4:3' });
+      const { comfyui, job, request } = await begun({ input });
+      const graph = comfyui.graphs.at(-1) ?? {};
+      assert.deepEqual(graph['1']?.inputs, { text: 'a lighthouse', clip: ['4', 0] });
+      assert.deepEqual(graph['5']?.inputs, { width: 1120, height: 832, length: 81 });
+      assert.equal(typeof graph['3']?.inputs['seed'], 'number');
+      assert.equal(graph['9']?.inputs['filename_prefix'], `videogen/${request.jobKey}`);
+      await comfyui.books.end(job.id, 'failed');
+    });
+
+    test('stores the image, which the workflow then loads', async (t) => {
+      const { images, bytes } = await oneImage(t);
+      const { comfyui, job } = await begun({ images }, withImage);
+      const name = String(comfyui.graphs.at(-1)?.['7']?.inputs['image']);
+      assert.equal(comfyui.images.get(name), bytes);
+      await comfyui.books.end(job.id, 'failed');
+    });
+
+    test('uploads no image that the workflow does not use', async (t) => {
+      const { images } = await oneImage(t);
+      const stored = server.stage.comfyui.images.size;
+      const { comfyui, job } = await begun({ images });
+      assert.equal(comfyui.images.size, stored);
+      await comfyui.books.end(job.id, 'failed');
+    });
+
+    test('follows a job from the queue to its video', async (t) => {
+      server.stage.comfyui.hold(true);
+      const { comfyui, provider, job, status } = await begun();
+      server.stage.comfyui.hold(false);
+      assert.equal((await status()).state, 'queued');
+      await comfyui.books.end(job.id, 'succeeded');
+      const ended = await status();
+      assert.ok(ended.state === 'succeeded');
+      for (const known of [ended.result, undefined]) {
+        const workFolder = await mkdtemp(join(tmpdir(), 'videogen-comfy-'));
+        t.after(() => rm(workFolder, { recursive: true }));
+        const { path } = await provider.result(job, known, { workFolder, signal });
+        assert.deepEqual(await readFile(path), await readFile(comfyui.videoPath));
+      }
+    });
+
+    test('tells operators which error ended a job', async () => {
+      const { comfyui, job, status } = await begun();
+      await comfyui.books.end(job.id, 'failed');
+      const ended = await status();
+      assert.ok(ended.state === 'failed');
+      assert.match(ended.fault.detail, /out of memory/);
+      assert.equal(ended.fault.kind, 'upstream');
+    });
+
+    test('chooses the video among what a workflow wrote', async () => {
+      const { comfyui, job, status } = await begun();
+      const image = { filename: 'x.png', subfolder: '', type: 'output' };
+      const video = { filename: 'y.webm', subfolder: 'a', type: 'output' };
+      comfyui.write({ '8': { images: [image] }, '9': { gifs: [video], images: [image] } });
+      await comfyui.books.end(job.id, 'succeeded');
+      const ended = await status();
+      comfyui.write({ '8': { images: [image] } });
+      const without = await status();
+      comfyui.write({
+        '9': { images: [{ filename: `${job.jobKey}_00001_.mp4`, subfolder: 'videogen', type: 'output' }] },
+      });
+      assert.ok(ended.state === 'succeeded', kind.name === 'comfyui' ? JSON.stringify(ended) : '');
+      if (kind.name === 'comfyui') assert.deepEqual(ended.result, video);
+      assert.equal(without.state, 'failed');
+    });
+
+    test('stops a job that runs, and one that waits, and no other', async () => {
+      const other = await begun();
+      for (const isHeld of [false, true]) {
+        server.stage.comfyui.hold(isHeld);
+        const { comfyui, provider, job } = await begun();
+        server.stage.comfyui.hold(false);
+        const outcome = await provider.cancel(job, signal);
+        assert.ok(outcome === 'cancelled' || (isHeld && outcome === 'ended'), outcome);
+        assert.equal(comfyui.books.find(job.id)?.state, 'canceled');
+      }
+      assert.equal((await other.status()).state, 'running');
+      assert.equal(await other.provider.cancel(other.job, signal), 'cancelled');
+    });
+
+    test('finds a job whose create was not answered, and makes no second one', async () => {
+      const { comfyui, provider, request, job } = await begun();
+      const lost = { ...request, intendedAt: Date.now(), claimed: async () => new Set<string>(), rivals: 0 };
+      assert.deepEqual(await provider.recover(lost, signal), { kind: 'found', id: job.id });
+      const again = await provider.submit(request, signal);
+      assert.ok(again.kind === 'accepted' && again.id === job.id);
+      assert.equal((await comfyui.books.jobsFor(request.input.prompt)).length, 1);
+      const { provider: same } = await begun();
+      const never = { ...jobRequest(), intendedAt: Date.now(), claimed: async () => new Set<string>(), rivals: 0 };
+      assert.deepEqual(await same.recover(never, signal), { kind: 'not_created' });
+    });
+
+    test('still follows a job after a restart', async () => {
+      const { comfyui, job, status, request } = await begun();
+      await comfyui.books.end(job.id, 'succeeded');
+      await server.restart();
+      const seen = await status();
+      // ComfyUI has forgotten the job, but its file is there; the proxy remembers it.
+      assert.equal(seen.state, 'succeeded');
+      assert.equal((await comfyui.books.jobsFor(request.input.prompt)).length, 1);
+    });
+
+    test('says that the operator must act when the workflow does not fit the server', async () => {
+      const { comfyui } = server.stage;
+      const error = { type: 'prompt_outputs_failed_validation', message: 'Prompt outputs failed validation' };
+      comfyui.refuse({ error, node_errors: { '3': { errors: [{ type: 'value_not_in_list' }] } } });
+      const outcome = await server.stage.provider(workflow).submit(jobRequest(), signal);
+      comfyui.refuse(undefined);
+      assert.ok(outcome.kind === 'not_accepted');
+      assert.equal(outcome.reason, 'operator');
+    });
+  });
+}
+
+describe('the kind comfyui', () => {
+  test('refuses what only this task asks for', async (t) => {
+    const comfyui = await startFakeComfyui();
+    t.after(() => comfyui.close());
+    const baseUrl = `http://${comfyui.address}`;
+    const provider = createComfyuiProvider({
+      ...common,
+      config: { kind: 'comfyui', baseUrl, ...config },
+      workflow,
+      client: createPlainClient(baseUrl),
+    });
+    comfyui.refuse({ error: { type: 'x' }, node_errors: { '5': { errors: [{ type: 'value_bigger_than_max' }] } } });
+    const outcome = await provider.submit(jobRequest(), signal);
+    assert.ok(outcome.kind === 'refused');
+    assert.equal(outcome.fault.kind, 'input');
+  });
+
+  test('has lost a running job with its server, and says so', async (t) => {
+    const comfyui = await startFakeComfyui();
+    t.after(() => comfyui.close());
+    const baseUrl = `http://${comfyui.address}`;
+    const provider = createComfyuiProvider({
+      ...common,
+      config: { kind: 'comfyui', baseUrl, ...config },
+      workflow,
+      client: createPlainClient(baseUrl),
+    });
+    const request = jobRequest();
+    await provider.submit(request, signal);
+    await comfyui.restart();
+    assert.deepEqual(await statusOf(provider, jobOf(request, request.jobKey)), { state: 'missing' });
+  });
+});
+
+async function statusOf(provider: PolledProvider, job: Job) {
+  return (await provider.status([job], signal)).get(job.jobKey) ?? assert.fail('no status');
+}
+
+async function oneImage(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-comfy-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'image.jpg');
+  const jpeg = await sharp({ create: { width: 160, height: 90, channels: 3, background: 'red' } })
+    .jpeg()
+    .toBuffer();
+  await writeFile(path, jpeg);
+  return { images: async () => [{ path, widthPx: 160, heightPx: 90 }], bytes: jpeg.length };
+}
