@@ -23,6 +23,7 @@ type Headers = Readonly<Record<string, string>>;
 export type RequestBody = { readonly contentType: string; readonly bytes: string | Uint8Array };
 
 export type CallOptions = {
+  readonly headers?: Headers;
   readonly body?: RequestBody;
   readonly timeoutMs: number;
   readonly maxBytes: number;
@@ -37,7 +38,7 @@ export type DownloadOptions = {
 
 export type ProviderClient = ReturnType<typeof createProviderClient>;
 
-const [maxAnswerBytes, maxBodyBytes] = [4_000_000, 64_000_000];
+const maxBodyBytes = 64_000_000;
 
 /** Long downloads of one upstream must leave room for its polls. */
 const maxPerHost = 256;
@@ -61,7 +62,11 @@ export function createProviderClient(options: ProviderClientOptions) {
      * One request to the upstream's own origin, sent once; no redirect is followed. Answers with any status when the whole body
      * has come. Throws `OutboundError` otherwise, and then `wasSent: false` proves that no byte of the request left.
      */
-    call: async (method: string, pathOrUrl: string, { body, maxBytes, ...limits }: CallOptions): Promise<Answer> => {
+    call: async (
+      method: string,
+      pathOrUrl: string,
+      { body, headers: more, ...limits }: CallOptions,
+    ): Promise<Answer> => {
       const url = urlOf(pathOrUrl);
       if (!hasOrigin(url, base)) throw new OutboundError('blocked', `not of ${base.origin}`);
       if (body !== undefined && Buffer.byteLength(body.bytes) > maxBodyBytes) {
@@ -70,9 +75,8 @@ export function createProviderClient(options: ProviderClientOptions) {
       const secrets = credentials();
       const answer = await client.request(method, url, {
         ...limits,
-        headers: { ...headers, ...secrets, ...(body !== undefined && { 'content-type': body.contentType }) },
+        headers: { ...headers, ...more, ...secrets, ...(body !== undefined && { 'content-type': body.contentType }) },
         body: body?.bytes,
-        maxBytes: Math.min(maxBytes, maxAnswerBytes),
         // A connection that waited may break with the request half read, which nobody minds about a question.
         poolKey: method === 'GET' ? 'upstream' : undefined,
       });

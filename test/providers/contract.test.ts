@@ -3,7 +3,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
-import { createProviderClient } from '../../src/outbound/provider-client.ts';
 import type {
   Job,
   JobRequest,
@@ -19,6 +18,7 @@ import { startOwnUpstream } from '../fakes/own-upstream.ts';
 import type { BookedState, RunningUpstream } from '../fakes/upstream-books.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { jobOf, jobRequest } from './job-request.ts';
+import { clientFor } from './provider-client.ts';
 
 // The same stories for every provider, told through a bad network, and judged by the books of its upstream: however an answer
 // looks and wherever it is lost, a task has one job at most, and nothing is said about a job that is not so.
@@ -35,13 +35,12 @@ type Upstream = {
 };
 
 /** A redirect leads out of the test's network. */
-const noNames = () => Promise.reject(new Error('no names here'));
 
 const own = (baseUrl: string) =>
   createOwnProvider({
     name: 'own',
     config: { kind: 'own', baseUrl, upstreamModel: 'model', options: {} },
-    client: createProviderClient({ baseUrl, credentials: () => ({ authorization: `Bearer ${key}` }), lookup: noNames }),
+    client: clientFor(baseUrl, key),
     webhook: false,
     submitTimeoutMs: 600_000,
     warn: () => undefined,

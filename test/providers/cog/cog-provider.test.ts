@@ -12,8 +12,8 @@ import { createCogProvider } from '../../../src/providers/cog/cog-provider.ts';
 import type { HeldEnd, JobRequest } from '../../../src/providers/contract.ts';
 import { cogVideo, skipWithoutCog, startCogServer } from '../../fakes/cog-server.ts';
 import { faults, startFaultProxy } from '../../fakes/fault-proxy.ts';
-import { createPlainClient } from '../../fakes/plain-client.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { clientFor } from '../provider-client.ts';
 import { jobRequest } from '../job-request.ts';
 
 // The real server of the package `cog`, with a model that hands out a file.
@@ -24,7 +24,7 @@ function providerAt(baseUrl: string) {
   return createCogProvider({
     name: 'cog',
     config: { kind: 'cog', baseUrl, upstreamModel: 'model', options: { parameters: { input, fps: 16 } } },
-    client: createPlainClient(baseUrl),
+    client: clientFor(baseUrl),
     warn: () => undefined,
   });
 }

@@ -9,8 +9,8 @@ import { withDefaults } from '../../../src/domain/task-input.ts';
 import type { JobRequest, JsonObject, LostCall, SubmitOutcome } from '../../../src/providers/contract.ts';
 import { type DialectName, dialectNames } from '../../../src/providers/openai-videos/dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
-import { createPlainClient } from '../../fakes/plain-client.ts';
 import { startVideosUpstream } from '../../fakes/videos.ts';
+import { clientFor } from '../provider-client.ts';
 import { jobOf, jobRequest } from '../job-request.ts';
 
 const key = 'test-key';
@@ -23,7 +23,7 @@ async function stage(t: TestContext, dialect: DialectName, parameters: JsonObjec
   const provider = createVideosProvider({
     name: 'videos',
     config: { kind: 'openai-videos', baseUrl, upstreamModel: 'model', options: { dialect, parameters } },
-    client: createPlainClient(baseUrl, { authorization: `Bearer ${key}` }),
+    client: clientFor(baseUrl, key),
     pollsPerSecond: 14,
     submitTimeoutMs: 60_000,
     warn: () => undefined,
@@ -233,7 +233,7 @@ describe('a job', () => {
       upstreamModel: 'model',
       options: { dialect: 'vllm-omni' },
     } as const;
-    const client = createPlainClient(baseUrl, { authorization: `Bearer ${key}` });
+    const client = clientFor(baseUrl, key);
     const wrong = createVideosProvider({
       name: 'x',
       config,
@@ -252,12 +252,12 @@ describe('a job', () => {
     // The same server under another path stands for the storage.
     upstream.embellish({ url: `http://${upstream.address}/v1/videos/${job.id}/content?from=storage` });
     const asked: string[] = [];
-    const client = createPlainClient('', { authorization: `Bearer ${key}` });
+    const client = clientFor(provider.config.baseUrl, key);
     const spy = createVideosProvider({
       name: 'x',
       config: provider.config,
       client: {
-        call: (method, path, options) => client.call(method, `http://${upstream.address}/v1${path}`, options),
+        ...client,
         download: async (url, path, options) => {
           asked.push(url);
           await client.download(url, path, options);
