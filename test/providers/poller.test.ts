@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { JobStatus } from '../../src/providers/contract.ts';
+import {
+  after,
+  allRun,
+  forever,
+  mostInASecond,
+  running,
+  says,
+  secondsOf,
+  stage,
+  succeeded,
+  unclear,
+} from './poller-stage.ts';
+
+describe('jobs share their questions', () => {
+  test('500 jobs are asked about twice a second in ten requests, and their ends are seen within a second', async (t) => {
+    const { followMany, pass, asked, say, ends } = stage(t);
+    followMany(500);
+    await pass(3000);
+    asked();
+    await pass(10_000);
+    const requests = asked();
+    assert.ok(mostInASecond(requests) <= 11, `${mostInASecond(requests)} requests in a second`);
+    assert.equal(secondsOf(requests, 'job-7').length, 20);
+    say(async ({ ids }) => says(ids, () => succeeded));
+    await pass(1000);
+    assert.equal(ends.size, 500);
+  });
+
+  test('2,000 jobs keep the rate of requests, and each is asked about every two seconds', async (t) => {
+    const { followMany, pass, asked } = stage(t);
+    followMany(2000);
+    await pass(20_000);
+    const requests = asked();
+    assert.ok(mostInASecond(requests) <= 15, `${mostInASecond(requests)} requests in a second`);
+    for (const id of ['job-0', 'job-999', 'job-1999']) assert.ok(secondsOf(requests, id).length >= 10, id);
+  });
+
+  test('jobs that were begun at many moments come to share requests', async (t) => {
+    const { follow, pass, asked } = stage(t);
+    for (let index = 0; index < 50; index += 1) {
+      follow(`job-${index}`);
+      await pass(10);
+    }
+    await pass(2000);
+    asked();
+    await pass(5000);
+    assert.ok(asked().length <= 20);
+  });
+
+  test('without batches the rate holds, too, and no job is forgotten', async (t) => {
+    const { followMany, pass, asked } = stage(t, { maxBatch: 1 });
+    followMany(100);
+    await pass(16_000);
+    const requests = asked();
+    assert.ok(mostInASecond(requests) <= 15);
+    assert.equal(new Set(requests.flatMap(({ ids }) => ids)).size, 100);
+    assert.ok(requests.every(({ ids }) => ids.length === 1));
+  });
+
+  test('without batches a job is asked about less often the older it is, but every ten seconds at least', async (t) => {
+    const { follow, pass, asked } = stage(t, { maxBatch: 1 });
+    follow('young', { ageMs: 0 });
+    follow('old', { ageMs: 100_000 });
+    follow('ancient', { ageMs: 3_600_000 });
+    await pass(21_000);
+    const requests = asked();
+    assert.deepEqual(secondsOf(requests, 'ancient'), [0.2, 10.2, 20.2]);
+    assert.deepEqual(secondsOf(requests, 'old').length, 4);
+    assert.ok(secondsOf(requests, 'young').length > 20);
+  });
+
+  test('no more than eight requests are under way, however slow the answers', async (t) => {
+    const { followMany, pass, say, mostOpen } = stage(t, { maxBatch: 1, maxPollsPerSecond: 100 });
+    say(({ ids }) =>
+      after(
+        600,
+        says(ids, () => running),
+      ),
+    );
+    followMany(100);
+    await pass(5000);
+    assert.equal(mostOpen(), 8);
+  });
+});
+
+describe('a request without an answer', () => {
+  test('delays the jobs in it by less than two seconds', async (t) => {
+    const { followMany, pass, say, asked, ends, outcomes } = stage(t);
+    followMany(500);
+    await pass(2000);
+    asked();
+    let hung = 0;
+    say(async ({ ids }) => (ids.includes('job-7') && hung++ === 0 ? forever : says(ids, () => succeeded)));
+    await pass(2000);
+    assert.equal(ends.size, 500);
+    assert.ok(asked().length <= 12);
+    assert.equal(outcomes.filter((outcome) => outcome === 'hung').length, 1);
+  });
+
+  test('is found out when one job is to blame: its neighbours are seen, and are not held up again', async (t) => {
+    const { followMany, pass, say, asked, ends, mostOpen } = stage(t);
+    followMany(500);
+    let isOver = false;
+    say(async ({ ids }) => {
+      if (ids.includes('job-7')) return await forever;
+      return says(ids, () => (isOver ? succeeded : running));
+    });
+    await pass(40_000);
+    asked();
+    await pass(20_000);
+    const requests = asked();
+    assert.ok(requests.filter(({ ids }) => ids.includes('job-7')).every(({ ids }) => ids.length === 1));
+    assert.ok(secondsOf(requests, 'job-8').length >= 38);
+    isOver = true;
+    await pass(1000);
+    assert.equal(ends.size, 499);
+    say(async ({ ids }) => says(ids, () => succeeded));
+    await pass(120_000);
+    assert.equal(ends.get('job-7')?.state, 'succeeded');
+    assert.ok(mostOpen() <= 12);
+  });
+
+  test('is no reason to ask more of an upstream that hangs as a whole, or is only slow', async (t) => {
+    const { followMany, pass, say, ends, mostOpen, outcomes } = stage(t);
+    followMany(500);
+    say(async () => forever);
+    await pass(60_000);
+    assert.ok(mostOpen() <= 12, `${mostOpen()} requests`);
+    say(({ ids }) =>
+      after(
+        2000,
+        says(ids, () => running),
+      ),
+    );
+    await pass(120_000);
+    outcomes.splice(0);
+    await pass(20_000);
+    assert.ok(outcomes.length >= 5 * 8 && !outcomes.includes('hung'), outcomes.join(' '));
+    say(({ ids }) =>
+      after(
+        2000,
+        says(ids, () => succeeded),
+      ),
+    );
+    await pass(5000);
+    assert.equal(ends.size, 500);
+  });
+
+  test('ends a job when its answer comes after all, and takes back nothing that is newer', async (t) => {
+    const { follow, pass, say, ends, progress } = stage(t, { maxBatch: 1 });
+    follow('slow');
+    const answers: ((status: JobStatus) => void)[] = [];
+    say(async ({ ids }) => await new Promise((resolve) => answers.push((status) => resolve(says(ids, () => status)))));
+    await pass(800);
+    assert.equal(answers.length, 2, 'it was asked again');
+    answers[1]?.({ state: 'running', progress: 40 });
+    await pass(10);
+    answers[0]?.({ state: 'running', progress: 30 });
+    await pass(10);
+    assert.deepEqual(progress, [40]);
+    await pass(1500);
+    assert.ok(answers.length >= 4);
+    answers[3]?.({ state: 'running', progress: 50 });
+    await pass(10);
+    answers[2]?.(succeeded);
+    await pass(10);
+    assert.equal(ends.get('slow')?.state, 'succeeded');
+    assert.deepEqual(progress, [40, 50]);
+  });
+});
+
+describe('an answer that is no verdict', () => {
+  test('makes the pauses longer, up to a minute, and one good answer ends that', async (t) => {
+    const { follow, pass, say, asked, warnings } = stage(t);
+    follow('job', { ageMs: 1000 });
+    say(async () => Promise.reject(new Error('reset')));
+    await pass(190_000);
+    const seconds = secondsOf(asked(), 'job').map(Math.round);
+    assert.deepEqual(seconds, [0, 1, 3, 7, 15, 31, 63, 123, 183]);
+    assert.equal(warnings[0], 'provider does not tell the state of jobs: reset');
+    say(allRun);
+    await pass(60_000);
+    asked();
+    await pass(5000);
+    assert.equal(asked().length, 10);
+  });
+
+  test('of eight requests at the same time is one failure', async (t) => {
+    const { followMany, pass, say, asked } = stage(t);
+    followMany(800);
+    say(({ ids }) =>
+      after(
+        600,
+        says(ids, () => unclear),
+      ),
+    );
+    await pass(2000);
+    asked();
+    await pass(1000);
+    assert.ok(asked().length > 0, 'the pause is one second, not a minute');
+  });
+
+  test('lets the upstream say how long it wants to be left alone', async (t) => {
+    const { followMany, pass, say, asked, poller } = stage(t);
+    const [first] = followMany(300);
+    say(async ({ ids }) => says(ids, () => ({ ...unclear, retryAfterMs: 20_000 })));
+    await pass(2000);
+    asked();
+    poller.hint(first?.jobKey ?? '');
+    await pass(17_000);
+    assert.equal(asked().length, 0);
+    say(allRun);
+    await pass(5000);
+    assert.ok(asked().length > 0);
+  });
+
+  test('about one job delays that job alone', async (t) => {
+    const { followMany, pass, say, asked, ends } = stage(t);
+    followMany(100);
+    say(async ({ ids }) => says(ids, (id) => (id === 'job-7' ? unclear : running)));
+    await pass(70_000);
+    const requests = asked();
+    assert.ok(secondsOf(requests, 'job-8').length >= 135);
+    assert.ok(secondsOf(requests, 'job-7').length <= 8);
+    say(async ({ ids }) => says(ids, () => succeeded));
+    await pass(60_000);
+    assert.equal(ends.size, 100);
+  });
+
+  test('about one job delays that job alone also where each has a request of its own', async (t) => {
+    const { followMany, pass, say, asked } = stage(t, { maxBatch: 1 });
+    followMany(5);
+    say(async ({ ids }) => says(ids, (id) => (id === 'job-3' ? unclear : running)));
+    await pass(70_000);
+    const requests = asked();
+    assert.ok(secondsOf(requests, 'job-3').length <= 8);
+    assert.ok(secondsOf(requests, 'job-2').length >= 30);
+  });
+
+  test('is what an answer without a word about the job is', async (t) => {
+    const { followMany, pass, say, asked, ends } = stage(t);
+    followMany(2);
+    say(async () => ({ 'job-0': running }));
+    await pass(30_000);
+    assert.ok(secondsOf(asked(), 'job-1').length <= 6);
+    assert.equal(ends.size, 0);
+  });
+});
+
+describe('a hint', () => {
+  test('asks earlier, and about that job', async (t) => {
+    const { follow, pass, say, asked, ends, poller } = stage(t, { maxBatch: 1 });
+    const { jobKey } = follow('old', { ageMs: 3_600_000 });
+    await pass(1000);
+    asked();
+    say(async ({ ids }) => says(ids, () => succeeded));
+    poller.hint('another');
+    await pass(1000);
+    assert.equal(asked().length, 0);
+    poller.hint(jobKey);
+    await pass(100);
+    assert.equal(ends.get('old')?.state, 'succeeded');
+  });
+
+  test('that comes while an older question is under way asks once more', async (t) => {
+    const { follow, pass, say, ends, poller } = stage(t, { maxBatch: 1 });
+    const { jobKey } = follow('old', { ageMs: 3_600_000 });
+    say(() => after(500, { old: running }));
+    await pass(200);
+    poller.hint(jobKey);
+    say(async () => ({ old: succeeded }));
+    await pass(500);
+    assert.equal(ends.get('old')?.state, 'succeeded');
+  });
+
+  test('in a flood keeps the rate', async (t) => {
+    const { follow, pass, asked, poller } = stage(t, { maxBatch: 1 });
+    const { jobKey } = follow('job');
+    for (let step = 0; step < 300; step += 1) {
+      poller.hint(jobKey);
+      await pass(10);
+    }
+    assert.ok(mostInASecond(asked()) <= 15);
+  });
+});
