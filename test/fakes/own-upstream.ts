@@ -43,7 +43,7 @@ export async function startOwnUpstream(options: { readonly key?: string } = {}):
   };
 }
 
-async function stop(server: Server): Promise<void> {
+export async function stop(server: Server): Promise<void> {
   server.close();
   server.closeAllConnections();
   await once(server, 'close');
@@ -86,11 +86,11 @@ function record(job: BookedJob | undefined) {
   return { id, status, cost: jobCost, ...(status === 'failed' && fault('internal')) };
 }
 
-function send(response: ServerResponse, status: number, body: object): void {
+export function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-async function sendVideo(request: IncomingMessage, response: ServerResponse): Promise<void> {
+export async function sendVideo(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const video = await readFile(videoPath);
   const [, first] = /^bytes=(\d+)-$/.exec(request.headers.range ?? '') ?? [];
   const start = Number(first ?? 0);

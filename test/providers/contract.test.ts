@@ -12,11 +12,13 @@ import type {
   SubmitOutcome,
 } from '../../src/providers/contract.ts';
 import { createOwnProvider } from '../../src/providers/own/own-provider.ts';
+import { startArkUpstream } from '../fakes/ark.ts';
 import { skipWithoutPython, startExampleUpstream } from '../fakes/example-upstream.ts';
 import { type Fault, type FaultName, type FaultProxy, faults, startFaultProxy } from '../fakes/fault-proxy.ts';
 import { startOwnUpstream } from '../fakes/own-upstream.ts';
 import type { BookedState, RunningUpstream } from '../fakes/upstream-books.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { arkProvider } from './ark/ark-stage.ts';
 import { jobOf, jobRequest } from './job-request.ts';
 import { clientFor } from './provider-client.ts';
 
@@ -55,6 +57,12 @@ const upstreams: readonly Upstream[] = [
     start: () => startExampleUpstream({ key }),
     provider: own,
     isCreate: isPut,
+  },
+  {
+    name: 'ark',
+    start: () => startArkUpstream({ key }),
+    provider: (baseUrl) => arkProvider(baseUrl, { submitTimeoutMs: 600_000 }),
+    isCreate: ({ method }) => method === 'POST',
   },
 ];
 
@@ -129,7 +137,10 @@ for (const upstream of upstreams) {
         // Where jobs have no names, what the network does twice cannot be undone.
         const limit = fault.forwarded === 2 && !provider.namesJobs ? 2 : 1;
         assert.ok(made.length <= limit, `${made.length} jobs`);
-        assert.equal(made[0]?.id, job?.id);
+        // Where jobs have no names, one that arrives after the last look stays unknown.
+        if (fault.forwarded === 'late' && !provider.namesJobs) return;
+        assert.equal(made.length > 0, job !== undefined);
+        assert.equal(made.at(-1)?.id, job?.id);
       });
 
       test(`a question that ${name} brings no wrong verdict`, async (t) => {
@@ -139,7 +150,7 @@ for (const upstream of upstreams) {
           if (end !== undefined) await running.books.end(job.id, end);
           const status = await under(proxy, fault, notCreate(upstream), (signal) => statusOf(provider, job, signal));
           assert.ok(isTrue(status, await state()), `${status.state}, and the books say ${await state()}`);
-          assert.equal((await statusOf(provider, job)).state, verdicts[await state()]);
+          assert.equal(verdictOf(await statusOf(provider, job)), verdicts[await state()]);
         }
       });
 
@@ -239,7 +250,8 @@ async function settled(
   if (outcome.kind === 'accepted') return jobOf(request, outcome.id, outcome.handle);
   assert.notEqual(outcome.kind, 'refused');
   if (outcome.kind === 'unknown') {
-    const found = await recover(provider, request);
+    const first = await recover(provider, request);
+    const found = first.kind === 'later' ? await recover(provider, request, never, tenMinutesMs) : first;
     if (found.kind === 'found') return jobOf(request, found.id, found.handle);
     assert.equal(found.kind, provider.namesJobs ? 'not_created' : 'unknown');
     if (found.kind !== 'not_created') return undefined;
@@ -247,8 +259,10 @@ async function settled(
   return await settled(provider, request, await provider.submit(request, never));
 }
 
-async function recover(provider: PolledProvider, request: JobRequest, signal = never) {
-  const lost = { ...request, intendedAt: Date.now(), claimed: async () => new Set<string>(), rivals: 0 };
+const tenMinutesMs = 600_000;
+
+async function recover(provider: PolledProvider, request: JobRequest, signal = never, ageMs = 0) {
+  const lost = { ...request, intendedAt: Date.now() - ageMs, claimed: async () => new Set<string>(), rivals: 0 };
   return await provider.recover(lost, signal);
 }
 
@@ -297,6 +311,11 @@ const verdicts: Record<BookedState, JobStatus['state']> = {
   failed: 'failed',
   canceled: 'failed',
 };
+
+/** A job in a queue is on its way, too. */
+function verdictOf({ state }: JobStatus): JobStatus['state'] {
+  return state === 'queued' ? 'running' : state;
+}
 
 /** "It runs" may be old news, and no verdict is never wrong. */
 function isTrue({ state }: JobStatus, booked: BookedState): boolean {

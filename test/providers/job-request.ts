@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { v4 as uuid } from 'uuid';
 import { withDefaults } from '../../src/domain/task-input.ts';
 import type { Job, JobRequest } from '../../src/providers/contract.ts';
@@ -8,7 +9,8 @@ export function jobRequest(changes: Partial<JobRequest> = {}): JobRequest {
   return {
     taskId: jobKey,
     ordinal: 1,
-    accountHash: 'ab'.repeat(32),
+    // An account of its own for each.
+    accountHash: hash('sha256', jobKey),
     jobKey,
     model: 'videogen-2.0',
     input: withDefaults({ prompt: `a story about ${jobKey}` }),

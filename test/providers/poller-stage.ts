@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Job, JobStatus, PolledProvider } from '../../src/providers/contract.ts';
 import { createOwnProvider } from '../../src/providers/own/own-provider.ts';
 import { createPoller } from '../../src/providers/poller.ts';
-import { createPlainClient } from '../fakes/plain-client.ts';
+import { clientFor } from './provider-client.ts';
 import { jobOf, jobRequest } from './job-request.ts';
 
 // A poller with an upstream that tells what the story says. Time stands still but for `pass`.
@@ -37,7 +37,7 @@ export function stage(t: TestContext, traits: Traits = {}) {
   const base = createOwnProvider({
     name: 'own',
     config: { kind: 'own', baseUrl: 'http://own.example', upstreamModel: 'model', options: {} },
-    client: createPlainClient('http://own.example'),
+    client: clientFor('http://own.example'),
     webhook: false,
     submitTimeoutMs: 1,
     warn: () => undefined,

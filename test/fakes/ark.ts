@@ -1,0 +1,230 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { frameSize } from '../../src/domain/frame-size.ts';
+import { type Ratio, ratios } from '../../src/domain/task-input.ts';
+import { send, sendVideo, stop } from './own-upstream.ts';
+import { createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
+
+// A FAKE: Ark as its documents and other people's clients describe it, without the videos. Its jobs wait in a queue until the test
+// starts or ends them.
+
+const videoPath = fileURLToPath(import.meta.resolve('#assets/instant-clip.mp4'));
+
+export type ArkUpstream = RunningUpstream & {
+  readonly books: OwnBooks;
+  /** The body of every create, in order. */
+  readonly creates: readonly Create[];
+  /** `METHOD path` of every request, in order, without the id of a job. */
+  readonly requests: string[];
+  /** A job leaves the queue. */
+  start(id: string): void;
+  /** Lists do not show what is created from now on, until it is false again. */
+  lag(isLagging: boolean): void;
+  /** The next create is refused with it. */
+  refuse(status: number, code: string, message: string): void;
+};
+
+/** What the fake reads of a create. */
+type Create = {
+  readonly model: string;
+  readonly content: readonly { readonly type: string; readonly text?: string; readonly role?: string }[];
+  readonly ratio?: string;
+  readonly resolution?: string;
+  readonly duration?: number;
+  readonly generate_audio?: boolean;
+  readonly safety_identifier?: string;
+  readonly execution_expires_after?: number;
+};
+
+type Kept = { readonly create: Create; readonly createdAt: number; isStarted: boolean; isListed: boolean };
+
+type Service = Required<ArkOptions> & {
+  readonly books: OwnBooks;
+  readonly creates: Create[];
+  readonly requests: string[];
+  readonly jobs: Map<string, Kept>;
+  isLagging: boolean;
+  refusal: { readonly status: number; readonly body: object } | undefined;
+};
+
+type ArkOptions = {
+  readonly key: string;
+  /** Jobs that may wait in the queue. */
+  readonly maxQueued?: number;
+  /** As MiniMax has it: other paths, and a record in `task`. */
+  readonly isWrapped?: boolean;
+};
+
+export async function startArkUpstream({
+  key,
+  maxQueued = Infinity,
+  isWrapped = false,
+}: ArkOptions): Promise<ArkUpstream> {
+  const books = createBooks();
+  const state = { creates: [], requests: [], jobs: new Map<string, Kept>(), isLagging: false, refusal: undefined };
+  const service: Service = { key, maxQueued, isWrapped, books, ...state };
+  const listen = async (port: number) => {
+    const server = createServer((request, response) => {
+      answer(service, request, response).catch(() => response.destroy());
+    });
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return server;
+  };
+  let server = await listen(0);
+  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  return {
+    address: `127.0.0.1:${port}`,
+    books,
+    creates: service.creates,
+    requests: service.requests,
+    videoPath,
+    start: (id) => {
+      const job = service.jobs.get(id);
+      if (job !== undefined) job.isStarted = true;
+    },
+    lag: (isLagging) => {
+      service.isLagging = isLagging;
+      if (!isLagging) for (const job of service.jobs.values()) job.isListed = true;
+    },
+    refuse: (status, code, message) => (service.refusal = { status, body: fault(code, message) }),
+    restart: async () => {
+      await stop(server);
+      server = await listen(port);
+    },
+    close: async () => await stop(server),
+  };
+}
+
+const paths = { create: '/contents/generations/tasks', jobs: '/contents/generations/tasks' };
+const wrappedPaths = { create: '/v2/video_generation', jobs: '/v2/query/video_generation' };
+
+async function answer(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await text(request).catch(() => undefined);
+  if (body === undefined) return;
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://fake');
+  // The address of a video is signed, and is not Ark's own API.
+  if (pathname.startsWith('/video/')) return await sendVideo(request, response);
+  if (request.headers.authorization !== `Bearer ${service.key}`) {
+    return send(response, 401, fault('AuthenticationError', 'The API key in the request is missing or invalid.'));
+  }
+  const { create: createPath, jobs } = service.isWrapped ? wrappedPaths : paths;
+  const id = pathname.startsWith(`${jobs}/`) ? decodeURIComponent(pathname.slice(jobs.length + 1)) : undefined;
+  service.requests.push(`${request.method} ${id === undefined ? pathname : `${jobs}/{id}`}`);
+  const origin = `http://${request.headers.host}`;
+  // The fake trusts what it is sent as far as it does not check it below.
+  if (request.method === 'POST' && pathname === createPath)
+    return create(service, JSON.parse(body) as Create, response);
+  if (request.method === 'GET' && pathname === jobs) return list(service, searchParams, origin, response);
+  if (id === undefined || !service.jobs.has(id)) {
+    return send(response, 404, fault('NotFound.', 'The specified task is not found.'));
+  }
+  if (request.method === 'DELETE') return remove(service, id, response);
+  send(response, 200, service.isWrapped ? { task: record(service, id, origin) } : record(service, id, origin));
+}
+
+function create(service: Service, sent: Create, response: ServerResponse): void {
+  const { books, creates, jobs, maxQueued, isLagging, isWrapped } = service;
+  const refusal = service.refusal ?? refusalOf(sent);
+  service.refusal = undefined;
+  if (refusal !== undefined) return send(response, refusal.status, refusal.body);
+  const queued = [...jobs].filter(([id, { isStarted }]) => !isStarted && books.find(id)?.state === 'running');
+  if (queued.length >= maxQueued) {
+    return send(response, 429, fault('QuotaExceeded', 'The request has exceeded the quota.', 'TooManyRequests'));
+  }
+  const id = `cgt-20261122${String(creates.length).padStart(6, '0')}-abcde`;
+  creates.push(sent);
+  books.begin({ id, prompt: promptOf(sent) });
+  jobs.set(id, { create: sent, createdAt: Date.now(), isStarted: false, isListed: !isLagging });
+  send(response, 200, isWrapped ? { task_id: id } : { id });
+}
+
+function promptOf({ content }: Create): string {
+  return content.map(({ text: words = '' }) => words).join('');
+}
+
+/** What the documents say of a create: an input that is not allowed, and the moderation of its words. */
+function refusalOf(sent: Create): { readonly status: number; readonly body: object } | undefined {
+  const { model, content, ratio = 'adaptive', resolution = '720p', duration = 5 } = sent;
+  const images = content.filter(({ type }) => type === 'image_url');
+  const wrong =
+    (!model && 'model') ||
+    (images.length > 1 && images.some(({ role }) => role === undefined) && 'role must be specified') ||
+    (!ratios.includes(ratio as Ratio) && 'ratio') || // `includes` takes no other strings
+    (!['480p', '720p', '1080p'].includes(resolution) && 'resolution') ||
+    (!(Number.isInteger(duration) && duration >= 4 && duration <= 15) && 'duration');
+  if (typeof wrong === 'string') {
+    return { status: 400, body: fault('InvalidParameter', `The parameter is not valid: ${wrong}`) };
+  }
+  if (!promptOf(sent).includes('forbidden')) return undefined;
+  return { status: 400, body: fault('InputTextSensitiveContentDetected', 'The input text may be sensitive.') };
+}
+
+function list({ books, jobs, ...service }: Service, query: URLSearchParams, origin: string, response: ServerResponse) {
+  const [pageNumber, pageSize] = [Number(query.get('page_num') ?? 1), Number(query.get('page_size') ?? 10)];
+  const [ids, model] = [query.getAll('filter.task_ids'), query.get('filter.model')];
+  const fitting = [...jobs].filter(
+    ([id, job]) =>
+      job.isListed && (ids.length === 0 || ids.includes(id)) && (model === null || job.create.model === model),
+  );
+  const newest = fitting.map(([id]) => record({ books, jobs, ...service }, id, origin)).toReversed();
+  const items = newest.slice((pageNumber - 1) * pageSize, pageNumber * pageSize);
+  send(response, 200, { total: newest.length, items });
+}
+
+/** Only a job in the queue can be cancelled; of one that has ended the record is removed. */
+function remove({ books, jobs }: Service, id: string, response: ServerResponse): void {
+  const state = books.find(id)?.state;
+  if (state === 'canceled' || (state === 'running' && jobs.get(id)?.isStarted === true)) {
+    return send(response, 409, fault('InvalidAction', 'The status of the task does not allow this.'));
+  }
+  if (state === 'running') books.cancel(id);
+  else jobs.delete(id);
+  send(response, 200, {});
+}
+
+function record({ books, jobs, isWrapped }: Service, id: string, origin: string): object {
+  const kept = jobs.get(id);
+  const state = books.find(id)?.state ?? 'failed';
+  if (kept === undefined) return {};
+  const { model, ratio, resolution, duration = 5, ...sent } = kept.create;
+  const waiting = kept.isStarted ? 'running' : 'queued';
+  const status = { running: waiting, succeeded: 'succeeded', failed: 'failed', canceled: 'cancelled' }[state];
+  // `refusalOf` has checked the ratio.
+  const { widthPx, heightPx } = frameSize((ratio ?? 'adaptive') as Ratio, undefined);
+  const tokens = (widthPx * heightPx * 24 * duration) / 1024;
+  const url = `${origin}/video/${id}.mp4?X-Tos-Signature=x`;
+  const moderated = promptOf(kept.create).includes('indecent');
+  return {
+    id,
+    model,
+    status,
+    ...(state === 'succeeded' && {
+      content: isWrapped ? { url } : { video_url: url },
+      usage: { completion_tokens: tokens, total_tokens: tokens },
+    }),
+    error: state !== 'failed' ? null : moderated ? outputFault : { code: 'InternalServiceError', message: 'oh' },
+    created_at: Math.floor(kept.createdAt / 1000),
+    updated_at: Math.floor(Date.now() / 1000),
+    resolution,
+    ratio: ratio === 'adaptive' ? '16:9' : ratio,
+    duration,
+    framespersecond: 24,
+    service_tier: 'default',
+    execution_expires_after: sent.execution_expires_after ?? 172_800,
+    generate_audio: sent.generate_audio,
+    safety_identifier: sent.safety_identifier,
+  };
+}
+
+const outputFault = {
+  code: 'OutputVideoSensitiveContentDetected.PolicyViolation',
+  message: 'The output video may contain sensitive information.',
+};
+
+function fault(code: string, message: string, type = 'BadRequest'): object {
+  return { error: { code, message: `${message} Request id: 0217`, param: '', type } };
+}

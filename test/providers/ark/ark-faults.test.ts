@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { jobOf, jobRequest } from '../job-request.ts';
+import { answering, arkProvider, signal, statusOf } from './ark-stage.ts';
+
+const error = (code: string, message = 'words') => ({ error: { code, message, param: '', type: 'BadRequest' } });
+
+describe('a create that is answered', () => {
+  const busy = { kind: 'not_accepted', reason: 'busy' } as const;
+  const overloaded = { kind: 'not_accepted', reason: 'overloaded' } as const;
+  const operator = { kind: 'not_accepted', reason: 'operator' } as const;
+  const content = { kind: 'refused', fault: 'content' } as const;
+  const input = { kind: 'refused', fault: 'input' } as const;
+  const upstream = { kind: 'refused', fault: 'upstream' } as const;
+  const unknown = { kind: 'unknown' } as const;
+  const cases: readonly (readonly [status: number, body: object, expected: object])[] = [
+    [200, { id: 'cgt-1' }, { kind: 'accepted', id: 'cgt-1' }],
+    [200, { task_id: 'v2-1' }, { kind: 'accepted', id: 'v2-1' }],
+    [200, {}, unknown],
+    [200, { id: '' }, unknown],
+    [200, { id: 'x'.repeat(301) }, unknown],
+    [200, error('InvalidParameter'), unknown],
+    [429, error('ModelAccountRpmRateLimitExceeded'), busy],
+    [429, error('ModelAccountTpmRateLimitExceeded'), busy],
+    [429, error('AccountRateLimitExceeded'), busy],
+    [429, error('RateLimitExceeded.EndpointRPMExceeded'), busy],
+    [429, error('RequestBurstTooFast'), busy],
+    [429, error('InflightBatchsizeExceeded'), busy],
+    [429, error('QuotaExceeded', 'The request has exceeded the quota.'), busy],
+    [429, error('QuotaExceeded', 'exhausted its free trial quota for the model'), operator],
+    [429, error('QuotaExceeded', 'You have exceeded the 5-hour/weekly/monthly usage quota.'), operator],
+    [429, error('SetLimitExceeded'), operator],
+    [429, error('SomethingNew'), busy],
+    [429, {}, busy],
+    [429, error('ServerOverloaded'), overloaded],
+    [429, error('ModelLoadingError'), overloaded],
+    [400, error('InvalidEndpoint.ClosedEndpoint'), overloaded],
+    [404, error('InvalidEndpoint.NotFound'), operator],
+    [404, error('InvalidEndpointOrModel.NotFound'), operator],
+    [404, error('ModelNotOpen'), operator],
+    [401, error('AuthenticationError'), operator],
+    [401, error('InvalidAccountStatus'), operator],
+    [403, error('AccessDenied'), operator],
+    [403, error('OperationDenied.ServiceNotOpen'), operator],
+    [403, error('OperationDenied.ServiceOverdue'), operator],
+    [403, error('AccountOverdueError'), operator],
+    [403, error('SomethingNew'), operator],
+    [400, error('InputTextSensitiveContentDetected'), content],
+    [400, error('InputImageSensitiveContentDetected.PrivacyInformation'), content],
+    [400, error('SensitiveContentDetected'), content],
+    [400, error('InputTextRiskDetection'), content],
+    [400, error('InvalidParameter'), input],
+    [400, error('InvalidParameter.TaskTypeConstraint'), input],
+    [400, error('MissingParameter'), input],
+    [400, error('SomethingNew'), upstream],
+    [400, error('constructor'), upstream],
+    [404, error('SomethingNew'), upstream],
+    [400, { detail: 'the words of a proxy' }, unknown],
+    [404, {}, unknown],
+    [408, error('InvalidParameter'), unknown],
+    [500, error('InternalServiceError'), unknown],
+    [500, error('InputTextSensitiveContentDetected'), unknown],
+    [503, error('ServerOverloaded'), unknown],
+  ];
+  for (const [status, body, expected] of cases) {
+    test(`${status} ${JSON.stringify(body).slice(0, 80)} means ${JSON.stringify(expected)}`, async () => {
+      const provider = arkProvider('http://ark.example', { client: answering(status, body) });
+      const outcome = await provider.submit(jobRequest(), signal);
+      const seen = outcome.kind === 'refused' ? { kind: outcome.kind, fault: outcome.fault.kind } : outcome;
+      assert.deepEqual({ ...seen, ...expected }, seen);
+    });
+  }
+});
+
+describe('the record of a job', () => {
+  const job = jobOf(jobRequest(), 'cgt-1');
+  const failed = (kind: string, code: string, detail = 'words') => ({ state: 'failed', fault: { kind, code, detail } });
+  const cases: readonly (readonly [status: number, record: object, expected: object])[] = [
+    [200, { status: 'queued' }, { state: 'queued' }],
+    [200, { status: 'running' }, { state: 'running' }],
+    [200, { status: 'percolating' }, { state: 'running' }],
+    [200, { status: 'succeeded', content: { video_url: 'u' } }, { state: 'succeeded', result: { url: 'u' } }],
+    [200, { status: 'succeeded', content: null }, { state: 'succeeded' }],
+    [
+      200,
+      { status: 'failed', ...error('OutputVideoSensitiveContentDetected.PolicyViolation') },
+      failed('content', 'OutputVideoSensitiveContentDetected.PolicyViolation'),
+    ],
+    [
+      200,
+      { status: 'failed', ...error('OutputAudioSensitiveContentDetected') },
+      failed('content', 'OutputAudioSensitiveContentDetected'),
+    ],
+    [200, { status: 'failed', ...error('InvalidParameter') }, failed('input', 'InvalidParameter')],
+    [200, { status: 'failed', ...error('InternalServiceError') }, failed('upstream', 'InternalServiceError')],
+    [200, { status: 'failed', ...error('AccountOverdueError') }, failed('upstream', 'AccountOverdueError')],
+    [200, { status: 'failed', error: null }, failed('upstream', 'failed', '')],
+    [200, { status: 'expired', error: null }, failed('upstream', 'expired', '')],
+    [200, { status: 'cancelled', error: null }, failed('upstream', 'cancelled', '')],
+    [200, { status: 7 }, { state: 'unclear' }],
+    [200, { id: 'another', status: 'succeeded' }, { state: 'unclear' }],
+    [404, error('NotFound.', 'The specified task is not found.'), { state: 'missing' }],
+    [404, error('NotFound'), { state: 'missing' }],
+    [404, error('ModelNotOpen'), { state: 'unclear' }],
+    [404, { detail: 'Not Found' }, { state: 'unclear' }],
+    [401, error('AuthenticationError'), { state: 'unclear' }],
+    [500, error('InternalServiceError'), { state: 'unclear' }],
+  ];
+  for (const [status, record, expected] of cases) {
+    test(`${status} ${JSON.stringify(record).slice(0, 80)} reads ${JSON.stringify(expected)}`, async () => {
+      const client = answering(status, { id: 'cgt-1', ...record });
+      const seen = await statusOf(arkProvider('http://ark.example', { client }), job);
+      if (seen?.state === 'unclear') assert.deepEqual({ state: seen.state }, expected);
+      else assert.deepEqual(seen, expected);
+    });
+  }
+});

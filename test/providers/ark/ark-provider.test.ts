@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { costRule } from '../../../src/domain/catalogue/cost.ts';
+import { spellImageReferences } from '../../../src/domain/image-references.ts';
+import { withDefaults } from '../../../src/domain/task-input.ts';
+import { clientFor } from '../provider-client.ts';
+import { jobOf, jobRequest } from '../job-request.ts';
+import { arkProvider, key, signal, stage, statusOf } from './ark-stage.ts';
+
+const cost = costRule.parse({ perMillionTokens: '5.60' });
+
+describe('the request for a job', () => {
+  test('says all of the input, and the images in order as references', async (t) => {
+    const { upstream, begin } = await stage(t, { parameters: { resolution: '480p', priority: 1 } });
+    const folder = await mkdtemp(join(tmpdir(), 'videogen-ark-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const paths = [join(folder, '1.jpg'), join(folder, '2.jpg')];
+    await Promise.all(paths.map((path) => writeFile(path, path)));
+    const { request } = await begin({
+      input: withDefaults({
+        prompt: spellImageReferences('[Image 1] meets @image2', 2, '@Image{n}'),
+        ratio: '9:16',
+        duration: 8,
+        generateAudio: false,
+      }),
+      images: async () => paths.map((path) => ({ path, widthPx: 900, heightPx: 1600 })),
+      hookUrl: 'https://videogen.example/hook',
+      deadlineMs: 7_200_500,
+    });
+    const image = (path: string) => ({
+      type: 'image_url',
+      image_url: { url: `data:image/jpeg;base64,${Buffer.from(path).toString('base64')}` },
+      role: 'reference_image',
+    });
+    assert.deepEqual(upstream.creates, [
+      {
+        model: 'seedance',
+        content: [{ type: 'text', text: '@Image1 meets @Image2' }, ...paths.map(image)],
+        ratio: '9:16',
+        resolution: '480p',
+        duration: 8,
+        generate_audio: false,
+        watermark: false,
+        priority: 1,
+        safety_identifier: request.accountHash,
+        execution_expires_after: 7201,
+        callback_url: 'https://videogen.example/hook',
+      },
+    ]);
+  });
+
+  test('gives a job an hour in the queue at least, and three days at most', async (t) => {
+    const { upstream, begin } = await stage(t);
+    await begin({ deadlineMs: 10_000 });
+    await begin({ deadlineMs: 6 * 86_400_000 });
+    assert.deepEqual(
+      upstream.creates.map((create) => create.execution_expires_after),
+      [3600, 259_200],
+    );
+  });
+
+  test('is refused for its words, or for the length of the queue, in the upstream’s own terms', async (t) => {
+    const { provider, begin } = await stage(t, { maxQueued: 1 });
+    const forbidden = jobRequest({ input: withDefaults({ prompt: 'something forbidden' }) });
+    const refused = await provider.submit(forbidden, signal);
+    assert.ok(refused.kind === 'refused' && refused.fault.kind === 'content');
+    await begin();
+    const full = await provider.submit(jobRequest(), signal);
+    assert.ok(full.kind === 'not_accepted' && full.reason === 'busy');
+  });
+});
+
+describe('the state of jobs', () => {
+  test('of many jobs is one request', async (t) => {
+    const { upstream, provider, begin } = await stage(t);
+    const jobs = [];
+    for (let count = 0; count < 12; count += 1) jobs.push((await begin()).job);
+    const [queued, started, done, failed] = jobs;
+    assert.ok(queued && started && done && failed);
+    upstream.start(started.id);
+    await upstream.books.end(done.id, 'succeeded');
+    await upstream.books.end(failed.id, 'failed');
+    upstream.requests.splice(0);
+    const statuses = await provider.status(jobs, signal);
+    assert.deepEqual(upstream.requests, ['GET /contents/generations/tasks']);
+    const states = [queued, started, done, failed].map(({ jobKey }) => statuses.get(jobKey)?.state);
+    assert.deepEqual(states, ['queued', 'running', 'succeeded', 'failed']);
+    assert.equal(statuses.size, 12);
+  });
+
+  test('that a list does not mention is asked for by itself, and only then a job is missing', async (t) => {
+    const { upstream, provider, begin } = await stage(t);
+    const { job: listed } = await begin();
+    upstream.lag(true);
+    const { job: unlisted } = await begin();
+    const never = jobOf(jobRequest(), 'cgt-never');
+    const statuses = await provider.status([listed, unlisted, never], signal);
+    assert.deepEqual(
+      [listed, unlisted, never].map(({ jobKey }) => statuses.get(jobKey)?.state),
+      ['queued', 'queued', 'missing'],
+    );
+  });
+
+  test('when a list mentions none of a hundred, costs five more requests and no verdict about the others', async (t) => {
+    const { upstream, provider } = await stage(t);
+    const jobs = Array.from({ length: 100 }, (_, index) => jobOf(jobRequest(), `cgt-${index}`));
+    const statuses = await provider.status(jobs, signal);
+    assert.equal(upstream.requests.length, 6);
+    assert.equal(statuses.size, 5);
+  });
+
+  test('in a list that cannot be read is no verdict', async (t) => {
+    const { begin } = await stage(t);
+    const [first, second] = [(await begin()).job, (await begin()).job];
+    const stranger = arkProvider('http://127.0.0.1:1');
+    const statuses = await stranger.status([first, second], signal);
+    assert.deepEqual(
+      [...statuses.values()].map(({ state }) => state),
+      ['unclear', 'unclear'],
+    );
+  });
+});
+
+describe('the cost of a job', () => {
+  test('is that of the tokens which the upstream bills', async (t) => {
+    const { upstream, provider, begin } = await stage(t, { cost });
+    const { job } = await begin();
+    await upstream.books.end(job.id, 'succeeded');
+    const status = await statusOf(provider, job);
+    // 5 s of 1280 × 720 are 108,000 tokens.
+    assert.deepEqual(status?.state === 'succeeded' && status.cost, {
+      micros: 604_800,
+      currency: 'USD',
+      basis: 'reported',
+    });
+  });
+
+  test('is not told for a failed job, or without a price of tokens', async (t) => {
+    const { upstream, provider, begin } = await stage(t, { cost });
+    const [failed, done] = [(await begin()).job, (await begin()).job];
+    await upstream.books.end(failed.id, 'failed');
+    await upstream.books.end(done.id, 'succeeded');
+    const priceless = arkProvider(`http://${upstream.address}`, { cost: costRule.parse({ perSecond: 1 }) });
+    for (const status of [await statusOf(provider, failed), await statusOf(priceless, done)]) {
+      assert.equal(status !== undefined && 'cost' in status, false);
+    }
+  });
+});
+
+describe('a cancellation', () => {
+  test('takes a job out of the queue', async (t) => {
+    const { upstream, provider, begin } = await stage(t);
+    const { job } = await begin();
+    assert.equal(await provider.cancel(job, signal), 'cancelled');
+    assert.equal(upstream.books.find(job.id)?.state, 'canceled');
+    assert.equal(await provider.cancel(job, signal), 'cancelled');
+  });
+
+  test('leaves a running job alone, and never removes the record of one that has ended', async (t) => {
+    const { upstream, provider, begin } = await stage(t);
+    const { job } = await begin();
+    upstream.start(job.id);
+    assert.equal(await provider.cancel(job, signal), 'runs_on');
+    await upstream.books.end(job.id, 'succeeded');
+    assert.equal(await provider.cancel(job, signal), 'ended');
+    assert.equal((await statusOf(provider, job))?.state, 'succeeded');
+    assert.ok(!upstream.requests.some((request) => request.startsWith('DELETE')));
+    assert.equal(await provider.cancel(jobOf(jobRequest(), 'cgt-never'), signal), 'ended');
+  });
+});
+
+test('a video whose address has expired is fetched from a fresh one', async (t) => {
+  const { upstream, provider, begin } = await stage(t);
+  const { job } = await begin();
+  await upstream.books.end(job.id, 'succeeded');
+  const workFolder = await mkdtemp(join(tmpdir(), 'videogen-ark-'));
+  t.after(() => rm(workFolder, { recursive: true }));
+  const known = { url: `http://${upstream.address}/expired` };
+  const { path } = await provider.result(job, known, { workFolder, signal });
+  assert.deepEqual(await readFile(path), await readFile(upstream.videoPath));
+});
+
+test('a server with other paths, which wraps its records, is spoken to as well', async (t) => {
+  const { upstream, provider, begin } = await stage(t, { isWrapped: true });
+  const { job } = await begin();
+  await upstream.books.end(job.id, 'succeeded');
+  const url = `http://${upstream.address}/video/${job.id}.mp4?X-Tos-Signature=x`;
+  assert.deepEqual(await statusOf(provider, job), { state: 'succeeded', result: { url } });
+  assert.deepEqual(upstream.requests, ['POST /v2/video_generation', 'GET /v2/query/video_generation/{id}']);
+});
+
+test('an id is a part of a path, whatever it contains', async (t) => {
+  const { upstream, baseUrl } = await stage(t);
+  const asked: string[] = [];
+  const plain = clientFor(baseUrl, key);
+  const client = {
+    ...plain,
+    call: async (...args: Parameters<typeof plain.call>) => (asked.push(args[1]), await plain.call(...args)),
+  };
+  await statusOf(arkProvider(baseUrl, { client }), jobOf(jobRequest(), '../a?b'));
+  assert.deepEqual(asked, ['/contents/generations/tasks/..%2Fa%3Fb']);
+  assert.equal(upstream.requests.length, 1);
+});

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { withDefaults } from '../../../src/domain/task-input.ts';
+import { answering, arkProvider, recover, stage } from './ark-stage.ts';
+import { jobRequest } from '../job-request.ts';
+
+// Ark has neither names for jobs nor repeatable creates. A task that got the job of another would deliver a stranger's video, so a
+// job is found only when no other can be meant.
+
+const twoMinutesAgo = () => Date.now() - 120_000;
+const later = { kind: 'later', afterMs: 20_000 };
+
+describe('a create whose answer was lost', () => {
+  test('is found as the only job of its account, ratio and length', async (t) => {
+    const { provider, begin } = await stage(t);
+    const { request, job } = await begin();
+    await begin();
+    assert.deepEqual(await recover(provider, request), { kind: 'found', id: job.id });
+  });
+
+  test('with an adaptive ratio is found by the one that was chosen', async (t) => {
+    const { provider, begin } = await stage(t);
+    const { request, job } = await begin({ input: withDefaults({ prompt: 'a fox', ratio: 'adaptive' }) });
+    assert.deepEqual(await recover(provider, request), { kind: 'found', id: job.id });
+  });
+
+  test('is found also when the job has ended meanwhile', async (t) => {
+    const { upstream, provider, begin } = await stage(t);
+    const { request, job } = await begin();
+    await upstream.books.end(job.id, 'failed');
+    assert.deepEqual(await recover(provider, request), { kind: 'found', id: job.id });
+  });
+
+  test('is not mistaken for a job of another task', async (t) => {
+    const { provider, begin } = await stage(t);
+    const { request, job } = await begin();
+    const other = async () => new Set([job.id]);
+    assert.deepEqual(await recover(provider, request, { claimed: other }), later);
+    assert.deepEqual(await recover(provider, jobRequest()), later);
+    for (const input of [withDefaults({ prompt: 'x', duration: 6 }), withDefaults({ prompt: 'x', ratio: '1:1' })]) {
+      assert.deepEqual(await recover(provider, { ...request, input }), later);
+    }
+    assert.deepEqual(await recover(provider, request, { intendedAt: Date.now() + 120_000 }), later);
+  });
+
+  test('stays unknown where two jobs may be it, or two calls were lost', async (t) => {
+    const { provider, begin } = await stage(t);
+    const { request } = await begin();
+    const rivalled = await recover(provider, request, { rivals: 1, intendedAt: twoMinutesAgo() });
+    assert.equal(rivalled.kind, 'unknown');
+    await begin({ accountHash: request.accountHash });
+    assert.deepEqual(await recover(provider, request), later);
+    assert.equal((await recover(provider, request, { intendedAt: twoMinutesAgo() })).kind, 'unknown');
+  });
+
+  test('is looked for during two minutes while the list lags', async (t) => {
+    const { upstream, provider, begin } = await stage(t);
+    upstream.lag(true);
+    const { request, job } = await begin();
+    assert.deepEqual(await recover(provider, request), later);
+    upstream.lag(false);
+    assert.deepEqual(await recover(provider, request), { kind: 'found', id: job.id });
+  });
+
+  test('is never said not to have happened, however long the list stays empty', async (t) => {
+    const { provider } = await stage(t);
+    const outcome = await recover(provider, jobRequest(), { intendedAt: twoMinutesAgo() });
+    assert.deepEqual(outcome, { kind: 'unknown', detail: 'no job may be it, and 0 other answers were lost' });
+  });
+
+  test('asks for no claims when there is nothing to claim', async (t) => {
+    const { provider } = await stage(t);
+    const claimed = async () => Promise.reject(new Error('asked'));
+    assert.deepEqual(await recover(provider, jobRequest(), { claimed }), later);
+  });
+});
+
+describe('a list of jobs', () => {
+  const request = jobRequest();
+  const record = (id: string, changes: object = {}) => ({
+    id,
+    status: 'running',
+    created_at: Math.floor(Date.now() / 1000),
+    safety_identifier: request.accountHash,
+    ...changes,
+  });
+  const listing = (items: readonly object[]) =>
+    arkProvider('http://ark.example', { client: answering(200, { total: items.length, items }) });
+
+  test('may leave out what the job was asked for', async () => {
+    assert.deepEqual(await recover(listing([record('cgt-1')]), request), { kind: 'found', id: 'cgt-1' });
+  });
+
+  test('without the mark of the account proves nothing', async () => {
+    const nameless = listing([record('cgt-1', { safety_identifier: undefined })]);
+    assert.deepEqual(await recover(nameless, request), later);
+  });
+
+  test('that is full of newer jobs may hide another one', async () => {
+    const newer = Array.from({ length: 499 }, (_, index) => record(`x-${index}`, { safety_identifier: 'another' }));
+    assert.deepEqual(await recover(listing([...newer, record('cgt-1')]), request), later);
+    const older = record('old', { created_at: 1 });
+    const whole = listing([record('cgt-1'), ...newer.slice(0, 498), older]);
+    assert.deepEqual(await recover(whole, request), { kind: 'found', id: 'cgt-1' });
+  });
+
+  test('that cannot be read is asked for again, and then given up', async () => {
+    const broken = arkProvider('http://ark.example', { client: answering(500, {}) });
+    assert.deepEqual(await recover(broken, request), later);
+    const outcome = await recover(broken, request, { intendedAt: twoMinutesAgo() });
+    assert.deepEqual(outcome, { kind: 'unknown', detail: 'the list of jobs could not be read' });
+  });
+});
