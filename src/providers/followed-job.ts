@@ -18,6 +18,8 @@ export type FollowedJob = Pick<FollowOptions, 'onProgress'> & {
   readonly job: Job;
   readonly acceptedAt: number;
   readonly end: (ended: Ended) => void;
+  /** Its end is known, or nobody waits for it any more. */
+  isOver: boolean;
   /** When it is to be asked about next. */
   dueAt: number;
   /** The request whose answer it waits for. */
@@ -40,6 +42,7 @@ export async function follow(followed: Set<FollowedJob>, job: Job, options: Foll
     const now = performance.now();
     const stop = () => {
       followed.delete(one);
+      one.isOver = true;
       signal.removeEventListener('abort', abort);
     };
     const abort = () => {
@@ -51,7 +54,7 @@ export async function follow(followed: Set<FollowedJob>, job: Job, options: Foll
       stop();
       resolve(ended);
     };
-    const asked = { dueAt: now, awaits: undefined, maxGroup: Infinity, isHinted: false };
+    const asked = { isOver: false, dueAt: now, awaits: undefined, maxGroup: Infinity, isHinted: false };
     const told = { heardOf: -Infinity, unclearAnswers: 0, missing: undefined };
     const one: FollowedJob = { job, acceptedAt: now - ageMs, onProgress, end, ...asked, ...told };
     signal.addEventListener('abort', abort);

@@ -1,7 +1,6 @@
-import pTimeout from 'p-timeout';
-import { detailOf } from './answers.ts';
 import type { Job, JobStatus, PolledProvider, Warn } from './contract.ts';
 import { backOffMs, type Ended, follow, type FollowedJob, type FollowOptions, hear } from './followed-job.ts';
+import { createPollRequests, type Poll, type PollOutcome } from './poll-requests.ts';
 
 // All jobs of one frozen configuration that this worker follows share their questions to the upstream.
 
@@ -15,27 +14,15 @@ export type Poller = {
 export type PollerDeps = {
   readonly provider: PolledProvider;
   readonly warn: Warn;
-  /** Counts requests: `hung` is one that was still without an answer when its jobs were asked about again. */
-  readonly onPoll: (outcome: 'answered' | 'unclear' | 'hung') => void;
+  /** Counts the requests. */
+  readonly onPoll: (outcome: PollOutcome) => void;
 };
 
-/** One request, and the jobs that it asks about. */
-type Poll = { readonly jobs: readonly FollowedJob[]; readonly sentAt: number; isHanging: boolean };
-
-const maxInFlight = 8;
-/** Requests without an answer beside those; when so many hang, the upstream does, and asking once more does not help. */
-const maxHanging = 4;
-/** A request may take so long, or twice the usual time, before its jobs are asked about again in others. */
-const hangsAfterMs = 700;
-const answerLimitMs = 10_000;
-
-export function createPoller(deps: PollerDeps): Poller {
-  const { provider, onPoll } = deps;
+export function createPoller({ provider, warn, onPoll }: PollerDeps): Poller {
   const followed = new Set<FollowedJob>();
-  const inFlight = { answering: 0, hanging: 0 };
-  const rest = createRest(deps);
+  const requests = createPollRequests(provider, { onAnswer: take, onRoom: schedule, onPoll });
+  const rest = createRest(warn);
   let nextSendAt = -Infinity;
-  let usualMs = 0;
   let timer: NodeJS.Timeout | undefined;
   return {
     follow: async (job, options) => {
@@ -55,7 +42,7 @@ export function createPoller(deps: PollerDeps): Poller {
 
   function schedule(): void {
     clearTimeout(timer);
-    if (inFlight.answering >= maxInFlight) return;
+    if (requests.isFull()) return;
     let dueAt = Infinity;
     for (const one of followed) if (one.awaits === undefined) dueAt = Math.min(dueAt, one.dueAt);
     if (dueAt === Infinity) return;
@@ -65,38 +52,9 @@ export function createPoller(deps: PollerDeps): Poller {
 
   function sendNext(): void {
     const jobs = mostOverdue(followed, provider);
-    if (jobs.length > 0) void send(jobs);
-    schedule();
-  }
-
-  async function send(jobs: readonly FollowedJob[]): Promise<void> {
-    const poll: Poll = { jobs, sentAt: performance.now(), isHanging: false };
-    for (const one of jobs) {
-      one.awaits = poll;
-      one.isHinted = false;
-    }
-    inFlight.answering += 1;
-    nextSendAt = poll.sentAt + 1000 / provider.maxPollsPerSecond;
-    const hanging = setTimeout(() => askAgain(poll), Math.max(hangsAfterMs, 2 * usualMs));
-    const statuses = await statusesOf(provider, jobs);
-    clearTimeout(hanging);
-    inFlight[poll.isHanging ? 'hanging' : 'answering'] -= 1;
-    take(poll, statuses);
-    schedule();
-  }
-
-  /** One job may be what the upstream hangs on, so they are asked about in two halves; one that hung alone is left to its limit. */
-  function askAgain(poll: Poll): void {
-    const jobs = poll.jobs.filter((one) => followed.has(one) && one.maxGroup > 0);
-    if (inFlight.hanging >= maxHanging || jobs.length === 0) return;
-    poll.isHanging = true;
-    inFlight.answering -= 1;
-    inFlight.hanging += 1;
-    onPoll('hung');
-    for (const one of jobs) {
-      one.awaits = undefined;
-      one.dueAt = performance.now();
-      one.maxGroup = Math.floor(poll.jobs.length / 2);
+    if (jobs.length > 0) {
+      nextSendAt = performance.now() + 1000 / provider.maxPollsPerSecond;
+      void requests.send(jobs);
     }
     schedule();
   }
@@ -105,12 +63,10 @@ export function createPoller(deps: PollerDeps): Poller {
     const { sentAt } = poll;
     const now = performance.now();
     const isClear = statuses.some(({ state }) => state !== 'unclear');
-    if (isClear) usualMs = 0.8 * usualMs + 0.2 * (now - sentAt);
-    if (!poll.isHanging) onPoll(isClear ? 'answered' : 'unclear');
     const isKnownDown = isClear ? rest.cleared(sentAt) : rest.failed(sentAt, statuses);
     for (const [index, one] of poll.jobs.entries()) {
       const status = statuses[index];
-      if (status === undefined || !followed.has(one)) continue;
+      if (status === undefined || one.isOver) continue;
       const isOld = sentAt < one.heardOf;
       if (status.state !== 'unclear' && !isOld) one.maxGroup = Infinity;
       // While the upstream is down, its rest is the only one: jobs do not add their own for its failures.
@@ -139,21 +95,6 @@ function mostOverdue(followed: ReadonlySet<FollowedJob>, { maxBatch, minPollMs }
   return jobs;
 }
 
-/** In the order of `jobs`. An error and silence tell nothing. */
-async function statusesOf(provider: PolledProvider, followed: readonly FollowedJob[]): Promise<readonly JobStatus[]> {
-  const jobs = followed.map(({ job }) => job);
-  const stop = new AbortController();
-  const limit = { milliseconds: answerLimitMs, message: 'the upstream did not answer in time' };
-  const answer = await pTimeout(provider.status(jobs, stop.signal), limit).catch((error: unknown) => {
-    stop.abort();
-    return detailOf({ error });
-  });
-  return jobs.map(({ jobKey }) => {
-    if (typeof answer === 'string') return { state: 'unclear', detail: answer };
-    return answer.get(jobKey) ?? { state: 'unclear', detail: 'the answer does not mention the job' };
-  });
-}
-
 /** Where each job takes a request of its own, it is asked about after a twentieth of its age, up to this. */
 const maxIntervalMs = 10_000;
 
@@ -165,7 +106,7 @@ function intervalMs({ acceptedAt }: FollowedJob, jobs: number, provider: PolledP
 }
 
 /** For how long the upstream is left alone because it does not answer, or asks for that. */
-function createRest({ warn }: PollerDeps) {
+function createRest(warn: Warn) {
   let failures = 0;
   let since = -Infinity;
   let until = -Infinity;
