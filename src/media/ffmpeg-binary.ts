@@ -6,10 +6,7 @@ import { SetupError } from '../domain/errors.ts';
 /** A binary that hangs is none; one that only takes long is on a busy machine or a cold disk. */
 const versionTimeoutMs = 60_000;
 
-/**
- * The ffmpeg to use: the explicit path when one is given (and only that one), else `ffmpeg` on PATH, else the
- * binary that npm shipped. Each candidate is run once with `-version`. Throws with a sentence that says what to do.
- */
+/** The explicit path when one is given (and only that one), else `ffmpeg` on PATH, else the binary that npm shipped. */
 export function ffmpegBinary(path?: string): string {
   if (path !== undefined) {
     if (runs(path)) return path;

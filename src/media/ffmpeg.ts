@@ -34,11 +34,11 @@ function howItEnded(failure: FfmpegFailure): string {
   return failure.exitCode === null ? 'could not be started' : `ended with exit code ${failure.exitCode}`;
 }
 
-/** A frame takes a hundredth of a second, a poster up to a few seconds; a machine that is very busy is still waited for. */
+/** A poster takes up to a few seconds; a machine that is very busy is still waited for. */
 const longestStallMs = 5 * 60_000;
 
-/** Only files we wrote: an address inside a file must never make ffmpeg fetch something. */
 const globalOptions = ['-nostdin', '-hide_banner', '-loglevel', 'error', '-y', '-progress', 'pipe:1'];
+/** An address inside a file must never make ffmpeg fetch something. */
 const protocolOptions = ['-protocol_whitelist', 'file,pipe'];
 
 /** The end of the child's standard error that an error carries: enough for the reason, bounded for the log. */

@@ -2,30 +2,19 @@ import { constants } from 'node:fs';
 import { copyFile, link as hardLink, rm, rmdir } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import { durableCopy, durableMove, isThere, type Move, sweepDrafts } from './durable-copy.ts';
-import { contentTypeOf, requireMediaKey } from './media-key.ts';
-import { createLinkSigner, type LinkSigner, type LinkSignerOptions, type PresentedLink } from './signed-link.ts';
+import { createLinkSigner, type LinkSignerOptions, type PresentedLink } from './signed-link.ts';
 
 export type FolderResultStoreOptions = LinkSignerOptions & {
   /** The folder; made when it is not there. Every process that writes or serves results needs the same one. */
   readonly resultStore: string;
 };
 
-/** A file that a good link leads to: `path` lies in `root` and has `/` between its segments. */
-export type LinkedFile = {
-  readonly root: string;
-  readonly path: string;
-  readonly contentType: string;
-  /** A name for the browser's "save as": letters, digits, dots, dashes and underscores. */
-  readonly downloadName: string;
-  /** Unix milliseconds. */
-  readonly linkExpiresAt: number;
-};
-
 export type ResultStore = ReturnType<typeof createFolderResultStore>;
+export type LinkedFile = NonNullable<ReturnType<ResultStore['open']>>;
 
 /**
  * Keeps results in a folder, by key (see `contentTypeOf`), and gives out signed links to this service's own media route. Methods
- * that take keys throw for what is none, and for faults of the disk.
+ * that take keys throw for what is none.
  */
 export function createFolderResultStore(options: FolderResultStoreOptions) {
   const root = resolve(options.resultStore);
@@ -33,7 +22,7 @@ export function createFolderResultStore(options: FolderResultStoreOptions) {
   // Once in a process, before its first write.
   let swept: Promise<void> | undefined;
   return {
-    /** Stores a copy of a file, all of it or nothing. The same key may be written again; readers see the old or the new file. */
+    /** Stores a copy of a file. The same key may be written again; readers see the old or the new file. */
     put: async (key: string, filePath: string): Promise<void> => {
       requireMediaKey(key);
       await (swept ??= sweepDrafts(root).catch(() => undefined));
@@ -63,8 +52,14 @@ export function createFolderResultStore(options: FolderResultStoreOptions) {
     },
     /** An absolute URL that anybody may read for a limited time, signed for this call. Does not check whether the file exists. */
     link: (key: string): string => signer.sign(requireMediaKey(key)),
-    /** The file behind a link, or undefined for a link that is altered or expired. */
-    open: (link: PresentedLink): LinkedFile | undefined => linkedFile(root, signer, link),
+    /** The file behind a link, or undefined for a link that is altered or expired. `path` has `/` between its segments. */
+    open: (link: PresentedLink) => {
+      const contentType = contentTypeOf(link.key);
+      const linkExpiresAt = signer.verify(link);
+      if (contentType === undefined || linkExpiresAt === undefined) return undefined;
+      const downloadName = link.key.split('/').slice(-2).join('-');
+      return { root, path: `/${link.key}`, contentType, downloadName, linkExpiresAt };
+    },
   };
 }
 
@@ -82,15 +77,23 @@ async function fetchIfThere(from: string, to: string): Promise<boolean> {
   return true;
 }
 
-function linkedFile(root: string, signer: LinkSigner, link: PresentedLink): LinkedFile | undefined {
-  const contentType = contentTypeOf(link.key);
-  const linkExpiresAt = signer.verify(link);
-  if (contentType === undefined || linkExpiresAt === undefined) return undefined;
-  return {
-    root,
-    path: `/${link.key}`,
-    contentType,
-    downloadName: link.key.split('/').slice(-2).join('-'),
-    linkExpiresAt,
-  };
+const maxKeyLength = 512;
+const segment = '[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}';
+const keyShape = new RegExp(`^${segment}(?:/${segment}){0,7}$`);
+
+/** What is stored under each ending, so that a key alone says how its file is served. */
+const contentTypes: ReadonlyMap<string, string> = new Map([
+  ['.mp4', 'video/mp4'],
+  ['.jpg', 'image/jpeg'],
+]);
+
+/** Undefined for what is no key. A key is the same in a path, in a URL and in a file name. */
+function contentTypeOf(key: string): string | undefined {
+  return key.length <= maxKeyLength && keyShape.test(key) ? contentTypes.get(extname(key)) : undefined;
+}
+
+/** Throws for what is no key: keys are made by us, so a bad one is a bug. */
+function requireMediaKey(key: string): string {
+  if (contentTypeOf(key) !== undefined) return key;
+  throw new Error(`not a key of the result store: ${JSON.stringify(key.slice(0, maxKeyLength))}`);
 }

@@ -1,14 +1,10 @@
-import type { FrameSize } from '../domain/frame-size.ts';
 import { isPhotoFormat, sharp } from './image-library.ts';
 
 /** Pixels a side, both bounds included. */
 const minSidePx = 300;
 const maxSidePx = 6000;
 
-/**
- * The largest image takes about three seconds on one core, and a busy machine gives it a fraction of one. libvips bounds the work for
- * every file, by the pixels and by the scans of a progressive JPEG.
- */
+/** The largest image takes about three seconds on one core, and a busy machine gives it a fraction of one. */
 const maxDecodeSeconds = 300;
 
 /** An image that is refused; `message` continues the name of the image: `is animated`. */
@@ -16,15 +12,12 @@ export class ImageRefusal extends Error {
   override readonly name = 'ImageRefusal';
 }
 
-export type DecodedImage = FrameSize & { readonly jpeg: Buffer };
-
 /**
- * Decodes the bytes of a stranger into a plain picture: upright (EXIF orientation applied), sRGB with 8 bits,
- * transparency on white, no metadata, a JPEG of high quality, for every provider takes one. An animation is refused
- * instead of cut down to its first frame: a client that sends one does not expect a still. Throws `ImageRefusal`. An image that is
- * not decoded within `maxSeconds` is a plain error, because it is a fault of this machine, and may be retried.
+ * Decodes the bytes of a stranger into a plain picture: upright, sRGB with 8 bits, transparency on white, no metadata, a JPEG of
+ * high quality, for every provider takes one. Throws `ImageRefusal`. An image that is not decoded within `maxSeconds` is a plain
+ * error, because it is a fault of this machine, and may be retried.
  */
-export async function decodeImage(bytes: Buffer, maxSeconds = maxDecodeSeconds): Promise<DecodedImage> {
+export async function decodeImage(bytes: Buffer, maxSeconds = maxDecodeSeconds) {
   await checkHeader(bytes);
   const startedAt = performance.now();
   const { data, info } = await sharp(bytes, { limitInputPixels: maxSidePx * maxSidePx, failOn: 'error' })

@@ -4,9 +4,9 @@ import type { Ffmpeg } from '../domain/ports.ts';
 import { TaskFault } from '../domain/errors.ts';
 import { FfmpegError } from './ffmpeg.ts';
 import { isPosterOf, makePoster } from './poster.ts';
-import { probeVideo, type VideoFacts, VideoFileError } from './probe-video.ts';
+import { probeVideo, VideoFileError } from './probe-video.ts';
 
-export type VideoInspection = {
+type VideoInspection = {
   readonly videoPath: string;
   /** The poster that came with the video, if one did; it may turn out to be invalid. */
   readonly deliveredPoster: string | undefined;
@@ -15,25 +15,21 @@ export type VideoInspection = {
   readonly signal: AbortSignal;
 };
 
-/** `isPosterMade` is false when the delivered poster is good; then nothing was written. */
-export type InspectedVideo = { readonly measured: VideoFacts; readonly isPosterMade: boolean };
-
-export type VideoInspector = (inspection: VideoInspection) => Promise<InspectedVideo>;
+export type VideoInspector = ReturnType<typeof createVideoInspector>;
 
 /**
  * Checks that a generated video plays and measures it; a bad one is a `TaskFault`, `result_invalid`. The delivered poster is kept
- * when it is a JPEG of the video's size; otherwise one is made, which decodes the video and costs a tenth of a second.
+ * when it is a JPEG of the video's size; otherwise one is made, and `isPosterMade` is true.
  */
-export function createVideoInspector(ffmpeg: Ffmpeg): VideoInspector {
+export function createVideoInspector(ffmpeg: Ffmpeg) {
   // A poster is all CPU: running more of them than there are cores ends no sooner, and delays everything else.
   const limited = pLimit(availableParallelism());
-  return async ({ videoPath, deliveredPoster, posterPath, signal }) => {
+  return async ({ videoPath, deliveredPoster, posterPath, signal }: VideoInspection) => {
     try {
       const measured = await probeVideo(videoPath);
       if (deliveredPoster !== undefined && (await isPosterOf(deliveredPoster, measured)))
         return { measured, isPosterMade: false };
-      const { durationSeconds } = measured;
-      await limited(() => makePoster(ffmpeg, videoPath, posterPath, { durationSeconds, signal }));
+      await limited(() => makePoster(ffmpeg, videoPath, posterPath, { ...measured, signal }));
       return { measured, isPosterMade: true };
     } catch (cause) {
       if (!isFaultOfFile(cause)) throw cause;

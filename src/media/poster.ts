@@ -20,9 +20,7 @@ export async function makePoster(
   const atSeconds = (durationSeconds * goodMoment).toFixed(3);
   await ffmpeg({
     // Seeking before the input decodes from the nearest key frame only; `-update 1` says that one picture is meant.
-    // One thread: setting up more costs a sixth of the whole, and posters run beside each other anyway.
-    args: ['-threads', '1', '-ss', atSeconds, '-i', videoPath, '-frames:v', '1', '-an', '-vf', jpegColours]
-      .concat(['-threads', '1', '-filter_threads', '1'])
+    args: ['-ss', atSeconds, '-i', videoPath, '-frames:v', '1', '-an', '-vf', jpegColours]
       .concat(['-pix_fmt', 'yuvj420p', '-q:v', '3', '-f', 'image2', '-update', '1'])
       .concat(posterPath),
     cwd: dirname(posterPath),
@@ -32,11 +30,9 @@ export async function makePoster(
 
 /** The colour spaces of a JPEG that every browser shows: grey and sRGB, not CMYK. */
 const shownColours: readonly string[] = ['srgb', 'b-w'];
+const endOfImage = 0xff_d9;
 
-/**
- * Whether the file is a whole JPEG of exactly this size, judged by its header and its last two bytes: the pixels were encoded by
- * the provider, and decoding them would cost a good part of what making a poster costs. The caller bounds the file's size.
- */
+/** Whether the file is a whole JPEG of exactly this size. It is not decoded: that costs much of what making a poster costs. */
 export async function isPosterOf(path: string, { widthPx, heightPx }: FrameSize): Promise<boolean> {
   const bytes = await readFile(path);
   if (!isPhotoFormat(bytes) || bytes.readUInt16BE(bytes.length - 2) !== endOfImage) return false;
@@ -47,5 +43,3 @@ export async function isPosterOf(path: string, { widthPx, heightPx }: FrameSize)
   // A picture with a rotation is shown in another size.
   return header.width === widthPx && header.height === heightPx && (header.orientation ?? 1) === 1;
 }
-
-const endOfImage = 0xff_d9;

@@ -13,22 +13,15 @@ export class VideoFileError extends Error {
 /** What a video file says of itself, measured from its packets; `sha256` is of the whole file. */
 export type VideoFacts = Omit<TaskResult, 'videoKey' | 'posterKey'>;
 
-/** The part of the file that is held in memory. */
-const cacheBytes = 8 * 1024 * 1024;
-
 /** An hour at 60 pictures a second: far beyond what the service makes, so a file with more is not one of ours. */
 const mostPackets = 216_000;
 
-/**
- * Measures an MP4 and checks that it plays, as far as that can be seen without decoding it: an H.264 picture with a decoder
- * configuration, beginning with a key frame, every packet of every track readable within the file, and none of the picture's
- * with something else in its place. Throws `VideoFileError` otherwise.
- */
+/** Measures an MP4 and checks that it plays, as far as that can be seen without decoding it. Throws `VideoFileError` otherwise. */
 export async function probeVideo(path: string): Promise<VideoFacts> {
   const { size: bytes } = await stat(path);
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
-  const input = new Input({ formats: [MP4, QTFF], source: new FilePathSource(path, { maxCacheSize: cacheBytes }) });
+  const input = new Input({ formats: [MP4, QTFF], source: new FilePathSource(path) });
   try {
     return { ...(await factsOf(input)), bytes, sha256: hash.digest('hex') };
   } catch (error) {
@@ -39,7 +32,7 @@ export async function probeVideo(path: string): Promise<VideoFacts> {
   }
 }
 
-async function factsOf(input: Input): Promise<Omit<VideoFacts, 'bytes' | 'sha256'>> {
+async function factsOf(input: Input) {
   const video = await input.getPrimaryVideoTrack();
   if (video === null) throw new VideoFileError('the file has no picture');
   const lengthBytes = await checkDecodable(video);
@@ -66,10 +59,8 @@ async function checkDecodable(video: InputVideoTrack): Promise<number> {
   return ((description[4] ?? 0) & 3) + 1;
 }
 
-type Packets = { readonly packets: number; readonly durationSeconds: number };
-
-/** Reads the data of every packet, so a file that was cut short is found out; memory stays within the cache. */
-async function readPackets(track: InputTrack, isSound: (data: Uint8Array) => boolean = () => true): Promise<Packets> {
+/** Reads the data of every packet, so a file that was cut short is found out. */
+async function readPackets(track: InputTrack, isSound: (data: Uint8Array) => boolean = () => true) {
   const sink = new EncodedPacketSink(track);
   const first = await sink.getFirstPacket();
   if (first === null) throw new VideoFileError(`the ${track.type} track is empty`);
@@ -92,11 +83,7 @@ async function readPackets(track: InputTrack, isSound: (data: Uint8Array) => boo
   return { packets: seen.packets, durationSeconds };
 }
 
-/**
- * Whether a packet of an H.264 track begins with a unit of that format that lies within it: a length of `lengthBytes` bytes, at
- * least one byte more, and the bit that the standard forbids not set. A hole in a file, and text in the place of a picture, do
- * not; nothing is decoded.
- */
+/** Whether a packet begins with a unit of H.264 that lies within it: a hole in a file, and text in the place of a picture, do not. */
 function beginsWithNalUnit(packet: Uint8Array, lengthBytes: number): boolean {
   if (packet.length <= lengthBytes) return false;
   const length = packet.subarray(0, lengthBytes).reduce((sum, byte) => sum * 256 + byte, 0);

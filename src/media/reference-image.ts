@@ -32,10 +32,9 @@ const maxParallel = 3;
 const decoding = createSlots({ maxHeld: 2, maxWaiting: 1000, maxWaitMs: 10 * 60_000 });
 
 /**
- * Fetches, checks and re-encodes the reference images, in the order of `urls`. Throws `TaskFault` for the first bad
- * one and stops the others; ends after the last fetch has ended, because the folder is deleted then. An error that is no fault
- * of an image is thrown unchanged and may be retried: the abort of `signal`, a closing client, a busy host or decoder
- * (`OutboundError`), a full disk, a decoder that took too long.
+ * Fetches, checks and re-encodes the reference images, in the order of `urls`. Throws `TaskFault` for the first bad one and stops
+ * the others; ends after the last fetch has ended, because the folder is deleted then. An error that is no fault of an image is
+ * thrown unchanged and may be retried.
  */
 export async function fetchReferenceImages(request: FetchReferenceImages): Promise<readonly ReferenceImage[]> {
   const stop = new AbortController();
@@ -87,11 +86,7 @@ async function reencode(index: number, fetchedPath: string, path: string): Promi
   return { widthPx, heightPx };
 }
 
-/**
- * A reference image that cannot be used; final, because retrying only where it might help would show a client
- * which addresses we refuse. `index` is that of the image in `input.imageUrls`, and `why` continues its name:
- * `is animated`.
- */
+/** Final, because retrying only where it might help would show a client which addresses we refuse. */
 function imageFault(failCode: FailCode, index: number, why: string, cause?: unknown): TaskFault {
   return new TaskFault(failCode, `input.imageUrls[${index}] ${why}.`, { cause });
 }

@@ -12,12 +12,9 @@ export type LinkSignerOptions = {
 /** A link to the media route, as the client sent it. */
 export type PresentedLink = { readonly key: string; readonly expires: string; readonly signature: string };
 
-export type LinkSigner = ReturnType<typeof createLinkSigner>;
-
 const linkLifeMs = 24 * 60 * 60_000;
 const purpose = 'videogen media links, version 1';
 
-/** Signs links to the media route: HMAC-SHA256 over key and expiry, in base64url. */
 export function createLinkSigner({ secret, publicUrl, now = Date.now }: LinkSignerOptions) {
   const signingKey = Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
   // No key holds a line feed, so the two parts cannot run into each other.
