@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
 import type { ModelCatalogue } from '../src/domain/models.ts';
-import type { Engine, ReferenceImage } from '../src/domain/ports.ts';
+import type { Engine, ReferenceImage, VideoWants } from '../src/domain/ports.ts';
 import type { ParsedTaskRequest } from '../src/domain/task-request.ts';
 import type { ResultStore } from '../src/media/folder-result-store.ts';
 import type { VideoInspector } from '../src/media/inspect-video.ts';
+import type { VideoNormaliser } from '../src/media/normalise-video.ts';
 import type { ImageFetch } from '../src/media/reference-image.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';
 import type { Provider } from '../src/providers/provider.ts';
@@ -22,6 +23,9 @@ export type ActivityDeps = {
   readonly providers: ReadonlyMap<string, Provider>;
   readonly fetchImages: (fetch: ImageFetch) => Promise<readonly ReferenceImage[]>;
   readonly media: Pick<ResultStore, 'put' | 'fetchTo' | 'move' | 'delete'>;
+  /** Whether videos of the model keep their size; undefined where the providers deliver exactly what was ordered. */
+  readonly fitOf?: (model: string) => VideoWants['fit'] | undefined;
+  readonly normaliseVideo: VideoNormaliser;
   readonly inspectVideo: VideoInspector;
   /** Undefined while the task runs, or when it was created without a callback. */
   readonly findCallback: (taskId: string) => Promise<OwedCallback | undefined>;

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReferenceImage } from '../src/domain/ports.ts';
+import type { ReferenceImage, VideoWants } from '../src/domain/ports.ts';
 import { TaskFault } from '../src/domain/errors.ts';
 import type { GeneratedVideo, GenerationRequest } from '../src/providers/provider.ts';
 import { succeedProviderJob } from '../src/stores/provider-jobs.ts';
@@ -13,7 +13,12 @@ import { mediaKeysOf, withWorkFolder } from './task-files.ts';
 import { deadlinePassed, runProviderJob } from './provider-job.ts';
 
 /** Where the generated video waits for `storeResult`: its key in our own store, and that of the poster delivered with it. */
-export type StagedVideo = { readonly key: string; readonly posterKey?: string };
+export type StagedVideo = {
+  readonly key: string;
+  readonly posterKey?: string;
+  /** Without it the file is stored as it is, or refused. */
+  readonly wants?: VideoWants;
+};
 
 /**
  * Runs the generation to its end, or resumes the provider's job that an earlier attempt began. Reports progress by
@@ -26,8 +31,17 @@ export function createGenerateVideo(deps: ActivityDeps) {
       const localProviders = [...deps.providers.values()].filter(({ isLocal }) => isLocal).map(({ name }) => name);
       const task = await startGeneration(deps.db, taskId, deadlineMs, localProviders);
       if (task === undefined) throw new TaskFault('internal', 'The task has already ended.');
-      return withWorkFolder(deps.workFolder, taskId, (workFolder) => generate(deps, task, workFolder));
+      const staged = await withWorkFolder(deps.workFolder, taskId, (workFolder) => generate(deps, task, workFolder));
+      const wants = wantsOf(deps, task);
+      return wants === undefined ? staged : { ...staged, wants };
     });
+}
+
+/** From the task alone, so that an attempt that finds the video of an earlier one says the same. */
+function wantsOf({ fitOf }: ActivityDeps, { param }: GeneratingTask): VideoWants | undefined {
+  const { generateAudio: audio, ratio } = param.input;
+  const fit = fitOf?.(param.model);
+  return fit === undefined ? undefined : { audio, fit, ratio };
 }
 
 async function generate(deps: ActivityDeps, task: GeneratingTask, workFolder: string): Promise<StagedVideo> {

@@ -9,8 +9,8 @@ import { withKeepAlive } from './heartbeats.ts';
 import { mediaKeysOf, withWorkFolder } from './task-files.ts';
 
 /**
- * Checks that the staged video plays, measures it, makes its poster if it has none, and moves both to their final keys in our own store. The
- * keys are the same on every retry, so a retry overwrites its own work.
+ * Makes the staged video what the task wants, checks that it plays, measures it, makes its poster if it has none, and moves both to
+ * their final keys in our own store. The keys are the same on every retry, so a retry overwrites its own work.
  */
 export function createStoreResult(deps: ActivityDeps) {
   return ({ taskId, staged }: { taskId: string; staged: StagedVideo }): Promise<TaskResult> =>
@@ -25,13 +25,19 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
   requireOwn(taskId, staged);
   const { video: videoKey, poster: posterKey } = mediaKeysOf(taskId);
   const [videoPath, posterPath] = [join(folder, 'video.mp4'), join(folder, 'poster.jpg')];
+  const signal = Context.current().cancellationSignal;
   const [hasVideo, deliveredPoster] = await Promise.all([
     fetchFirst(deps, [staged.key, videoKey], videoPath),
     fetchPoster(deps, [staged.posterKey, posterKey], join(folder, 'delivered.jpg')),
   ]);
   if (!hasVideo) throw new TaskFault('result_invalid', 'The generated video was lost before it could be stored.');
-  const signal = Context.current().cancellationSignal;
-  const { measured, isPosterMade } = await deps.inspectVideo({ videoPath, deliveredPoster, posterPath, signal });
+  const { wants } = staged;
+  const normalisation = { videoPath, targetPath: join(folder, 'normalised.mp4'), signal };
+  const keptPath = wants === undefined ? videoPath : await deps.normaliseVideo({ ...normalisation, wants });
+  const inspection = { videoPath: keptPath, deliveredPoster, posterPath, signal };
+  const { measured, isPosterMade } = await deps.inspectVideo(inspection);
+  // In the place of the original: a retry then finds a video that fits.
+  if (keptPath !== videoPath) await deps.media.put(staged.key, keptPath);
   if (isPosterMade) await deps.media.put(posterKey, posterPath);
   const isKept = staged.posterKey !== undefined && !isPosterMade;
   await deps.media.move([

@@ -1,4 +1,5 @@
 import type { FrameSize } from './frame-size.ts';
+import type { Ratio } from './task-input.ts';
 
 // The interfaces between folders that must not import each other. Activities, providers and media need them; temporal and media
 // implement them.
@@ -47,6 +48,16 @@ export type Engine = {
 
 /** A reference image that was fetched, checked and re-encoded by us: an upright JPEG that no other program writes to. */
 export type ReferenceImage = FrameSize & { readonly path: string };
+
+/** What the stored video must be, whatever the upstream delivers. Part of workflow histories. */
+export type VideoWants = {
+  /** Without it sound is removed. A video that came without sound stays silent. */
+  readonly audio: boolean;
+  /** `720p` scales the picture and cuts it at two sides, to the size of the ratio. */
+  readonly fit: 'keep' | '720p';
+  /** `adaptive` is the ratio nearest to that of the video. */
+  readonly ratio: Ratio;
+};
 
 /** One run of ffmpeg. There is no shell: `args` reach it one by one, as they are. */
 export type FfmpegRun = {

@@ -7,6 +7,7 @@ import type { Log } from '../log.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
 import { createFolderResultStore } from '../media/folder-result-store.ts';
 import { createVideoInspector } from '../media/inspect-video.ts';
+import { createVideoNormaliser } from '../media/normalise-video.ts';
 import { fetchReferenceImages } from '../media/reference-image.ts';
 import type { Metrics } from '../metrics.ts';
 import { createGuardedClient } from '../outbound/client.ts';
@@ -53,6 +54,7 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
     providers: new Map<string, Provider>([[preview.name, preview]]),
     fetchImages: (job) => fetchReferenceImages({ client: imageClient, ...job }),
     media,
+    normaliseVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),
     postCallback: createCallbackPoster({
       client: callbackClient,

@@ -39,7 +39,7 @@ const longestStallMs = 5 * 60_000;
 
 const globalOptions = ['-nostdin', '-hide_banner', '-loglevel', 'error', '-y', '-progress', 'pipe:1'];
 /** An address inside a file must never make ffmpeg fetch something. */
-const protocolOptions = ['-protocol_whitelist', 'file,pipe'];
+const protocolOptions = ['-protocol_whitelist', 'file'];
 
 /** The end of the child's standard error that an error carries: enough for the reason, bounded for the log. */
 const stderrTailCharacters = 4096;

@@ -24,22 +24,30 @@ export type VideoInspector = ReturnType<typeof createVideoInspector>;
 export function createVideoInspector(ffmpeg: Ffmpeg) {
   // A poster is all CPU: running more of them than there are cores ends no sooner, and delays everything else.
   const limited = pLimit(availableParallelism());
-  return async ({ videoPath, deliveredPoster, posterPath, signal }: VideoInspection) => {
-    try {
+  return ({ videoPath, deliveredPoster, posterPath, signal }: VideoInspection) =>
+    blamingFile(async () => {
       const measured = await probeVideo(videoPath);
       if (deliveredPoster !== undefined && (await isPosterOf(deliveredPoster, measured)))
         return { measured, isPosterMade: false };
       await limited(() => makePoster(ffmpeg, videoPath, posterPath, { ...measured, signal }));
       return { measured, isPosterMade: true };
-    } catch (cause) {
-      if (!isFaultOfFile(cause)) throw cause;
-      throw new TaskFault('result_invalid', 'The provider delivered a file that is not a playable video.', { cause });
-    }
-  };
+    });
 }
 
-/** An ffmpeg that was not started, was killed or made no progress is a fault of this machine, not of the file. */
+/** Makes a `TaskFault` of what a video's file is to blame for; other errors are thrown unchanged, and may be retried. */
+export async function blamingFile<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!isFaultOfFile(cause)) throw cause;
+    throw new TaskFault('result_invalid', 'The provider delivered a file that is not a playable video.', { cause });
+  }
+}
+
+/** An ffmpeg that was not started, was killed, made no progress or filled the disk is a fault of this machine, not of the file. */
 function isFaultOfFile(error: unknown): boolean {
   if (error instanceof VideoFileError) return true;
-  return error instanceof FfmpegError && error.failure.exitCode !== null && !error.failure.stalled;
+  if (!(error instanceof FfmpegError)) return false;
+  const { exitCode, stalled, stderr } = error.failure;
+  return exitCode !== null && !stalled && !stderr.includes('No space left on device');
 }

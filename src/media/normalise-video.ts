@@ -1,0 +1,158 @@
+import { open, stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
+import { FilePathSource, Input, MATROSKA, MP4, MPEG_TS, QTFF, WEBM } from 'mediabunny';
+import pLimit from 'p-limit';
+import { type FrameSize, frameSize } from '../domain/frame-size.ts';
+import type { Ffmpeg, VideoWants } from '../domain/ports.ts';
+import { blamingFile } from './inspect-video.ts';
+import { VideoFileError } from './probe-video.ts';
+
+type Normalisation = {
+  readonly videoPath: string;
+  /** Where a new file is written when one has to be made. */
+  readonly targetPath: string;
+  readonly wants: VideoWants;
+  readonly signal: AbortSignal;
+};
+
+export type VideoNormaliser = ReturnType<typeof createVideoNormaliser>;
+
+/** For one run, to decode and to encode: a lone video is not slow, and many beside each other lose nothing. */
+const threads = 2;
+/** As much as is downloaded of a result. ffmpeg ends without an error when it has written that much. */
+const defaultMostBytes = 1024 ** 3;
+/** What is longer is cut: far beyond what anybody orders, and a small file can hold days of one picture. */
+const mostSeconds = 600;
+/** Of a picture that is decoded: 8192 × 4096. A larger one would take the memory of all tasks. */
+const mostPixels = 33_554_432;
+/** Of the length that a file claims. A file that was cut short decodes without an error up to the cut. */
+const leastShare = 0.9;
+
+/**
+ * Makes an MP4 with H.264 and AAC, its index first, of what an upstream delivered, and answers its path: that of the video itself
+ * when it is one already, of the size and with the sound that is wanted. A bad file is a `TaskFault`, `result_invalid`.
+ */
+export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostBytes) {
+  const limited = pLimit(Math.ceil(availableParallelism() / threads));
+  return ({ videoPath, targetPath, wants, signal }: Normalisation): Promise<string> =>
+    blamingFile(async () => {
+      const demuxer = demuxerOf(await readStart(videoPath));
+      if (demuxer === undefined) throw new VideoFileError('the file is in no known container');
+      const found = await streamsOf(videoPath);
+      const plan = planOf(found, wants);
+      if (found?.isMp4 === true && plan.isCopy && (await isIndexFirst(videoPath))) return videoPath;
+      // Left to guess, ffmpeg takes a text for a playlist, and reads the files that it names.
+      const input = ['-threads', `${threads}`, '-max_pixels', `${mostPixels}`, '-f', demuxer, '-i', videoPath];
+      const limits = ['-threads', `${threads}`, '-t', `${mostSeconds}`, '-fs', `${mostBytes}`];
+      // An upstream's notes, such as the prompt and the graph that made the video, are not for the client.
+      const output = ['-map_metadata', '-1', '-map_chapters', '-1', '-movflags', '+faststart', '-f', 'mp4', targetPath];
+      const args = [...input, ...plan.args, ...limits, ...output];
+      await limited(() => ffmpeg({ args, cwd: dirname(targetPath), signal }));
+      await requireWhole(targetPath, mostBytes, found?.durationSeconds ?? 0);
+      return targetPath;
+    });
+}
+
+/** The first sync bytes of two packets of an MPEG transport stream are this far apart. */
+const packetBytes = 188;
+
+async function readStart(path: string): Promise<Buffer> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(packetBytes + 1), 0, packetBytes + 1, 0);
+  return buffer.subarray(0, bytesRead);
+}
+
+/** ffmpeg's name of the container; undefined for any other file, above all a text. */
+function demuxerOf(start: Buffer): string | undefined {
+  const text = start.toString('latin1');
+  if (/^[^]{4}(ftyp|moov|mdat|free|skip|wide)/.test(text)) return 'mov';
+  if (text.startsWith('\x1aE\xdf\xa3')) return 'matroska';
+  if (/^RIFF[^]{4}AVI /.test(text)) return 'avi';
+  if (/^GIF8[79]a/.test(text)) return 'gif';
+  return start[0] === 0x47 && start[packetBytes] === 0x47 ? 'mpegts' : undefined;
+}
+
+type Streams = NonNullable<Awaited<ReturnType<typeof streamsOf>>>;
+
+/** What the file says of its first picture and sound, which are those that ffmpeg is told to take; undefined when it is unread. */
+async function streamsOf(path: string) {
+  const input = new Input({ formats: [MP4, QTFF, MATROSKA, WEBM, MPEG_TS], source: new FilePathSource(path) });
+  try {
+    const [[video], [audio]] = await Promise.all([input.getVideoTracks(), input.getAudioTracks()]);
+    if (video === undefined) return undefined;
+    const entry = await video.getInternalCodecId();
+    return {
+      isMp4: (await input.getFormat()) === MP4,
+      isPlayable: entry !== 'avc3' && isPlayable((await video.getDecoderConfig())?.codec),
+      widthPx: await video.getDisplayWidth(),
+      heightPx: await video.getDisplayHeight(),
+      audio: audio && (await audio.getCodec()),
+      durationSeconds: await video.getDurationFromMetadata(),
+    };
+  } catch {
+    return undefined;
+  } finally {
+    input.dispose();
+  }
+}
+
+/** Baseline, Main and High: profiles of H.264 with 8 bits and 4:2:0, which every browser plays. */
+function isPlayable(codec: string | undefined): boolean {
+  return /^avc1\.(42|4d|64)/i.test(codec ?? '');
+}
+
+/** `isCopy` when picture and sound stay as they are. */
+function planOf(found: Streams | undefined, wants: VideoWants) {
+  const size = wants.fit === '720p' ? frameSize(wants.ratio, found) : undefined;
+  const fits = size === undefined || (found?.widthPx === size.widthPx && found.heightPx === size.heightPx);
+  const keepsPicture = found?.isPlayable === true && fits;
+  const keepsSound = found !== undefined && (found.audio === undefined || (found.audio === 'aac' && wants.audio));
+  const picture = keepsPicture ? ['-c:v', 'copy'] : encodedPicture(size);
+  const sound = keepsSound ? ['-c:a', 'copy'] : ['-c:a', 'aac', '-b:a', '192k', '-ac', '2'];
+  const streams = ['-map', '0:V:0', ...(wants.audio ? ['-map', '0:a:0?'] : ['-an'])];
+  return { isCopy: keepsPicture && keepsSound, args: [...streams, ...picture, ...sound] };
+}
+
+/** Square pixels and even sides, which H.264 needs; of a given size when there is one, then cut at two sides instead of distorted. */
+function encodedPicture(size: FrameSize | undefined): string[] {
+  const fitted =
+    size === undefined
+      ? 'crop=trunc(iw/2)*2:trunc(ih/2)*2'
+      : `scale=${size.widthPx}:${size.heightPx}:force_original_aspect_ratio=increase,crop=${size.widthPx}:${size.heightPx}`;
+  return ['-vf', `scale=iw*sar:ih,setsar=1,${fitted}`, '-c:v', 'libx264', '-preset', 'veryfast', '-crf', '18'].concat([
+    '-pix_fmt',
+    'yuv420p',
+  ]);
+}
+
+/** The boxes at the top of an MP4 before its data are a handful. */
+const mostBoxes = 64;
+
+/** Whether a player that has read the beginning can start: `moov` comes before the data, and holds the times of all pictures. */
+async function isIndexFirst(path: string): Promise<boolean> {
+  await using file = await open(path);
+  const header = Buffer.alloc(16);
+  let hasIndex = false;
+  for (let at = 0, box = 0; box < mostBoxes; box += 1) {
+    if ((await file.read(header, 0, 16, at)).bytesRead < 8) return false;
+    const type = header.toString('latin1', 4, 8);
+    if (type === 'mdat') return hasIndex;
+    if (type === 'moof') return false;
+    hasIndex ||= type === 'moov';
+    const size = header.readUInt32BE(0);
+    // One stands for a size of 64 bits behind the type.
+    const bytes = size === 1 ? Number(header.readBigUInt64BE(8)) : size;
+    if (bytes < 8) return false;
+    at += bytes;
+  }
+  return false;
+}
+
+async function requireWhole(path: string, mostBytes: number, claimedSeconds: number): Promise<void> {
+  const { size } = await stat(path);
+  if (size >= mostBytes) throw new VideoFileError(`the video has more than ${mostBytes} bytes`);
+  const seconds = (await streamsOf(path))?.durationSeconds ?? 0;
+  if (seconds === 0 || seconds < leastShare * Math.min(claimedSeconds, mostSeconds))
+    throw new VideoFileError(`${seconds} of ${claimedSeconds} seconds are in the file`);
+}
