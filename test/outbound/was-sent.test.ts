@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { parseAllowList } from '../../src/outbound/allow-list.ts';
+import { createGuardedClient, type GuardedClientOptions } from '../../src/outbound/client.ts';
+import { answering, hostileReceiver } from '../support/hostile-receivers.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+// Whether a failed create may be sent to somebody else hangs on this: "not sent" has to be certain.
+
+/** Long enough for a connection on a busy machine. */
+const briefMs = 2_000;
+const options = { headers: {}, body: '{}', timeoutMs: 60_000, maxBytes: 1_000 };
+
+function newClient(t: TestContext, more: Partial<GuardedClientOptions> = {}) {
+  const lookup = () => Promise.resolve(['127.0.0.1']);
+  const client = createGuardedClient({ allow: parseAllowList('127.0.0.1'), lookup, ...more });
+  t.after(() => client.close());
+  return client;
+}
+
+async function receiving(t: TestContext, misbehave: (socket: Socket) => void) {
+  const receiver = await hostileReceiver(misbehave);
+  t.after(() => receiver.close());
+  return receiver;
+}
+
+const silent = (socket: Socket) => void socket.resume();
+
+test('nothing was sent to an address that is refused, unknown or dead', async (t) => {
+  const dead = await hostileReceiver(silent);
+  await dead.close();
+  const client = newClient(t);
+  const nameless = newClient(t, { lookup: () => Promise.reject(new Error('no such name')) });
+  const refused = client.request('POST', 'http://10.0.0.1/', options);
+  await assert.rejects(refused, { kind: 'blocked', wasSent: false });
+  await assert.rejects(nameless.request('POST', 'http://a.example/', options), { kind: 'dns', wasSent: false });
+  const unanswered = client.request('POST', `http://127.0.0.1:${dead.port}/`, options);
+  await assert.rejects(unanswered, { kind: 'connect', wasSent: false });
+});
+
+test('nothing was sent before the handshake of TLS has ended', async (t) => {
+  const plain = await receiving(t, answering('HTTP/1.1 200 OK\r\n\r\n'));
+  const hanging = await receiving(t, silent);
+  const client = newClient(t);
+  const failed = client.request('POST', `https://127.0.0.1:${plain.port}/`, options);
+  await assert.rejects(failed, { kind: 'tls', wasSent: false });
+  const late = client.request('POST', `https://127.0.0.1:${hanging.port}/`, { ...options, timeoutMs: briefMs });
+  await assert.rejects(late, { kind: 'timeout', wasSent: false });
+});
+
+test('nothing was sent by whoever still looks up a name or waits for a slot', async (t) => {
+  const looking = newClient(t, { lookup: () => new Promise(() => {}) });
+  const unnamed = looking.request('POST', 'http://a.example/', { ...options, timeoutMs: briefMs });
+  await assert.rejects(unnamed, { kind: 'timeout', wasSent: false });
+
+  const receiver = await receiving(t, silent);
+  const stop = new AbortController();
+  const client = newClient(t, { maxPerHost: 1, maxWaitingPerHost: 1, maxWaitMs: 60_000 });
+  const url = `http://127.0.0.1:${receiver.port}/`;
+  const sent = client.request('POST', url, { ...options, signal: stop.signal });
+  const waiting = client.request('POST', url, { ...options, signal: stop.signal });
+  const settled = Promise.all([
+    assert.rejects(sent, { kind: 'aborted', wasSent: true }),
+    assert.rejects(waiting, { kind: 'aborted', wasSent: false }),
+  ]);
+  await assert.rejects(client.request('POST', url, options), { kind: 'busy', wasSent: false });
+  await waitFor('the connection', () => (receiver.seen() === 1 ? true : undefined));
+  stop.abort();
+  await settled;
+  assert.equal(receiver.seen(), 1);
+});
+
+test('nothing was sent under a signal that was aborted before', async (t) => {
+  const request = newClient(t).request('POST', 'http://127.0.0.1:9/', { ...options, signal: AbortSignal.abort() });
+  await assert.rejects(request, { kind: 'aborted', wasSent: false });
+});
+
+for (const [title, misbehave, kind] of [
+  ['is silent', silent, 'timeout'],
+  ['hangs up', (socket: Socket) => void socket.once('data', () => socket.destroy()), 'closed'],
+  ['breaks off within its answer', answering('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nshort'), 'closed'],
+  ['does not speak HTTP', answering('220 mail.example\r\n'), 'protocol'],
+  ['says too much', answering(`HTTP/1.1 200 OK\r\ncontent-length: 1001\r\n\r\n${'x'.repeat(1_001)}`), 'too_large'],
+] as const) {
+  test(`an upstream that ${title} may have read the request`, async (t) => {
+    const receiver = await receiving(t, misbehave);
+    const limit = kind === 'timeout' ? { timeoutMs: briefMs } : {};
+    const request = newClient(t).request('POST', `http://127.0.0.1:${receiver.port}/`, { ...options, ...limit });
+    await assert.rejects(request, { kind, wasSent: true });
+  });
+}
+
+test('what is sent over a kept connection may have been read when it breaks', async (t) => {
+  let requests = 0;
+  const receiver = await receiving(t, (socket) => {
+    socket.on('data', () => {
+      requests += 1;
+      if (requests === 1) socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+      else socket.destroy();
+    });
+  });
+  const client = newClient(t);
+  const request = () =>
+    client.request('GET', `http://127.0.0.1:${receiver.port}/`, { ...options, body: undefined, poolKey: 'own' });
+  assert.equal((await request()).status, 204);
+  await assert.rejects(request(), { kind: 'closed', wasSent: true });
+  assert.deepEqual([requests, receiver.seen()], [2, 1]);
+});
