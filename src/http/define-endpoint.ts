@@ -8,13 +8,13 @@ import type { Authentication } from './authentication.ts';
 import { answer, type Context } from './context.ts';
 import {
   type Access,
+  type Call,
   type ClientIdentity,
   type EndpointSpec,
   failuresOf,
-  type Identities,
+  type Identity,
   isForClients,
   type Operation,
-  type Parsed,
 } from './endpoint.ts';
 import { HttpError, invalidRequest, isRefusal } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
@@ -29,31 +29,34 @@ export type Endpoint = Operation & {
 
 /** Makes an endpoint from its one declaration: its guards and its documentation. */
 export function defineEndpoint<
-  const A extends Access,
   Data extends z.ZodType,
+  const A extends Access = 'operator',
   Query extends z.ZodObject | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
->({ route, handler, failures = [], answerHeaders = {}, ...described }: EndpointSpec<A, Query, Body, Data>): Endpoint {
+>({ route, handler, failures = [], answerHeaders = {}, ...spec }: EndpointSpec<A, Query, Body, Data>): Endpoint {
+  // Where no scope is named, 'operator' is what the compiler takes for `A`.
+  const scope = (spec.scope ?? 'operator') as A;
+  const described = { ...spec, scope };
   const operation: Operation = {
     ...described,
     method: route.startsWith('GET ') ? 'get' : 'post',
     path: route.slice(route.indexOf('/')),
     failures: failuresOf(described, failures),
-    answerHeaders: { ...(isForClients(described.scope) && rateAnswerHeaders), ...answerHeaders },
+    answerHeaders: { ...(isForClients(scope) && rateAnswerHeaders), ...answerHeaders },
   };
-  const { scope, query, body, jsonBody } = described;
-
-  async function handle(ctx: Context, deps: HttpDeps, identity: Identities[A]): Promise<void> {
-    const json = body === undefined && jsonBody === undefined ? {} : await readJson(ctx);
-    const parsed = { query: parseWith<Query>(query, () => queryObject(ctx)), input: parseWith<Body>(body, () => json) };
-    const data = await handler({ ...identity, ...parsed, json, ctx }, deps);
-    answer(ctx, { code: 200, msg: 'success', data });
-  }
-
+  const { query, body, jsonBody } = spec;
+  const takesBody = body !== undefined || jsonBody !== undefined;
   return {
     ...operation,
     serve: (ctx, deps, authentication) =>
-      guards[scope]({ ctx, deps, authentication, operation }, (identity) => handle(ctx, deps, identity)),
+      guard({ ctx, deps, authentication, operation }, async (identity) => {
+        const json = takesBody ? await readJson(ctx) : {};
+        const parsed = { query: query && parse(query, queryObject(ctx)), input: body && parse(body, json) };
+        // The guard makes the identity of this scope, and without a schema nothing is parsed: the compiler cannot follow either.
+        const call = { ...identity, ...parsed, json, ctx } as Call<A, Query, Body>;
+        const data = await handler(call, deps);
+        answer(ctx, { code: 200, msg: 'success', data });
+      }),
   };
 }
 
@@ -64,22 +67,13 @@ type Request = {
   readonly operation: Operation;
 };
 
-type Proceed<Identity> = (identity: Identity) => Promise<void>;
-type Guard<Identity> = (request: Request, proceed: Proceed<Identity>) => Promise<void>;
+type Proceed = (identity: Identity<Access>) => Promise<void>;
 
 /** Finds out who calls, and lets the request proceed or throws what refuses it. */
-const guards: { readonly [A in Access]: Guard<Identities[A]> } = {
-  none: (_request, proceed) => proceed({}),
-  operator: async ({ ctx, authentication }, proceed) => proceed({ actor: await authentication.operator(ctx) }),
-  any: guardClient,
-  'tasks:write': guardClient,
-  'tasks:read': guardClient,
-  'credits:read': guardClient,
-  'keys:write': guardClient,
-};
-
-async function guardClient(request: Request, proceed: Proceed<ClientIdentity>): Promise<void> {
-  const { ctx, deps, operation } = request;
+async function guard(request: Request, proceed: Proceed): Promise<void> {
+  const { ctx, deps, authentication, operation } = request;
+  if (operation.scope === 'none') return proceed({});
+  if (operation.scope === 'operator') return proceed({ actor: await authentication.operator(ctx) });
   if (operation.isCreate === true) return guardCreate(request, proceed);
   const identity = await lookUp(request);
   limitReads(ctx, deps.reads, identity.caller);
@@ -88,7 +82,7 @@ async function guardClient(request: Request, proceed: Proceed<ClientIdentity>): 
 }
 
 /** Every refusal counts, also for want of the scope. A known caller is not looked up unless the request is refused. */
-async function guardCreate(request: Request, proceed: Proceed<ClientIdentity>): Promise<void> {
+async function guardCreate(request: Request, proceed: Proceed): Promise<void> {
   const { ctx, deps, authentication, operation } = request;
   const known = authentication.knownCaller(ctx);
   const identity = known === undefined ? await lookUp(request) : identityOf(ctx, known);
@@ -127,14 +121,6 @@ function authorize(operation: Operation, { caller, dialect }: ClientIdentity): v
     throw new HttpError('scope_missing', { msg: `the API key lacks the scope ${operation.scope}` });
   }
   if (operation.refusesSuspended === true && caller.suspended) throw new HttpError('account_suspended');
-}
-
-function parseWith<Schema extends z.ZodType | undefined>(
-  schema: Schema | undefined,
-  read: () => unknown,
-): Parsed<Schema> {
-  // Undefined without a schema, else what it parses: just what `Parsed` says, which the compiler cannot follow.
-  return (schema === undefined ? undefined : parse(schema, read())) as Parsed<Schema>;
 }
 
 /** 422 names every fault. */

@@ -26,7 +26,6 @@ type Described = {
   readonly callsBack?: true;
   /** The endpoint exists only for keys of this dialect. */
   readonly dialect?: Dialect;
-  /** Suspended accounts are refused. */
   readonly refusesSuspended?: true;
   /**
    * The handler's own statement judges rate, suspension and whether the key is still good, so a caller known from a short
@@ -45,7 +44,8 @@ export type EndpointSpec<
   Data extends z.ZodType,
 > = Described & {
   readonly route: `${'GET' | 'POST'} /${string}`;
-  readonly scope: A;
+  /** Without it, operators alone may call. */
+  readonly scope?: A;
   readonly query?: Query;
   readonly body?: Body;
   /** The schema of `data` in a 200. */
@@ -56,7 +56,7 @@ export type EndpointSpec<
 };
 
 /** What a handler knows of a request once every guard has let it pass. */
-export type Call<A extends Access, Query, Body> = Identities[A] & {
+export type Call<A extends Access, Query, Body> = Identity<A> & {
   readonly query: Parsed<Query>;
   readonly input: Parsed<Body>;
   /** The body of an endpoint with `jsonBody`. */
@@ -73,14 +73,15 @@ export type ClientIdentity = {
   readonly task: Task | undefined;
 };
 
-/** What is known of who calls, by the access that the endpoint asks for. */
-export type Identities = Record<Scope | 'any', ClientIdentity> & {
-  readonly operator: { readonly actor: Actor };
-  readonly none: object;
-};
+/** What is known of who calls. */
+export type Identity<A extends Access> = A extends 'operator'
+  ? { readonly actor: Actor }
+  : A extends 'none'
+    ? object
+    : ClientIdentity;
 
 /** Presenters may answer what they must not change. */
-type DeepReadonly<T> = T extends readonly (infer Item)[]
+export type DeepReadonly<T> = T extends readonly (infer Item)[]
   ? readonly DeepReadonly<Item>[]
   : T extends object
     ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> }
@@ -121,22 +122,28 @@ const bodyFailures: readonly ErrorCode[] = [
 
 /** The refusals of the guards that a declaration asks for, and those of its handler. */
 export function failuresOf(
-  operation: Omit<Operation, 'failures' | 'method' | 'path'>,
+  {
+    scope,
+    dialect,
+    refusesSuspended,
+    isCreate,
+    query,
+    body,
+    jsonBody,
+  }: Omit<Operation, 'failures' | 'method' | 'path'>,
   ofHandler: readonly ErrorCode[],
 ): readonly ErrorCode[] {
-  const { scope, dialect, refusesSuspended, isCreate, query, body, jsonBody } = operation;
-  const isClients = isForClients(scope);
-  const guards: readonly (readonly [isOn: boolean, failures: readonly ErrorCode[]])[] = [
+  const guards: readonly (readonly [isOn: boolean | undefined, failures: readonly ErrorCode[]])[] = [
     [scope !== 'none', ['unauthorized', 'too_many_bad_keys', 'database_unavailable', 'database_busy']],
-    [isClients, ['rate_limited']],
-    [isClients && scope !== 'any', ['scope_missing']],
+    [isForClients(scope), ['rate_limited']],
+    [isForClients(scope) && scope !== 'any', ['scope_missing']],
     [dialect !== undefined, ['dialect_required']],
-    [refusesSuspended === true, ['account_suspended']],
-    [isCreate === true, ['too_many_refused_creates']],
+    [refusesSuspended, ['account_suspended']],
+    [isCreate, ['too_many_refused_creates']],
     [body !== undefined || jsonBody !== undefined, bodyFailures],
     [query !== undefined, ['invalid_request']],
   ];
-  return [...new Set([...guards.flatMap(([isOn, failures]) => (isOn ? failures : [])), ...ofHandler])];
+  return [...new Set([...guards.flatMap(([isOn, failures]) => (isOn === true ? failures : [])), ...ofHandler])];
 }
 
 /** Each client has a rate. */

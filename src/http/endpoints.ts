@@ -1,18 +1,14 @@
 import type { Endpoint } from './define-endpoint.ts';
-import { accountInfoEndpoints } from './routes/account.ts';
-import { accountEndpoints } from './routes/admin/accounts.ts';
-import { auditEndpoints } from './routes/admin/audit.ts';
-import { operatorCallbackEndpoints } from './routes/admin/callbacks.ts';
-import { operatorCreditEndpoints } from './routes/admin/credits.ts';
-import { operatorKeyEndpoints } from './routes/admin/keys.ts';
-import { priceEndpoints } from './routes/admin/prices.ts';
-import { operatorTaskEndpoints } from './routes/admin/tasks.ts';
-import { callbackEndpoints } from './routes/callbacks.ts';
+import { accountEndpoints } from './routes/accounts.ts';
+import { auditEndpoints } from './routes/audit.ts';
+import { callbackEndpoints, operatorCallbackEndpoints } from './routes/callbacks.ts';
+import { creditEndpoints, operatorCreditEndpoints } from './routes/credits.ts';
 import { createTask } from './routes/create-task.ts';
-import { keyEndpoints } from './routes/keys.ts';
+import { keyEndpoints, operatorKeyEndpoints } from './routes/keys.ts';
 import { kieEndpoints } from './routes/kie.ts';
+import { modelEndpoints, operatorPriceEndpoints } from './routes/models.ts';
 import { healthEndpoints } from './routes/monitoring.ts';
-import { taskEndpoints } from './routes/tasks.ts';
+import { operatorTaskEndpoints, taskEndpoints } from './routes/tasks.ts';
 
 export type Section = { readonly tag: string; readonly description: string; readonly endpoints: readonly Endpoint[] };
 
@@ -23,7 +19,7 @@ export const sections: readonly Section[] = [
     description: 'Create video generation tasks and follow them to their end.',
     endpoints: [createTask, ...taskEndpoints],
   },
-  { tag: 'account', description: 'Credits, models and limits.', endpoints: accountInfoEndpoints },
+  { tag: 'account', description: 'Credits, models and limits.', endpoints: [...creditEndpoints, ...modelEndpoints] },
   {
     tag: 'callbacks',
     description: 'The notifications that are sent when a task ends.',
@@ -47,7 +43,7 @@ export const sections: readonly Section[] = [
     endpoints: [
       ...accountEndpoints,
       ...operatorCreditEndpoints,
-      ...priceEndpoints,
+      ...operatorPriceEndpoints,
       ...operatorKeyEndpoints,
       ...operatorTaskEndpoints,
       ...operatorCallbackEndpoints,

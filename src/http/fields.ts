@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defaultOverlapSeconds, maxOverlapSeconds } from '../domain/callback.ts';
 
-// Schemas of request fields that several endpoints share. Messages say what is allowed.
+// Schemas of request fields that several endpoints share. A message says what is allowed; that of a schema is also said when a
+// check on the schema fails.
 
 /**
  * The last instant that a request may name, in 2286. What is counted from it, such as the expiry of a rotated key, stays far
@@ -26,12 +27,19 @@ export function required(otherwise: string): FieldMessage {
 
 /** A text that a person wrote: 1 to `maxLength` characters, not only white space, nothing that a line cannot show. */
 export function plainText(maxLength: number) {
-  const error = `must be 1 to ${maxLength} characters, and plain text`;
   return z
-    .string({ error: required(error) })
-    .min(1, { error })
-    .max(maxLength, { error })
-    .refine((text) => /\S/.test(text) && !/[\p{Cc}\p{Cs}]/u.test(text), { error });
+    .string({ error: required(`must be 1 to ${maxLength} characters, and plain text`) })
+    .min(1)
+    .max(maxLength)
+    .refine((text) => /\S/.test(text) && isOneLine(text));
+}
+
+export function isOneLine(text: string): boolean {
+  return !/[\p{Cc}\p{Cs}]/u.test(text);
+}
+
+export function oneOf<const Values extends readonly string[]>(values: Values) {
+  return z.enum(values, { error: `must be one of ${values.join(', ')}` });
 }
 
 export function wholeNumber(
@@ -39,7 +47,7 @@ export function wholeNumber(
   max: number,
   error: FieldMessage = `must be a whole number from ${min} to ${max}`,
 ) {
-  return z.int({ error }).min(min, { error }).max(max, { error });
+  return z.int({ error }).min(min).max(max);
 }
 
 /** An id in the body of an operator's request. */
@@ -49,7 +57,7 @@ export function idField(what: string) {
 
 /** An id in an operator's query. */
 export function idParameter(what: string) {
-  return textParameter(`must be the id of ${what}`).pipe(z.uuid({ error: `must be the id of ${what}` }));
+  return z.uuid({ error: onceOnly(`must be the id of ${what}`) });
 }
 
 /** An id in a client's body. Ids are opaque to clients: what is no id of ours is simply not found. */
@@ -77,14 +85,18 @@ function quoted(names: readonly string[]): string {
 }
 
 export function textParameter(otherwise: string) {
-  return z.string({ error: ({ input }) => (Array.isArray(input) ? 'must be given once' : otherwise) });
+  return z.string({ error: onceOnly(otherwise) });
+}
+
+function onceOnly(otherwise: string): FieldMessage {
+  return ({ input }) => (Array.isArray(input) ? 'must be given once' : otherwise);
 }
 
 /** One parameter that is a whole number from `min` to `max`. */
 export function wholeParameter(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`;
   return textParameter(message)
-    .regex(/^\d{1,16}$/, { error: message })
+    .regex(/^\d{1,16}$/)
     .transform(Number)
     .refine((value) => value >= min && value <= max, { error: message })
     .meta({ type: 'integer', minimum: min, maximum: max });

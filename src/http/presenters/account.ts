@@ -6,6 +6,7 @@ import { type LedgerEntry, ledgerKinds, readBooks } from '../../stores/credits.t
 import type { Database } from '../../stores/database.ts';
 import type { ApiKey, MadeKey } from '../../stores/keys.ts';
 import { cutPage, nextCursorSchema, unixMs } from '../fields.ts';
+import { view } from './view.ts';
 
 /** So many requests in so many seconds; null is no such limit. */
 export const rateSchema = z
@@ -32,20 +33,9 @@ export const accountSchema = z
   })
   .meta({ id: 'Account' });
 
-// Presenters name each field: a row may hold more than its type says, and what is not named does not leave the service.
-
 export function presentAccount(account: Account) {
-  const { accountId, name, balance, unfinishedTasks, maxUnfinishedTasks } = account;
-  return {
-    accountId,
-    name,
-    balance,
-    unfinishedTasks,
-    maxUnfinishedTasks,
-    creates: presentRate(account.createRate),
-    suspendTime: account.suspendedAt ?? null,
-    createTime: account.createdAt,
-  };
+  const { createRate, suspendedAt: suspendTime, createdAt: createTime } = account;
+  return view(accountSchema, { ...account, creates: presentRate(createRate), suspendTime, createTime });
 }
 
 /** A key as its owner may see it; the secret itself is not kept. */
@@ -67,17 +57,8 @@ export const keySchema = z
 export const secretSchema = z.string().meta({ description: 'The key itself. Keep it: it is not shown again.' });
 
 export function presentKey(key: ApiKey) {
-  return {
-    keyId: key.keyId,
-    name: key.name,
-    hint: key.hint,
-    scopes: key.scopes,
-    dialect: key.dialect,
-    createTime: key.createdAt,
-    expireTime: key.expiresAt ?? null,
-    lastUseTime: key.lastUsedAt ?? null,
-    revokeTime: key.revokedAt ?? null,
-  };
+  const { createdAt: createTime, expiresAt: expireTime, lastUsedAt: lastUseTime, revokedAt: revokeTime } = key;
+  return view(keySchema, { ...key, createTime, expireTime, lastUseTime, revokeTime });
 }
 
 export function presentMadeKey({ apiKey, key }: Pick<MadeKey, 'apiKey' | 'key'>) {
@@ -97,9 +78,8 @@ export const ledgerEntrySchema = z
   })
   .meta({ id: 'LedgerEntry' });
 
-export function presentLedgerEntry({ entryId, kind, amount, balanceAfter, createdAt, ...entry }: LedgerEntry) {
-  const { taskId = null, reason = null } = entry;
-  return { entryId, kind, amount, balanceAfter, taskId, reason, createTime: createdAt };
+export function presentLedgerEntry(entry: LedgerEntry) {
+  return view(ledgerEntrySchema, { ...entry, createTime: entry.createdAt });
 }
 
 /** A page of an account's books; balance and entries are of one and the same moment. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { callbackTimeoutMs, webhookId } from '../../domain/callback.ts';
 import type { Delivery, DeliveryAttempt } from '../../stores/deliveries.ts';
 import { unixMs } from '../fields.ts';
+import { view } from './view.ts';
 
 const callbackState = z.enum(['pending', 'delivered', 'failed', 'gone']);
 
@@ -84,13 +85,10 @@ export const deliverySchema = z
   })
   .meta({ id: 'Delivery' });
 
-export function presentDelivery({ taskId, accountId, url, state, round, createdAt, finishedAt, dueAt }: Delivery) {
-  const times = {
-    createTime: createdAt,
-    completeTime: finishedAt ?? null,
-    nextAttemptTime: state === 'pending' ? dueAt : null,
-  };
-  return { taskId, accountId, url, state, round, ...times };
+export function presentDelivery(delivery: Delivery) {
+  const { state, createdAt: createTime, finishedAt: completeTime, dueAt } = delivery;
+  const nextAttemptTime = state === 'pending' ? dueAt : null;
+  return view(deliverySchema, { ...delivery, createTime, completeTime, nextAttemptTime });
 }
 
 /** An attempt as operators see it. */
@@ -103,13 +101,7 @@ export const attemptSchema = z.strictObject({
   responseHead: z.string().nullable().meta({ description: 'The first KiB of what the receiver answered.' }),
 });
 
-export function presentAttempt({ attempt, startedAt, durationMs, status, error, responseHead }: DeliveryAttempt) {
-  return {
-    attempt,
-    startTime: startedAt,
-    durationMs,
-    status: status ?? null,
-    error: error ?? null,
-    responseHead: responseHead?.toString('utf8') ?? null,
-  };
+export function presentAttempt(attempt: DeliveryAttempt) {
+  const responseHead = attempt.responseHead?.toString('utf8');
+  return view(attemptSchema, { ...attempt, startTime: attempt.startedAt, responseHead });
 }

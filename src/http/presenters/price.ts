@@ -3,6 +3,7 @@ import type { ModelCatalogue } from '../../domain/models.ts';
 import { comingPrices, priceAt } from '../../domain/price.ts';
 import type { Database } from '../../stores/database.ts';
 import { priceStates, readPriceSchedules, type SetPrice } from '../../stores/prices.ts';
+import { view } from './view.ts';
 
 /** A price that an operator has set. */
 export const setPriceSchema = z
@@ -23,19 +24,7 @@ export const setPriceSchema = z
   .meta({ id: 'SetPrice' });
 
 export function presentSetPrice(price: SetPrice) {
-  const {
-    priceId,
-    model,
-    accountId = null,
-    creditsPerSecond = null,
-    effectiveFrom,
-    createdAt,
-    who,
-    reason,
-    state,
-  } = price;
-  const times = { fromTime: effectiveFrom, createTime: createdAt };
-  return { priceId, model, accountId, creditsPerSecond, ...times, who, reason, state };
+  return view(setPriceSchema, { ...price, fromTime: price.effectiveFrom, createTime: price.createdAt });
 }
 
 const comingPrice = z.strictObject({ creditsPerSecond: z.int().positive(), fromTime: z.int().nonnegative() });

@@ -1,9 +1,13 @@
 import { z } from 'zod';
+import type { TaskRecord } from '../../domain/task-record.ts';
+import type { Task } from '../../domain/task.ts';
 import type { ProviderJob } from '../../stores/provider-jobs.ts';
+import type { readTaskDetail } from '../../stores/task-list.ts';
 import { unixMs } from '../fields.ts';
-import { ledgerEntrySchema } from './account.ts';
-import { attemptSchema, deliverySchema } from './callback.ts';
+import { ledgerEntrySchema, presentLedgerEntry } from './account.ts';
+import { attemptSchema, deliverySchema, presentAttempt, presentDelivery } from './callback.ts';
 import { taskRecordSchema } from './task.ts';
+import { view } from './view.ts';
 
 const providerJobSchema = z.strictObject({
   ordinal: z.int().positive(),
@@ -18,9 +22,8 @@ const providerJobSchema = z.strictObject({
   ageMs: z.int(),
 });
 
-export function presentProviderJob({ ordinal, provider, jobId, outcome, failure, ageMs }: ProviderJob) {
-  const { failCode, failMsg } = failure ?? { failCode: null, failMsg: null };
-  return { ordinal, provider, jobId: jobId ?? null, outcome: outcome ?? null, failCode, failMsg, ageMs };
+function presentProviderJob(job: ProviderJob) {
+  return view(providerJobSchema, { ...job, failCode: job.failure?.failCode, failMsg: job.failure?.failMsg });
 }
 
 const resultSchema = z.strictObject({
@@ -48,3 +51,16 @@ export const taskDetailSchema = z
     attempts: z.array(attemptSchema).meta({ description: 'Of the callback, newest first, at most 100.' }),
   })
   .meta({ id: 'TaskDetail' });
+
+export function presentTaskDetail(task: Task, record: TaskRecord, detail: Awaited<ReturnType<typeof readTaskDetail>>) {
+  return view(taskDetailSchema, {
+    accountId: task.accountId,
+    task: record,
+    result: task.result,
+    mediaDeleteTime: task.mediaDeletedAt,
+    ledger: detail.ledger.map(presentLedgerEntry),
+    providerJobs: detail.providerJobs.map(presentProviderJob),
+    callback: detail.delivery && presentDelivery(detail.delivery),
+    attempts: detail.attempts.map(presentAttempt),
+  });
+}

@@ -3,7 +3,7 @@ import { type TaskRecord, taskRecord } from '../../domain/task-record.ts';
 import { inputRecordSchema } from '../../domain/task-input.ts';
 import { failCodes, isFinal, type Task, taskStates } from '../../domain/task.ts';
 import { resultUrls } from '../../media/signed-link.ts';
-import { unixMs } from '../fields.ts';
+import { oneOf, unixMs } from '../fields.ts';
 import type { HttpDeps } from '../http-deps.ts';
 
 const credits = z.int().nonnegative();
@@ -15,14 +15,10 @@ const paramSchema = z.strictObject({
   callBackUrl: z.string().optional(),
 });
 
-export const taskStateSchema = z
-  .enum(taskStates)
-  .meta({ description: '`success` and `fail` are final and never change.' });
+const taskStateSchema = z.enum(taskStates).meta({ description: '`success` and `fail` are final and never change.' });
 
 /** `state` of a list's query. */
-export const stateParameter = z.enum(taskStateSchema.options, {
-  error: `must be one of ${taskStateSchema.options.join(', ')}`,
-});
+export const stateParameter = oneOf(taskStates);
 
 /** A task as recordInfo answers it (`TaskRecord`); the tests hold every answer against it. */
 export const taskRecordSchema = z

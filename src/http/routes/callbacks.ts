@@ -1,13 +1,32 @@
 import { z } from 'zod';
-import { isFinal, type Task } from '../../domain/task.ts';
 import { webhookId } from '../../domain/callback.ts';
-import { askForRedelivery, type Delivery, findDelivery, listDeliveryAttempts } from '../../stores/deliveries.ts';
+import { isFinal, type Task } from '../../domain/task.ts';
+import {
+  askForRedelivery,
+  type Delivery,
+  type FailedDeliveryCursor,
+  findDelivery,
+  listDeliveryAttempts,
+  listFailedDeliveries,
+  redeliverAs,
+} from '../../stores/deliveries.ts';
+import { findTask } from '../../stores/tasks.ts';
 import { ownTask } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
-import { HttpError, invalidRequest } from '../errors.ts';
+import { existing, HttpError, invalidRequest } from '../errors.ts';
+import {
+  cursorError,
+  cutPage,
+  idField,
+  nextCursorSchema,
+  opaqueId,
+  overlapField,
+  pageFrom,
+  strictQuery,
+  textParameter,
+} from '../fields.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { opaqueId, overlapField, strictQuery, textParameter } from '../fields.ts';
-import { ownCallbackSchema, presentOwnCallback } from '../presenters/callback.ts';
+import { deliverySchema, ownCallbackSchema, presentDelivery, presentOwnCallback } from '../presenters/callback.ts';
 
 const list = defineEndpoint({
   operationId: 'listCallbacks',
@@ -15,7 +34,7 @@ const list = defineEndpoint({
   scope: 'tasks:read',
   summary: 'How the callback of a task was delivered',
   description: 'Empty while the task runs, and for a task that was created without `callBackUrl`.',
-  query: strictQuery({ taskId: textParameter('is required').min(1, { error: 'is required' }) }),
+  query: strictQuery({ taskId: textParameter('is required').min(1) }),
   data: z.strictObject({ callbacks: z.array(ownCallbackSchema) }),
   failures: ['task_not_found'],
   handler: async ({ caller, query }, { db }) => {
@@ -25,6 +44,29 @@ const list = defineEndpoint({
     return { callbacks: [presentOwnCallback(delivery, await listDeliveryAttempts(db, taskId), Date.now())] };
   },
 });
+
+const cursorShape = /^(\d{1,16})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+const adminListFailed = defineEndpoint({
+  operationId: 'adminListFailedCallbacks',
+  route: 'GET /api/admin/v1/callbacks/failed',
+  summary: 'Callbacks of all accounts that did not get through',
+  description:
+    'Those that were given up (`failed`) or refused for good by their receiver (`gone`), the latest first. One that is sent ' +
+    'again leaves the list, and does not disturb paging.',
+  query: strictQuery(pageFrom(textParameter(cursorError).regex(cursorShape).transform(cursorOf))),
+  data: z.strictObject({ callbacks: z.array(deliverySchema), nextCursor: nextCursorSchema }),
+  handler: async ({ query: { cursor: after, limit } }, { db }) => {
+    const failed = await listFailedDeliveries(db, { after, limit: limit + 1 });
+    const { page, nextCursor } = cutPage(failed, limit, (last) => `${last.finishedAtUs}_${last.taskId}`);
+    return { callbacks: page.map(presentDelivery), nextCursor };
+  },
+});
+
+function cursorOf(text: string): FailedDeliveryCursor {
+  const [, finishedAtUs = '', taskId = ''] = cursorShape.exec(text) ?? [];
+  return { finishedAtUs: Number(finishedAtUs), taskId };
+}
 
 const redeliver = defineEndpoint({
   operationId: 'redeliverCallback',
@@ -45,7 +87,7 @@ const redeliver = defineEndpoint({
 });
 
 /** Has the callback sent again; refuses a task that has none, or none yet. */
-export async function sendAgain(
+async function sendAgain(
   { taskId, accountId, param, state }: Task,
   ask: () => Promise<Delivery | undefined>,
   deps: HttpDeps,
@@ -59,6 +101,20 @@ export async function sendAgain(
   deps.redeliver({ taskId, accountId });
   return delivery;
 }
+
+const adminRedeliver = defineEndpoint({
+  operationId: 'adminRedeliverCallback',
+  route: 'POST /api/admin/v1/callbacks/redeliver',
+  summary: 'Send the callback of a task of any account again',
+  description: 'As redeliverCallback does for the account itself.',
+  body: z.strictObject({ taskId: idField('a task') }),
+  data: deliverySchema,
+  failures: ['task_not_found', 'task_not_finished'],
+  handler: async ({ actor, input }, deps) => {
+    const task = existing(await findTask(deps.db, input.taskId), 'task_not_found');
+    return presentDelivery(await sendAgain(task, () => redeliverAs(deps.db, actor, task.taskId), deps));
+  },
+});
 
 const showSecret = defineEndpoint({
   operationId: 'showCallbackSecret',
@@ -94,3 +150,4 @@ const rotateSecret = defineEndpoint({
 });
 
 export const callbackEndpoints = [list, redeliver, showSecret, rotateSecret];
+export const operatorCallbackEndpoints = [adminListFailed, adminRedeliver];

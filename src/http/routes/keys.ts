@@ -1,56 +1,85 @@
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { dialects, ordinaryScopes, type Scope, scopes } from '../../domain/api-key.ts';
+import { findAccount } from '../../stores/accounts.ts';
 import {
   createAccountKey,
+  createKeyAs,
   listApiKeys,
   type MadeKey,
   maxActiveKeys,
   revokeApiKey,
+  revokeKeyAs,
   rotateAccountKey,
   type TooManyKeys,
 } from '../../stores/keys.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
-import { maxUnixMs, opaqueId, overlapField, plainText } from '../fields.ts';
-import { keySchema, presentKey, presentMadeKey, secretSchema } from '../presenters/account.ts';
 import { existing, HttpError, invalidRequest } from '../errors.ts';
+import { idField, idParameter, maxUnixMs, oneOf, opaqueId, overlapField, plainText, strictQuery } from '../fields.ts';
+import { keySchema, presentKey, presentMadeKey, secretSchema } from '../presenters/account.ts';
+
+const listed = {
+  description: 'Active keys first, then the newest; revoked and expired ones are listed too. At most 1,000.',
+  data: z.strictObject({ keys: z.array(keySchema).max(1000) }),
+};
 
 const list = defineEndpoint({
   operationId: 'listKeys',
   route: 'GET /api/v1/keys',
   scope: 'keys:write',
   summary: "The account's keys",
-  description: 'Active keys first, then the newest; revoked and expired ones are listed too. At most 1,000.',
-  data: z.strictObject({ keys: z.array(keySchema).max(1000) }),
+  ...listed,
   handler: async ({ caller }, { db }) => ({ keys: (await listApiKeys(db, caller.accountId)).map(presentKey) }),
+});
+
+const adminList = defineEndpoint({
+  operationId: 'adminListKeys',
+  route: 'GET /api/admin/v1/keys',
+  summary: 'The keys of an account',
+  ...listed,
+  query: strictQuery({ accountId: idParameter('an account') }),
+  failures: ['account_not_found'],
+  handler: async ({ query: { accountId } }, { db }) => {
+    existing(await findAccount(db, accountId), 'account_not_found');
+    return { keys: (await listApiKeys(db, accountId)).map(presentKey) };
+  },
 });
 
 const timeError = 'must be a future time in Unix milliseconds';
 
 /** What may be said of a key that is to be made. */
-export const wantedKeyFields = {
+const wantedFields = (whichScopes: string) => ({
   name: plainText(200),
   scopes: z
-    .array(z.enum(scopes, { error: `must be one of ${scopes.join(', ')}` }), { error: 'must be an array of scopes' })
+    .array(oneOf(scopes), { error: 'must be an array of scopes' })
     .min(1, { error: 'must hold at least one scope' })
     .max(scopes.length, { error: `must hold at most ${scopes.length} scopes` })
-    .nullish(),
-  dialect: z
-    .enum(dialects, { error: `must be one of ${dialects.join(', ')}` })
+    .nullish()
+    .meta({ description: whichScopes }),
+  dialect: oneOf(dialects)
     .meta({ description: "`native`, when it is left out; `kie` is for clients of kie.ai's API. It never changes." })
     .nullish(),
   expireTime: z
     .int({ error: timeError })
-    .max(maxUnixMs, { error: timeError })
+    .max(maxUnixMs)
     .meta({ description: 'Unix milliseconds; never, when it is left out.' })
     .nullish(),
-};
+});
 
-/** The time at which a key is to expire, undefined for never; one that is past is refused. */
-export function futureTime(time: number | null | undefined, nowMs: number): number | undefined {
-  if (time === null || time === undefined) return undefined;
-  if (time <= nowMs) throw invalidRequest([{ path: 'expireTime', message: timeError }]);
-  return time;
+type Wanted = z.output<z.ZodObject<ReturnType<typeof wantedFields>>>;
+
+function wantedKey({ name, dialect, expireTime }: Wanted, nowMs: number) {
+  const expiresAt = expireTime ?? undefined;
+  if (expiresAt !== undefined && expiresAt <= nowMs) {
+    throw invalidRequest([{ path: 'expireTime', message: timeError }]);
+  }
+  return { name, dialect: dialect ?? undefined, expiresAt };
+}
+
+/** The key that was made; throws when the account has too many. */
+function requireMade<Made extends MadeKey>(outcome: Made | TooManyKeys): Made {
+  if (outcome.kind === 'too_many_keys') throw new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
+  return outcome;
 }
 
 const create = defineEndpoint({
@@ -60,31 +89,33 @@ const create = defineEndpoint({
   refusesSuspended: true,
   summary: 'Make a key',
   description: `Shows the new key, this once. A key can never grant more scopes than it has itself. At most ${maxActiveKeys} keys of an account are active.`,
-  body: z.strictObject({
-    ...wantedKeyFields,
-    scopes: wantedKeyFields.scopes.meta({
-      description: 'Those of the calling key at most; without them all of those but `keys:write`.',
-    }),
-  }),
+  body: z.strictObject(wantedFields('Those of the calling key at most; without them all of those but `keys:write`.')),
   data: keySchema.extend({ key: secretSchema }).meta({ id: 'NewApiKey' }),
   failures: ['too_many_keys'],
-  handler: async ({ caller: { accountId, scopes: own }, input }, deps) => {
-    const wanted = {
-      accountId,
-      name: input.name,
-      scopes: grantedScopes(input.scopes, own),
-      dialect: input.dialect ?? 'native',
-      expiresAt: futureTime(input.expireTime, (deps.now ?? Date.now)()),
-    };
-    return presentMadeKey(requireMade(await createAccountKey(deps.db, wanted)));
+  handler: async ({ caller: { accountId, scopes: own }, input }, { db, now = Date.now }) => {
+    const wanted = { accountId, scopes: grantedScopes(input.scopes, own), ...wantedKey(input, now()) };
+    return presentMadeKey(requireMade(await createAccountKey(db, wanted)));
   },
 });
 
-/** The key that was made; throws when the account has too many. */
-export function requireMade<Made extends MadeKey>(outcome: Made | TooManyKeys): Made {
-  if (outcome.kind === 'too_many_keys') throw new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
-  return outcome;
-}
+const adminCreate = defineEndpoint({
+  operationId: 'adminCreateKey',
+  route: 'POST /api/admin/v1/keys',
+  summary: 'Make a key for an account',
+  description: `Shows the new key, this once. At most ${maxActiveKeys} keys of an account are active.`,
+  body: z.strictObject({
+    accountId: idField('an account'),
+    ...wantedFields('All of those but `keys:write`, when they are left out.'),
+  }),
+  data: keySchema.extend({ accountId: z.string(), key: secretSchema }).meta({ id: 'NewApiKeyOfAccount' }),
+  failures: ['account_not_found', 'too_many_keys'],
+  handler: async ({ actor, input }, { db, now = Date.now }) => {
+    const { accountId, scopes: named } = input;
+    const wanted = { accountId, scopes: [...new Set(named ?? ordinaryScopes)], ...wantedKey(input, now()) };
+    const made = existing(await createKeyAs(db, actor, wanted), 'account_not_found');
+    return { accountId, ...presentMadeKey(requireMade(made)) };
+  },
+});
 
 /** Unless named: all that the caller has, but not the right to make keys. Throws for a scope that the caller has not. */
 function grantedScopes(named: readonly Scope[] | null | undefined, own: readonly Scope[]): readonly Scope[] {
@@ -126,6 +157,11 @@ const rotate = defineEndpoint({
   },
 });
 
+const revoked = {
+  data: z.strictObject({ keyId: z.string(), revokeTime: z.int() }),
+  failures: ['key_not_found'],
+} as const;
+
 const revoke = defineEndpoint({
   operationId: 'revokeKey',
   route: 'POST /api/v1/keys/revoke',
@@ -134,12 +170,24 @@ const revoke = defineEndpoint({
   summary: 'Revoke a key',
   description: 'Counts from the next request on, for good. A key may revoke itself. Repeating it changes nothing.',
   body: z.strictObject({ keyId: opaqueId }),
-  data: z.strictObject({ keyId: z.string(), revokeTime: z.int() }),
-  failures: ['key_not_found'],
+  ...revoked,
   handler: async ({ caller, input: { keyId } }, { db }) => {
-    const revoked = isUuid(keyId) ? await revokeApiKey(db, keyId, caller.accountId) : undefined;
-    return { keyId, revokeTime: existing(revoked, 'key_not_found').revokedAt };
+    const key = isUuid(keyId) ? await revokeApiKey(db, keyId, caller.accountId) : undefined;
+    return { keyId, revokeTime: existing(key, 'key_not_found').revokedAt };
+  },
+});
+
+const adminRevoke = defineEndpoint({
+  operationId: 'adminRevokeKey',
+  route: 'POST /api/admin/v1/keys/revoke',
+  summary: 'Revoke a key of any account',
+  description: 'Counts from the next request on, for good. Repeating it changes nothing.',
+  body: z.strictObject({ keyId: idField('a key') }),
+  ...revoked,
+  handler: async ({ actor, input: { keyId } }, { db }) => {
+    return { keyId, revokeTime: existing(await revokeKeyAs(db, actor, keyId), 'key_not_found') };
   },
 });
 
 export const keyEndpoints = [list, create, rotate, revoke];
+export const operatorKeyEndpoints = [adminList, adminCreate, adminRevoke];

@@ -27,7 +27,7 @@ const downloadUrl = defineEndpoint({
   dialect: 'kie',
   summary: 'A fresh link to a video, for one that may have expired',
   body: z.object({
-    url: z.string({ error: required(urlError) }).max(maxUrlLength, { error: urlError }),
+    url: z.string({ error: required(urlError) }).max(maxUrlLength),
   }),
   data: z.url(),
   failures: ['media_deleted'],

@@ -3,21 +3,25 @@ import { adapterOf } from '../../dialects/dialect.ts';
 import { kieRecordSchema } from '../../dialects/kie-record.ts';
 import type { FieldError } from '../../domain/field-errors.ts';
 import { isFinal, type TaskFailure } from '../../domain/task.ts';
-import { cancelGraceMs, refundTask } from '../../stores/tasks.ts';
-import { listTasks } from '../../stores/task-list.ts';
+import { listTasks, readTaskDetail } from '../../stores/task-list.ts';
+import { cancelGraceMs, cancelTaskAs, type EndedTask, findTask, refundTask } from '../../stores/tasks.ts';
 import { ownTask } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
-import { HttpError } from '../errors.ts';
+import { existing, HttpError } from '../errors.ts';
 import {
   createdBetween,
   cutPage,
+  idField,
   idPage,
+  idParameter,
   nextCursorSchema,
   opaqueId,
+  reasonField,
   required,
   strictQuery,
   textParameter,
 } from '../fields.ts';
+import type { HttpDeps } from '../http-deps.ts';
 import {
   cancelledTaskSchema,
   presentCancelledTask,
@@ -25,6 +29,7 @@ import {
   stateParameter,
   taskRecordSchema,
 } from '../presenters/task.ts';
+import { presentTaskDetail, taskDetailSchema } from '../presenters/task-detail.ts';
 import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts';
 
 const recordInfo = defineEndpoint({
@@ -55,7 +60,23 @@ function noSuchTask(unknownTask: FieldError | undefined): HttpError {
   return new HttpError('invalid_request', { msg: unknownTask.message, data: { errors: [unknownTask] } });
 }
 
-const failure: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
+const show = defineEndpoint({
+  operationId: 'adminShowTask',
+  route: 'GET /api/admin/v1/tasks/show',
+  summary: 'Everything that is known of a task',
+  description:
+    'The record as its account sees it, what was measured of the video, the entries in the ledger, the jobs upstream, and ' +
+    'every attempt at its callback with the beginning of the answer. Not for the eyes of clients.',
+  query: strictQuery({ taskId: idParameter('a task') }),
+  data: taskDetailSchema,
+  failures: ['task_not_found'],
+  handler: async ({ query }, deps) => {
+    const task = existing(await findTask(deps.db, query.taskId), 'task_not_found');
+    return presentTaskDetail(task, await presentTask(deps, task), await readTaskDetail(deps.db, task.taskId));
+  },
+});
+
+const cancelled: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
 
 const cancel = defineEndpoint({
   operationId: 'cancelTask',
@@ -72,22 +93,44 @@ const cancel = defineEndpoint({
   ),
   data: cancelledTaskSchema,
   failures: ['task_not_found'],
-  handler: async ({ caller, input }, { db, stopTask }) => {
-    const { taskId, accountId } = await ownTask(db, input.taskId, caller.accountId);
+  handler: async ({ caller, input }, deps) => {
+    const { taskId } = await ownTask(deps.db, input.taskId, caller.accountId);
     // The end and the refund are one transaction; the workflow is stopped in the background.
-    const ended = await refundTask(db, taskId, failure, { terminatesAfterMs: cancelGraceMs });
-    // Not for a task that had ended before, by an earlier request or otherwise: reconcile stops what that one left running.
-    if (ended.changed) stopTask({ taskId, accountId, hasCallback: ended.hasCallback });
-    return presentCancelledTask(ended.task);
+    return ended(await refundTask(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }), deps);
   },
 });
+
+const adminCancel = defineEndpoint({
+  operationId: 'adminCancelTask',
+  route: 'POST /api/admin/v1/tasks/cancel',
+  summary: 'Cancel a task of any account',
+  description:
+    'Ends a task that has not ended: it fails with `cancelled`, is refunded in full and generated no further; its callback ' +
+    'is sent. A task that has ended stays as it is, which the answer says. The account is not told the reason.',
+  body: z.strictObject({ taskId: idField('a task'), reason: reasonField }),
+  data: cancelledTaskSchema,
+  failures: ['task_not_found'],
+  handler: async ({ actor, input }, deps) => {
+    existing(await findTask(deps.db, input.taskId), 'task_not_found');
+    return ended(await cancelTaskAs(deps.db, actor, input), deps);
+  },
+});
+
+function ended({ changed, task, hasCallback }: EndedTask, { stopTask }: HttpDeps) {
+  const { taskId, accountId } = task;
+  // Not for a task that had ended before, by an earlier request or otherwise: reconcile stops what that one left running.
+  if (changed) stopTask({ taskId, accountId, hasCallback });
+  return presentCancelledTask(task);
+}
+
+const listed = 'Newest first. Tasks that are created while you page neither shift nor repeat what follows.';
 
 const list = defineEndpoint({
   operationId: 'listTasks',
   route: 'GET /api/v1/jobs/listTasks',
   scope: 'tasks:read',
   summary: "List the account's tasks",
-  description: 'Newest first. Tasks that are created while you page neither shift nor repeat what follows.',
+  description: listed,
   query: strictQuery({
     state: stateParameter.optional(),
     model: textParameter('must be the name of a model')
@@ -104,4 +147,28 @@ const list = defineEndpoint({
   },
 });
 
+const adminList = defineEndpoint({
+  operationId: 'adminListTasks',
+  route: 'GET /api/admin/v1/tasks',
+  summary: 'List the tasks of all accounts, or of one',
+  description: listed,
+  query: strictQuery({
+    accountId: idParameter('an account').optional(),
+    state: stateParameter.optional(),
+    ...createdBetween,
+    ...idPage,
+  }),
+  data: z.strictObject({
+    tasks: z.array(z.strictObject({ accountId: z.string(), task: taskRecordSchema })),
+    nextCursor: nextCursorSchema,
+  }),
+  handler: async ({ query: { accountId, state, from, to, cursor: after, limit } }, deps) => {
+    const filter = { accountId, state, fromMs: from, toMs: to, after, limit: limit + 1 };
+    const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
+    const tasks = page.map(async (task) => ({ accountId: task.accountId, task: await presentTask(deps, task) }));
+    return { tasks: await Promise.all(tasks), nextCursor };
+  },
+});
+
 export const taskEndpoints = [recordInfo, cancel, list];
+export const operatorTaskEndpoints = [adminList, show, adminCancel];

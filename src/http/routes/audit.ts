@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { operatorActions } from '../../../domain/operator.ts';
-import { listActions, type RecordedAction } from '../../../stores/operator-actions.ts';
-import { defineEndpoint } from '../../define-endpoint.ts';
-import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery } from '../../fields.ts';
+import { operatorActions } from '../../domain/operator.ts';
+import { listActions, type RecordedAction } from '../../stores/operator-actions.ts';
+import { defineEndpoint } from '../define-endpoint.ts';
+import { view } from '../presenters/view.ts';
+import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery } from '../fields.ts';
 
 const actorSchema = z.strictObject({
   kind: z.enum(['operator', 'command_line']),
@@ -27,7 +28,6 @@ const actionSchema = z
 const list = defineEndpoint({
   operationId: 'adminListActions',
   route: 'GET /api/admin/v1/audit',
-  scope: 'operator',
   summary: 'What operators have done',
   description:
     'Newest first; over the API and at the command line. An entry is written in the transaction of the change itself, and ' +
@@ -45,17 +45,9 @@ const list = defineEndpoint({
   },
 });
 
-function presentAction({ actionId, action, accountId, taskId, keyId, details, actor, createdAt }: RecordedAction) {
-  return {
-    actionId,
-    action,
-    accountId: accountId ?? null,
-    taskId: taskId ?? null,
-    keyId: keyId ?? null,
-    details,
-    actor: { operatorId: null, requestId: null, ...actor },
-    createTime: createdAt,
-  };
+function presentAction({ accountId, taskId, keyId, createdAt: createTime, ...action }: RecordedAction) {
+  const actor = { operatorId: null, requestId: null, ...action.actor };
+  return view(actionSchema, { ...action, accountId, taskId, keyId, actor, createTime });
 }
 
 export const auditEndpoints = [list];

@@ -1,8 +1,11 @@
 import { z } from 'zod';
-import { unknownModel } from '../../../domain/models.ts';
-import { findAccount } from '../../../stores/accounts.ts';
-import { listPrices, maxCreditsPerSecond, priceLeadMs, setPriceAs, withdrawPriceAs } from '../../../stores/prices.ts';
-import { defineEndpoint } from '../../define-endpoint.ts';
+import { unknownModel } from '../../domain/models.ts';
+import { maxImages, maxPromptCodePoints, maxSeconds, minSeconds, ratios } from '../../domain/task-input.ts';
+import { findAccount } from '../../stores/accounts.ts';
+import { listPrices, maxCreditsPerSecond, priceLeadMs, setPriceAs, withdrawPriceAs } from '../../stores/prices.ts';
+import { ownAccount } from '../authentication.ts';
+import { defineEndpoint } from '../define-endpoint.ts';
+import { existing, HttpError, invalidRequest } from '../errors.ts';
 import {
   cutPage,
   idField,
@@ -15,16 +18,67 @@ import {
   strictQuery,
   textParameter,
   wholeNumber,
-} from '../../fields.ts';
-import { presentPrices, presentSetPrice, priceFields, setPriceSchema } from '../../presenters/price.ts';
-import { existing, HttpError, invalidRequest } from '../../errors.ts';
+} from '../fields.ts';
+import { presentRate, rateSchema } from '../presenters/account.ts';
+import { presentPrices, presentSetPrice, priceFields, setPriceSchema } from '../presenters/price.ts';
+
+const rateLimitSchema = rateSchema.meta({ description: 'So many requests in so many seconds; null is no limit.' });
+
+const limitsSchema = z
+  .strictObject({
+    creates: rateLimitSchema,
+    reads: rateLimitSchema,
+    unfinishedTasks: z.int().nonnegative(),
+    maxUnfinishedTasks: z.int().nonnegative(),
+  })
+  .meta({ id: 'Limits' });
+
+const modelSchema = z
+  .strictObject({
+    model: z.string(),
+    title: z.string(),
+    ...priceFields,
+    resolutions: z.array(z.literal('720p')),
+    ratios: z.array(z.enum(ratios)),
+    minDuration: z.int(),
+    maxDuration: z.int(),
+    maxPromptLength: z.int().meta({ description: 'In Unicode code points.' }),
+    maxImages: z.int(),
+  })
+  .meta({ id: 'Model' });
+
+/** The same for every model. */
+const bounds = {
+  resolutions: ['720p' as const],
+  ratios: [...ratios],
+  minDuration: minSeconds,
+  maxDuration: maxSeconds,
+  maxPromptLength: maxPromptCodePoints,
+  maxImages,
+};
+
+const models = defineEndpoint({
+  operationId: 'listModels',
+  route: 'GET /api/v1/models',
+  scope: 'any',
+  summary: "Models with their prices, and the account's limits",
+  data: z.strictObject({ models: z.array(modelSchema), limits: limitsSchema }),
+  handler: async ({ caller }, deps) => {
+    const prices = await presentPrices(deps, caller.accountId);
+    const { createRate, unfinishedTasks, maxUnfinishedTasks } = await ownAccount(deps.db, caller);
+    const creates = presentRate(createRate ?? deps.createRate);
+    return {
+      models: prices.map((price) => ({ ...price, ...bounds })),
+      limits: { creates, reads: presentRate(deps.reads?.rate), unfinishedTasks, maxUnfinishedTasks },
+    };
+  },
+});
 
 const modelError = 'must be the name of a model';
 
 const list = defineEndpoint({
   operationId: 'adminListPrices',
   route: 'GET /api/admin/v1/prices',
-  scope: 'operator',
   summary: 'What the models cost, and what was decided about it',
   description:
     'The prices that operators have set, newest first: all of them, or those of one account. `models` shows those of the ' +
@@ -32,7 +86,7 @@ const list = defineEndpoint({
   query: strictQuery({
     accountId: idParameter('an account').optional(),
     model: textParameter(modelError)
-      .regex(/^[\w./-]{1,100}$/, { error: modelError })
+      .regex(/^[\w./-]{1,100}$/)
       .optional(),
     ...numberedPage,
   }),
@@ -56,7 +110,6 @@ const timeError = 'must be a time in Unix milliseconds that is not past: a price
 const set = defineEndpoint({
   operationId: 'adminSetPrice',
   route: 'POST /api/admin/v1/prices/set',
-  scope: 'operator',
   summary: 'Set what a second of a model costs, for everybody or for one account',
   description:
     "Counts for tasks that are created at `fromTime` or later; every other task keeps what it was charged. An account's " +
@@ -97,13 +150,12 @@ const idError = 'must be the id of a price';
 const withdraw = defineEndpoint({
   operationId: 'adminWithdrawPrice',
   route: 'POST /api/admin/v1/prices/withdraw',
-  scope: 'operator',
   summary: 'Withdraw a price that is not in force yet',
   description:
     `Until ${priceLeadMs / 1000} seconds before it begins. One that counts can be followed by another, but not taken ` +
     'back. Withdrawing again changes nothing.',
   body: z.strictObject({
-    priceId: z.int({ error: required(idError) }).min(1, { error: idError }),
+    priceId: z.int({ error: required(idError) }).min(1),
     reason: reasonField,
   }),
   data: setPriceSchema,
@@ -116,4 +168,5 @@ const withdraw = defineEndpoint({
   },
 });
 
-export const priceEndpoints = [list, set, withdraw];
+export const modelEndpoints = [models];
+export const operatorPriceEndpoints = [list, set, withdraw];
