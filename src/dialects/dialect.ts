@@ -18,10 +18,7 @@ export type DialectRequest = ParsedTaskRequest & { readonly hint?: string | unde
 
 export type CreatedTask = { readonly taskId: string; readonly creditsCharged: number };
 
-/**
- * All that a dialect changes: requests are put into our words before they are validated, and answers into the client's
- * after they are made. Everything between knows one language.
- */
+/** All that a dialect changes. Everything between the request and the answer knows one language. */
 export type DialectAdapter = {
   /** Validates a create request; errors name the fields as the client wrote them. */
   readonly taskRequest: (body: Readonly<Record<string, unknown>>, rules: RequestRules) => DialectRequest;

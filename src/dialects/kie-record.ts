@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { aliasOf, type ModelCatalogue } from '../domain/models.ts';
 import { inputFieldNames, inputFields } from '../domain/task-input.ts';
 import type { TaskRecord } from '../domain/task-record.ts';
-import { type TaskParam, type TaskState, taskStates } from '../domain/task.ts';
+import { type TaskParam, taskStates } from '../domain/task.ts';
 
 const unixMs = z.int().nonnegative();
 
@@ -33,14 +33,6 @@ export const kieRecordSchema = z.strictObject({
 export type KieCreatedTask = z.output<typeof kieCreatedSchema>;
 export type KieRecord = z.output<typeof kieRecordSchema>;
 
-const successFlags: Readonly<Record<TaskState, 0 | 1 | 3>> = {
-  waiting: 0,
-  queuing: 0,
-  generating: 0,
-  success: 1,
-  fail: 3,
-};
-
 /** A record in the words of the dialect: `param` and `resultJson` are JSON text, `costTime` is in whole seconds. */
 export function presentKieTask(
   { model, param, resultJson, costTime, creditsCharged, creditsRefunded, ...record }: TaskRecord,
@@ -53,7 +45,7 @@ export function presentKieTask(
     param: theirParam(param, models),
     resultJson: response === null ? '' : JSON.stringify(response),
     response,
-    successFlag: successFlags[record.state],
+    successFlag: record.state === 'success' ? 1 : record.state === 'fail' ? 3 : 0,
     costTime: costTime === null ? null : Math.floor(costTime / 1000),
     creditsConsumed: creditsCharged - creditsRefunded,
   };
@@ -83,9 +75,8 @@ export function kieCallbackBody(record: TaskRecord, models: ModelCatalogue): str
 }
 
 /**
- * The signature that the dialect's clients verify. It covers task and time only and says nothing about the body; ours
- * beside it does. The key is the account's callback secret as it is shown, `whsec_` included: those clients hash with
- * the text in their settings.
+ * The signature that the dialect's clients verify. It covers task and time only; ours beside it covers the body. Those clients hash
+ * with the text in their settings, so the key is the callback secret as it is shown, `whsec_` included.
  */
 export function kieCallbackHeaders({ taskId, timestampSeconds, secrets }: SignedCallback) {
   // There is room for one signature, so after a rotation it is made with the new secret.

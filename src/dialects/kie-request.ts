@@ -19,36 +19,33 @@ export type RequestRules = {
 /** Each field of `input`: our name, and theirs. Everything else that a client sends is an extra, and ignored. */
 const fields = inputFieldNames.map((ours): readonly [ours: string, theirs: string] => [ours, inputFields[ours].kie]);
 
-const useReferences = 'leave this field out, or use reference_image_urls';
-const leaveOut = 'leave this field out';
-const leaveOff = 'leave this field out, or give false';
+const useReferences = 'not supported; leave this field out, or use reference_image_urls';
+const leaveOut = 'not supported; leave this field out';
+const leaveOff = 'not supported; leave this field out, or give false';
 
 /** What their models can do and ours cannot. Ignoring it would sell another video than the one that was asked for. */
 const beyondUs: Readonly<Record<string, string>> = {
-  first_frame_url: `a first frame is not supported; ${useReferences}`,
-  last_frame_url: `a last frame is not supported; ${useReferences}`,
-  image_url: `a first frame is not supported; ${useReferences}`,
-  image_urls: `first and last frames are not supported; ${useReferences}`,
-  input_urls: `first and last frames are not supported; ${useReferences}`,
-  end_image_url: `a last frame is not supported; ${useReferences}`,
-  reference_video_urls: `reference video is not supported; ${leaveOut}`,
-  reference_audio_urls: `reference audio is not supported; ${leaveOut}`,
-  videoUrls: `reference video is not supported; ${leaveOut}`,
-  extension_task_id: `continuing another video is not supported; ${leaveOut}`,
+  first_frame_url: `a first frame is ${useReferences}`,
+  last_frame_url: `a last frame is ${useReferences}`,
+  image_url: `a first frame is ${useReferences}`,
+  image_urls: `first and last frames are ${useReferences}`,
+  input_urls: `first and last frames are ${useReferences}`,
+  end_image_url: `a last frame is ${useReferences}`,
+  reference_video_urls: `reference video is ${leaveOut}`,
+  reference_audio_urls: `reference audio is ${leaveOut}`,
+  videoUrls: `reference video is ${leaveOut}`,
+  extension_task_id: `continuing another video is ${leaveOut}`,
 };
 
 /** The same, for what is switched on by `true`. */
 const switchesBeyondUs: Readonly<Record<string, string>> = {
-  return_last_frame: `the last frame as a second result is not supported; ${leaveOff}`,
-  web_search: `a search of the web is not supported; ${leaveOff}`,
-  camera_fixed: `a fixed camera is not supported; ${leaveOff}, and say it in the prompt`,
-  fixed_lens: `a fixed camera is not supported; ${leaveOff}, and say it in the prompt`,
+  return_last_frame: `the last frame as a second result is ${leaveOff}`,
+  web_search: `a search of the web is ${leaveOff}`,
+  camera_fixed: `a fixed camera is ${leaveOff}, and say it in the prompt`,
+  fixed_lens: `a fixed camera is ${leaveOff}, and say it in the prompt`,
 };
 
-/**
- * Validates a create request in the dialect by our own rules. Fields are understood in their spelling and, where that
- * is missing, in ours; an error names the field as the client wrote it.
- */
+/** Validates a create request by our own rules. Fields are understood in their spelling and, where that is missing, in ours. */
 export function parseKieTaskRequest(body: JsonObject, { parse, models }: RequestRules): ParsedTaskRequest {
   const { input } = body;
   const refused = isObject(input) ? refusals(input) : [];
@@ -62,14 +59,11 @@ export function parseKieTaskRequest(body: JsonObject, { parse, models }: Request
   return { ok: false, errors: [...errors, ...refused].slice(0, maxFieldErrors) };
 }
 
-const spelledOtherwise = fields.filter(([ours, theirs]) => ours !== theirs).map(([, theirs]) => theirs);
 // Names in snake case are theirs alone; `videoUrls` above is our own spelling.
-const onlyTheirs = [
-  ...spelledOtherwise,
-  ...Object.keys(beyondUs),
-  ...Object.keys(switchesBeyondUs),
-  'nsfw_checker',
-].filter((name) => name.includes('_'));
+const theirFields = [...fields.map(([, theirs]) => theirs), 'nsfw_checker'];
+const onlyTheirs = [...theirFields, ...Object.keys({ ...beyondUs, ...switchesBeyondUs })].filter((name) =>
+  name.includes('_'),
+);
 
 /** For a native key whose request was refused, when the request was written for the dialect. */
 export function kieHint({ model, input }: JsonObject, models: ModelCatalogue): string | undefined {
@@ -96,13 +90,10 @@ function ourValue(name: string, value: unknown): unknown {
 
 /** Their clients fill unused fields with nothing of the right type. */
 function refusals(input: JsonObject): readonly FieldError[] {
+  const isNothing = (value: unknown) => isMissing(value) || (Array.isArray(value) && value.length === 0);
   const wanted = Object.entries(beyondUs).filter(([name]) => !isNothing(input[name]));
   const on = Object.entries(switchesBeyondUs).filter(([name]) => !isNothing(input[name]) && input[name] !== false);
   return [...wanted, ...on].map(([name, message]) => ({ path: `input.${name}`, message }));
-}
-
-function isNothing(value: unknown): boolean {
-  return isMissing(value) || (Array.isArray(value) && value.length === 0);
 }
 
 function theirError({ path, message }: FieldError, input: JsonObject, models: ModelCatalogue): FieldError {
