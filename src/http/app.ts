@@ -8,7 +8,7 @@ import { endpoints } from './endpoints.ts';
 import { describeError } from '../domain/errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { answerErrors } from './middleware/answer-errors.ts';
-import { identifyRequest, logRequests } from './middleware/log-requests.ts';
+import { logRequests } from './middleware/log-requests.ts';
 import { refuseMalformed } from './middleware/malformed-requests.ts';
 import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
 import { mediaRoute } from './routes/media.ts';
@@ -32,7 +32,6 @@ export function createMetricsApp({ log, metrics }: Required<Pick<HttpDeps, 'log'
 /** One spelling of each path, so that a limit or a log line counts an endpoint once. */
 const oneSpelling = { sensitive: true, strict: true };
 
-/** Every endpoint; nothing else answers. */
 export function createRouter(deps: HttpDeps): AppRouter {
   const router: AppRouter = new Router(oneSpelling);
   const authentication = createAuthentication(deps);
@@ -52,20 +51,16 @@ function createMetricsRouter(metrics: NonNullable<HttpDeps['metrics']>): AppRout
   return router;
 }
 
-/**
- * The steps before a route takes a request, and the answer when none does. The routes of `own` exist for this machine alone: they
- * say nothing about single accounts, but the volume of business and the state of the books are for the operator only.
- */
+/** The steps around the routes. Those of `own` exist for this machine alone: metrics show the volume of business. */
 function createAppOf(log: Logger, router: AppRouter, own?: AppRouter): HttpApp {
   const app: HttpApp = new Koa();
-  app.use(identifyRequest);
   app.use(logRequests(log));
   app.use(answerErrors(log));
   app.use(refuseMalformed);
   app.use(router.routes());
   if (own !== undefined) app.use(onlyHere(own.routes()));
   app.use(refuseUnknownRoutes(router, own));
-  // Koa reports broken connections here and would print them; every other failure has been answered above.
+  // Koa reports broken connections here; every other failure has been answered.
   app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'a connection broke'));
   return app;
 }

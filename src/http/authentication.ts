@@ -36,14 +36,13 @@ export function createAuthentication({
 
   async function find<Found>(ctx: Context, lookUp: (key: string) => Promise<Found | undefined>): Promise<Found> {
     const key = requireBearerToken(ctx);
-    badKeys.refuse(ctx.req, key);
+    const hash = hashOf(key);
+    badKeys.refuse(ctx.req, hash);
     const found = await lookUp(key);
-    badKeys.record(ctx.req, key, found !== undefined);
-    if (found === undefined) {
-      remembered.delete(hashedKey(ctx));
-      throw new HttpError('unauthorized');
-    }
-    return found;
+    badKeys.record(ctx.req, hash, found !== undefined);
+    if (found !== undefined) return found;
+    remembered.delete(hash);
+    throw new HttpError('unauthorized');
   }
 
   return {
@@ -57,8 +56,8 @@ export function createAuthentication({
       return found;
     },
     /**
-     * A caller that was remembered less than half a minute ago: account, scopes and dialect of a key never change. Whether the key
-     * is still good and the account not suspended must be judged by the statement that the request ends in.
+     * A caller of the last half minute: account, scopes and dialect of a key never change. Whether the key is still good and the
+     * account not suspended must be judged by the statement that the request ends in.
      */
     knownCaller: (ctx: Context): Caller | undefined => {
       const caller = remembered.get(hashedKey(ctx));
@@ -82,12 +81,12 @@ function hashedKey(ctx: Context): string {
   return hashOf(bearerToken(ctx.get('Authorization')) ?? '');
 }
 
-/** The key of an `Authorization` header; undefined without one. The scheme's case does not count (RFC 9110, section 11.1). */
+/** The key of an `Authorization` header; undefined without one. */
 function bearerToken(header: string): string | undefined {
   return /^bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1];
 }
 
-/** The key of a request. Throws `unauthorized`; to a client that sends the key in another way, it says how to send it. */
+/** The key of a request. A client that sends it in another way is told how to send it. */
 function requireBearerToken(ctx: Context): string {
   const header = ctx.get('Authorization');
   const key = bearerToken(header);
@@ -100,16 +99,12 @@ function requireBearerToken(ctx: Context): string {
   throw new HttpError('unauthorized', { msg });
 }
 
-/** The caller's task. Ids are opaque: another account's task, none, and what is no id of ours are the same to it. */
+/** The caller's task. Another account's task, none, and what is no id of ours are the same to it. */
 export async function ownTask(db: Database, taskId: string, accountId: string): Promise<Task> {
   const task = isUuid(taskId) ? await findTask(db, taskId) : undefined;
   if (task === undefined || task.accountId !== accountId) throw new HttpError('task_not_found');
   return task;
 }
-
-const touchDelayMs = 1_000;
-/** Keys in one statement at most; a key beyond them is recorded at its next use. */
-const maxTouches = 10_000;
 
 /** The caller's account. */
 export async function ownAccount(db: Database, { accountId }: Caller): Promise<Account> {
@@ -118,11 +113,16 @@ export async function ownAccount(db: Database, { accountId }: Caller): Promise<A
   return account;
 }
 
+const touchDelayMs = 1_000;
+/** Keys in one statement at most; a key beyond them is recorded at its next use. */
+const maxTouches = 10_000;
+
 /** Records when keys were last used, in batches and after the answers. */
 export function createKeyTouches(db: Database, delayMs = touchDelayMs) {
   const used = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  async function write(): Promise<void> {
+  /** Records what is left; never rejects. */
+  async function drain(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
     const keyIds = [...used];
@@ -134,9 +134,8 @@ export function createKeyTouches(db: Database, delayMs = touchDelayMs) {
     /** Takes a key whose last recorded use is older than a minute; never waits and never throws. */
     add: (keyId: string): void => {
       if (used.size < maxTouches) used.add(keyId);
-      timer ??= setTimeout(() => void write(), delayMs).unref();
+      timer ??= setTimeout(() => void drain(), delayMs).unref();
     },
-    /** Records what is left; never rejects. */
-    drain: write,
+    drain,
   };
 }

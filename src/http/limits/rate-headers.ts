@@ -24,10 +24,10 @@ export function rateHeaders(policy: Policy, { quota, windowMs }: Rate, left: Rat
   };
 }
 
-/** Of the window, so that the clients of one account do not all come back in the second in which there is room for one. */
+/** Of the window, so that the clients of one account do not all come back in the same second. */
 const maxJitter = 0.5;
 
-/** Those of a refusal. `Retry-After` is the time until there is room, and a random part of the window unless `random` is 0. */
+/** `Retry-After` is the time until there is room, and a random part of the window unless `random` is 0. */
 export function refusalHeaders(policy: Policy, rate: Rate, left: RateLeft, random: () => number = Math.random) {
   const jitterSeconds = Math.floor((random() * maxJitter * rate.windowMs) / 1000);
   return { ...rateHeaders(policy, rate, left), 'Retry-After': String(left.nextSeconds + jitterSeconds) };

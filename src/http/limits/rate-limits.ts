@@ -8,7 +8,7 @@ import { type Rate, rateLeft, type RateLeft } from '../../domain/rate-limit.ts';
 import { hashApiKey } from '../../stores/key-format.ts';
 import { rateHeaders, refusalHeaders } from './rate-headers.ts';
 
-/** Callers that are remembered; of more than these, the one that was quiet for longest starts afresh. */
+/** Of more callers, the one that was quiet for longest starts afresh. */
 const maxKeys = 100_000;
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
@@ -42,10 +42,7 @@ export function limitReads(ctx: Context, reads: RateLimiter | undefined, { accou
   ctx.set(rateHeaders('reads', reads.rate, taken));
 }
 
-/**
- * Counts the creates of an account that are refused for what they ask, such as 402 and 422, and refuses all of them while
- * there were too many. Accepted and replayed creates do not count, nor do those that another limit has refused.
- */
+/** Counts the creates of an account that are refused, but not by a limit (429), and refuses all while there were too many. */
 export async function limitRefusals<T>(
   limiter: RateLimiter | undefined,
   { accountId }: Caller,
@@ -70,22 +67,21 @@ const goodForMs = 10 * 60_000;
 
 export type BadKeys = ReturnType<typeof createBadKeys>;
 
-/** Limits the trying of keys by address. Keys that were valid lately are not held up by a bad neighbour. */
+/** Limits the trying of keys by address; a key that was good lately passes. Takes keys as `hashOf` makes them. */
 export function createBadKeys(limiter: RateLimiter | undefined) {
   const good = new LRUCache<string, true>({ max: maxGoodKeys, ttl: goodForMs });
   return {
-    /** Throws `too_many_bad_keys` when this address has tried too many bad keys and this one was not good lately. */
-    refuse: (req: IncomingMessage, key: string): void => {
-      if (limiter === undefined || good.has(hashOf(key))) return;
+    refuse: (req: IncomingMessage, hash: string): void => {
+      if (limiter === undefined || good.has(hash)) return;
       const left = limiter.peek(addressOf(req));
       if (left.remaining > 0) return;
       throw new HttpError('too_many_bad_keys', { headers: refusalHeaders('bad-keys', limiter.rate, left, () => 0) });
     },
     /** Counts the outcome of a look-up in the database. */
-    record: (req: IncomingMessage, key: string, isGood: boolean): void => {
-      if (isGood) good.set(hashOf(key), true);
+    record: (req: IncomingMessage, hash: string, isGood: boolean): void => {
+      if (isGood) good.set(hash, true);
       else {
-        good.delete(hashOf(key));
+        good.delete(hash);
         limiter?.take(addressOf(req));
       }
     },

@@ -25,7 +25,8 @@ async function answerError(ctx: Context, error: HttpError, log: Logger): Promise
     ctx.res.destroy();
     return;
   }
-  forgetHeaders(ctx);
+  // What a handler had set for its own answer does not belong to this one.
+  for (const name of ctx.res.getHeaderNames()) if (!preservedHeaders.includes(name)) ctx.remove(name);
   ctx.respond = true;
   answer(ctx, error.envelope);
   ctx.set(error.headers);
@@ -40,20 +41,14 @@ function logOurFaults(ctx: Context, { code, cause }: HttpError, log: Logger): vo
 
 const preservedHeaders: readonly string[] = ['x-request-id', 'x-content-type-options'];
 
-/** What a handler had set for its own answer does not belong to this one. */
-function forgetHeaders(ctx: Context): void {
-  for (const name of ctx.res.getHeaderNames()) if (!preservedHeaders.includes(name)) ctx.remove(name);
-}
-
 const maxDrainMs = 2_000;
 
 /**
- * Reads what is left of a refused body before the answer closes the connection: closing with unread bytes makes the
- * kernel reset it, and the client would lose the answer. A connection that stays open needs no help: Node reads the
- * rest by itself, within the request timeout.
+ * Reads the rest of a refused body before the answer closes the connection: closing with unread bytes resets it, and the client
+ * would lose the answer. Of a connection that stays open Node reads the rest itself.
  */
 async function drainUnreadBody(req: IncomingMessage, res: ServerResponse): Promise<void> {
   if (req.complete || req.destroyed || res.shouldKeepAlive) return;
-  // A client that breaks off, or sends for longer, does without our answer.
+  // A client that sends for longer does without our answer.
   await finished(req.resume(), { signal: AbortSignal.timeout(maxDrainMs) }).catch(() => undefined);
 }

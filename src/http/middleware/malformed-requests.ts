@@ -20,8 +20,7 @@ export const refuseMalformed: Step = async (ctx, next) => {
 
 /**
  * Whether a proxy before us may read another length of this request than we do, which is how requests are smuggled. Node refuses
- * most such requests itself; it takes codings under `chunked` that it does not undo, and chunks in HTTP/1.0, where RFC 9112
- * (section 6.1) wants the framing to be treated as faulty.
+ * most of them, but takes codings under `chunked`, and chunks in HTTP/1.0 (RFC 9112, section 6.1).
  */
 export function hasAmbiguousFraming({ headers, httpVersion }: IncomingMessage): boolean {
   const coding = headers['transfer-encoding'];

@@ -15,8 +15,7 @@ const notOffered: readonly (readonly [path: RegExp, sentence: string])[] = [
   [/^\/api\/v1\/models\/.+\/success-rate$/, `the success rate of a model ${models} models there are`],
   [
     /^\/api\/file-(base64|stream|url)-upload$/,
-    'uploads are not offered here; put an image where this service can fetch it, and give its http or https URL in ' +
-      'input.reference_image_urls',
+    'uploads are not offered here; give the http or https URL of an image in input.reference_image_urls',
   ],
 ];
 
@@ -58,11 +57,11 @@ function nearestRoute(wrong: Route, routes: readonly Route[]): Route | undefined
   const path = wrong.path.replaceAll(/\/+/g, '/').replace(/\/$/, '').toLowerCase();
   if (path.length < 4 || path.length > 200) return undefined;
   const near = routes
-    .map((route) => ({ route, wrongLetters: wrongLetters(path, route.path.toLowerCase()) }))
+    .map((route) => ({ route, count: wrongLetters(path, route.path.toLowerCase()) }))
     // As many as a typing error makes, and no more than a fifth of the path.
-    .filter(({ route, wrongLetters: count }) => count <= Math.min(3, route.path.length / 5));
-  const fewest = Math.min(...near.map(({ wrongLetters: count }) => count));
-  const meant = near.filter(({ wrongLetters: count }) => count === fewest).map(({ route }) => route);
+    .filter(({ route, count }) => count <= Math.min(3, route.path.length / 5));
+  const fewest = Math.min(...near.map(({ count }) => count));
+  const meant = near.filter(({ count }) => count === fewest).map(({ route }) => route);
   if (new Set(meant.map((route) => route.path)).size !== 1) return undefined;
   return meant.find(({ method }) => method === wrong.method) ?? meant[0];
 }
