@@ -5,15 +5,15 @@ import { jsonHeaders } from '../context.ts';
 import { type ErrorCode, HttpError } from '../errors.ts';
 import type { Exchange } from './connections.ts';
 
-/** How long a refused client may go on sending until the connection is cut; cutting it right after the answer could lose the answer. */
+/** How long a refused client may go on sending: cutting the connection right after the answer could lose the answer. */
 const lingerMs = 1_000;
 
-/** A refusal for the log; `requestId` is the X-Request-Id of its answer, where there is room for one. */
+/** For the log; `requestId` is the X-Request-Id of the answer, where there is room for one. */
 type Refused = { readonly errorCode: ErrorCode; readonly requestId?: string };
 
 /**
- * Answers what never became a request (malformed HTTP, too large headers, too slow), in the envelope, and closes the
- * connection. `last` is what the connection was busy with before. Returns what is to be logged, undefined when the client has gone.
+ * Answers what never became a request (malformed HTTP, too large headers, too slow) and closes the connection. `last` is what the
+ * connection was busy with before. Returns what is to be logged, undefined when the client has gone.
  */
 export function answerClientError(error: Error, socket: Duplex, last: Exchange | undefined): Refused | undefined {
   const errorCode = failureFor('code' in error ? error.code : undefined);
@@ -26,9 +26,9 @@ export function answerClientError(error: Error, socket: Duplex, last: Exchange |
   }
   const { req, res } = last;
   res.once('close', () => socket.destroy());
-  // The fault is in what follows a good request, whose answer comes first; then nothing more can be understood.
+  // The fault is in what follows a good request, whose answer comes first.
   if (req.complete) return { errorCode };
-  // The fault is in the body of a request that has begun: its own response is the place for the answer, if it is still free.
+  // The fault is in the body of a request: its own response is the place for the answer, if it is still free.
   if (res.headersSent) {
     socket.destroy();
     return { errorCode };
@@ -59,19 +59,9 @@ function failureFor(code: unknown): ErrorCode | undefined {
   return 'malformed_request';
 }
 
-function lastAnswer(refusal: HttpError, requestId: string) {
-  const { envelope, headers } = refusal;
+function lastAnswer({ envelope, headers }: HttpError, requestId: string) {
   const text = JSON.stringify(envelope);
-  return {
-    status: envelope.code,
-    headers: {
-      ...jsonHeaders,
-      'X-Content-Type-Options': 'nosniff',
-      'X-Request-Id': requestId,
-      ...headers,
-      'Content-Length': String(Buffer.byteLength(text)),
-      Connection: 'close',
-    },
-    text,
-  };
+  const own = { 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': requestId };
+  const end = { 'Content-Length': String(Buffer.byteLength(text)), Connection: 'close' };
+  return { status: envelope.code, headers: { ...jsonHeaders, ...own, ...headers, ...end }, text };
 }

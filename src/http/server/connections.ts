@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** A request, its response, and the work that answers it. */
 export type Exchange = { readonly req: IncomingMessage; readonly res: ServerResponse; readonly work: () => void };
 
 /** The exchanges that are not over, in order, and the last one, over or not. */
@@ -18,9 +17,8 @@ export function trackConnections() {
     },
     of: (socket: Duplex) => connections.get(socket),
     /**
-     * Begins an exchange once those before it on the connection are over, never when the connection breaks first. Answers go
-     * out in order anyway, and Node never closes an answer that waits behind another when the client has gone: its file would
-     * stay open for ever.
+     * Begins an exchange once those before it on the connection are over, never when the connection breaks first: Node never
+     * closes an answer that waits behind another when the client has gone, and its file would stay open for ever.
      */
     serve: (exchange: Exchange) => {
       const { req, res } = exchange;
@@ -46,10 +44,7 @@ export function trackConnections() {
         for (const { res } of running) announceClose(res);
       }
     },
-    /**
-     * Closes up to `count` connections and answers how many: idle ones, then those that are reading an answer, the oldest
-     * first. A connection whose request is in work is left alone.
-     */
+    /** Closes up to `count` connections without a request in work, and answers how many: idle ones first, then the oldest. */
     makeRoom: (count: number) => {
       const all = [...connections];
       const idle = all.filter(([, { running }]) => running.size === 0);

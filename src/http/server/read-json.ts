@@ -18,7 +18,7 @@ export async function readJson(ctx: Context): Promise<Readonly<Record<string, un
   return value;
 }
 
-/** Nothing is unpacked: a body of this size needs no compression, and a packed one could hide any size. */
+/** Nothing is unpacked: a packed body could hide any size. */
 function requireJsonType(ctx: Context): void {
   const encoding = ctx.get('Content-Encoding').trim().toLowerCase();
   if (encoding !== '' && encoding !== 'identity') throw new HttpError('unsupported_encoding');
@@ -32,7 +32,6 @@ function isJsonType(header: string): boolean {
   return type === 'application/json' && (charset === undefined || /^charset="?utf-?8"?$/.test(charset));
 }
 
-/** Reads a request's body, at most `maxBodyBytes` of it; how long it may take is the server's request timeout. */
 async function readBody(req: IncomingMessage): Promise<Buffer> {
   try {
     return await getRawBody(req, { limit: maxBodyBytes, length: req.headers['content-length'] ?? null });
@@ -62,12 +61,11 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Far above what any request of ours needs. */
 export const maxJsonDepth = 32;
 
 /**
- * Refuses what no request may bring although `JSON.parse` takes it. Of equal keys `JSON.parse` takes the last, where another
- * reader of the request may have taken the first. To throw is the only way out of a text that is nested deeper than the stack.
+ * Refuses what `JSON.parse` takes. Of equal keys it takes the last, where another reader of the request may have taken the first.
+ * To throw is the only way out of a text that is nested deeper than the stack.
  */
 export function refuseJsonFaults(text: string): void {
   /** Of every object or array around the place. */

@@ -13,8 +13,8 @@ const failureByStatus: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * Streams a file with ranges, conditional requests and HEAD; content type and caching are the caller's. Returns once
- * the answer is out or the client has gone; the file is closed either way. Throws when nothing was sent yet.
+ * Streams a file with ranges, conditional requests and HEAD; content type and caching are the caller's. Returns once the answer is
+ * out or the client has gone; throws when nothing was sent yet.
  */
 export async function sendFile(ctx: Context, { root, path }: Pick<LinkedFile, 'root' | 'path'>): Promise<void> {
   // `send` looks at the status to decide about 304, and Koa begins with 404.
@@ -36,10 +36,7 @@ export async function sendFile(ctx: Context, { root, path }: Pick<LinkedFile, 'r
   });
 }
 
-/**
- * A range under `If-Range` is only for a client that names this very file, by its strong tag or its exact date (RFC 9110,
- * section 13.1.5); any other gets the whole file. `send` would take a weak tag, and every later date.
- */
+/** `If-Range` must name this very file (RFC 9110, section 13.1.5); `send` would take a weak tag, and every later date. */
 function forgetRangeOfAnother({ headers }: IncomingMessage, stats: Stats): void {
   const condition = headers['if-range'];
   if (typeof condition !== 'string') return;
@@ -49,7 +46,7 @@ function forgetRangeOfAnother({ headers }: IncomingMessage, stats: Stats): void 
   if (!isThisFile) delete headers.range;
 }
 
-/** "The last 5000 bytes" of a shorter file are all of it (RFC 9110, section 14.1.2); `send` would answer 416. */
+/** The last 5,000 bytes of a shorter file are all of it (RFC 9110, section 14.1.2); `send` would answer 416. */
 function forgetWholeSuffix({ headers }: IncomingMessage, sizeBytes: number): void {
   const suffix = /^bytes=-(\d+)$/.exec(headers.range ?? '')?.[1];
   if (suffix !== undefined && Number(suffix) >= sizeBytes && Number(suffix) > 0) delete headers.range;

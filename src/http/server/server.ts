@@ -45,7 +45,7 @@ export async function startHttpServer({ app, host, port, log, limits }: HttpServ
   const server = boundedServer({ ...defaultServerLimits, ...limits });
   serve(server, app, connections, log);
   await once(server.listen(port, host), 'listening');
-  // Such as too many open files on accepting; the connections that are open go on.
+  // Such as too many open files on accepting; open connections stay.
   server.on('error', (error) => log.error({ error: describeError(error) }, 'the HTTP server has a fault'));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
@@ -53,10 +53,7 @@ export async function startHttpServer({ app, host, port, log, limits }: HttpServ
   return {
     /** The port in use, also when any free one was asked for. */
     port: address.port,
-    /**
-     * Takes no new connections, closes idle ones, lets running requests end for `drainMs` at most and then cuts them off.
-     * Never rejects; a second call waits for the first.
-     */
+    /** Takes no new connections, and cuts off what has not ended after `drainMs`. Never rejects; a second call waits for the first. */
     close: (drainMs: number): Promise<void> => (closed ??= drain(server, connections, drainMs)),
   };
 }
@@ -68,10 +65,7 @@ function boundedServer({ timeout, maxConnections, ...limits }: ServerLimits): Se
   return Object.assign(server, { timeout, maxConnections, maxHeadersCount: 0 });
 }
 
-/**
- * Requests of one connection that may wait for each other; of a connection with more, these are answered and it is closed, as
- * RFC 9112 (section 9.3.2) lets us.
- */
+/** Requests of one connection that may wait for each other; one with more is closed after them (RFC 9112, section 9.3.2). */
 const maxPipelined = 32;
 
 const allowed = 'GET, HEAD, OPTIONS, POST';
@@ -113,18 +107,14 @@ function serve(server: Server, app: HttpApp, connections: Connections, log: Logg
   server.on('clientError', refuseConnection);
 }
 
-/** A full server is logged this often at most. */
-const fullLogMs = 10_000;
+const fullLogEveryMs = 10_000;
 
-/**
- * Node has closed the connection beyond the bound without an answer. So that a flood of connections does not lock out the
- * others, a twentieth of those without a request in work is closed to make room for the next ones.
- */
+/** So that a flood of connections does not lock out the others, a twentieth of those without a request in work is closed. */
 function roomMaker({ maxConnections }: Server, connections: Connections, log: Logger): () => void {
   let loggedAt = -Infinity;
   return () => {
     const closed = connections.makeRoom(Math.ceil(maxConnections / 20));
-    if (performance.now() - loggedAt < fullLogMs) return;
+    if (performance.now() - loggedAt < fullLogEveryMs) return;
     loggedAt = performance.now();
     log.warn({ maxConnections, closed }, 'too many connections');
   };

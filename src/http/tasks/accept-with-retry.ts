@@ -4,15 +4,14 @@ import { DatabaseUnavailable, DatabaseBusy } from '../../stores/database.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
 
-/** The acceptance is tried again after each of these delays, unless `retryLimitMs` have passed since the first try. */
+/** Each retry follows after its delay, unless `retryLimitMs` have passed since the first try. */
 const retryDelaysMs = [100, 400, 1_000] as const;
 const retryLimitMs = 2_000;
 
 /**
- * Accepts a task even when the connection breaks during the commit: a retry with the same task id finds the first commit, or
- * makes it. When the database stays unavailable, or fails otherwise, it throws that fault if no commit is uncertain. Else the
- * commit is uncertain: a client with an Idempotency-Key gets `acceptance_unknown` and can repeat the request; any other gets
- * `acceptance_withdrawn`, and the task is refunded in case it was accepted.
+ * Accepts a task even when the connection breaks during the commit: a retry with the same task id finds the first commit, or makes
+ * it. When the commit stays uncertain, a client with an Idempotency-Key gets `acceptance_unknown` and can repeat the request; any
+ * other gets `acceptance_withdrawn`, and the task is refunded in case it was accepted.
  */
 export async function acceptWithRetry(
   { acceptTask, refundUncertain }: Pick<HttpDeps, 'acceptTask' | 'refundUncertain'>,
@@ -32,14 +31,12 @@ export async function acceptWithRetry(
     } catch (error) {
       const isUnavailable = error instanceof DatabaseUnavailable;
       isUncertain ||= isUnavailable && error.wasSent;
-      const delayMs = retryDelaysMs[retry];
       // The wait for a busy database was as long as a client may have to wait.
-      const isOver =
-        !isUnavailable ||
-        error instanceof DatabaseBusy ||
-        delayMs === undefined ||
-        performance.now() - startedAt + delayMs > retryLimitMs;
-      if (isOver) throw isUncertain ? uncertainCommit(task, refundUncertain, error) : error;
+      const mayRetry = isUnavailable && !(error instanceof DatabaseBusy);
+      const delayMs = (mayRetry ? retryDelaysMs[retry] : undefined) ?? Infinity;
+      if (performance.now() - startedAt + delayMs > retryLimitMs) {
+        throw isUncertain ? uncertainCommit(task, refundUncertain, error) : error;
+      }
       await delay(delayMs);
     }
   }

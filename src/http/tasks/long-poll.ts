@@ -21,13 +21,13 @@ export const preferHeader = z.object({
 export const preferenceApplied = { 'Preference-Applied': '`wait=N` when the answer was held back as asked.' };
 
 /**
- * Holds the answer as `Prefer: wait=N` asks (RFC 7240, section 4.3), and answers whether it did. The hold ends early with the
- * task, when the client goes away, and when the service shuts down. A preference that cannot be read is ignored.
+ * Holds the answer as `Prefer: wait=N` asks (RFC 7240, section 4.3), and answers whether it did: until the task ends, the client
+ * goes away or the service shuts down. A preference that cannot be read is ignored.
  */
 export async function longPoll(
   ctx: Context,
   taskWaiters: TaskWaiters,
-  { taskId, accountId }: { readonly taskId: string; readonly accountId: string },
+  { taskId, accountId }: Pick<TaskWait, 'taskId' | 'accountId'>,
 ): Promise<boolean> {
   const asked = /(?:^|,)\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i.exec(ctx.get('Prefer'))?.[1] ?? 0;
   const waitSeconds = Math.min(maxWaitSeconds, Number(asked));
@@ -51,14 +51,13 @@ export type TaskWait = {
 /** A poll reads as many primary keys as there are waiters at most: a thousand take about a millisecond. */
 const defaultLimits = { maxWaiters: 1_000, maxPerAccount: 100, pauseMs: 200 };
 
-type Waiter = { readonly taskId: string; readonly accountId: string; readonly release: () => void };
-
 export type TaskWaiters = ReturnType<typeof createTaskWaiters>;
 
 /** Requests that wait for the end of a task; one statement every `pauseMs` asks for all of them. */
 export function createTaskWaiters(db: Database, limits: Partial<typeof defaultLimits> = {}) {
   const { maxWaiters, maxPerAccount, pauseMs } = { ...defaultLimits, ...limits };
-  const waiters = new Set<Waiter>();
+  /** Who waits, by what releases it. */
+  const waiters = new Map<AbortController, TaskWait>();
   let isClosed = false;
   let isPolling = false;
   return {
@@ -67,35 +66,35 @@ export function createTaskWaiters(db: Database, limits: Partial<typeof defaultLi
      * rejects. Undefined when too many wait already: the caller must answer without waiting.
      */
     wait: (wanted: TaskWait): Promise<void> | undefined => {
-      const ofAccount = [...waiters].filter(({ accountId }) => accountId === wanted.accountId).length;
+      const ofAccount = [...waiters.values()].filter(({ accountId }) => accountId === wanted.accountId).length;
       if (isClosed || waiters.size >= maxWaiters || ofAccount >= maxPerAccount) return undefined;
-      const released = waitFor(waiters, wanted);
+      const released = waitFor(wanted);
       if (!isPolling) void pollWhileAnyWait();
       return released;
     },
     /** Releases every waiter, and takes no more. */
     close: (): void => {
       isClosed = true;
-      for (const waiter of waiters) waiter.release();
+      for (const waiter of waiters.keys()) waiter.abort();
     },
   };
+
+  async function waitFor(wanted: TaskWait): Promise<void> {
+    const waiter = new AbortController();
+    waiters.set(waiter, wanted);
+    const signal = AbortSignal.any([wanted.signal, waiter.signal]);
+    await delay(wanted.waitMs, undefined, { signal }).catch(() => undefined);
+    waiters.delete(waiter);
+  }
 
   async function pollWhileAnyWait(): Promise<void> {
     isPolling = true;
     for (await delay(pauseMs); waiters.size > 0; await delay(pauseMs)) {
-      const taskIds = new Set([...waiters].map(({ taskId }) => taskId));
+      const taskIds = new Set([...waiters.values()].map(({ taskId }) => taskId));
       // When the database is unavailable, each waiter has its own limit, and the read behind it answers the client.
       const ended = await listEndedAmong(db, [...taskIds]).catch(() => new Set<string>());
-      for (const waiter of waiters) if (ended.has(waiter.taskId)) waiter.release();
+      for (const [waiter, { taskId }] of waiters) if (ended.has(taskId)) waiter.abort();
     }
     isPolling = false;
   }
-}
-
-async function waitFor(waiters: Set<Waiter>, { taskId, accountId, waitMs, signal }: TaskWait): Promise<void> {
-  const released = new AbortController();
-  const waiter: Waiter = { taskId, accountId, release: () => released.abort() };
-  waiters.add(waiter);
-  await delay(waitMs, undefined, { signal: AbortSignal.any([signal, released.signal]) }).catch(() => undefined);
-  waiters.delete(waiter);
 }

@@ -28,9 +28,8 @@ const withdrawn: TaskFailure = {
 export type UncertainCreates = ReturnType<typeof createUncertainCreates>;
 
 /**
- * Makes the answer 503 "nothing is charged" true: keeps uncertain creates in memory, looks them up as soon as the database
- * is available again, and refunds those that exist. A process that is killed meanwhile loses them; docs/decisions.md describes
- * that window.
+ * Makes the answer 503 "nothing is charged" true: looks uncertain creates up once the database is available again, and refunds
+ * those that exist. A process that is killed meanwhile loses them; docs/decisions.md describes that window.
  */
 export function createUncertainCreates(deps: UncertainCreateDeps) {
   const uncertain = new Map<string, UncertainCreate & { readonly since: number }>();
@@ -41,7 +40,7 @@ export function createUncertainCreates(deps: UncertainCreateDeps) {
       await delay(pollEveryMs, undefined, { ref: false });
       for (const task of uncertain.values()) {
         const outcome = await refundIfCreated(deps, task).catch(() => undefined);
-        // The database is still unavailable: the others wait for the next poll.
+        // Unavailable still: the others wait for the next poll.
         if (outcome === undefined) break;
         if (outcome === 'none' && Date.now() - task.since < (deps.conclusiveMs ?? defaultConclusiveMs)) continue;
         uncertain.delete(task.taskId);
