@@ -3,7 +3,6 @@ import { describeFieldError, type FieldError, firstOfEachPath } from '../domain/
 import { DatabaseUnavailable, DatabaseBusy } from '../stores/database.ts';
 import { rateRefusalHeaders } from './limits/rate-headers.ts';
 
-/** The largest body that any endpoint reads. */
 export const maxBodyBytes = 256 * 1024;
 /** Far above the longest address we give out. */
 export const maxUrlLength = 4096;
@@ -15,12 +14,8 @@ type Headers = Readonly<Record<string, string>>;
 const empty = z.strictObject({});
 
 /** A refusal by its HTTP status, and by what a client reads unless the place of the error knows a better sentence. */
-function refusal(
-  status: number,
-  msg: string,
-  { headers = {}, addedHeaders = {}, data = empty }: More = {},
-): Required<More> & { readonly status: number; readonly msg: string } {
-  return { status, msg, headers, addedHeaders, data };
+function refusal(status: number, msg: string, more: More = {}) {
+  return { status, msg, headers: {}, addedHeaders: {}, data: empty, ...more };
 }
 
 type More = {
@@ -89,11 +84,7 @@ export const errorCatalogue = {
     data: z.strictObject({ limit: z.int().nonnegative() }),
   }),
   rate_limited: refusal(429, 'too many requests; Retry-After tells when there is room again', byRate),
-  too_many_refused_creates: refusal(
-    429,
-    'too many creates of this account were refused; Retry-After says when the next one is read',
-    byRate,
-  ),
+  too_many_refused_creates: refusal(429, 'too many creates of this account were refused; try again later', byRate),
   too_many_bad_keys: refusal(429, 'too many bad API keys came from this address; try again later', byRate),
   headers_too_large: refusal(
     431,
@@ -101,11 +92,7 @@ export const errorCatalogue = {
   ),
   internal: refusal(500, 'something went wrong on our side'),
   database_unavailable: refusal(503, 'the database is unavailable; nothing was charged', retrySoon),
-  database_busy: refusal(
-    503,
-    'too many requests wait for the database; nothing was charged, and Retry-After says when to repeat this one',
-    retrySoon,
-  ),
+  database_busy: refusal(503, 'too many requests wait for the database; nothing was charged', retrySoon),
   acceptance_unknown: refusal(
     503,
     'the database became unavailable during the request, so it is not known whether the task was accepted; ' +
@@ -160,7 +147,6 @@ export class HttpError extends Error {
   }
 }
 
-/** What was looked for; throws the refusal when it is not there. */
 export function existing<Found>(value: Found | undefined, code: ErrorCode): Found {
   if (value === undefined) throw new HttpError(code);
   return value;
@@ -175,7 +161,6 @@ export function invalidRequest(errors: readonly FieldError[], hint?: string): Ht
   });
 }
 
-/** The error that a client is answered with; an unexpected one is our own fault. */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof DatabaseBusy) return new HttpError('database_busy');

@@ -9,7 +9,7 @@ import type { Database } from '../stores/database.ts';
 import { type BadKeys, type RateLimiter } from './limits/rate-limits.ts';
 import type { TaskWaiters } from './tasks/long-poll.ts';
 
-/** A task that was ended by its client; a callback may be owed for it. */
+/** A task that was cancelled; a callback may be owed for it. */
 export type CancelledTask = { readonly taskId: string; readonly accountId: string; readonly hasCallback: boolean };
 
 /** What the HTTP layer needs of the rest; the API's entry point provides it. */
@@ -18,7 +18,7 @@ export type HttpDeps = {
   readonly models: ModelCatalogue;
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
   readonly resultStore: ResultStore;
-  /** Accepts and charges a task, or answers why not; simultaneous calls may share a statement. */
+  /** Accepts and charges a task, or answers why not. */
   readonly acceptTask: (task: NewTask) => Promise<Acceptance>;
   /** Starts the workflow of an accepted task in the background; never waits and never throws. */
   readonly startTask: (task: { readonly taskId: string; readonly accountId: string; readonly model: string }) => void;

@@ -32,16 +32,11 @@ export const ownCallbackSchema = z
   .meta({ id: 'Callback' });
 
 /**
- * Every network fault is the same word, and nothing shows how long it took, not even when it appears here: a client that could
- * tell `blocked` from `connect` or `timeout` could scan our private network by creating tasks. So an attempt without a status
- * counts as under way for as long as one may take. The receiver's answer is for operators, for the same reason.
+ * Every network fault is the same word, and nothing shows how long it took: a client that could tell `blocked` from `timeout` could
+ * scan our private network by creating tasks. So an attempt without a status counts as under way for as long as one may take.
  */
-export function presentOwnCallback(
-  delivery: Delivery,
-  attempts: readonly DeliveryAttempt[],
-  now: number,
-): z.output<typeof ownCallbackSchema> {
-  const { taskId, url, createdAt, finishedAt, dueAt } = delivery;
+export function presentOwnCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
+  const { taskId, createdAt: createTime, finishedAt, dueAt } = delivery;
   const visible = attempts.filter(
     ({ status, startedAt }) => status !== undefined || startedAt + callbackTimeoutMs <= now,
   );
@@ -49,13 +44,12 @@ export function presentOwnCallback(
   // After a failure it is the latest moment at which the last attempt could have ended.
   const completedAt = state === 'failed' ? wholeSeconds(dueAt) : finishedAt;
   const isWaiting = state === 'pending' && visible.length === attempts.length && dueAt > now;
-  return {
-    taskId,
+  return view(ownCallbackSchema, {
+    ...delivery,
     webhookId: webhookId(taskId),
-    url,
     state,
-    createTime: createdAt,
-    completeTime: state === 'pending' ? null : (completedAt ?? null),
+    createTime,
+    completeTime: state === 'pending' ? null : completedAt,
     nextAttemptTime: isWaiting ? wholeSeconds(dueAt) : null,
     attempts: visible.map(({ attempt, startedAt, durationMs, status }) => ({
       attempt,
@@ -64,7 +58,7 @@ export function presentOwnCallback(
       durationMs: status === undefined ? null : durationMs,
       error: status === undefined ? 'unreachable' : null,
     })),
-  };
+  });
 }
 
 function wholeSeconds(ms: number): number {

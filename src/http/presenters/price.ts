@@ -3,6 +3,7 @@ import type { ModelCatalogue } from '../../domain/models.ts';
 import { comingPrices, priceAt } from '../../domain/price.ts';
 import type { Database } from '../../stores/database.ts';
 import { priceStates, readPriceSchedules, type SetPrice } from '../../stores/prices.ts';
+import { unixMs } from '../fields.ts';
 import { view } from './view.ts';
 
 /** A price that an operator has set. */
@@ -15,11 +16,11 @@ export const setPriceSchema = z
       description:
         'Null ends the price before it: an account goes back to the list price, that for everybody to the catalogue.',
     }),
-    fromTime: z.int().nonnegative(),
+    fromTime: unixMs,
     state: z.enum(priceStates),
     reason: z.string(),
     who: z.string(),
-    createTime: z.int().nonnegative(),
+    createTime: unixMs,
   })
   .meta({ id: 'SetPrice' });
 
@@ -27,13 +28,13 @@ export function presentSetPrice(price: SetPrice) {
   return view(setPriceSchema, { ...price, fromTime: price.effectiveFrom, createTime: price.createdAt });
 }
 
-const comingPrice = z.strictObject({ creditsPerSecond: z.int().positive(), fromTime: z.int().nonnegative() });
-
 /** What a model costs an account, now and as far as it is announced. */
-export const priceFields = {
+export const pricedModel = {
+  model: z.string(),
+  title: z.string(),
   creditsPerSecond: z.int().positive().meta({ description: "The account's price that is in force now." }),
   nextPrices: z
-    .array(comingPrice)
+    .array(z.strictObject({ creditsPerSecond: z.int().positive(), fromTime: unixMs }))
     .meta({ description: 'Prices that come into force later; a task keeps that of its creation.' }),
 };
 
@@ -45,13 +46,9 @@ export async function presentPrices(
   accountId: string | undefined,
 ) {
   const { atMs, priced } = await readPriceSchedules(db, accountId, [...models.values()]);
-  return priced.map(({ model: { model, title }, schedule }) => ({
-    model,
-    title,
-    creditsPerSecond: priceAt(schedule, atMs),
-    nextPrices: comingPrices(schedule, atMs).map((coming) => ({
-      creditsPerSecond: coming.creditsPerSecond,
-      fromTime: coming.fromMs,
-    })),
-  }));
+  return priced.map(({ model: { model, title }, schedule }) => {
+    const coming = comingPrices(schedule, atMs);
+    const nextPrices = coming.map(({ creditsPerSecond, fromMs }) => ({ creditsPerSecond, fromTime: fromMs }));
+    return { model, title, creditsPerSecond: priceAt(schedule, atMs), nextPrices };
+  });
 }

@@ -3,7 +3,7 @@ import { type TaskRecord, taskRecord } from '../../domain/task-record.ts';
 import { inputRecordSchema } from '../../domain/task-input.ts';
 import { failCodes, isFinal, type Task, taskStates } from '../../domain/task.ts';
 import { resultUrls } from '../../media/signed-link.ts';
-import { oneOf, unixMs } from '../fields.ts';
+import { unixMs } from '../fields.ts';
 import type { HttpDeps } from '../http-deps.ts';
 
 const credits = z.int().nonnegative();
@@ -16,9 +16,6 @@ const paramSchema = z.strictObject({
 });
 
 const taskStateSchema = z.enum(taskStates).meta({ description: '`success` and `fail` are final and never change.' });
-
-/** `state` of a list's query. */
-export const stateParameter = oneOf(taskStates);
 
 /** A task as recordInfo answers it (`TaskRecord`); the tests hold every answer against it. */
 export const taskRecordSchema = z
@@ -46,22 +43,4 @@ export const taskRecordSchema = z
 export async function presentTask(deps: Pick<HttpDeps, 'progressOf' | 'resultStore'>, task: Task): Promise<TaskRecord> {
   const progress = isFinal(task.state) ? 0 : await deps.progressOf(task);
   return taskRecord(task, progress, resultUrls(deps.resultStore, task));
-}
-
-/** What cancelling a task answers. */
-export const cancelledTaskSchema = z
-  .strictObject({
-    taskId: z.string(),
-    cancelled: z.boolean().meta({ description: 'False when the task had ended in another way before.' }),
-    state: z.enum(['success', 'fail']),
-    failCode: z.enum(failCodes).nullable(),
-    creditsRefunded: z.int().nonnegative(),
-  })
-  .meta({ id: 'CancelledTask' });
-
-/** A task that has ended, in this way or in another. */
-export function presentCancelledTask({ taskId, state, failure, creditsRefunded }: Task) {
-  if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);
-  const failCode = failure?.failCode ?? null;
-  return { taskId, cancelled: failCode === 'cancelled', state, failCode, creditsRefunded };
 }

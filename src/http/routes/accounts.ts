@@ -2,22 +2,32 @@ import { z } from 'zod';
 import { countLimit, countOfAccount, listAccounts } from '../../stores/account-list.ts';
 import { type Account, findAccount, limitAccountAs, openAccountAs, suspendAccountAs } from '../../stores/accounts.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
-import {
-  cutPage,
-  idField,
-  idPage,
-  idParameter,
-  isOneLine,
-  maxCredits,
-  nextCursorSchema,
-  plainText,
-  reasonField,
-  strictQuery,
-  textParameter,
-  wholeNumber,
-} from '../fields.ts';
-import { accountSchema, presentAccount } from '../presenters/account.ts';
+import { idField, isOneLine, maxCredits, plainText, reasonField, unixMs, wholeNumber } from '../fields.ts';
+import { cutPage, idPage, idParameter, nextCursorSchema, strictQuery, textParameter } from '../query.ts';
+import { presentRate, rateSchema } from '../presenters/account.ts';
+import { view } from '../presenters/view.ts';
 import { existing } from '../errors.ts';
+
+/** An account as operators see it. */
+const accountSchema = z
+  .strictObject({
+    accountId: z.string(),
+    name: z.string(),
+    balance: z.int().nonnegative(),
+    unfinishedTasks: z.int().nonnegative(),
+    maxUnfinishedTasks: z.int().nonnegative(),
+    creates: rateSchema.meta({
+      description: "The account's own rate of creates; null when the installation's counts.",
+    }),
+    suspendTime: unixMs.nullable(),
+    createTime: unixMs,
+  })
+  .meta({ id: 'Account' });
+
+function presentAccount(account: Account) {
+  const { createRate, suspendedAt: suspendTime, createdAt: createTime } = account;
+  return view(accountSchema, { ...account, creates: presentRate(createRate), suspendTime, createTime });
+}
 
 const searchError = 'must be at most 200 characters, and plain text';
 

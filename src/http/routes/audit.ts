@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { operatorActions } from '../../domain/operator.ts';
 import { listActions, type RecordedAction } from '../../stores/operator-actions.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
+import { unixMs } from '../fields.ts';
 import { view } from '../presenters/view.ts';
-import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery } from '../fields.ts';
+import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery } from '../query.ts';
 
 const actorSchema = z.strictObject({
   kind: z.enum(['operator', 'command_line']),
@@ -21,7 +22,7 @@ const actionSchema = z
     taskId: z.string().nullable(),
     keyId: z.string().nullable(),
     details: z.record(z.string(), z.unknown()).meta({ description: 'Old and new values, the reason; never a secret.' }),
-    createTime: z.int().nonnegative(),
+    createTime: unixMs,
   })
   .meta({ id: 'OperatorAction' });
 

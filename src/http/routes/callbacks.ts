@@ -14,17 +14,16 @@ import { findTask } from '../../stores/tasks.ts';
 import { ownTask } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../errors.ts';
+import { idField, opaqueId, overlapField } from '../fields.ts';
 import {
   cursorError,
   cutPage,
-  idField,
   nextCursorSchema,
-  opaqueId,
-  overlapField,
   pageFrom,
   strictQuery,
+  taskIdParameter,
   textParameter,
-} from '../fields.ts';
+} from '../query.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { deliverySchema, ownCallbackSchema, presentDelivery, presentOwnCallback } from '../presenters/callback.ts';
 
@@ -34,7 +33,7 @@ const list = defineEndpoint({
   scope: 'tasks:read',
   summary: 'How the callback of a task was delivered',
   description: 'Empty while the task runs, and for a task that was created without `callBackUrl`.',
-  query: strictQuery({ taskId: textParameter('is required').min(1) }),
+  query: strictQuery({ taskId: taskIdParameter }),
   data: z.strictObject({ callbacks: z.array(ownCallbackSchema) }),
   failures: ['task_not_found'],
   handler: async ({ caller, query }, { db }) => {

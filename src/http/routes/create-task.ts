@@ -46,12 +46,10 @@ export const createTask = defineEndpoint({
   handler: async (call, deps) => {
     const { caller, dialect, ctx } = call;
     const task = newTask(call, deps);
-    const acceptance = answered(await acceptWithRetry(deps, task));
+    const acceptance = accepted(await acceptWithRetry(deps, task));
     const { taskId, creditsCharged } = acceptance;
     if (acceptance.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
-    else if (acceptance.rate !== undefined) {
-      ctx.set(rateHeaders('creates', acceptance.rate.limit, acceptance.rate.left));
-    }
+    else if (acceptance.rate) ctx.set(rateHeaders('creates', acceptance.rate.limit, acceptance.rate.left));
     // A replay starts its task too, when the process that accepted it has not come to it.
     const isStarted = acceptance.kind === 'replayed' && acceptance.state !== 'waiting';
     if (!isStarted) deps.startTask({ taskId, accountId: caller.accountId, model: task.param.model });
@@ -70,8 +68,7 @@ function newTask({ caller, dialect, json, ctx }: CreateCall, deps: HttpDeps): Ne
   }
   const { param } = request;
   const model = deps.models.get(param.model);
-  if (model === undefined)
-    throw new Error(`a request for ${param.model} was let through, which is not in the catalogue`);
+  if (model === undefined) throw new Error(`the model ${param.model} of a valid request is not in the catalogue`);
   return {
     taskId: uuidv7(),
     accountId: caller.accountId,
@@ -86,7 +83,7 @@ function newTask({ caller, dialect, json, ctx }: CreateCall, deps: HttpDeps): Ne
   };
 }
 
-/** The record, when the client asked to wait for it and its key may read it. A fault here changes nothing: the task is accepted. */
+/** The record, when the client waits for it and its key may read it. A fault here changes nothing: the task is accepted. */
 async function recordAfterWait({ caller, ctx }: CreateCall, deps: HttpDeps, taskId: string) {
   if (!caller.scopes.includes('tasks:read')) return undefined;
   const isHeld = await longPoll(ctx, deps.taskWaiters, { taskId, accountId: caller.accountId });
@@ -95,8 +92,8 @@ async function recordAfterWait({ caller, ctx }: CreateCall, deps: HttpDeps, task
   return task === undefined ? undefined : presentTask(deps, task).catch(() => undefined);
 }
 
-/** The acceptance, or the refusal as a failure. */
-function answered(acceptance: Acceptance): Extract<Acceptance, { kind: 'accepted' | 'replayed' }> {
+/** Throws what refuses the task. */
+function accepted(acceptance: Acceptance): Extract<Acceptance, { kind: 'accepted' | 'replayed' }> {
   switch (acceptance.kind) {
     case 'accepted':
     case 'replayed':

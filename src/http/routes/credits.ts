@@ -1,13 +1,31 @@
 import { z } from 'zod';
 import { findAccount } from '../../stores/accounts.ts';
-import { bookCreditsAs, type Booking } from '../../stores/credits.ts';
+import { bookCreditsAs, type Booking, readBooks } from '../../stores/credits.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import type { Call } from '../endpoint.ts';
 import { existing, HttpError } from '../errors.ts';
-import { idField, idParameter, maxCredits, numberedPage, reasonField, strictQuery, wholeNumber } from '../fields.ts';
+import { idField, maxCredits, reasonField, wholeNumber } from '../fields.ts';
+import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery } from '../query.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../idempotency-key.ts';
-import { booksFields, ledgerEntrySchema, presentBooks, presentLedgerEntry } from '../presenters/account.ts';
+import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/account.ts';
+
+/** A page of an account's books; balance and entries are of one and the same moment. */
+const booksFields = {
+  balance: z.int().nonnegative(),
+  entries: z.array(ledgerEntrySchema),
+  nextCursor: nextCursorSchema,
+};
+
+async function presentBooks(
+  { db }: HttpDeps,
+  accountId: string,
+  { cursor: before, limit }: { readonly cursor?: number | undefined; readonly limit: number },
+) {
+  const { balance, entries } = await readBooks(db, { accountId, before, limit: limit + 1 });
+  const { page, nextCursor } = cutPage(entries, limit, ({ entryId }) => String(entryId));
+  return { balance, entries: page.map(presentLedgerEntry), nextCursor };
+}
 
 const listed = 'Entries are listed newest first; balance and entries are read at one and the same moment.';
 
@@ -19,7 +37,7 @@ const show = defineEndpoint({
   description: listed,
   query: strictQuery(numberedPage),
   data: z.strictObject(booksFields),
-  handler: ({ caller: { accountId }, query }, { db }) => presentBooks(db, accountId, query),
+  handler: ({ caller, query }, deps) => presentBooks(deps, caller.accountId, query),
 });
 
 const adminShow = defineEndpoint({
@@ -30,9 +48,9 @@ const adminShow = defineEndpoint({
   query: strictQuery({ accountId: idParameter('an account'), ...numberedPage }),
   data: z.strictObject({ accountId: z.string(), ...booksFields }),
   failures: ['account_not_found'],
-  handler: async ({ query }, { db }) => {
-    const { accountId } = existing(await findAccount(db, query.accountId), 'account_not_found');
-    return { accountId, ...(await presentBooks(db, accountId, query)) };
+  handler: async ({ query }, deps) => {
+    const { accountId } = existing(await findAccount(deps.db, query.accountId), 'account_not_found');
+    return { accountId, ...(await presentBooks(deps, accountId, query)) };
   },
 });
 
@@ -91,18 +109,13 @@ async function bookCredits(
   wanted: Omit<Booking, 'idempotencyKey'>,
 ) {
   const outcome = await bookCreditsAs(db, actor, { ...wanted, idempotencyKey: requiredIdempotencyKey(ctx) });
-  switch (outcome.kind) {
-    case 'booked':
-    case 'replayed':
-      if (outcome.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
-      return { accountId: wanted.accountId, entry: presentLedgerEntry(outcome.entry) };
-    case 'balance_out_of_range':
-      throw new HttpError('balance_out_of_range', { data: { balance: outcome.balance } });
-    case 'key_reused':
-      throw new HttpError('idempotency_key_reused');
-    case 'account_not_found':
-      throw new HttpError('account_not_found');
+  if (outcome.kind === 'account_not_found') throw new HttpError('account_not_found');
+  if (outcome.kind === 'key_reused') throw new HttpError('idempotency_key_reused');
+  if (outcome.kind === 'balance_out_of_range') {
+    throw new HttpError('balance_out_of_range', { data: { balance: outcome.balance } });
   }
+  if (outcome.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
+  return { accountId: wanted.accountId, entry: presentLedgerEntry(outcome.entry) };
 }
 
 export const creditEndpoints = [show];

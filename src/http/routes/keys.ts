@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { dialects, ordinaryScopes, type Scope, scopes } from '../../domain/api-key.ts';
 import { findAccount } from '../../stores/accounts.ts';
 import {
+  type ApiKey,
   createAccountKey,
   createKeyAs,
   listApiKeys,
@@ -15,8 +16,29 @@ import {
 } from '../../stores/keys.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../errors.ts';
-import { idField, idParameter, maxUnixMs, oneOf, opaqueId, overlapField, plainText, strictQuery } from '../fields.ts';
-import { keySchema, presentKey, presentMadeKey, secretSchema } from '../presenters/account.ts';
+import { idField, maxUnixMs, oneOf, opaqueId, overlapField, plainText, unixMs } from '../fields.ts';
+import { idParameter, strictQuery } from '../query.ts';
+import { view } from '../presenters/view.ts';
+
+/** A key as its owner may see it; the secret itself is not kept. */
+const keySchema = z
+  .strictObject({
+    keyId: z.string(),
+    name: z.string(),
+    hint: z.string().meta({ description: 'Beginning and end of the key, to tell it from its siblings.' }),
+    scopes: z.array(z.enum(scopes)),
+    dialect: z.enum(dialects).meta({ description: 'In which words requests with the key are read and answered.' }),
+    createTime: unixMs,
+    expireTime: unixMs.nullable(),
+    lastUseTime: unixMs.nullable().meta({ description: 'Exact to about a minute.' }),
+    revokeTime: unixMs.nullable(),
+  })
+  .meta({ id: 'ApiKey' });
+
+function presentKey(key: ApiKey) {
+  const { createdAt: createTime, expiresAt: expireTime, lastUsedAt: lastUseTime, revokedAt: revokeTime } = key;
+  return view(keySchema, { ...key, createTime, expireTime, lastUseTime, revokeTime });
+}
 
 const listed = {
   description: 'Active keys first, then the newest; revoked and expired ones are listed too. At most 1,000.',
@@ -76,10 +98,13 @@ function wantedKey({ name, dialect, expireTime }: Wanted, nowMs: number) {
   return { name, dialect: dialect ?? undefined, expiresAt };
 }
 
-/** The key that was made; throws when the account has too many. */
-function requireMade<Made extends MadeKey>(outcome: Made | TooManyKeys): Made {
-  if (outcome.kind === 'too_many_keys') throw new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
-  return outcome;
+const secretSchema = z.string().meta({ description: 'The key itself. Keep it: it is not shown again.' });
+
+const tooManyKeys = () => new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
+
+function presentMadeKey(outcome: MadeKey | TooManyKeys) {
+  if (outcome.kind === 'too_many_keys') throw tooManyKeys();
+  return { ...presentKey(outcome.apiKey), key: outcome.key };
 }
 
 const create = defineEndpoint({
@@ -94,7 +119,7 @@ const create = defineEndpoint({
   failures: ['too_many_keys'],
   handler: async ({ caller: { accountId, scopes: own }, input }, { db, now = Date.now }) => {
     const wanted = { accountId, scopes: grantedScopes(input.scopes, own), ...wantedKey(input, now()) };
-    return presentMadeKey(requireMade(await createAccountKey(db, wanted)));
+    return presentMadeKey(await createAccountKey(db, wanted));
   },
 });
 
@@ -113,7 +138,7 @@ const adminCreate = defineEndpoint({
     const { accountId, scopes: named } = input;
     const wanted = { accountId, scopes: [...new Set(named ?? ordinaryScopes)], ...wantedKey(input, now()) };
     const made = existing(await createKeyAs(db, actor, wanted), 'account_not_found');
-    return { accountId, ...presentMadeKey(requireMade(made)) };
+    return { accountId, ...presentMadeKey(made) };
   },
 });
 
@@ -152,8 +177,8 @@ const rotate = defineEndpoint({
       throw new HttpError('scope_missing', { msg });
     }
     if (made.kind === 'key_not_found' || made.kind === 'key_not_active') throw new HttpError(made.kind);
-    const { oldExpiresAt, ...successor } = requireMade(made);
-    return { ...presentMadeKey(successor), oldKeyId: keyId, oldExpireTime: oldExpiresAt };
+    if (made.kind === 'too_many_keys') throw tooManyKeys();
+    return { ...presentMadeKey(made), oldKeyId: keyId, oldExpireTime: made.oldExpiresAt };
   },
 });
 

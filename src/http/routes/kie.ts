@@ -44,10 +44,7 @@ const downloadUrl = defineEndpoint({
 
 const uuid = /(?<=\/)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\/)/;
 
-/**
- * The task whose video a link leads to. Neither host nor signature counts: the service may have moved, the link is to
- * be replaced, and the owner of the task gets nothing but the task's own video.
- */
+/** The task whose video a link leads to, whatever its host and signature: its owner gets nothing but the task's own video. */
 async function taskOfLink({ db }: HttpDeps, url: string): Promise<Task | undefined> {
   const path = URL.canParse(url) ? new URL(url).pathname : '';
   const taskId = uuid.exec(path)?.[0];

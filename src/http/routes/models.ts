@@ -6,21 +6,10 @@ import { listPrices, maxCreditsPerSecond, priceLeadMs, setPriceAs, withdrawPrice
 import { ownAccount } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../errors.ts';
-import {
-  cutPage,
-  idField,
-  idParameter,
-  maxUnixMs,
-  nextCursorSchema,
-  numberedPage,
-  reasonField,
-  required,
-  strictQuery,
-  textParameter,
-  wholeNumber,
-} from '../fields.ts';
+import { idField, maxUnixMs, reasonField, required, wholeNumber } from '../fields.ts';
+import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery, textParameter } from '../query.ts';
 import { presentRate, rateSchema } from '../presenters/account.ts';
-import { presentPrices, presentSetPrice, priceFields, setPriceSchema } from '../presenters/price.ts';
+import { presentPrices, presentSetPrice, pricedModel, setPriceSchema } from '../presenters/price.ts';
 
 const rateLimitSchema = rateSchema.meta({ description: 'So many requests in so many seconds; null is no limit.' });
 
@@ -35,9 +24,7 @@ const limitsSchema = z
 
 const modelSchema = z
   .strictObject({
-    model: z.string(),
-    title: z.string(),
-    ...priceFields,
+    ...pricedModel,
     resolutions: z.array(z.literal('720p')),
     ratios: z.array(z.enum(ratios)),
     minDuration: z.int(),
@@ -57,7 +44,7 @@ const bounds = {
   maxImages,
 };
 
-const models = defineEndpoint({
+const listModels = defineEndpoint({
   operationId: 'listModels',
   route: 'GET /api/v1/models',
   scope: 'any',
@@ -91,7 +78,7 @@ const list = defineEndpoint({
     ...numberedPage,
   }),
   data: z.strictObject({
-    models: z.array(z.strictObject({ model: z.string(), title: z.string(), ...priceFields })),
+    models: z.array(z.strictObject(pricedModel)),
     prices: z.array(setPriceSchema),
     nextCursor: nextCursorSchema,
   }),
@@ -129,15 +116,13 @@ const set = defineEndpoint({
   data: setPriceSchema,
   failures: ['account_not_found'],
   handler: async ({ actor, input }, { db, models }) => {
-    const { model, creditsPerSecond, accountId, fromTime, reason } = input;
-    const fault = unknownModel(models, model);
+    const fault = unknownModel(models, input.model);
     if (fault !== undefined) throw invalidRequest([{ path: 'model', message: fault }]);
     const setting = await setPriceAs(db, actor, {
-      model,
-      accountId: accountId ?? undefined,
-      creditsPerSecond: creditsPerSecond ?? undefined,
-      fromMs: fromTime ?? undefined,
-      reason,
+      ...input,
+      accountId: input.accountId ?? undefined,
+      creditsPerSecond: input.creditsPerSecond ?? undefined,
+      fromMs: input.fromTime ?? undefined,
     });
     if (setting.kind === 'account_not_found') throw new HttpError('account_not_found');
     if (setting.kind === 'in_the_past') throw invalidRequest([{ path: 'fromTime', message: timeError }]);
@@ -168,5 +153,5 @@ const withdraw = defineEndpoint({
   },
 });
 
-export const modelEndpoints = [models];
+export const modelEndpoints = [listModels];
 export const operatorPriceEndpoints = [list, set, withdraw];

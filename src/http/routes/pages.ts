@@ -8,7 +8,7 @@ import type { HttpDeps } from '../http-deps.ts';
 import { openApiDocument } from '../openapi.ts';
 import { sendFile } from '../server/send-file.ts';
 
-/** Nothing from elsewhere, nothing inline but styles, which Swagger UI sets on its elements; calls only to this service. */
+/** Nothing inline but styles, which Swagger UI sets on its elements. */
 const pageHeaders = {
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -44,7 +44,7 @@ const documents: Readonly<Record<string, string>> = {
   scaling: '#docs/scaling.md',
 };
 
-/** What people read in a browser, complete without the internet: the home page, the API reference and the documents. */
+/** What people read in a browser, without the internet: the home page, the API reference and the documents. */
 export function pageRoutes(router: AppRouter, { models, temporalUiUrl }: HttpDeps): void {
   router.get('/', async (ctx) => {
     ctx.set('Vary', 'Accept');
@@ -109,8 +109,8 @@ async function render(place: string) {
     },
   });
   const title = /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? 'Videogen';
-  // Wide tables and long lines are scrolled by themselves, with the keyboard, too.
   const html = await marked.parse(markdown);
+  // Wide tables and long lines are scrolled by themselves, with the keyboard, too.
   const text = html
     .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>')

@@ -2,33 +2,24 @@ import { z } from 'zod';
 import { adapterOf } from '../../dialects/dialect.ts';
 import { kieRecordSchema } from '../../dialects/kie-record.ts';
 import type { FieldError } from '../../domain/field-errors.ts';
-import { isFinal, type TaskFailure } from '../../domain/task.ts';
+import { failCodes, isFinal, type TaskFailure, taskStates } from '../../domain/task.ts';
 import { listTasks, readTaskDetail } from '../../stores/task-list.ts';
 import { cancelGraceMs, cancelTaskAs, type EndedTask, findTask, refundTask } from '../../stores/tasks.ts';
 import { ownTask } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { existing, HttpError } from '../errors.ts';
+import { idField, oneOf, opaqueId, reasonField } from '../fields.ts';
 import {
-  createdBetween,
+  createdBetweenPage,
   cutPage,
-  idField,
-  idPage,
   idParameter,
   nextCursorSchema,
-  opaqueId,
-  reasonField,
-  required,
   strictQuery,
+  taskIdParameter,
   textParameter,
-} from '../fields.ts';
+} from '../query.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import {
-  cancelledTaskSchema,
-  presentCancelledTask,
-  presentTask,
-  stateParameter,
-  taskRecordSchema,
-} from '../presenters/task.ts';
+import { presentTask, taskRecordSchema } from '../presenters/task.ts';
 import { presentTaskDetail, taskDetailSchema } from '../presenters/task-detail.ts';
 import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts';
 
@@ -39,9 +30,7 @@ const recordInfo = defineEndpoint({
   readsTask: true,
   summary: 'Query a task',
   description: 'The links in `resultJson.resultUrls` are signed at each reading, so they never come back expired.',
-  query: z.object({
-    taskId: z.string({ error: required('must be given once') }).min(1, { error: 'is required' }),
-  }),
+  query: z.object({ taskId: taskIdParameter }),
   headers: preferHeader,
   data: z.union([taskRecordSchema, kieRecordSchema]),
   answerHeaders: preferenceApplied,
@@ -75,6 +64,16 @@ const show = defineEndpoint({
     return presentTaskDetail(task, await presentTask(deps, task), await readTaskDetail(deps.db, task.taskId));
   },
 });
+
+const cancelledTaskSchema = z
+  .strictObject({
+    taskId: z.string(),
+    cancelled: z.boolean().meta({ description: 'False when the task had ended in another way before.' }),
+    state: z.enum(['success', 'fail']),
+    failCode: z.enum(failCodes).nullable(),
+    creditsRefunded: z.int().nonnegative(),
+  })
+  .meta({ id: 'CancelledTask' });
 
 const cancelled: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
 
@@ -116,11 +115,13 @@ const adminCancel = defineEndpoint({
   },
 });
 
+/** Stops what still runs for a task that has ended; not when it had ended before, for reconcile does it then. */
 function ended({ changed, task, hasCallback }: EndedTask, { stopTask }: HttpDeps) {
-  const { taskId, accountId } = task;
-  // Not for a task that had ended before, by an earlier request or otherwise: reconcile stops what that one left running.
+  const { taskId, accountId, state, failure, creditsRefunded } = task;
+  if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);
   if (changed) stopTask({ taskId, accountId, hasCallback });
-  return presentCancelledTask(task);
+  const failCode = failure?.failCode ?? null;
+  return { taskId, cancelled: failCode === 'cancelled', state, failCode, creditsRefunded };
 }
 
 const listed = 'Newest first. Tasks that are created while you page neither shift nor repeat what follows.';
@@ -132,12 +133,11 @@ const list = defineEndpoint({
   summary: "List the account's tasks",
   description: listed,
   query: strictQuery({
-    state: stateParameter.optional(),
+    state: oneOf(taskStates).optional(),
     model: textParameter('must be the name of a model')
       .max(100, { error: 'must be at most 100 characters' })
       .optional(),
-    ...createdBetween,
-    ...idPage,
+    ...createdBetweenPage,
   }),
   data: z.strictObject({ tasks: z.array(taskRecordSchema), nextCursor: nextCursorSchema }),
   handler: async ({ caller: { accountId }, query: { state, model, from, to, cursor: after, limit } }, deps) => {
@@ -154,9 +154,8 @@ const adminList = defineEndpoint({
   description: listed,
   query: strictQuery({
     accountId: idParameter('an account').optional(),
-    state: stateParameter.optional(),
-    ...createdBetween,
-    ...idPage,
+    state: oneOf(taskStates).optional(),
+    ...createdBetweenPage,
   }),
   data: z.strictObject({
     tasks: z.array(z.strictObject({ accountId: z.string(), task: taskRecordSchema })),
