@@ -45,7 +45,8 @@ export function wholeParameter(min: number, max: number) {
     .meta({ type: 'integer', minimum: min, maximum: max });
 }
 
-export const cursorError = 'must be a nextCursor of an earlier answer';
+const cursorError = 'must be a nextCursor of an earlier answer';
+export const cursorParameter = textParameter(cursorError);
 
 export function pageFrom<Cursor extends z.ZodType>(cursor: Cursor) {
   return {

@@ -24,10 +24,9 @@ export function createRateLimiter(rate: Rate, now: () => number = () => performa
     peek,
     /** Counts an event when there is room for it; answers what is left after it. */
     take: (key: string): RateLeft & { readonly isAllowed: boolean } => {
-      const before = peek(key);
-      if (before.remaining === 0) return { ...before, isAllowed: false };
-      dueAt.set(key, Math.max(dueAt.get(key) ?? -Infinity, now()) + intervalMs);
-      return { ...peek(key), isAllowed: true };
+      const isAllowed = peek(key).remaining > 0;
+      if (isAllowed) dueAt.set(key, Math.max(dueAt.get(key) ?? -Infinity, now()) + intervalMs);
+      return { ...peek(key), isAllowed };
     },
   };
 }

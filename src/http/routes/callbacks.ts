@@ -15,15 +15,7 @@ import { ownTask } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../errors.ts';
 import { idField, opaqueId, overlapField } from '../fields.ts';
-import {
-  cursorError,
-  cutPage,
-  nextCursorSchema,
-  pageFrom,
-  strictQuery,
-  taskIdParameter,
-  textParameter,
-} from '../query.ts';
+import { cursorParameter, cutPage, nextCursorSchema, pageFrom, strictQuery, taskIdParameter } from '../query.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { deliverySchema, ownCallbackSchema, presentDelivery, presentOwnCallback } from '../presenters/callback.ts';
 
@@ -53,7 +45,7 @@ const adminListFailed = defineEndpoint({
   description:
     'Those that were given up (`failed`) or refused for good by their receiver (`gone`), the latest first. One that is sent ' +
     'again leaves the list, and does not disturb paging.',
-  query: strictQuery(pageFrom(textParameter(cursorError).regex(cursorShape).transform(cursorOf))),
+  query: strictQuery(pageFrom(cursorParameter.regex(cursorShape).transform(cursorOf))),
   data: z.strictObject({ callbacks: z.array(deliverySchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { cursor: after, limit } }, { db }) => {
     const failed = await listFailedDeliveries(db, { after, limit: limit + 1 });

@@ -39,13 +39,10 @@ const openToAllSites = {
 /** Every invalid link gets the same refusal, for any fault and whether or not the file exists. */
 function linkedFile(ctx: Context, store: ResultStore): LinkedFile {
   const query = new URLSearchParams(ctx.querystring);
-  const [expires, signature] = [query.getAll('expires'), query.getAll('signature')];
-  const file = store.open({
-    // Taken as it came, not decoded: a key needs no escapes, so a path with one is not a key.
-    key: ctx.path.slice('/media/'.length),
-    expires: expires.length === 1 ? (expires[0] ?? '') : '',
-    signature: signature.length === 1 ? (signature[0] ?? '') : '',
-  });
+  // Given twice they are no number and no signature.
+  const [expires, signature] = [query.getAll('expires').join(), query.getAll('signature').join()];
+  // Taken as it came, not decoded: a key needs no escapes, so a path with one is not a key.
+  const file = store.open({ key: ctx.path.slice('/media/'.length), expires, signature });
   if (file === undefined) throw new HttpError('link_invalid');
   return file;
 }

@@ -97,7 +97,10 @@ function temporalLink(url: string): string {
 }
 
 async function render(place: string) {
-  const markdown = await readDocument(place);
+  const markdown = await readFile(new URL(import.meta.resolve(place)), 'utf8').catch((error: unknown) => {
+    // A document that was left out of the installation is no endpoint of it.
+    throw new HttpError('unknown_endpoint', { cause: error });
+  });
   const { Marked } = await import('marked');
   const marked = new Marked({
     renderer: {
@@ -116,15 +119,6 @@ async function render(place: string) {
     .replaceAll('</table>', '</table></div>')
     .replaceAll('<pre>', '<pre tabindex="0">');
   return { title: escapeHtml(title), text };
-}
-
-/** A document that was left out of the installation is no endpoint of it. */
-async function readDocument(place: string): Promise<string> {
-  try {
-    return await readFile(new URL(import.meta.resolve(place)), 'utf8');
-  } catch (error) {
-    throw new HttpError('unknown_endpoint', { cause: error });
-  }
 }
 
 /** Links between documents lead to the pages that are shown; undefined for a file that is not. */
