@@ -30,7 +30,7 @@ export type CreateRules = {
 };
 
 /** A 303 tells where the outcome of the request is, so something was done; the other redirects come before that. */
-const unprovenStatuses = new Set([303, 408, 425, 499]);
+export const unprovenStatuses = new Set([303, 408, 425, 499]);
 const operatorStatuses = new Set([401, 402, 403]);
 
 /**

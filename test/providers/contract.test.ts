@@ -11,14 +11,17 @@ import type {
   Provider,
   SubmitOutcome,
 } from '../../src/providers/contract.ts';
+import { createHttpProvider } from '../../src/providers/http/http-provider.ts';
 import { createOwnProvider } from '../../src/providers/own/own-provider.ts';
 import { startArkUpstream } from '../fakes/ark.ts';
 import { skipWithoutPython, startExampleUpstream } from '../fakes/example-upstream.ts';
 import { type Fault, type FaultName, type FaultProxy, faults, startFaultProxy } from '../fakes/fault-proxy.ts';
 import { startOwnUpstream } from '../fakes/own-upstream.ts';
+import { startScriptedUpstream } from '../fakes/scripted-http.ts';
 import type { BookedState, RunningUpstream } from '../fakes/upstream-books.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { arkProvider } from './ark/ark-stage.ts';
+import { shippedFile } from './http/shipped-file.ts';
 import { jobOf, jobRequest } from './job-request.ts';
 import { clientFor } from './provider-client.ts';
 
@@ -34,6 +37,8 @@ type Upstream = {
   readonly provider: (baseUrl: string) => Provider;
   /** The request that makes the job, among those that `submit` sends. */
   readonly isCreate: (request: { readonly method: string; readonly path: string }) => boolean;
+  /** What its API has no request for. */
+  readonly lacks?: readonly ('look-up' | 'cancellation')[];
 };
 
 /** A redirect leads out of the test's network. */
@@ -48,6 +53,24 @@ const own = (baseUrl: string) =>
     warn: () => undefined,
   });
 const isPut = ({ method }: { readonly method: string }) => method === 'PUT';
+
+/** One of the files that come with the kind `http`. */
+function http(file: string, changes: Partial<Upstream> = {}): Upstream {
+  const read = shippedFile(file);
+  const provider = (baseUrl: string) =>
+    createHttpProvider({
+      name: file,
+      config: { kind: 'http', baseUrl, upstreamModel: read.example.model, options: {} },
+      file: read,
+      client: clientFor(baseUrl, key),
+      webhook: false,
+      submitTimeoutMs: 600_000,
+      maxPollsPerSecond: 14,
+      warn: () => undefined,
+    });
+  const isCreate: Upstream['isCreate'] = ({ method, path }) => method === 'POST' && !path.endsWith('/cancel');
+  return { name: `http, ${file}`, start: () => startScriptedUpstream(read), provider, isCreate, ...changes };
+}
 
 const upstreams: readonly Upstream[] = [
   { name: 'own', start: () => startOwnUpstream({ key }), provider: own, isCreate: isPut },
@@ -64,6 +87,9 @@ const upstreams: readonly Upstream[] = [
     provider: (baseUrl) => arkProvider(baseUrl, { submitTimeoutMs: 600_000 }),
     isCreate: ({ method }) => method === 'POST',
   },
+  http('kie', { lacks: ['look-up', 'cancellation'] }),
+  http('fal-seedance', { lacks: ['look-up'] }),
+  http('replicate-seedance'),
 ];
 
 /** What the common rules make of each fault of a create. */
@@ -139,6 +165,8 @@ for (const upstream of upstreams) {
         assert.ok(made.length <= limit, `${made.length} jobs`);
         // Where jobs have no names, one that arrives after the last look stays unknown.
         if (fault.forwarded === 'late' && !provider.namesJobs) return;
+        // Without a look-up the job of a lost answer is not known to us.
+        if (job === undefined && lacks(upstream, 'look-up')) return assert.equal(outcome.kind, 'unknown');
         assert.equal(made.length > 0, job !== undefined);
         assert.equal(made.at(-1)?.id, job?.id);
       });
@@ -157,6 +185,7 @@ for (const upstream of upstreams) {
       test(`a look for a lost job that ${name} does not deny it`, async (t) => {
         const { proxy, provider } = await stage(t, upstream, running);
         const { request, job } = await begun(t, provider, running);
+        if (lacks(upstream, 'look-up')) return assert.equal((await recover(provider, request)).kind, 'unknown');
         const found = await under(proxy, fault, notCreate(upstream), (signal) => recover(provider, request, signal));
         assert.ok(found.kind === 'later' || found.kind === 'found', found.kind);
         assert.deepEqual(await recover(provider, request), { kind: 'found', id: job.id });
@@ -165,6 +194,7 @@ for (const upstream of upstreams) {
       test(`a cancellation that ${name} says only what is so`, async (t) => {
         const { proxy, provider } = await stage(t, upstream, running);
         const { job, state } = await begun(t, provider, running);
+        if (lacks(upstream, 'cancellation')) return assert.equal(await provider.cancel(job, never), 'runs_on');
         const outcome = await under(proxy, fault, notCreate(upstream), (signal) => provider.cancel(job, signal));
         if (outcome === 'cancelled' || outcome === 'ended') assert.notEqual(await state(), 'running');
         const again = await provider.cancel(job, never);
@@ -201,8 +231,11 @@ for (const upstream of upstreams) {
 
     test('a job that never was is missing, and was certainly not created', async (t) => {
       const { provider } = await stage(t, upstream, running);
+      const { job } = await begun(t, provider, running);
       const request = jobRequest();
-      assert.deepEqual(await statusOf(provider, jobOf(request, request.jobKey)), { state: 'missing' });
+      // The handle of a real job, with a name that is not.
+      const handle = JSON.parse(JSON.stringify(job.handle).replaceAll(job.id, request.jobKey)) as Job['handle'];
+      assert.deepEqual(await statusOf(provider, jobOf(request, request.jobKey, handle)), { state: 'missing' });
       if (provider.namesJobs) assert.deepEqual(await recover(provider, request), { kind: 'not_created' });
     });
   });
@@ -216,6 +249,10 @@ async function stage(t: TestContext, upstream: Upstream, running: RunningUpstrea
   const provider = upstream.provider(proxy.baseUrl);
   assert.ok(provider.runs === 'upstream', 'held providers have stories of their own');
   return { proxy, provider };
+}
+
+function lacks(upstream: Upstream, what: 'look-up' | 'cancellation'): boolean {
+  return upstream.lacks?.includes(what) ?? false;
 }
 
 function notCreate({ isCreate }: Upstream): Upstream['isCreate'] {

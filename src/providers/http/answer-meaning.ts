@@ -1,0 +1,114 @@
+import { bodyOf, type CreateRules, type Reply, shownText, unprovenStatuses, type VendorError } from '../answers.ts';
+import type { Cost, Fault, JsonObject, JsonValue } from '../contract.ts';
+import type { Expression } from './expression.ts';
+import type { ErrorRule, ProviderFile } from './file-schema.ts';
+import { type Reader, textOf } from './reader.ts';
+
+// What an answer means by the words of a file. What it proves is decided by the common rules.
+
+type Reading = { readonly file: ProviderFile; readonly reader: Reader };
+
+const [maxIdLength, maxHandleLength] = [300, 4096];
+
+/** The rules for this one answer: its expressions are evaluated first, for the common rules do not wait. */
+export async function createRules({ file, reader }: Reading, reply: Reply, known: JsonObject): Promise<CreateRules> {
+  const data = answerData(reply, known);
+  const { create } = file;
+  const isAccepted = create.accepted === undefined || (await reader.flag('create.accepted', create.accepted, data));
+  const job = isAccepted ? await jobIn(reader, 'create', create, data) : undefined;
+  const isRefused = await reader.flag('create.refused', create.refused, data);
+  const error = (await vendorError({ file, reader }, data)) ?? (isRefused ? {} : undefined);
+  return {
+    jobOf: () => job,
+    errorOf: () => error,
+    classify: ({ status, code, message, detail }) => {
+      const isClientError = status >= 400 && status < 500 && !unprovenStatuses.has(status);
+      if (!isRefused && !isClientError) return undefined;
+      const rule = ruleFor(file.errors, { status, code, message });
+      if (rule === undefined && isClientError) return undefined;
+      const kind = rule?.kind ?? 'upstream';
+      if (kind === 'busy' || kind === 'overloaded' || kind === 'operator')
+        return { kind: 'not_accepted', reason: kind, detail };
+      return { kind: 'refused', fault: { kind, ...(code !== undefined && { code }), detail } };
+    },
+  };
+}
+
+/** What expressions read of an answer. */
+export function answerData(reply: Reply, known: JsonObject): JsonObject {
+  if ('error' in reply) return known;
+  const body = bodyOf(reply.answer);
+  return { ...known, status: reply.answer.status, ...(body !== undefined && { body }) };
+}
+
+type JobFields = { readonly id: Expression; readonly handle?: Expression | undefined };
+
+/** The job that an answer names, unless it cannot be kept. */
+async function jobIn(reader: Reader, field: string, { id, handle }: JobFields, data: JsonObject) {
+  if (data['body'] === undefined) return undefined;
+  const found = await reader.text(`${field}.id`, id, data);
+  if (found === undefined || found.length > maxIdLength) return undefined;
+  const kept = await reader.value(`${field}.handle`, handle, data);
+  if (!isObject(kept)) return handle === undefined ? { id: found } : undefined;
+  return JSON.stringify(kept).length > maxHandleLength ? undefined : { id: found, handle: kept };
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Why a job failed. An error that would be waited for when a job is created is the upstream's own when it ends one. */
+export async function faultIn(reading: Reading, data: JsonObject): Promise<Fault> {
+  const { code, message = '' } = (await vendorError(reading, data)) ?? {};
+  const status = data['status'] as number; // `answerData` has put it there
+  const { kind = 'upstream' } = ruleFor(reading.file.errors, { status, code, message }) ?? {};
+  const isPassing = kind === 'busy' || kind === 'overloaded' || kind === 'operator';
+  return { kind: isPassing ? 'upstream' : kind, ...(code !== undefined && { code }), detail: shownText(message) };
+}
+
+async function vendorError({ file, reader }: Reading, data: JsonObject): Promise<VendorError | undefined> {
+  if (data['body'] === undefined) return undefined;
+  const code = await reader.text('error.code', file.error.code, data);
+  const words = await reader.value('error.message', file.error.message, data);
+  const message = textOf(words) ?? (words === undefined || words === null ? undefined : JSON.stringify(words));
+  if (code === undefined && message === undefined) return undefined;
+  return { ...(code !== undefined && { code: shownText(code, 100) }), ...(message !== undefined && { message }) };
+}
+
+type Said = { readonly status: number; readonly code?: string | undefined; readonly message?: string | undefined };
+
+const maxSearched = 1024;
+
+function ruleFor(rules: readonly ErrorRule[], { status, code, message = '' }: Said): ErrorRule | undefined {
+  const words = message.slice(0, maxSearched).toLowerCase();
+  return rules.find(
+    (rule) =>
+      (rule.status === undefined || rule.status === status) &&
+      (rule.code === undefined || isCode(rule.code, code)) &&
+      (rule.contains === undefined || words.includes(rule.contains.toLowerCase())),
+  );
+}
+
+function isCode(wanted: string, code = ''): boolean {
+  return wanted.endsWith('*') ? code.startsWith(wanted.slice(0, -1)) : code === wanted;
+}
+
+/** The cost that the last answer about a job states. */
+export async function costIn({ file, reader }: Reading, data: JsonObject): Promise<{ readonly cost?: Cost }> {
+  if (file.cost === undefined) return {};
+  const stated = await reader.text('cost.amount', file.cost.amount, data);
+  const micros = Math.round(Number(stated ?? Number.NaN) * 1_000_000);
+  if (!Number.isSafeInteger(micros) || micros < 0) return {};
+  return { cost: { micros, currency: file.cost.currency, basis: 'reported' } };
+}
+
+/** The jobs that a look-up found. */
+export async function foundJobs({ file, reader }: Reading, data: JsonObject) {
+  if (file.find === undefined) return [];
+  const found = await reader.value('find.id', file.find.id, data);
+  const ids = (Array.isArray(found) ? found : [found]).map((id: JsonValue | undefined) => textOf(id));
+  const handle = await reader.value('find.handle', file.find.handle, data);
+  return ids
+    .filter((id) => id !== undefined && id.length <= maxIdLength)
+    .map((id) => ({ id: id ?? '', ...(isObject(handle) && { handle }) }));
+}

@@ -1,0 +1,152 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { withDefaults } from '../../domain/task-input.ts';
+import type {
+  Job,
+  JobRequest,
+  JsonValue,
+  PolledProvider,
+  RecoverOutcome,
+  SubmitOutcome,
+  UpstreamClient,
+} from '../contract.ts';
+import type { Exchange, ProviderFile } from './file-schema.ts';
+import { createHttpProvider } from './http-provider.ts';
+import type { Trace } from './reader.ts';
+
+// Plays the exchanges that a file has as its example: the provider asks, and the documented answers are all that it gets.
+
+export type Played = {
+  readonly exchange: Exchange;
+  readonly requests: readonly { readonly line: string; readonly body?: JsonValue }[];
+  /** Every expression that was evaluated, in order. */
+  readonly values: readonly { readonly field: string; readonly outcome: Parameters<Trace>[1] }[];
+  /** What differs from the example; nothing when the file is right. */
+  readonly faults: readonly string[];
+};
+
+export async function playExample(file: ProviderFile): Promise<readonly Played[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-example-'));
+  try {
+    const request = await exampleRequest(file, folder);
+    const played: Played[] = [];
+    for (const exchange of file.example.exchanges) played.push(await play(file, exchange, request));
+    return played;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** The images hold their numbers as text; nobody decodes them here. */
+async function exampleRequest({ example }: ProviderFile, folder: string): Promise<JobRequest> {
+  const { imageCount, input, jobKey, model } = example;
+  const links = Array.from({ length: imageCount }, (_, index) => `https://videogen.example/image-${index + 1}.jpg`);
+  const images = links.map((_, index) => ({ path: join(folder, `${index}.jpg`), widthPx: 1280, heightPx: 720 }));
+  for (const [index, { path }] of images.entries()) await writeFile(path, `image ${index + 1}`);
+  return {
+    taskId: jobKey,
+    ordinal: 1,
+    accountHash: 'ab'.repeat(32),
+    jobKey,
+    model,
+    input: withDefaults({ ...input, imageUrls: links }),
+    images: async () => images,
+    imageLinks: async () => links,
+    deadlineMs: 1_800_000,
+  };
+}
+
+async function play(file: ProviderFile, exchange: Exchange, request: JobRequest): Promise<Played> {
+  const { example } = file;
+  const requests: Played['requests'][number][] = [];
+  const values: Played['values'][number][] = [];
+  const answers = [exchange, ...(exchange.second === undefined ? [] : [exchange.second])];
+  const client: UpstreamClient = {
+    call: async (method, path, { body }) => {
+      const sent = body === undefined ? {} : { body: JSON.parse(String(body.bytes)) as JsonValue }; // we wrote it as JSON
+      const { answer, status = 0 } = answers[requests.length] ?? {};
+      requests.push({ line: `${method} ${path}`, ...sent });
+      return { status, headers: {}, body: Buffer.from(answer === undefined ? '' : JSON.stringify(answer)) };
+    },
+    download: async () => undefined,
+  };
+  const { baseUrl, model, parameters } = example;
+  const provider = createHttpProvider({
+    name: 'example',
+    config: { kind: 'http', baseUrl, upstreamModel: model, options: { parameters } },
+    file,
+    client,
+    webhook: false,
+    submitTimeoutMs: 60_000,
+    maxPollsPerSecond: 1,
+    warn: () => undefined,
+    trace: (field, outcome) => void values.push({ field, outcome }),
+  });
+  const outcome = await asked(provider, exchange, request, {
+    jobKey: request.jobKey,
+    input: request.input,
+    ...example.job,
+  });
+  return {
+    exchange,
+    requests,
+    values,
+    faults: [...requestFaults(exchange, requests), ...outcomeFaults(file, exchange, outcome)],
+  };
+}
+
+type Outcome = { readonly means: string; readonly job?: Pick<Job, 'id'> & Partial<Job>; readonly url?: JsonValue };
+
+async function asked(provider: PolledProvider, { step }: Exchange, request: JobRequest, job: Job): Promise<Outcome> {
+  const { signal } = new AbortController();
+  switch (step) {
+    case 'create':
+      return createOutcome(await provider.submit(request, signal));
+    case 'find': {
+      // Long ago, so that nothing is left to wait for.
+      const lost = { ...request, intendedAt: 0, claimed: async () => new Set<string>(), rivals: 0 };
+      return findOutcome(await provider.recover(lost, signal));
+    }
+    case 'status': {
+      const status = (await provider.status([job], signal)).get(job.jobKey);
+      if (status?.state === 'succeeded') return { means: status.state, url: status.result?.['url'] ?? null };
+      return { means: status?.state === 'failed' ? status.fault.kind : (status?.state ?? 'unclear') };
+    }
+    case 'cancel':
+      return { means: await provider.cancel(job, signal) };
+    default:
+      return step satisfies never;
+  }
+}
+
+function createOutcome(outcome: SubmitOutcome): Outcome {
+  if (outcome.kind === 'accepted') return { means: outcome.kind, job: outcome };
+  if (outcome.kind === 'not_accepted') return { means: outcome.reason };
+  return { means: outcome.kind === 'refused' ? outcome.fault.kind : outcome.kind };
+}
+
+function findOutcome(outcome: RecoverOutcome): Outcome {
+  return { means: outcome.kind, ...(outcome.kind === 'found' && { job: outcome }) };
+}
+
+function requestFaults({ request, second, sends }: Exchange, requests: Played['requests']): readonly string[] {
+  const wanted = second === undefined ? [request] : [request, second.request];
+  const lines = requests.map(({ line }) => line);
+  const faults = isDeepStrictEqual(lines, wanted) ? [] : [`asks ${lines.join(', ')} instead of ${wanted.join(', ')}`];
+  const isSent = sends === undefined || isDeepStrictEqual(requests[0]?.body, sends);
+  return isSent
+    ? faults
+    : [...faults, `sends ${JSON.stringify(requests[0]?.body)} instead of ${JSON.stringify(sends)}`];
+}
+
+function outcomeFaults({ example }: ProviderFile, { means }: Exchange, outcome: Outcome): readonly string[] {
+  const { job, url } = outcome;
+  const faults = outcome.means === means ? [] : [`means ${outcome.means} instead of ${means}`];
+  if (job !== undefined && !isDeepStrictEqual({ id: job.id, handle: job.handle ?? {} }, example.job))
+    faults.push(`names the job ${JSON.stringify(job)} instead of ${JSON.stringify(example.job)}`);
+  if (url !== undefined && url !== example.video)
+    faults.push(`finds the video at ${JSON.stringify(url)} instead of ${example.video}`);
+  return faults;
+}

@@ -1,0 +1,220 @@
+import { z } from 'zod';
+import { currency } from '../../domain/catalogue/cost.ts';
+import { check, type Fault } from '../../domain/catalogue/faults.ts';
+import { maxImages, ratios } from '../../domain/task-input.ts';
+import { compileExpression, type Expression, ExpressionError } from './expression.ts';
+
+// The file that describes a job API over HTTP: where its requests go, what they say, and where its answers hold what.
+
+/** The file as it is used, or everything that is wrong with it. */
+export function readProviderFile(data: unknown): { readonly file?: ProviderFile; readonly faults: readonly Fault[] } {
+  const { data: file, faults } = check(providerFile, data);
+  return file === undefined ? { faults } : { file, faults };
+}
+
+export type ProviderFile = z.output<typeof providerFile>;
+
+/** The published schema of such a file; an editor that knows it finds most faults while the file is written. */
+export function providerFileJsonSchema(): object {
+  const schema = z.toJSONSchema(providerFile, { io: 'input' });
+  return { title: 'A job API over HTTP as a provider of Videogen', ...schema };
+}
+
+const expression = z
+  .string()
+  .min(1)
+  .transform((text, context): Expression => {
+    try {
+      return compileExpression(text);
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      context.addIssue({ code: 'custom', message: error.message });
+      return z.NEVER;
+    }
+  })
+  .meta({
+    id: 'Expression',
+    description:
+      'JSONata. It reads model, parameters, input (prompt, duration, ratio, resolution, generateAudio), width, height, imageCount, ' +
+      'jobKey; when a job is created also images (url, base64), hookUrl, accountHash, deadlineSeconds; later also job (id, handle); ' +
+      'of an answer status and body. A list of one collapses unless it is written as [images.url]. $fromJson reads JSON in a text.',
+  });
+
+const secretName = z
+  .string()
+  .regex(/^[A-Za-z0-9][\w.-]{0,59}$/, { error: 'must be a name in `secrets` of the provider' });
+const headerName = z.string().regex(/^[\w-]{1,100}$/, { error: 'must be the name of a header' });
+const headerValue = z.string().regex(/^[\x20-\x7e]{0,1000}$/, { error: 'must be plain ASCII text' });
+
+const auth = z
+  .discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('none') }),
+    z.strictObject({ kind: z.literal('bearer') }),
+    z.strictObject({ kind: z.literal('header'), name: headerName, prefix: headerValue.default('') }),
+    z
+      .strictObject({
+        kind: z.literal('jwtHs256'),
+        issuer: secretName,
+        secret: secretName,
+        ttlSeconds: z.int().min(60).max(86_400).default(1800),
+      })
+      .meta({
+        description: 'A bearer token that is signed anew for each request with two of the `secrets` of the provider.',
+      }),
+  ])
+  .meta({ description: 'How requests prove who we are; the key itself is named in the catalogue.' });
+
+const method = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const question = { method: method.default('GET'), path: expression };
+
+const create = z.strictObject({
+  method: method.default('POST'),
+  path: expression.meta({ description: 'The path below the base URL, with its query.' }),
+  json: expression.meta({ description: 'The body of the request; fields without a value are left out.' }),
+  accepted: expression.optional().meta({
+    description: 'True when a 2xx answer means that there is a job now; without it every 2xx with an id does.',
+  }),
+  refused: expression.optional().meta({
+    description:
+      'True when an answer proves that there is no job. A 4xx with an error of the vendor proves it without this.',
+  }),
+  id: expression,
+  handle: expression
+    .optional()
+    .meta({ description: 'A map that is kept with the job, such as addresses that the answer names.' }),
+});
+
+const find = z
+  .strictObject({
+    ...question,
+    id: expression.meta({
+      description: 'The ids of the jobs that may be the lost one; they also read intendedAt, in Unix ms.',
+    }),
+    handle: expression.optional(),
+  })
+  .meta({
+    description: 'A question that finds a job whose creation was not answered. Without it such a job is given up.',
+  });
+
+const status = z.strictObject({
+  ...question,
+  state: expression,
+  states: z
+    .record(z.string(), z.enum(['queued', 'running', 'succeeded', 'failed']))
+    .refine((words) => Object.values(words).includes('succeeded'), { error: 'must have a word for succeeded' })
+    .meta({ description: 'What the words of the upstream mean. A word that is not here means running.' }),
+  progress: expression.optional().meta({ description: '0 to 100.' }),
+  missing: expression.optional().meta({ description: 'True when the upstream itself says that it knows no such job.' }),
+  minSeconds: z.number().min(0.1).max(60).default(0.5).meta({ description: 'The least time between two questions.' }),
+});
+
+const result = z.strictObject({
+  path: expression.optional().meta({ description: 'A second question about a job that succeeded, for its video.' }),
+  url: expression.meta({ description: 'The address of the video.' }),
+  failed: expression.optional().meta({ description: 'True when the second answer says that the job failed.' }),
+});
+
+const cancel = z.strictObject({
+  method,
+  path: expression,
+  cancelled: expression.meta({ description: 'True when the job is stopped.' }),
+  ended: expression.optional().meta({ description: 'True when the job was over already.' }),
+});
+
+const faultKinds = ['content', 'image', 'input', 'upstream'] as const;
+const passingKinds = ['busy', 'overloaded', 'operator'] as const;
+
+const errorRule = z.strictObject({
+  status: z.int().min(100).max(599).optional(),
+  code: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .meta({ description: 'The whole code; ABC* for every code that begins so.' }),
+  contains: z.string().min(1).max(100).optional().meta({ description: 'A part of the message; case does not count.' }),
+  kind: z.enum([...faultKinds, ...passingKinds]).meta({
+    description:
+      'content and image end the task; input and upstream are this provider only; busy, overloaded and operator are waited for.',
+  }),
+});
+
+export type ErrorRule = z.output<typeof errorRule>;
+
+const exchange = z.strictObject({
+  step: z.enum(['create', 'find', 'status', 'cancel']),
+  request: z.string().regex(/^[A-Z]+ \S+$/, { error: 'must be a method and a path, such as GET /tasks/1' }),
+  sends: z.json().optional(),
+  status: z.int().min(100).max(599).default(200),
+  answer: z.json().optional(),
+  second: z
+    .strictObject({ request: z.string(), status: z.int().min(100).max(599).default(200), answer: z.json().optional() })
+    .optional()
+    .meta({ description: 'The question of `result.path` and its answer.' }),
+  means: z.enum([
+    ...(['accepted', ...passingKinds, ...faultKinds, 'unknown'] as const),
+    ...(['queued', 'running', 'succeeded', 'missing', 'unclear', 'found', 'later'] as const),
+    ...(['cancelled', 'ended', 'runs_on'] as const),
+  ]),
+});
+
+export type Exchange = z.output<typeof exchange>;
+
+const example = z
+  .strictObject({
+    baseUrl: z.url(),
+    model: z.string(),
+    parameters: z.record(z.string(), z.json()).default({}),
+    input: z.strictObject({
+      prompt: z.string(),
+      duration: z.int().optional(),
+      ratio: z.enum(ratios).optional(),
+      generateAudio: z.boolean().optional(),
+    }),
+    imageCount: z.int().min(0).max(maxImages).default(0),
+    jobKey: z.uuid().default('019abc12-3456-7def-8901-234567890abc'),
+    job: z.strictObject({ id: z.string(), handle: z.record(z.string(), z.json()).default({}) }),
+    video: z.url(),
+    exchanges: z.array(exchange).min(1).max(100),
+  })
+  .meta({
+    description: 'Requests and answers as the vendor documents them, and what they mean: the proof of the file.',
+  });
+
+const providerFile = z.strictObject({
+  auth,
+  headers: z.record(headerName, headerValue).default({}).meta({ description: 'Sent with every request. No secrets.' }),
+  images: z.enum(['link', 'data-url']).meta({
+    description:
+      'link: the upstream fetches images from us, so PUBLIC_URL must be reachable; data-url: they are in the request.',
+  }),
+  maxImageBytes: z
+    .int()
+    .min(10_000)
+    .max(60_000_000)
+    .default(20_000_000)
+    .meta({ description: 'For all data URLs together.' }),
+  imageReference: z.string().max(50).includes('{n}').optional().meta({
+    description: 'How prompts refer to images there, such as [Image{n}].',
+  }),
+  keepsJobsHours: z.int().min(1).max(168).default(24).meta({ description: 'After this the upstream forgets a job.' }),
+  create,
+  find: find.optional(),
+  status,
+  result,
+  cancel: cancel.optional(),
+  error: z
+    .strictObject({ code: expression.optional(), message: expression.optional() })
+    .default({})
+    .meta({ description: "Where an answer holds the vendor's own error; a body without either is not the vendor's." }),
+  errors: z
+    .array(errorRule)
+    .max(200)
+    .default([])
+    .meta({ description: 'What errors mean; the first rule that fits counts.' }),
+  cost: z
+    .strictObject({ amount: expression, currency: currency.default('USD') })
+    .optional()
+    .meta({ description: 'What the job cost, in the currency, where its last status says so.' }),
+  example,
+});

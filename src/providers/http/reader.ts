@@ -1,0 +1,60 @@
+import { type JsonObject, type JsonValue, type Warn } from '../contract.ts';
+import { type Expression, ExpressionError } from './expression.ts';
+
+/** Is told of every expression that was evaluated: its place in the file, and its value or why there is none. */
+export type Trace = (
+  field: string,
+  outcome: { readonly value: JsonValue | undefined } | { readonly fault: string },
+) => void;
+
+/**
+ * Evaluates the expressions of a file; one that is not there has no value. A fault in a request is thrown, for then nothing may be
+ * sent; one in an answer is no value, for an answer that cannot be read proves nothing.
+ */
+export type Reader = {
+  required(field: string, expression: Expression, data: JsonObject): Promise<JsonValue>;
+  value(field: string, expression: Expression | undefined, data: JsonObject): Promise<JsonValue | undefined>;
+  /** A number is taken as its text; an empty text is none. */
+  text(field: string, expression: Expression | undefined, data: JsonObject): Promise<string | undefined>;
+  flag(field: string, expression: Expression | undefined, data: JsonObject): Promise<boolean>;
+};
+
+export function createReader(warn: Warn, trace: Trace = () => undefined): Reader {
+  const warned = new Set<string>();
+  const evaluated = async (field: string, expression: Expression, data: JsonObject) => {
+    try {
+      const value = await expression.evaluate(data);
+      trace(field, { value });
+      return { value };
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      trace(field, { fault: error.message });
+      return { fault: `${field}: ${error.message}` };
+    }
+  };
+  const value: Reader['value'] = async (field, expression, data) => {
+    if (expression === undefined) return undefined;
+    const outcome = await evaluated(field, expression, data);
+    if (!('fault' in outcome)) return outcome.value;
+    // Every poll may meet it again.
+    if (!warned.has(field)) warn('provider expression failed', outcome.fault);
+    warned.add(field);
+    return undefined;
+  };
+  return {
+    value,
+    required: async (field, expression, data) => {
+      const outcome = await evaluated(field, expression, data);
+      if ('fault' in outcome) throw new ExpressionError(outcome.fault);
+      if (outcome.value === undefined) throw new ExpressionError(`${field}: has no value`);
+      return outcome.value;
+    },
+    text: async (field, expression, data) => textOf(await value(field, expression, data)),
+    flag: async (field, expression, data) => (await value(field, expression, data)) === true,
+  };
+}
+
+export function textOf(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,71 @@
+import { frameSize } from '../../domain/frame-size.ts';
+import { spellImageReferences } from '../../domain/image-references.ts';
+import type { FrozenConfig, Job, JobRequest, JsonObject, JsonValue, LostCall, RequestBody } from '../contract.ts';
+import { imageDataUrls } from '../image-parts.ts';
+import type { ProviderFile } from './file-schema.ts';
+
+// What the expressions of a file read beside an answer. The addresses that a client gave for images are not among it.
+
+type Told = { readonly file: ProviderFile; readonly config: FrozenConfig };
+
+/**
+ * Contents of images stay out of the expressions, which are bounded: they pass on a placeholder, that no client can write, and
+ * `jsonBody` puts the contents in its place.
+ */
+export type Contents = ReadonlyMap<string, string>;
+
+export async function createData(
+  request: JobRequest,
+  told: Told,
+): Promise<{ readonly data: JsonObject; readonly contents: Contents }> {
+  const { accountHash, deadlineMs, hookUrl, input, jobKey } = request;
+  const files = await request.images();
+  const { widthPx: width, heightPx: height } = frameSize(input.ratio, files[0]);
+  const isLink = told.file.images === 'link';
+  const links = isLink ? await request.imageLinks() : await imageDataUrls(files, told.file.maxImageBytes);
+  const contents = new Map<string, string>();
+  const images = links.map((url, index) => {
+    if (isLink) return { url };
+    const [whole, bare] = [`\0image ${index} url`, `\0image ${index} base64`];
+    contents.set(whole, url).set(bare, url.slice(url.indexOf(',') + 1));
+    return { url: whole, base64: bare };
+  });
+  const data = {
+    ...common(input, told),
+    jobKey,
+    width,
+    height,
+    images,
+    accountHash,
+    deadlineSeconds: Math.ceil(deadlineMs / 1000),
+    ...(hookUrl !== undefined && { hookUrl }),
+  };
+  return { data, contents };
+}
+
+export function jsonBody(value: JsonValue, contents: Contents): RequestBody {
+  const text = JSON.stringify(value, (_name, one: unknown) =>
+    typeof one === 'string' ? (contents.get(one) ?? one) : one,
+  );
+  return { contentType: 'application/json', bytes: text };
+}
+
+export function jobData({ id, handle, input, jobKey }: Job, told: Told): JsonObject {
+  return { ...common(input, told), jobKey, job: { id, handle } };
+}
+
+export function lostData({ input, intendedAt, jobKey }: LostCall, told: Told): JsonObject {
+  return { ...common(input, told), jobKey, intendedAt };
+}
+
+function common(input: JobRequest['input'], { file, config }: Told): JsonObject {
+  const { imageUrls, prompt, ...rest } = input;
+  const spelling = file.imageReference;
+  const spelled = spelling === undefined ? prompt : spellImageReferences(prompt, imageUrls.length, spelling);
+  return {
+    model: config.upstreamModel,
+    parameters: config.options['parameters'] ?? {},
+    input: { ...rest, prompt: spelled },
+    imageCount: imageUrls.length,
+  };
+}

@@ -1,0 +1,198 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { v4 as uuid } from 'uuid';
+import type { JsonValue } from '../../src/providers/contract.ts';
+import type { Exchange, ProviderFile } from '../../src/providers/http/file-schema.ts';
+import { createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
+
+// A FAKE: an upstream that makes no videos and answers with the example of a provider file: the documented answers, with the ids,
+// prompts and addresses of its own jobs in place of the documented ones. Its jobs survive a restart, as those of a hosted service.
+
+const videoPath = fileURLToPath(import.meta.resolve('#assets/instant-clip.mp4'));
+
+export type ScriptedUpstream = RunningUpstream & {
+  readonly books: OwnBooks;
+  /** The headers of every request, in order. */
+  readonly headers: readonly IncomingMessage['headers'][];
+};
+
+export async function startScriptedUpstream(file: ProviderFile): Promise<ScriptedUpstream> {
+  const books = createBooks();
+  const headers: IncomingMessage['headers'][] = [];
+  const script: Script = { ...file.example, books, jobs: [] };
+  const listen = async (port: number) => {
+    const server = createServer((request, response) => {
+      headers.push(request.headers);
+      void respond(script, request, response);
+    });
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return server;
+  };
+  let server = await listen(0);
+  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  return {
+    address: `127.0.0.1:${port}`,
+    books,
+    headers,
+    videoPath,
+    restart: async () => {
+      await stop(server);
+      server = await listen(port);
+    },
+    close: async () => await stop(server),
+  };
+}
+
+async function stop(server: Server): Promise<void> {
+  server.close();
+  server.closeAllConnections();
+  await once(server, 'close');
+}
+
+type ScriptedJob = { readonly id: string; readonly prompt: string; readonly jobKey: string };
+type Script = ProviderFile['example'] & { readonly books: OwnBooks; readonly jobs: ScriptedJob[] };
+type Answer = { readonly status: number; readonly answer?: JsonValue | undefined };
+
+async function respond(script: Script, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await text(request).catch(() => undefined);
+  if (body === undefined) return;
+  const { host = '', authorization } = request.headers;
+  const { method = '', url = '' } = request;
+  if (url.startsWith('/files/')) return void response.end(await readFile(videoPath));
+  const { status, answer: json }: Answer =
+    authorization === undefined
+      ? { status: 401 }
+      : (replyTo(script, `${method} ${url}`, body, host) ?? { status: 404 });
+  response
+    .writeHead(status, { 'content-type': 'application/json' })
+    .end(json === undefined ? '' : JSON.stringify(json));
+}
+
+function replyTo(script: Script, line: string, body: string, host: string): Answer | undefined {
+  const questions = script.exchanges.filter(({ step }) => step !== 'create');
+  const asked = questions.flatMap(({ step, request, second }) => {
+    const first = jobNamed(script, line, request);
+    const next = second === undefined ? undefined : jobNamed(script, line, second.request);
+    return [
+      ...(first === undefined ? [] : [{ step, ...first }]),
+      ...(next === undefined ? [] : [{ step: 'result', ...next }]),
+    ];
+  });
+  // Our name for a job and the upstream's may stand at the same place.
+  const { step, job } = asked.find((one) => one.job !== undefined) ?? asked[0] ?? {};
+  if (step === 'find') return lookUp(script, job, host);
+  if (step === 'status' || step === 'cancel') return tell(script, step, job, host);
+  if (step === 'result') return job && filled(script, statusOf(script, job)?.second, [job], host);
+  const created = exchangeFor(script, 'create', 'accepted');
+  if (created === undefined || !line.startsWith(created.request.split(' ')[0] ?? '')) return undefined;
+  const sent = JSON.parse(body) as JsonValue; // the clients of these upstreams send nothing else
+  return filled(script, created, [begin(script, sent, created.sends ?? null)], host);
+}
+
+function exchangeFor({ exchanges }: Script, step: Exchange['step'], ...meanings: readonly Exchange['means'][]) {
+  return exchanges.find((exchange) => exchange.step === step && meanings.includes(exchange.means));
+}
+
+/** The job that a request names, when the request is like the documented one; the newest when it names none. */
+function jobNamed(
+  script: Script,
+  line: string,
+  documented: string,
+): { readonly job?: ScriptedJob | undefined } | undefined {
+  const [field, placeholder] = documented.includes(script.jobKey)
+    ? (['jobKey', script.jobKey] as const)
+    : (['id', script.job.id] as const);
+  const path = escaped(documented.replace(script.baseUrl, '')).replace(escaped(placeholder), '([^/?&]+)');
+  const match = new RegExp(`^${path}(?:[?&].*)?$`).exec(line);
+  if (match === null) return undefined;
+  const [, name] = match;
+  return { job: name === undefined ? script.jobs.at(-1) : script.jobs.find((job) => job[field] === name) };
+}
+
+function escaped(literal: string): string {
+  return literal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}
+
+function begin(script: Script, sent: JsonValue, documented: JsonValue): ScriptedJob {
+  const job = {
+    id: uuid(),
+    prompt: textAt(documented, sent, script.input.prompt),
+    jobKey: textAt(documented, sent, script.jobKey),
+  };
+  script.jobs.push(job);
+  script.books.begin(job);
+  return job;
+}
+
+/** The text that stands in `sent` where the documented request has `value`; empty when there is none. */
+function textAt(documented: JsonValue, sent: JsonValue | undefined, value: string): string {
+  if (documented === value) return typeof sent === 'string' ? sent : '';
+  if (typeof documented !== 'object' || documented === null) return '';
+  // An object or an array, of which any field may be asked.
+  const fields = typeof sent === 'object' && sent !== null ? (sent as Readonly<Record<string, JsonValue>>) : {};
+  const texts = Object.entries(documented).map(([name, inner]) => textAt(inner, fields[name], value));
+  return texts.find((found) => found !== '') ?? '';
+}
+
+function tell(
+  script: Script,
+  step: 'status' | 'cancel',
+  job: ScriptedJob | undefined,
+  host: string,
+): Answer | undefined {
+  if (job === undefined) return exchangeFor(script, step, 'missing', 'ended');
+  if (step === 'status') return filled(script, statusOf(script, job), [job], host);
+  script.books.cancel(job.id);
+  const isStopped = script.books.find(job.id)?.state === 'canceled';
+  return filled(script, exchangeFor(script, step, isStopped ? 'cancelled' : 'ended'), [job], host);
+}
+
+function statusOf(script: Script, { id }: ScriptedJob): Exchange | undefined {
+  const state = script.books.find(id)?.state ?? 'failed';
+  return exchangeFor(script, 'status', state === 'canceled' || state === 'failed' ? 'upstream' : state);
+}
+
+/** One job that the request names, or the list of all, the newest first. */
+function lookUp(script: Script, job: ScriptedJob | undefined, host: string): Answer | undefined {
+  const found = exchangeFor(script, 'find', 'found');
+  const isList = found?.request.includes(script.jobKey) === false;
+  if (!isList && job === undefined) return exchangeFor(script, 'find', 'unknown', 'later');
+  return filled(script, found, isList ? script.jobs.toReversed() : job === undefined ? [] : [job], host);
+}
+
+/** The documented answer with our jobs in it; a list that has the documented job has one item for each. */
+function filled(
+  script: Script,
+  documented: Answer | undefined,
+  jobs: readonly ScriptedJob[],
+  host: string,
+): Answer | undefined {
+  if (documented?.answer === undefined) return documented;
+  const listed = (value: JsonValue): JsonValue => {
+    if (typeof value !== 'object' || value === null) return value;
+    if (!Array.isArray(value)) {
+      return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, listed(inner)]));
+    }
+    const items = value as readonly JsonValue[]; // an array of JSON
+    return items.flatMap((item) => (jobIs(item) ? jobs.map((job) => replaced(item, job)) : [listed(item)]));
+  };
+  const jobIs = (item: JsonValue) => typeof item === 'object' && JSON.stringify(item).includes(script.job.id);
+  const replaced = (value: JsonValue, { id, prompt, jobKey }: ScriptedJob): JsonValue => {
+    const words = JSON.stringify(value)
+      .replaceAll(script.video, `http://${host}/files/${id}.mp4`)
+      .replaceAll(script.baseUrl, `http://${host}`)
+      .replaceAll(script.job.id, id)
+      .replaceAll(script.jobKey, jobKey)
+      .replaceAll(JSON.stringify(script.input.prompt), JSON.stringify(prompt))
+      .replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, JSON.stringify(new Date().toISOString()));
+    return JSON.parse(words) as JsonValue; // it was JSON before
+  };
+  const answer = listed(documented.answer);
+  const [job] = jobs;
+  return { status: documented.status, answer: jobs.length === 1 && job !== undefined ? replaced(answer, job) : answer };
+}

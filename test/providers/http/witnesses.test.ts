@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { createFalClient } from '@fal-ai/client';
+import { test, type TestContext } from 'node:test';
+import Replicate from 'replicate';
+import type { JobStatus } from '../../../src/providers/contract.ts';
+import { createHttpProvider } from '../../../src/providers/http/http-provider.ts';
+import { startScriptedUpstream } from '../../fakes/scripted-http.ts';
+import { jobOf, jobRequest } from '../job-request.ts';
+import { clientFor } from '../provider-client.ts';
+import { shippedFile } from './shipped-file.ts';
+
+// The vendors' own clients against the fakes that the tests of two files use: what they understand, the fakes say rightly.
+
+const { signal } = new AbortController();
+
+async function stage(t: TestContext, name: string) {
+  const file = shippedFile(name);
+  const upstream = await startScriptedUpstream(file);
+  t.after(() => upstream.close());
+  const baseUrl = `http://${upstream.address}`;
+  const provider = createHttpProvider({
+    name,
+    config: { kind: 'http', baseUrl, upstreamModel: file.example.model, options: {} },
+    file,
+    client: clientFor(baseUrl, 'test-key'),
+    webhook: false,
+    submitTimeoutMs: 60_000,
+    maxPollsPerSecond: 14,
+    warn: () => undefined,
+  });
+  const statusOf = async (id: string, handle = {}): Promise<JobStatus | undefined> => {
+    const request = jobRequest();
+    return (await provider.status([jobOf(request, id, handle)], signal)).get(request.jobKey);
+  };
+  return { file, upstream, baseUrl, provider, statusOf };
+}
+
+test("Replicate's own client and the file understand the same jobs", async (t) => {
+  const { file, upstream, baseUrl, provider, statusOf } = await stage(t, 'replicate-seedance');
+  const client = new Replicate({ auth: 'test-key', baseUrl });
+  const theirs = await client.predictions.create({ model: file.example.model, input: { prompt: 'a job of theirs' } });
+  assert.equal(theirs.status, 'starting');
+  assert.equal((await upstream.books.jobsFor('a job of theirs')).length, 1);
+  assert.equal((await statusOf(theirs.id))?.state, 'running');
+
+  const request = jobRequest();
+  const ours = await provider.submit(request, signal);
+  assert.ok(ours.kind === 'accepted');
+  assert.equal((await client.predictions.get(ours.id)).status, 'processing');
+  const listed = (await client.predictions.list()).results;
+  assert.deepEqual(
+    listed.map(({ id, input }) => [id, input]),
+    [
+      [ours.id, { prompt: request.input.prompt }],
+      [theirs.id, { prompt: 'a job of theirs' }],
+    ],
+  );
+
+  await upstream.books.end(ours.id, 'succeeded');
+  const done = await client.predictions.get(ours.id);
+  assert.deepEqual(await statusOf(ours.id), { state: 'succeeded', result: { url: done.output as unknown } });
+  assert.equal((await client.predictions.cancel(theirs.id)).status, 'canceled');
+  assert.equal((await statusOf(theirs.id))?.state, 'failed');
+});
+
+test("fal's own client and the file understand the same jobs", async (t) => {
+  const { file, upstream, baseUrl, provider, statusOf } = await stage(t, 'fal-seedance');
+  const client = createFalClient({
+    credentials: 'test-key',
+    requestMiddleware: async (request) => ({ ...request, url: request.url.replace('https://queue.fal.run', baseUrl) }),
+  });
+  const endpoint = `${file.example.model}/text-to-video`;
+  const theirs = await client.queue.submit(endpoint, { input: { prompt: 'a job of theirs' } });
+  const { request_id: id, status_url, response_url, cancel_url } = theirs;
+  assert.equal((await upstream.books.jobsFor('a job of theirs')).length, 1);
+  assert.equal((await statusOf(id, { status_url, response_url, cancel_url }))?.state, 'running');
+
+  const ours = await provider.submit(jobRequest(), signal);
+  assert.ok(ours.kind === 'accepted');
+  assert.equal((await client.queue.status(endpoint, { requestId: ours.id })).status, 'IN_PROGRESS');
+  await upstream.books.end(ours.id, 'succeeded');
+  assert.equal((await client.queue.status(endpoint, { requestId: ours.id })).status, 'COMPLETED');
+  const data: unknown = (await client.queue.result(endpoint, { requestId: ours.id })).data;
+  const status = await statusOf(ours.id, ours.handle);
+  assert.ok(status?.state === 'succeeded');
+  // The client leaves the shape of a result to the model.
+  assert.deepEqual((data as { readonly video: object }).video, { ...status.result, content_type: 'video/mp4' });
+  await client.queue.cancel(endpoint, { requestId: id });
+  assert.deepEqual(
+    (await upstream.books.jobsFor('a job of theirs')).map(({ state }) => state),
+    ['canceled'],
+  );
+});
