@@ -120,15 +120,13 @@ test('metadata addresses and our own ports stay out of reach, also as the upstre
 });
 
 test('answers and bodies are bounded', async (t) => {
-  const large = Buffer.alloc(4_000_001, 'x');
+  const large = Buffer.alloc(limits.maxBytes + 1, 'x');
   const upstream = await serving(t, (_request, response) => void response.end(large));
   const client = clientOf(t, upstream.baseUrl);
-  const call = client.call('GET', '/', { ...limits, maxBytes: Infinity });
-  await assert.rejects(call, { kind: 'too_large', wasSent: true });
-  await assert.rejects(client.call('GET', '/', limits), { kind: 'too_large' });
+  await assert.rejects(client.call('GET', '/', limits), { kind: 'too_large', wasSent: true });
   const body = { contentType: 'video/mp4', bytes: Buffer.alloc(64_000_001) };
   await assert.rejects(client.call('POST', '/', { ...limits, body }), { kind: 'too_large', wasSent: false });
-  assert.equal(upstream.seen.length, 2);
+  assert.equal(upstream.seen.length, 1);
 });
 
 test('a key that an upstream repeats is not in the answer, and bytes that are no text stay as they are', async (t) => {
