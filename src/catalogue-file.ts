@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import type { SecretReader } from './config.ts';
 import { resolveCatalogue } from './domain/catalogue/catalogue.ts';
@@ -9,6 +10,7 @@ import { ConfigError, errorCode, SetupError } from './domain/errors.ts';
 import { placeholderFaults } from './domain/placeholders.ts';
 import { describeFieldError, fieldPath, firstOfEachPath } from './domain/field-errors.ts';
 import { defaultModels, providerNames } from './domain/models.ts';
+import { type ProviderFile, readProviderFile } from './providers/http/file-schema.ts';
 
 export type CatalogueSource = {
   /** A file in YAML or JSON. */
@@ -32,7 +34,10 @@ export function readCatalogueFile(source: CatalogueSource): Catalogue {
   const { catalogue, faults } = resolveCatalogue(data, {
     builtIn,
     fileFault: (kind, file) => {
-      const parsed = parsedFile(() => readText(resolve(dirname(path), file)));
+      const shipped = kind === 'http' ? shippedPath(file) : undefined;
+      const parsed = parsedFile(() =>
+        shipped === undefined ? readText(resolve(dirname(path), file)) : readWholeFile(shipped),
+      );
       files.set(file, parsed.data);
       return fileFault(kind, parsed);
     },
@@ -40,6 +45,21 @@ export function readCatalogueFile(source: CatalogueSource): Catalogue {
   });
   if (catalogue === undefined) throw configError(path, faults);
   return { ...catalogue, files };
+}
+
+/** Reads a file of the kind `http` by itself: a path, or `builtin:` with the name of one. Throws a `ConfigError` with all its faults. */
+export function readHttpFile(path: string): ProviderFile {
+  const { data, faults: unreadable } = parsedFile(() => readWholeFile(shippedPath(path) ?? path));
+  if (unreadable.length > 0) throw configError(path, unreadable);
+  const { file, faults } = readProviderFile(data);
+  if (file === undefined) throw configError(path, faults);
+  return file;
+}
+
+/** Where a file is that comes with this service; no such name leads out of its folder. */
+function shippedPath(file: string): string | undefined {
+  const [, name] = /^builtin:([\w-]+)$/.exec(file) ?? [];
+  return name === undefined ? undefined : fileURLToPath(import.meta.resolve(`#assets/providers/${name}.yaml`));
 }
 
 /** The catalogue of an installation without a file. */
@@ -120,11 +140,12 @@ function isDeep(data: unknown, levels = maxDepth): boolean {
   return levels === 0 || Object.values(data).some((inner) => isDeep(inner, levels - 1));
 }
 
-/** Why a file that the catalogue refers to is of no use. What its fields say is for the adapter of the kind. */
+/** Why a file that the catalogue refers to is of no use. */
 function fileFault(kind: 'workflow' | 'http', { data, faults }: Parsed): string | undefined {
   if (faults[0] !== undefined) return `this file ${faults[0].message}`;
   if (kind === 'http') {
-    return fieldOf(data, 'create') === undefined ? 'this file must describe create, status and result' : undefined;
+    const wrong = readProviderFile(data).faults.map(({ path, message }) => `${fieldPath(path)}: ${message}`);
+    return wrong.length === 0 ? undefined : `this file is wrong: ${wrong.join('; ')}`;
   }
   const nodes = fieldsOf(data).map(([, node]) => node);
   if (nodes.length > 0 && nodes.every((node) => typeof fieldOf(node, 'class_type') === 'string')) {

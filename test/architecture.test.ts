@@ -28,7 +28,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/http': ['src/domain', 'src/dialects', 'src/stores', 'src/media'],
   'src/main': anything.filter((folder) => folder !== 'src/embedded'),
   'src/embedded': anything,
-  shared: ['src/domain', 'src/outbound', 'types:src/temporal'],
+  shared: ['src/domain', 'src/outbound', 'src/providers', 'types:src/temporal'],
   'src/cli': [...anything, 'clients'],
   'entry point': [...anything, 'src/cli'],
 };

@@ -35,6 +35,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'callback-secret show': [`callback-secret show ${account}`],
   'callback-secret rotate': [`callback-secret rotate ${account} --overlap 86400`],
   audit: ['audit', 'audit --json'],
+  'provider try': ['provider try builtin:kie', 'provider try ./upstream.yaml --send --key-env UPSTREAM_KEY'],
   migrate: ['migrate'],
 };
 

@@ -155,7 +155,7 @@ function fileName(kind: 'workflow' | 'http', { fileFault }: Lookups) {
     .max(1000)
     .superRefine((file, context) => {
       const shipped = kind === 'http' && file.startsWith('builtin:') ? file.slice('builtin:'.length) : undefined;
-      const message = shipped === undefined ? fileFault(kind, file) : shippedFault(shipped);
+      const message = (shipped === undefined ? undefined : shippedFault(shipped)) ?? fileFault(kind, file);
       if (message !== undefined) context.addIssue({ code: 'custom', message });
     });
 }

@@ -1,0 +1,162 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { v7 as uuid } from 'uuid';
+import { readHttpFile } from '../catalogue-file.ts';
+import { secretReader } from '../config.ts';
+import { withDefaults } from '../domain/task-input.ts';
+import { createProviderClient } from '../outbound/provider-client.ts';
+import type { Job, JobRequest, JobStatus, PolledProvider } from '../providers/contract.ts';
+import { credentialsOf } from '../providers/http/auth.ts';
+import { type Played, playExample } from '../providers/http/example.ts';
+import type { ProviderFile } from '../providers/http/file-schema.ts';
+import { createHttpProvider } from '../providers/http/http-provider.ts';
+import type { Trace } from '../providers/http/reader.ts';
+import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
+
+export function addProviderCommands(program: Command): void {
+  const provider = program.command('provider').description('try what describes a provider');
+  provider
+    .command('try')
+    .description('read a file of the kind http, play its example, and show every value that it takes from the answers')
+    .argument('<file>', 'a path, or builtin: with the name of a file that comes with this service')
+    .option('--send', 'make one real job without images, which the upstream bills, and fetch its video')
+    .option('--base-url <url>', 'the upstream; without it, that of the example')
+    .option('--model <model>', "the upstream's name of a model; without it, that of the example")
+    .option('--prompt <text>', 'without it, that of the example')
+    .option('--key-env <name>', 'the environment variable that holds the key')
+    .option('--secret-env <name=variable>', 'one of several secrets; may be repeated', namedSecret, new Map())
+    .action(async (path: string, options: TryOptions) => {
+      const file = readHttpFile(path);
+      const answer = options.send === true ? await sendJob(file, options) : exampleAnswer(await playExample(file));
+      printAnswer(answer, isJson(program));
+      if (answer.json['ok'] !== true) throw new CommandError(`${path} was tried without success`);
+    });
+}
+
+type TryOptions = {
+  readonly send?: true;
+  readonly baseUrl?: string;
+  readonly model?: string;
+  readonly prompt?: string;
+  readonly keyEnv?: string;
+  readonly secretEnv: ReadonlyMap<string, string>;
+};
+
+function namedSecret(text: string, earlier: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const [, name, variable] = /^([\w.-]+)=(\w+)$/.exec(text) ?? [];
+  if (name === undefined || variable === undefined)
+    throw new InvalidArgumentError('It must be a name and a variable, such as accessKey=KLING_ACCESS_KEY.');
+  return new Map([...earlier, [name, variable]]);
+}
+
+function exampleAnswer(played: readonly Played[]): Answer {
+  const exchanges = played.map(({ exchange, requests, values, faults }) => ({
+    step: exchange.step,
+    means: exchange.means,
+    requests,
+    values: values.map(({ field, outcome }) => ({ field, ...outcome })),
+    faults,
+  }));
+  const lines = played.flatMap(({ exchange, requests, values, faults }) => [
+    `${faults.length === 0 ? 'ok  ' : 'FAIL'} ${exchange.step}: HTTP ${exchange.status} means ${exchange.means}`,
+    ...requests.flatMap(({ line, body }) => [
+      `       > ${line}`,
+      ...(body === undefined ? [] : [`         ${shown(body)}`]),
+    ]),
+    ...values.map(({ field, outcome }) => valueLine(field, outcome)),
+    ...faults.map((fault) => `       ! ${fault}`),
+  ]);
+  return { json: { ok: played.every(({ faults }) => faults.length === 0), exchanges }, lines };
+}
+
+function valueLine(field: string, outcome: Parameters<Trace>[1]): string {
+  return `       ${field}: ${'fault' in outcome ? `no value, ${outcome.fault}` : shown(outcome.value)}`;
+}
+
+const maxShown = 300;
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
+}
+
+/** What happens goes to standard error as it happens: a job takes minutes. */
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+const [maxJobMs, minPauseMs] = [1_800_000, 2_000];
+
+async function sendJob(file: ProviderFile, options: TryOptions): Promise<Answer> {
+  const { example, status } = file;
+  const { baseUrl = example.baseUrl, model = example.model, prompt = example.input.prompt } = options;
+  const client = createProviderClient({
+    baseUrl,
+    headers: file.headers,
+    credentials: credentialsOf(file.auth, secretsOf(options)),
+  });
+  const provider = createHttpProvider({
+    name: 'try',
+    config: { kind: 'http', baseUrl, upstreamModel: model, options: { parameters: example.parameters } },
+    file,
+    client,
+    webhook: false,
+    submitTimeoutMs: 60_000,
+    maxPollsPerSecond: 1,
+    warn: (event, detail) => say(`${event}: ${detail}`),
+    trace: (field, outcome) => say(valueLine(field, outcome)),
+  });
+  try {
+    const request = requestFor({ ...example.input, prompt });
+    const created = await provider.submit(request, AbortSignal.timeout(maxJobMs));
+    if (created.kind !== 'accepted') return { json: { ok: false, created }, lines: [`create: ${shown(created)}`] };
+    say(`job ${created.id} was created`);
+    const { jobKey, input } = request;
+    return await followJob(
+      provider,
+      { jobKey, input, handle: {}, ...created },
+      Math.max(minPauseMs, status.minSeconds * 1000),
+    );
+  } finally {
+    await client.close();
+  }
+}
+
+function secretsOf({ keyEnv, secretEnv }: TryOptions) {
+  const read = secretReader(process.cwd());
+  const named = [...secretEnv].map(([name, env]) => [name, read({ env })] as const);
+  return { key: keyEnv === undefined ? undefined : read({ env: keyEnv }), named: new Map(named) };
+}
+
+function requestFor(input: ProviderFile['example']['input']): JobRequest {
+  const jobKey = uuid();
+  return {
+    taskId: jobKey,
+    ordinal: 1,
+    accountHash: '0'.repeat(64),
+    jobKey,
+    model: 'try',
+    input: withDefaults(input),
+    images: async () => [],
+    imageLinks: async () => [],
+    deadlineMs: maxJobMs,
+  };
+}
+
+async function followJob(provider: PolledProvider, job: Job, pauseMs: number): Promise<Answer> {
+  const signal = AbortSignal.timeout(maxJobMs);
+  let status: JobStatus | undefined;
+  do {
+    await delay(pauseMs, undefined, { signal });
+    status = (await provider.status([job], signal)).get(job.jobKey);
+    say(`status: ${shown(status)}`);
+  } while (status?.state !== 'succeeded' && status?.state !== 'failed' && status?.state !== 'missing');
+  const json = { ok: status.state === 'succeeded', jobId: job.id, status };
+  if (status.state !== 'succeeded') return { json, lines: [`job ${job.id}: ${shown(status)}`] };
+  const workFolder = await mkdtemp(join(tmpdir(), 'videogen-try-'));
+  const { path } = await provider.result(job, status.result, { workFolder, signal });
+  return { json: { ...json, video: path }, lines: [`job ${job.id} succeeded, its video is ${path}`] };
+}
