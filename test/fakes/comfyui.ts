@@ -63,15 +63,17 @@ export async function startFakeComfyui(): Promise<FakeComfyui> {
   };
   let server = await listen(0);
   const { port } = server.address() as AddressInfo; // a listening TCP server has one
-  const { end } = books;
-  books.end = async (id, state) => {
-    await end(id, state);
-    if (state === 'succeeded')
-      service.files.add(`${prefixOf(service.jobs.get(id)?.graph) ?? `ComfyUI_${id}`}_00001_.mp4`);
+  const writing: OwnBooks = {
+    ...books,
+    end: async (id, state) => {
+      await books.end(id, state);
+      const stem = prefixOf(service.jobs.get(id)?.graph) ?? `ComfyUI_${id}`;
+      if (state === 'succeeded') service.files.add(`${stem}_00001_.mp4`);
+    },
   };
   return {
     address: `127.0.0.1:${port}`,
-    books,
+    books: writing,
     graphs: service.graphs,
     images: service.images,
     videoPath,
@@ -80,7 +82,7 @@ export async function startFakeComfyui(): Promise<FakeComfyui> {
     refuse: (body) => (service.refusal = body),
     restart: async () => {
       await stop(server);
-      for (const id of service.jobs.keys()) await end(id, 'failed');
+      for (const id of service.jobs.keys()) await books.end(id, 'failed');
       service.jobs.clear();
       server = await listen(port);
     },
@@ -196,7 +198,8 @@ async function stored({ images }: Service, request: IncomingMessage, bytes: Buff
   const form = await new Response(Uint8Array.from(bytes), { headers }).formData();
   const file = form.get('image');
   if (!(file instanceof File)) throw new Error('no image in the upload');
-  const subfolder = String(form.get('subfolder') ?? '');
+  const given = form.get('subfolder');
+  const subfolder = typeof given === 'string' ? given : '';
   images.set(`${subfolder === '' ? '' : `${subfolder}/`}${file.name}`, file.size);
   return { name: file.name, subfolder, type: 'input' };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import type {
+  FrozenConfig,
   Job,
   JobRequest,
   JobStatus,
@@ -11,13 +12,20 @@ import type {
   Provider,
   SubmitOutcome,
 } from '../../src/providers/contract.ts';
+import { createComfyV2Provider } from '../../src/providers/comfy/comfy-v2-provider.ts';
+import { createComfyuiProvider } from '../../src/providers/comfy/comfyui-provider.ts';
 import { createHttpProvider } from '../../src/providers/http/http-provider.ts';
+import type { DialectName } from '../../src/providers/openai-videos/dialects.ts';
+import { createVideosProvider } from '../../src/providers/openai-videos/videos-provider.ts';
 import { createOwnProvider } from '../../src/providers/own/own-provider.ts';
 import { startArkUpstream } from '../fakes/ark.ts';
+import { skipWithoutComfyProxy, startComfyProxy } from '../fakes/comfy-api-proxy.ts';
+import { startFakeComfyui } from '../fakes/comfyui.ts';
 import { skipWithoutPython, startExampleUpstream } from '../fakes/example-upstream.ts';
 import { type Fault, type FaultName, type FaultProxy, faults, startFaultProxy } from '../fakes/fault-proxy.ts';
 import { startOwnUpstream } from '../fakes/own-upstream.ts';
 import { startScriptedUpstream } from '../fakes/scripted-http.ts';
+import { startVideosUpstream } from '../fakes/videos.ts';
 import type { BookedState, RunningUpstream } from '../fakes/upstream-books.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { arkProvider } from './ark/ark-stage.ts';
@@ -39,6 +47,10 @@ type Upstream = {
   readonly isCreate: (request: { readonly method: string; readonly path: string }) => boolean;
   /** What its API has no request for. */
   readonly lacks?: readonly ('look-up' | 'cancellation')[];
+  /** Its jobs are in its memory and die with it; another one is made for the task then. */
+  readonly forgets?: true;
+  /** It runs a name as often as it is sent. */
+  readonly repeats?: true;
 };
 
 /** A redirect leads out of the test's network. */
@@ -72,6 +84,33 @@ function http(file: string, changes: Partial<Upstream> = {}): Upstream {
   return { name: `http, ${file}`, start: () => startScriptedUpstream(read), provider, isCreate, ...changes };
 }
 
+const common = { name: 'upstream', pollsPerSecond: 14, submitTimeoutMs: 600_000, warn: () => undefined };
+
+function videos(dialect: DialectName, changes: Partial<Upstream>): Upstream {
+  const provider = (root: string) => {
+    const baseUrl = `${root}/v1`;
+    const config = { kind: 'openai-videos', baseUrl, upstreamModel: 'model', options: { dialect } } as const;
+    return createVideosProvider({ ...common, config, client: clientFor(baseUrl, key) });
+  };
+  const start = () => startVideosUpstream(dialect, key);
+  return {
+    name: `openai-videos, ${dialect}`,
+    start,
+    provider,
+    isCreate: ({ method }) => method === 'POST',
+    ...changes,
+  };
+}
+
+function comfy(kind: 'comfyui' | 'comfy-v2', baseUrl: string) {
+  const workflow = {
+    '1': { class_type: 'CLIPTextEncode', inputs: { text: '{{prompt}}' } },
+    '9': { class_type: 'SaveVideo', inputs: { filename_prefix: '{{prefix}}' } },
+  };
+  const config: FrozenConfig = { kind, baseUrl, upstreamModel: 'model', options: {} };
+  return { config, workflow, client: clientFor(baseUrl, key) };
+}
+
 const upstreams: readonly Upstream[] = [
   { name: 'own', start: () => startOwnUpstream({ key }), provider: own, isCreate: isPut },
   {
@@ -90,6 +129,24 @@ const upstreams: readonly Upstream[] = [
   http('kie', { lacks: ['look-up', 'cancellation'] }),
   http('fal-seedance', { lacks: ['look-up'] }),
   http('replicate-seedance'),
+  videos('vllm-omni', { forgets: true }),
+  videos('sglang', { forgets: true, lacks: ['look-up', 'cancellation'] }),
+  videos('openrouter', { lacks: ['look-up', 'cancellation'] }),
+  {
+    name: 'comfyui',
+    start: startFakeComfyui,
+    provider: (baseUrl) => createComfyuiProvider({ ...common, ...comfy('comfyui', baseUrl) }),
+    isCreate: ({ path }) => path === '/prompt',
+    forgets: true,
+    repeats: true,
+  },
+  {
+    name: 'comfy-v2',
+    skip: skipWithoutComfyProxy,
+    start: () => startComfyProxy(key),
+    provider: (baseUrl) => createComfyV2Provider({ ...common, ...comfy('comfy-v2', baseUrl) }),
+    isCreate: ({ method, path }) => method === 'POST' && path === '/api/v2/jobs',
+  },
 ];
 
 /** What the common rules make of each fault of a create. */
@@ -161,8 +218,11 @@ for (const upstream of upstreams) {
         if (job !== undefined) await running.books.end(job.id, 'succeeded');
         const made = await running.books.jobsFor(request.input.prompt);
         // Where jobs have no names, what the network does twice cannot be undone.
-        const limit = fault.forwarded === 2 && !provider.namesJobs ? 2 : 1;
+        const isTwice = fault.forwarded === 2 || (fault.forwarded === 'late' && upstream.repeats === true);
+        const hasDied = upstream.forgets === true && 'restarts' in fault;
+        const limit = hasDied || (isTwice && (!provider.namesJobs || upstream.repeats === true)) ? 2 : 1;
         assert.ok(made.length <= limit, `${made.length} jobs`);
+        if (hasDied) return assert.equal(made[0]?.state, 'failed');
         // Where jobs have no names, one that arrives after the last look stays unknown.
         if (fault.forwarded === 'late' && !provider.namesJobs) return;
         // Without a look-up the job of a lost answer is not known to us.
@@ -198,6 +258,8 @@ for (const upstream of upstreams) {
         const outcome = await under(proxy, fault, notCreate(upstream), (signal) => provider.cancel(job, signal));
         if (outcome === 'cancelled' || outcome === 'ended') assert.notEqual(await state(), 'running');
         const again = await provider.cancel(job, never);
+        // A job that was cancelled may be forgotten, too.
+        if (upstream.forgets === true && again === 'ended') return assert.notEqual(await state(), 'running');
         assert.equal(await state(), again === 'runs_on' ? 'running' : again === 'cancelled' ? 'canceled' : 'failed');
       });
     }

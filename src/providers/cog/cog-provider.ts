@@ -10,7 +10,6 @@ import type {
   HeldProvider,
   JobRequest,
   JsonObject,
-  JsonValue,
   RequestBody,
   UpstreamClient,
   Warn,
@@ -76,7 +75,7 @@ async function predictionBody(request: JobRequest, config: FrozenConfig): Promis
   const { input: template } = inputSchema.parse(config.options['parameters']);
   const hasImages = usesPlaceholder(template, ['image', 'images']);
   const images = hasImages ? await imageDataUrls(await request.images(), maxImageBytes) : [];
-  const input = fillPlaceholders(template as JsonValue, await taskValues(request, config, images)); // z.json() reads JSON
+  const input = fillPlaceholders(template, await taskValues(request, config, images));
   return { contentType: 'application/json', bytes: JSON.stringify({ input }) };
 }
 

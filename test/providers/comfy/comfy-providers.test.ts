@@ -29,7 +29,7 @@ const workflow = {
 const withImage = { ...workflow, '7': { class_type: 'LoadImage', inputs: { image: '{{image}}' } } };
 
 type Stage = { readonly provider: (graph: typeof workflow) => PolledProvider; readonly comfyui: FakeComfyui };
-type Server = { readonly stage: Stage; restart(): Promise<void>; close(): Promise<void> };
+type Server = { readonly stage: Stage; readonly restart: () => Promise<void>; readonly close: () => Promise<void> };
 
 const config = { upstreamModel: 'wan', options: { parameters: { fps: 16 } } };
 const common = { name: 'comfy', pollsPerSecond: 14, submitTimeoutMs: 60_000, warn: () => undefined };
@@ -48,7 +48,7 @@ const kinds: readonly { name: 'comfyui' | 'comfy-v2'; skip: string | false; star
           workflow: graph,
           client: clientFor(baseUrl),
         });
-      return { stage: { provider, comfyui }, restart: comfyui.restart, close: comfyui.close };
+      return { stage: { provider, comfyui }, restart: () => comfyui.restart(), close: () => comfyui.close() };
     },
   },
   {
@@ -64,7 +64,11 @@ const kinds: readonly { name: 'comfyui' | 'comfy-v2'; skip: string | false; star
           workflow: graph,
           client: clientFor(baseUrl, token),
         });
-      return { stage: { provider, comfyui: proxy.comfyui }, restart: proxy.restart, close: proxy.close };
+      return {
+        stage: { provider, comfyui: proxy.comfyui },
+        restart: () => proxy.restart(),
+        close: () => proxy.close(),
+      };
     },
   },
 ];
