@@ -116,14 +116,11 @@ function planOf(found: Streams | undefined, wants: VideoWants) {
 
 /** Square pixels and even sides, which H.264 needs; of a given size when there is one, then cut at two sides instead of distorted. */
 function encodedPicture(size: FrameSize | undefined): string[] {
-  const fitted =
-    size === undefined
-      ? 'crop=trunc(iw/2)*2:trunc(ih/2)*2'
-      : `scale=${size.widthPx}:${size.heightPx}:force_original_aspect_ratio=increase,crop=${size.widthPx}:${size.heightPx}`;
-  return ['-vf', `scale=iw*sar:ih,setsar=1,${fitted}`, '-c:v', 'libx264', '-preset', 'veryfast', '-crf', '18'].concat([
-    '-pix_fmt',
-    'yuv420p',
-  ]);
+  const even = 'crop=trunc(iw/2)*2:trunc(ih/2)*2';
+  const [width, height] = [size?.widthPx, size?.heightPx];
+  const cut = `scale=${width}:${height}:force_original_aspect_ratio=increase,crop=${width}:${height}`;
+  const filters = `scale=iw*sar:ih,setsar=1,${size === undefined ? even : cut}`;
+  return ['-vf', filters, '-c:v', 'libx264', '-preset', 'veryfast', '-crf', '18', '-pix_fmt', 'yuv420p'];
 }
 
 /** The boxes at the top of an MP4 before its data are a handful. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { createCompleteTask } from '../../activities/end-task.ts';
 import { mediaKeysOf } from '../../activities/task-files.ts';
 import { createStoreResult } from '../../activities/store-result.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
+import { createVideoNormaliser } from '../../src/media/normalise-video.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import { createDatabase, type Database } from '../../src/stores/database.ts';
 import { oldFfmpeg } from '../providers/preview/render-support.ts';
@@ -28,7 +30,8 @@ describe('storing a result', () => {
       posters += 1;
       await oldFfmpeg()(run);
     });
-    deps = { ...activityDeps(db, folder, []), inspectVideo: inspect };
+    const normaliseVideo = createVideoNormaliser(oldFfmpeg());
+    deps = { ...activityDeps(db, folder, []), normaliseVideo, inspectVideo: inspect };
   });
   after(async () => {
     await db.close();
@@ -92,6 +95,45 @@ describe('storing a result', () => {
       assert.deepEqual(await keysOf(order.taskId), [first.posterKey, first.videoKey]);
       assert.equal(posters, poster === undefined ? 0 : 1, 'the poster that was made is not made again');
     }
+  });
+
+  test('a video that its task wants otherwise is stored as it is wanted, also when the step is repeated', async () => {
+    for (const [wants, sizeAndSound, postersMade] of [
+      [{ audio: false, fit: 'keep', ratio: 'adaptive' }, [1280, 720, false], 0],
+      [{ audio: true, fit: '720p', ratio: '9:16' }, [720, 1280, true], 1],
+    ] as const) {
+      const { order } = await staged(`wanted-${wants.fit}`);
+      const wanted = { ...order, staged: { ...order.staged, wants } };
+      const first = await store(wanted);
+      assert.deepEqual([first.widthPx, first.heightPx, first.hasAudio], sizeAndSound);
+      assert.equal(
+        createHash('sha256')
+          .update(await stored(first.videoKey))
+          .digest('hex'),
+        first.sha256,
+      );
+      assert.deepEqual(await store(wanted), first);
+      assert.deepEqual(await keysOf(order.taskId), [first.posterKey, first.videoKey]);
+      assert.equal(posters, postersMade, 'a poster of another size gives way');
+    }
+  });
+
+  test('a video that is as its task wants it is stored byte for byte', async () => {
+    const { order, files } = await staged('as-wanted');
+    const wants = { audio: true, fit: '720p', ratio: '16:9' } as const;
+    const { videoKey } = await store({ ...order, staged: { ...order.staged, wants } });
+    assert.deepEqual(await stored(videoKey), files.video);
+  });
+
+  test('what cannot be made a video ends the task, and nothing of it is stored', async () => {
+    const { order } = await staged('no-video');
+    const text = join(folder, 'text');
+    await writeFile(text, '#EXTM3U\n/etc/passwd\n');
+    await deps.media.put(order.staged.key, text);
+    const wants = { audio: true, fit: 'keep', ratio: '16:9' } as const;
+    const storing = store({ ...order, staged: { ...order.staged, wants } });
+    await assert.rejects(storing, { type: 'result_invalid', nonRetryable: true });
+    assert.deepEqual(await keysOf('no-video'), [order.staged.posterKey, order.staged.key]);
   });
 
   test('only the task’s own staging keys are taken: any other end the task, and nothing is moved', async () => {
