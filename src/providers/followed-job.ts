@@ -29,7 +29,7 @@ export type FollowedJob = Pick<FollowOptions, 'onProgress'> & {
   isHinted: boolean;
   /** When the newest request was sent that told something about it. */
   heardOf: number;
-  /** Answers in a row that told nothing, where the upstream told about other jobs. */
+  /** Answers in a row that told nothing about it. */
   unclearAnswers: number;
   missing: { readonly sinceMs: number; readonly answers: number } | undefined;
 };

@@ -18,6 +18,8 @@ export type PollerDeps = {
   readonly onPoll: (outcome: PollOutcome) => void;
 };
 
+const hintPauseMs = 1_000;
+
 export function createPoller({ provider, warn, onPoll }: PollerDeps): Poller {
   const followed = new Set<FollowedJob>();
   const requests = createPollRequests(provider, { onAnswer: take, onRoom: schedule, onPoll });
@@ -34,7 +36,9 @@ export function createPoller({ provider, warn, onPoll }: PollerDeps): Poller {
       for (const one of followed) {
         if (one.job.jobKey !== jobKey) continue;
         one.isHinted = true;
-        one.dueAt = Math.min(one.dueAt, performance.now());
+        const now = performance.now();
+        // Before all that wait for the rate, but an upstream that hints without end holds nobody else up.
+        one.dueAt = now - one.heardOf >= hintPauseMs ? -Infinity : Math.min(one.dueAt, now);
       }
       schedule();
     },
@@ -63,17 +67,16 @@ export function createPoller({ provider, warn, onPoll }: PollerDeps): Poller {
     const { sentAt } = poll;
     const now = performance.now();
     const isClear = statuses.some(({ state }) => state !== 'unclear');
-    const isKnownDown = isClear ? rest.cleared(sentAt) : rest.failed(sentAt, statuses);
+    if (isClear) rest.cleared(sentAt);
+    else rest.failed(sentAt, statuses);
     for (const [index, one] of poll.jobs.entries()) {
       const status = statuses[index];
       if (status === undefined || one.isOver) continue;
-      const isOld = sentAt < one.heardOf;
-      if (status.state !== 'unclear' && !isOld) one.maxGroup = Infinity;
-      // While the upstream is down, its rest is the only one: jobs do not add their own for its failures.
-      const pauseMs = isKnownDown ? undefined : hear(one, status, { sentAt, now, forgetsJobs: provider.forgetsJobs });
-      if (isOld || (one.awaits !== undefined && one.awaits !== poll)) continue;
+      if (status.state !== 'unclear') one.maxGroup = Infinity;
+      const pauseMs = hear(one, status, { sentAt, now, forgetsJobs: provider.forgetsJobs });
+      if (one.awaits !== undefined && one.awaits !== poll) continue;
       one.awaits = undefined;
-      one.dueAt = pauseMs === undefined ? sentAt + intervalMs(one, followed.size, provider) : now + pauseMs;
+      one.dueAt = pauseMs === undefined ? sentAt + intervalMs(one, provider) : now + pauseMs;
       // What was under way may be from before the change.
       if (one.isHinted) one.dueAt = now;
     }
@@ -98,11 +101,10 @@ function mostOverdue(followed: ReadonlySet<FollowedJob>, { maxBatch, minPollMs }
 /** Where each job takes a request of its own, it is asked about after a twentieth of its age, up to this. */
 const maxIntervalMs = 10_000;
 
-function intervalMs({ acceptedAt }: FollowedJob, jobs: number, provider: PolledProvider): number {
-  const { maxBatch, minPollMs, maxPollsPerSecond } = provider;
-  const roundMs = (Math.ceil(jobs / maxBatch) / maxPollsPerSecond) * 1000;
-  const ownMs = maxBatch === 1 ? Math.min(maxIntervalMs, (performance.now() - acceptedAt) / 20) : 0;
-  return Math.max(roundMs, ownMs, minPollMs);
+/** More jobs than the rate allows for are asked about in turn, those first that have waited longest. */
+function intervalMs({ acceptedAt }: FollowedJob, { maxBatch, minPollMs }: PolledProvider): number {
+  if (maxBatch > 1) return minPollMs;
+  return Math.max(minPollMs, Math.min(maxIntervalMs, (performance.now() - acceptedAt) / 20));
 }
 
 /** For how long the upstream is left alone because it does not answer, or asks for that. */
@@ -113,24 +115,20 @@ function createRest(warn: Warn) {
   let clearSentAt = -Infinity;
   return {
     until: () => until,
-    cleared: (sentAt: number): false => {
+    cleared: (sentAt: number) => {
       failures = 0;
       clearSentAt = Math.max(clearSentAt, sentAt);
-      return false;
     },
-    /** Whether the upstream was down before; if not, the jobs in the request may be at fault. */
-    failed: (sentAt: number, statuses: readonly JobStatus[]): boolean => {
-      if (sentAt < clearSentAt) return false;
-      const wasDown = failures > 0;
-      // Requests that were under way together fail together, which is one failure.
-      if (sentAt < since) return wasDown;
+    failed: (sentAt: number, statuses: readonly JobStatus[]) => {
+      // Where a later request was answered, the jobs in this one are at fault, not the upstream. Requests that were under way
+      // together fail together, which is one failure.
+      if (sentAt < clearSentAt || sentAt < since) return;
       const unclear = statuses.flatMap((status) => (status.state === 'unclear' ? [status] : []));
       const askedMs = Math.max(0, ...unclear.map(({ retryAfterMs = 0 }) => retryAfterMs));
       failures += 1;
       since = performance.now();
       until = since + (askedMs > 0 ? askedMs : backOffMs(failures));
       warn('provider does not tell the state of jobs', unclear[0]?.detail ?? '');
-      return wasDown;
     },
   };
 }

@@ -101,7 +101,7 @@ describe('a request without an answer', () => {
   });
 
   test('is found out when one job is to blame: its neighbours are seen, and are not held up again', async (t) => {
-    const { followMany, pass, say, asked, ends, mostOpen } = stage(t);
+    const { followMany, pass, say, asked, ends, mostOpen, warnings } = stage(t);
     followMany(500);
     let isOver = false;
     say(async ({ ids }) => {
@@ -114,6 +114,7 @@ describe('a request without an answer', () => {
     const requests = asked();
     assert.ok(requests.filter(({ ids }) => ids.includes('job-7')).every(({ ids }) => ids.length === 1));
     assert.ok(secondsOf(requests, 'job-8').length >= 38);
+    assert.deepEqual(warnings, [], 'the upstream is well');
     isOver = true;
     await pass(1000);
     assert.equal(ends.size, 499);
@@ -121,6 +122,14 @@ describe('a request without an answer', () => {
     await pass(120_000);
     assert.equal(ends.get('job-7')?.state, 'succeeded');
     assert.ok(mostOpen() <= 12);
+  });
+
+  test('about one job alone is followed by one more, and then by none before its time is up', async (t) => {
+    const { follow, pass, say, asked } = stage(t, { maxBatch: 1 });
+    say(async () => forever);
+    follow('job');
+    await pass(9000);
+    assert.equal(asked().length, 2);
   });
 
   test('is no reason to ask more of an upstream that hangs as a whole, or is only slow', async (t) => {
@@ -188,6 +197,18 @@ describe('an answer that is no verdict', () => {
     assert.equal(asked().length, 10);
   });
 
+  test('is forgotten when the upstream is well again: all jobs are seen as soon as the first', async (t) => {
+    const { followMany, pass, say, ends } = stage(t, { maxBatch: 1 });
+    followMany(5);
+    say(async ({ ids }) => says(ids, () => unclear));
+    await pass(400_000);
+    say(async ({ ids }) => says(ids, () => succeeded));
+    await pass(70_000);
+    const times = [...ends.values()].map(({ at }) => at);
+    assert.equal(times.length, 5);
+    assert.ok(Math.max(...times) - Math.min(...times) <= 1000, times.join());
+  });
+
   test('of eight requests at the same time is one failure', async (t) => {
     const { followMany, pass, say, asked } = stage(t);
     followMany(800);
@@ -240,6 +261,15 @@ describe('an answer that is no verdict', () => {
     assert.ok(secondsOf(requests, 'job-2').length >= 30);
   });
 
+  test('about a job every other time delays it little', async (t) => {
+    const { followMany, pass, say, asked } = stage(t);
+    followMany(2);
+    let isTurn = false;
+    say(async ({ ids }) => says(ids, (id) => (id === 'job-1' && (isTurn = !isTurn) ? unclear : running)));
+    await pass(60_000);
+    assert.ok(secondsOf(asked(), 'job-1').length >= 70);
+  });
+
   test('is what an answer without a word about the job is', async (t) => {
     const { followMany, pass, say, asked, ends } = stage(t);
     followMany(2);
@@ -247,42 +277,5 @@ describe('an answer that is no verdict', () => {
     await pass(30_000);
     assert.ok(secondsOf(asked(), 'job-1').length <= 6);
     assert.equal(ends.size, 0);
-  });
-});
-
-describe('a hint', () => {
-  test('asks earlier, and about that job', async (t) => {
-    const { follow, pass, say, asked, ends, poller } = stage(t, { maxBatch: 1 });
-    const { jobKey } = follow('old', { ageMs: 3_600_000 });
-    await pass(1000);
-    asked();
-    say(async ({ ids }) => says(ids, () => succeeded));
-    poller.hint('another');
-    await pass(1000);
-    assert.equal(asked().length, 0);
-    poller.hint(jobKey);
-    await pass(100);
-    assert.equal(ends.get('old')?.state, 'succeeded');
-  });
-
-  test('that comes while an older question is under way asks once more', async (t) => {
-    const { follow, pass, say, ends, poller } = stage(t, { maxBatch: 1 });
-    const { jobKey } = follow('old', { ageMs: 3_600_000 });
-    say(() => after(500, { old: running }));
-    await pass(200);
-    poller.hint(jobKey);
-    say(async () => ({ old: succeeded }));
-    await pass(500);
-    assert.equal(ends.get('old')?.state, 'succeeded');
-  });
-
-  test('in a flood keeps the rate', async (t) => {
-    const { follow, pass, asked, poller } = stage(t, { maxBatch: 1 });
-    const { jobKey } = follow('job');
-    for (let step = 0; step < 300; step += 1) {
-      poller.hint(jobKey);
-      await pass(10);
-    }
-    assert.ok(mostInASecond(asked()) <= 15);
   });
 });

@@ -61,6 +61,12 @@ function isBaseUrl(url: string): boolean {
 
 type Defaults = { readonly limit: number; readonly onLostAnswer: 'fail' | 'resubmit' };
 
+const imageReference = z
+  .string()
+  .max(50)
+  .includes('{n}', { error: 'must contain {n}, which stands for the number of the image' });
+const ofImageReference = { description: 'How prompts refer to images there, such as @Image{n}.' };
+
 function common(key: ReturnType<typeof secret>, { limit, onLostAnswer }: Defaults) {
   return {
     baseUrl,
@@ -76,12 +82,7 @@ function common(key: ReturnType<typeof secret>, { limit, onLostAnswer }: Default
       .meta({ description: 'Whether the upstream bills failed jobs; after a free one the next provider is asked.' }),
     cost: costRule.optional(),
     rules: rules.optional(),
-    imageReference: z
-      .string()
-      .max(50)
-      .includes('{n}', { error: 'must contain {n}, which stands for the number of the image' })
-      .optional()
-      .meta({ description: 'How prompts refer to images there, such as @Image{n}.' }),
+    imageReference: imageReference.optional().meta(ofImageReference),
   };
 }
 
@@ -118,6 +119,7 @@ export function providerSchema(lookups: Lookups) {
       ...hooked,
       // Every job there is billed, so a second one for the same task is never made.
       onLostAnswer: z.literal('fail').default('fail'),
+      imageReference: imageReference.default('@Image{n}').meta(ofImageReference),
       paths: arkPaths.prefault({}),
       resultPath: z
         .string()

@@ -42,6 +42,13 @@ test('Ark, which bills every job, cannot be told to make a second one', () => {
   assert.deepEqual(faultsOf({ kind: 'ark', onLostAnswer: 'resubmit' }), ['onLostAnswer: must be fail']);
 });
 
+test('prompts refer to images in Ark’s own way, unless the file says another', () => {
+  const spelling = (fields: object) => schema.parse({ kind: 'ark', baseUrl, ...fields }).imageReference;
+  assert.equal(spelling({}), '@Image{n}');
+  assert.equal(spelling({ imageReference: '[Image{n}]' }), '[Image{n}]');
+  assert.equal(schema.parse({ kind: 'own', baseUrl }).imageReference, undefined);
+});
+
 test('an address with a secret in it, or with what no path can follow, is refused', () => {
   const wrong = [
     'https://user:key@x.example',

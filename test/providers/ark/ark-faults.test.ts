@@ -102,6 +102,7 @@ describe('the record of a job', () => {
     [404, error('NotFound.', 'The specified task is not found.'), { state: 'missing' }],
     [404, error('NotFound'), { state: 'missing' }],
     [404, error('ModelNotOpen'), { state: 'unclear' }],
+    [400, error('NotFound.'), { state: 'unclear' }],
     [404, { detail: 'Not Found' }, { state: 'unclear' }],
     [401, error('AuthenticationError'), { state: 'unclear' }],
     [500, error('InternalServiceError'), { state: 'unclear' }],

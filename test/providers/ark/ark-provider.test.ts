@@ -8,7 +8,7 @@ import { spellImageReferences } from '../../../src/domain/image-references.ts';
 import { withDefaults } from '../../../src/domain/task-input.ts';
 import { clientFor } from '../provider-client.ts';
 import { jobOf, jobRequest } from '../job-request.ts';
-import { arkProvider, key, signal, stage, statusOf } from './ark-stage.ts';
+import { answering, arkProvider, key, signal, stage, statusOf } from './ark-stage.ts';
 
 const cost = costRule.parse({ perMillionTokens: '5.60' });
 
@@ -136,6 +136,18 @@ describe('the cost of a job', () => {
       currency: 'USD',
       basis: 'reported',
     });
+  });
+
+  test('counts all tokens, and those of the video where a server tells no others', async () => {
+    const job = jobOf(jobRequest(), 'cgt-1');
+    for (const [usage, micros] of [
+      [{ completion_tokens: 1, total_tokens: 100_000 }, 560_000],
+      [{ completion_tokens: 50_000 }, 280_000],
+    ] as const) {
+      const client = answering(200, { id: job.id, status: 'succeeded', usage });
+      const status = await statusOf(arkProvider('http://ark.example', { client, cost }), job);
+      assert.equal(status?.state === 'succeeded' && status.cost?.micros, micros);
+    }
   });
 
   test('is not told for a failed job, or without a price of tokens', async (t) => {
