@@ -47,8 +47,8 @@ type Upstream = {
   readonly isCreate: (request: { readonly method: string; readonly path: string }) => boolean;
   /** What its API has no request for. */
   readonly lacks?: readonly ('look-up' | 'cancellation')[];
-  /** Its jobs are in its memory and die with it; another one is made for the task then. */
-  readonly forgets?: true;
+  /** Its jobs are in its memory and die with it, and their videos with them or not; another job is made for the task then. */
+  readonly forgets?: 'jobs' | 'jobs and videos';
   /** It runs a name as often as it is sent. */
   readonly repeats?: true;
 };
@@ -129,15 +129,15 @@ const upstreams: readonly Upstream[] = [
   http('kie', { lacks: ['look-up', 'cancellation'] }),
   http('fal-seedance', { lacks: ['look-up'] }),
   http('replicate-seedance'),
-  videos('vllm-omni', { forgets: true }),
-  videos('sglang', { forgets: true, lacks: ['look-up', 'cancellation'] }),
+  videos('vllm-omni', { forgets: 'jobs and videos' }),
+  videos('sglang', { forgets: 'jobs and videos', lacks: ['look-up', 'cancellation'] }),
   videos('openrouter', { lacks: ['look-up', 'cancellation'] }),
   {
     name: 'comfyui',
     start: startFakeComfyui,
     provider: (baseUrl) => createComfyuiProvider({ ...common, ...comfy('comfyui', baseUrl) }),
     isCreate: ({ path }) => path === '/prompt',
-    forgets: true,
+    forgets: 'jobs',
     repeats: true,
   },
   {
@@ -219,7 +219,7 @@ for (const upstream of upstreams) {
         const made = await running.books.jobsFor(request.input.prompt);
         // Where jobs have no names, what the network does twice cannot be undone.
         const isTwice = fault.forwarded === 2 || (fault.forwarded === 'late' && upstream.repeats === true);
-        const hasDied = upstream.forgets === true && 'restarts' in fault;
+        const hasDied = upstream.forgets !== undefined && 'restarts' in fault;
         const limit = hasDied || (isTwice && (!provider.namesJobs || upstream.repeats === true)) ? 2 : 1;
         assert.ok(made.length <= limit, `${made.length} jobs`);
         if (hasDied) return assert.equal(made[0]?.state, 'failed');
@@ -230,6 +230,9 @@ for (const upstream of upstreams) {
         assert.equal(made.length > 0, job !== undefined);
         assert.equal(made.at(-1)?.id, job?.id);
       });
+
+      // Of an upstream that forgets, the last story tells what a restart does.
+      if (upstream.forgets !== undefined && 'restarts' in fault) continue;
 
       test(`a question that ${name} brings no wrong verdict`, async (t) => {
         const { proxy, provider } = await stage(t, upstream, running);
@@ -259,7 +262,7 @@ for (const upstream of upstreams) {
         if (outcome === 'cancelled' || outcome === 'ended') assert.notEqual(await state(), 'running');
         const again = await provider.cancel(job, never);
         // A job that was cancelled may be forgotten, too.
-        if (upstream.forgets === true && again === 'ended') return assert.notEqual(await state(), 'running');
+        if (upstream.forgets !== undefined && again === 'ended') return assert.notEqual(await state(), 'running');
         assert.equal(await state(), again === 'runs_on' ? 'running' : again === 'cancelled' ? 'canceled' : 'failed');
       });
     }
@@ -273,9 +276,26 @@ for (const upstream of upstreams) {
       }
     });
 
-    test('a video whose download meets a restart of the upstream arrives whole, and without a second job', async (t) => {
-      await deliversUnder(t, faults['meets a restart of the upstream'], upstream, running);
-    });
+    if (upstream.forgets !== 'jobs and videos') {
+      test('a video whose download meets a restart of the upstream arrives whole, and without a second job', async (t) => {
+        await deliversUnder(t, faults['meets a restart of the upstream'], upstream, running);
+      });
+    }
+
+    if (upstream.forgets !== undefined) {
+      test('a job that a restart killed is missing, and it was not cancelled', async (t) => {
+        const { provider } = await stage(t, upstream, running);
+        const { job } = await begun(t, provider, running);
+        await running.restart();
+        // A connection from before the restart breaks first.
+        const status = await waitFor('a verdict', async () => {
+          const seen = await statusOf(provider, job);
+          return seen.state === 'unclear' ? undefined : seen;
+        });
+        assert.deepEqual(status, { state: 'missing' });
+        assert.notEqual(await provider.cancel(job, never), 'cancelled');
+      });
+    }
 
     test('a download that hangs ends with the signal', async (t) => {
       const { proxy, provider } = await stage(t, upstream, running);
