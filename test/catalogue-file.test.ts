@@ -60,7 +60,7 @@ test('the example loads, with every kind of provider, its rules, prices and tier
     [...models.values()].map(({ isRemote }) => isRemote),
     [true, true, true, true, false],
   );
-  assert.deepEqual([...files.keys()], ['./workflows/wan22-5b.json']);
+  assert.deepEqual([...files.keys()], ['builtin:fal-seedance', './workflows/wan22-5b.json']);
 });
 
 test('what a file does not say is as it is without one', () => {

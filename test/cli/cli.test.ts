@@ -10,6 +10,7 @@ const commands = ['start', 'demo', 'generate', 'follow', 'account', 'credits', '
   'task',
   'callback-secret',
   'audit',
+  'provider',
   'migrate',
 ]);
 

@@ -25,7 +25,7 @@ describe('a provider file', () => {
       [
         ['auth.kind', 'must be one of none'],
         ['headers.X Y', 'must be the name of a header'],
-        ['create.path', 'at character 1: String literal must be terminated by a matching quote'],
+        ['create.path', 'at character 3: String literal must be terminated by a matching quote'],
         ['create.json', 'at character 5: $evel: unknown function'],
         ['create.id', 'at character 4: patterns are not allowed; use $contains'],
         ['create.retries', 'unknown field'],
