@@ -5,7 +5,7 @@ import type { ReferenceImage, VideoWants } from '../src/domain/ports.ts';
 import { TaskFault } from '../src/domain/errors.ts';
 import type { GeneratedVideo, GenerationRequest } from '../src/providers/provider.ts';
 import { succeedProviderJob } from '../src/stores/provider-jobs.ts';
-import { attemptTouchMs, type GeneratingTask, startGeneration, touchGeneration } from '../src/stores/tasks.ts';
+import { attemptTouchMs, type GeneratingTask, startGeneration, touchGenerations } from '../src/stores/tasks.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import { heartbeatProgress } from './heartbeats.ts';
@@ -70,7 +70,7 @@ async function generate(deps: ActivityDeps, task: GeneratingTask, workFolder: st
 
 /** While the database is unavailable, the time that the attempt uses of its deadline is not counted; nothing else happens. */
 async function touch(deps: ActivityDeps, taskId: string): Promise<void> {
-  await touchGeneration(deps.db, taskId).catch((error: unknown) =>
+  await touchGenerations(deps.db, [taskId]).catch((error: unknown) =>
     deps.log.warn({ err: error, taskId }, 'generation not recorded as alive'),
   );
 }

@@ -12,7 +12,7 @@ import {
   type ProviderJob,
   recordProviderJob,
 } from '../src/stores/provider-jobs.ts';
-import { touchGeneration } from '../src/stores/tasks.ts';
+import { touchGenerations } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 
 /** With this reason the signal of a generation aborts when the model's deadline passes. */
@@ -175,7 +175,7 @@ async function askOnceMore(deps: ActivityDeps, job: OpenJob): Promise<GeneratedV
   const video = await answerInTime(job.provider.result(job.jobId));
   if (video !== undefined) return video;
   // Committed before the job is stopped, so that a repeated attempt finds the deadline passed, not a job that failed.
-  await touchGeneration(deps.db, job.taskId);
+  await touchGenerations(deps.db, [job.taskId]);
   await answerInTime(job.provider.cancel(job.jobId));
   await failWith(deps, job, 'abandoned', deadlinePassed);
   throw deadlinePassed;

@@ -23,5 +23,6 @@ export const operatorActions = [
   'callback_secret.rotate',
   'operators.create',
   'operators.revoke',
+  'providers.set',
 ] as const;
 export type OperatorAction = (typeof operatorActions)[number];

@@ -1,27 +1,48 @@
 import type { TaskFailure } from '../domain/task.ts';
 import { type Database, readRows } from './database.ts';
+import { isReserved, takesPlace } from './provider-pools.ts';
 
-export type ProviderJobOutcome = 'success' | 'fail' | 'not_created' | 'abandoned' | 'late_success';
+export type ProviderJobOutcome = 'success' | 'fail' | 'not_created' | 'refused' | 'abandoned' | 'late_success';
+
+/** Micro-units of a currency: 1,000,000 are one dollar. */
+export type JobCost = { readonly micros: number; readonly currency: string; readonly basis: 'reported' | 'estimated' };
 
 /** One call for a job upstream. Without `jobId` the call's answer is unknown: it may or may not have made a job. */
 export type ProviderJob = {
   readonly ordinal: number;
   readonly provider: string;
+  /** The provider with its model; undefined for a job on our own machine, or of a release that had no pools. */
+  readonly pool: string | undefined;
+  /** False for a place that was reserved, and for which no call was made. */
+  readonly isIntended: boolean;
   readonly jobId: string | undefined;
+  readonly handle: unknown;
+  /** What was frozen with the call. */
+  readonly config: unknown;
   readonly outcome: ProviderJobOutcome | undefined;
   /** Why the task failed with this job; set for the job that decided the task's end. */
   readonly failure: TaskFailure | undefined;
-  /** Milliseconds since the intent was committed, by the database's clock. */
+  /** Unix milliseconds of the database's clock, as are those below. */
+  readonly intendedAt: number | undefined;
+  readonly submittedAt: number | undefined;
+  readonly upstreamEndedAt: number | undefined;
+  readonly costMicros: number | undefined;
+  readonly costCurrency: string | undefined;
+  readonly costBasis: JobCost['basis'] | 'unknown' | undefined;
+  readonly detail: string | undefined;
+  /** Milliseconds since the intent was committed, or the place reserved. */
   readonly ageMs: number;
 };
 
 const selectJobs = {
   name: 'list-provider-jobs',
   text: `
-select ordinal, provider, job_id as "jobId", outcome,
+select ordinal, provider, pool, intended_at is not null as "isIntended", job_id as "jobId", handle, config, outcome,
   case when fail_code is not null then json_build_object('failCode', fail_code, 'failMsg', fail_msg) end as failure,
-  (extract(epoch from now() - intended_at) * 1000)::bigint as "ageMs"
-from provider_jobs where task_id = $1 order by ordinal`,
+  intended_at as "intendedAt", submitted_at as "submittedAt", upstream_ended_at as "upstreamEndedAt",
+  cost_micros as "costMicros", cost_currency as "costCurrency", cost_basis as "costBasis", detail,
+  (extract(epoch from now() - coalesce(intended_at, reserved_at)) * 1000)::bigint as "ageMs"
+from provider_jobs left join provider_configs on hash = config_hash where task_id = $1 order by ordinal`,
 };
 
 /** Every job of a task, oldest first; a task has no more than a handful. */
@@ -35,8 +56,8 @@ const insertIntent = {
 };
 
 /**
- * Commits the intent to ask a provider for a job. Answers false when this ordinal is taken: another attempt of the same
- * task is ahead, and asking as well could pay for a second job.
+ * Commits the intent to ask a provider on our own machine, which has no places, for a job. Answers false when this ordinal is
+ * taken: another attempt of the same task is ahead.
  */
 export async function intendProviderJob(
   db: Database,
@@ -45,10 +66,44 @@ export async function intendProviderJob(
   return (await db.run(insertIntent, [taskId, ordinal, provider])).length > 0;
 }
 
+const intendReserved = {
+  name: 'intend-reserved-job',
+  text: `
+with known as (insert into provider_configs (hash, config) values ($4, $5) on conflict do nothing)
+update provider_jobs set intended_at = now(), config_hash = $4, job_id = $6,
+  cost_micros = $7, cost_currency = $8, cost_basis = $9
+where task_id = $1 and ordinal = $2 and pool = $3 and ${isReserved}
+returning intended_at as "intendedAt"`,
+};
+
+export type ReservedJob = {
+  readonly taskId: string;
+  readonly ordinal: number;
+  readonly pool: string;
+  /** SHA-256 of `config`, in hex. */
+  readonly configHash: string;
+  /** What is needed to speak to the upstream about the job, as JSON; no secret. */
+  readonly config: string;
+  /** For a job that lives in the call. */
+  readonly jobId?: string | undefined;
+  readonly cost?: JobCost | undefined;
+};
+
+/**
+ * Commits the intent to ask a provider for the job whose place is reserved, and answers when that was (Unix milliseconds). One
+ * attempt wins; undefined when another one was first or the reservation has lapsed. Asking as well could pay for a second job.
+ */
+export async function intendReservedJob(db: Database, job: ReservedJob): Promise<number | undefined> {
+  const { taskId, ordinal, pool, configHash, config, jobId, cost } = job;
+  const values = [configHash, config, jobId, cost?.micros, cost?.currency, cost?.basis ?? 'unknown'];
+  const [row] = await db.run<{ intendedAt: number }>(intendReserved, [taskId, ordinal, pool, ...values]);
+  return row?.intendedAt;
+}
+
 const recordSubmitted = {
   name: 'record-provider-job',
   text: `
-update provider_jobs set job_id = $3, submitted_at = coalesce(submitted_at, now()),
+update provider_jobs set job_id = $3, handle = coalesce($4::json, handle), submitted_at = coalesce(submitted_at, now()),
   settled_at = case when outcome in ('not_created', 'abandoned') and job_id is distinct from $3 then null else settled_at end,
   outcome = case outcome when 'not_created' then 'abandoned' else outcome end
 where task_id = $1 and ordinal = $2
@@ -56,22 +111,76 @@ returning outcome is distinct from 'abandoned' as is_wanted`,
 };
 
 /**
- * Commits the id of the job that the provider made. Answers false when the call was given up meanwhile (its
- * worker was frozen): the job must then be stopped, and `reconcile` finds it until it is. If another attempt has recorded an
- * end of the same job, that end stays.
+ * Commits the id of the job that the provider made, and what it gave beside the id. Answers false when the call was given up
+ * meanwhile (its worker was frozen): the job must then be stopped, and `reconcile` finds it until it is. If another attempt has
+ * recorded an end of the same job, that end stays.
  */
 export async function recordProviderJob(
   db: Database,
-  { taskId, ordinal, jobId }: { taskId: string; ordinal: number; jobId: string },
+  { taskId, ordinal, jobId, handle }: { taskId: string; ordinal: number; jobId: string; handle?: object | undefined },
 ): Promise<boolean> {
-  const [row] = await db.run<{ is_wanted: boolean }>(recordSubmitted, [taskId, ordinal, jobId]);
+  const values = [taskId, ordinal, jobId, handle === undefined ? undefined : JSON.stringify(handle)];
+  const [row] = await db.run<{ is_wanted: boolean }>(recordSubmitted, values);
   return row?.is_wanted === true;
+}
+
+const recordEndUpstream = {
+  name: 'record-upstream-end',
+  text: `
+update provider_jobs set upstream_ended_at = now(), cost_micros = case when $5::text is null then cost_micros else $3 end,
+  cost_currency = case when $5 is null then cost_currency else $4 end, cost_basis = coalesce($5, cost_basis)
+where task_id = $1 and ordinal = $2 and upstream_ended_at is null`,
+};
+
+/** The job has ended upstream: its place is free, and what it cost is known, or as unknown as `cost` says. The first end stays. */
+export async function recordUpstreamEnd(
+  db: Database,
+  { taskId, ordinal, cost }: { taskId: string; ordinal: number; cost?: JobCost | 'unknown' | undefined },
+): Promise<void> {
+  const { micros, currency, basis } = cost === undefined || cost === 'unknown' ? { basis: cost } : cost;
+  await db.run(recordEndUpstream, [taskId, ordinal, micros, currency, basis]);
+}
+
+const selectClaimed = {
+  name: 'list-claimed-jobs',
+  text: `select job_id as "jobId" from provider_jobs where provider = $1 and job_id = any($2::text[])`,
+};
+
+/** Which of these upstream ids belong to jobs of ours. */
+export async function listClaimedJobs(
+  db: Database,
+  provider: string,
+  jobIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db.run<{ jobId: string }>(selectClaimed, [provider, jobIds]);
+  return new Set(rows.map(({ jobId }) => jobId));
+}
+
+const countUnanswered = {
+  name: 'count-rival-calls',
+  text: `
+select count(*)::int as calls from provider_jobs
+where pool = $1 and (task_id, ordinal) <> ($2, $3) and job_id is null and ${takesPlace}
+  and abs(extract(epoch from intended_at - to_timestamp($4::float8 / 1000))) < 600`,
+};
+
+/** Other calls to the pool without an answer, intended within ten minutes of this one. */
+export async function countRivals(
+  db: Database,
+  { pool, taskId, ordinal, intendedAt }: { pool: string; taskId: string; ordinal: number; intendedAt: number },
+): Promise<number> {
+  const [row] = await db.run<{ calls: number }>(countUnanswered, [pool, taskId, ordinal, intendedAt]);
+  return row?.calls ?? 0;
 }
 
 const recordEnded = {
   name: 'end-provider-job',
   text: `
-update provider_jobs set outcome = $3, fail_code = $4, fail_msg = $5, ended_at = now()
+update provider_jobs set outcome = $3, fail_code = $4, fail_msg = $5, ended_at = now(), detail = coalesce(left($6, 8192), detail),
+  settled_at = case when $7 then now() else settled_at end,
+  cost_micros = case $8 when 'free' then cost_micros * 0 when 'unknown' then null else cost_micros end,
+  cost_currency = case when $8 = 'unknown' then null else cost_currency end,
+  cost_basis = case $8 when 'free' then 'estimated' else coalesce($8, cost_basis) end
 where task_id = $1 and ordinal = $2 and outcome is null`,
 };
 
@@ -81,14 +190,18 @@ export type ProviderJobEnd = {
   readonly outcome: ProviderJobOutcome;
   /** Given when this job decides that the task fails: a repeated attempt then comes to the same end. */
   readonly failure?: TaskFailure;
+  /** For operators. */
+  readonly detail?: string | undefined;
+  /** Whether nothing is left to be stopped upstream. */
+  readonly isSettled?: boolean;
+  /** Replaces the estimate that was recorded with the intent. */
+  readonly cost?: 'free' | 'unknown' | undefined;
 };
 
 /** Commits how a job ended; the first outcome stays. */
-export async function endProviderJob(
-  db: Database,
-  { taskId, ordinal, outcome, failure }: ProviderJobEnd,
-): Promise<void> {
-  await db.run(recordEnded, [taskId, ordinal, outcome, failure?.failCode, failure?.failMsg]);
+export async function endProviderJob(db: Database, end: ProviderJobEnd): Promise<void> {
+  const { taskId, ordinal, outcome, failure, detail, isSettled = false, cost } = end;
+  await db.run(recordEnded, [taskId, ordinal, outcome, failure?.failCode, failure?.failMsg, detail, isSettled, cost]);
 }
 
 const recordSuccess = {

@@ -71,7 +71,8 @@ export const listUnfinishedTasks = many<UnfinishedTask, [page: AgedPage]>({
   text: `
 select id as "taskId", account_id as "accountId", model, state, (extract(epoch from now() - created_at) * 1000)::bigint as "ageMs",
   generation_spent_ms + (extract(epoch from
-    coalesce(attempt_seen_at - attempt_started_at, now() - generation_started_at, interval '0')) * 1000)::bigint as "ranMs",
+    coalesce(attempt_seen_at - attempt_started_at, case when attempt_seen_at is null then now() - generation_started_at end,
+      interval '0')) * 1000)::bigint as "ranMs",
   coalesce(deadline_ms, 86400000) as "deadlineMs", stuck_since is not null as "isStuck",
   coalesce(attempt_seen_at > now() - interval '2 minutes', false) as "isGenerating"
 from tasks

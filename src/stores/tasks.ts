@@ -2,6 +2,7 @@ import type { Actor } from '../domain/operator.ts';
 import type { Task, TaskFailure, TaskResult } from '../domain/task.ts';
 import type { Database } from './database.ts';
 import { recordAction } from './operator-actions.ts';
+import { isReserved } from './provider-pools.ts';
 import { maybeOne, none } from './statement.ts';
 
 /** The columns of `tasks` as the fields of a `Task`. */
@@ -76,7 +77,7 @@ update tasks set state = 'generating', generation_started_at = coalesce(generati
   attempt_started_at = now(), attempt_seen_at = now(), deadline_ms = coalesce(deadline_ms, $2),
   generation_spent_ms = greatest(${spentMs}, case when exists (
     select from provider_jobs
-    where task_id = $1 and job_id is not null and outcome is null and provider <> all ($3::text[])
+    where task_id = $1 and job_id is not null and outcome is null and upstream_ended_at is null and provider <> all ($3::text[])
   ) then ${spentUpstreamMs} end),
   updated_at = case state when 'generating' then updated_at else now() end
 where id = $1 and state in ('waiting', 'queuing', 'generating')
@@ -98,10 +99,21 @@ export function startGeneration(
   return beginAttempt(db, taskId, deadlineMs, localProviders);
 }
 
-/** The running attempt is alive. */
-export const touchGeneration = none<[taskId: string]>({
-  name: 'touch-generation',
-  text: `update tasks set attempt_seen_at = now() where id = $1 and state = 'generating'`,
+/** The running attempts are alive, and keep the places that they have reserved. */
+export const touchGenerations = none<[taskIds: readonly string[]]>({
+  name: 'touch-generations',
+  text: `
+with renewed as (update provider_jobs set reserved_at = now() where task_id = any($1::uuid[]) and ${isReserved})
+update tasks set attempt_seen_at = now() where id = any($1::uuid[]) and state = 'generating'`,
+});
+
+/** The attempt has ended, and the next one waits for a provider: that time is none of the deadline's. */
+export const pauseGeneration = none<[taskId: string]>({
+  name: 'pause-generation',
+  text: `
+update tasks set attempt_started_at = null, attempt_seen_at = now(),
+  generation_spent_ms = generation_spent_ms + coalesce(extract(epoch from now() - attempt_started_at) * 1000, 0)::bigint
+where id = $1 and state = 'generating'`,
 });
 
 /** A final task, with what came of the call that was to end it. */

@@ -30,9 +30,10 @@ import {
   confirmCharge,
   findTask,
   listEndedAmong,
+  pauseGeneration,
   refundTask,
   startGeneration,
-  touchGeneration,
+  touchGenerations,
 } from '../../src/stores/tasks.ts';
 import {
   countStuckTasks,
@@ -48,6 +49,9 @@ import { bookCreditsAs, bookCredits, listTaskEntries, readBooks } from '../../sr
 import { listActions } from '../../src/stores/operator-actions.ts';
 import { listPrices, readPriceSchedules, setPriceAs, withdrawPriceAs } from '../../src/stores/prices.ts';
 import * as operators from '../../src/stores/operators.ts';
+import * as pools from '../../src/stores/provider-pools.ts';
+import * as places from '../../src/stores/places.ts';
+import { readMargin } from '../../src/stores/margin.ts';
 import * as jobs from '../../src/stores/provider-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount, type TestAccount } from '../support/service.ts';
@@ -62,6 +66,7 @@ const growing = ['accounts', 'api_keys', 'tasks', 'ledger_entries', 'provider_jo
   'callback_attempts',
   'operator_actions',
   'prices',
+  'place_waits',
 ]);
 
 /** Runs once in the life of an installation, on a table that is empty or about to be found not to be. */
@@ -216,7 +221,7 @@ test('no statement on the way of a task does', async () => {
   await confirmCharge(watched, taskId);
   await startGeneration(watched, taskId);
   await startGeneration(watched, taskId);
-  await touchGeneration(watched, taskId);
+  await touchGenerations(watched, [taskId]);
   await jobs.intendProviderJob(watched, { taskId, ordinal: 1, provider: 'preview' });
   await jobs.recordProviderJob(watched, { taskId, ordinal: 1, jobId: 'job' });
   await jobs.listProviderJobs(watched, taskId);
@@ -233,6 +238,30 @@ test('no statement on the way of a task does', async () => {
   await deliveries.recordDeliveryAttempt(watched, { delivery, attempt, verdict });
   await deliveries.listDeliveryAttempts(watched, taskId);
   await deliveries.askForRedelivery(watched, taskId);
+  await assertPlans();
+});
+
+test('no statement on the way of a task to an upstream does, with thousands of tasks that wait for it', async () => {
+  const { accountId } = account;
+  const taskId = await newTask(accountId);
+  const provider = 'busy';
+  const place = { taskId, accountId, ordinal: 1, pool: 'busy/model', provider, limit: 100 };
+  assert.equal((await places.reservePlace(watched, place)).kind, 'full');
+  const free = { ...place, pool: 'free/model', provider: 'free' };
+  const job = { ...free, jobId: 'job', configHash: 'a'.repeat(64), config: '{}' };
+  const strike = { reason: 'busy', baseMs: 0, maxMs: 0, isOfProvider: false } as const;
+  assert.equal((await places.reservePlace(watched, free)).kind, 'granted');
+  await pools.strikePool(watched, { ...free, ...strike });
+  assert.equal((await places.reservePlace(watched, free)).kind, 'granted');
+  const intendedAt = await jobs.intendReservedJob(watched, job);
+  assert.ok(intendedAt !== undefined);
+  await pools.clearStrikes(watched, free.pool);
+  await jobs.countRivals(watched, { ...job, intendedAt });
+  await jobs.listClaimedJobs(watched, 'free', ['job']);
+  await jobs.recordUpstreamEnd(watched, { taskId, ordinal: 1 });
+  await startGeneration(watched, taskId);
+  await touchGenerations(watched, [taskId]);
+  await pauseGeneration(watched, taskId);
   await assertPlans();
 });
 
@@ -260,6 +289,10 @@ test('no statement of an operator does', async () => {
   await lists.countOfAccount(watched, accountId);
   await operators.listOperators(watched);
   await operators.revokeOperator(watched, operatorId);
+  await pools.setProviderSwitchAs(watched, actor, { provider: 'busy', state: 'enabled', reason: 'a' });
+  await pools.listProviderSwitches(watched);
+  await pools.listPools(watched);
+  await readMargin(watched, { fromMs: Date.now() - 3_600_000, toMs: Date.now(), currency: 'USD' });
   await assertPlans();
 });
 
@@ -308,6 +341,7 @@ test('no statement of the rounds that run every minute does', async () => {
   await countStuckTasks(watched);
   await listDueTerminations(watched, 200);
   await removeTermination(watched, taskId);
+  await places.sweepPlaces(watched, 200);
   await auditNextPart(watched);
   await readAuditState(watched);
   await assertPlans();
@@ -326,8 +360,8 @@ test('every statement of the stores has been looked at', () => {
 });
 
 test('a missing index would be noticed', async () => {
-  await client.query('drop index provider_jobs_unsettled');
-  await assert.rejects(assertPlans(), /list-unsettled-provider-jobs/);
+  await client.query('drop index provider_jobs_unsettled, provider_jobs_in_pool');
+  await assert.rejects(assertPlans(), /admit-to-pool/);
 });
 
 async function newTask(accountId: string): Promise<string> {
@@ -356,6 +390,13 @@ insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
 select account_id, id, 'refund', 132, 132 from tasks where state = 'fail';
 insert into provider_jobs (task_id, ordinal, provider, job_id, outcome)
 select id, 1, 'preview', 'job', case state when 'success' then 'success' when 'fail' then 'fail' end from tasks;
+insert into provider_pools (pool, provider) values ('busy/model', 'busy');
+insert into provider_jobs (task_id, ordinal, provider, pool, account_id, job_id, reserved_at, intended_at, submitted_at)
+select id, 2, 'busy', 'busy/model', account_id, 'job', now(), now(), now() from tasks where state = 'generating';
+insert into place_waits (task_id, pool, account_id, due_at)
+select id, 'busy/model', account_id, now() + interval '1 minute' from tasks where state = 'fail';
+insert into place_waits (task_id, pool, account_id, due_at)
+select id, 'other/' || n % 100, account_id, now() + interval '1 minute' from (select *, row_number() over () as n from tasks) t;
 insert into callback_deliveries (task_id, account_id, url, state, finished_at)
 select id, account_id, 'http://127.0.0.1/', 'delivered', now() from tasks where state = 'success';
 insert into callback_deliveries (task_id, account_id, url) select id, account_id, 'http://127.0.0.1/' from tasks where state = 'fail';

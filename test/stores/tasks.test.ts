@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { confirmCharge, refundTask, startGeneration, touchGeneration } from '../../src/stores/tasks.ts';
+import { confirmCharge, refundTask, startGeneration, touchGenerations } from '../../src/stores/tasks.ts';
 import { intendProviderJob, recordProviderJob } from '../../src/stores/provider-jobs.ts';
 import { listUnfinishedTasks } from '../../src/stores/task-list.ts';
 import { acceptTask, acceptBatch } from '../../src/stores/accept-task.ts';
@@ -116,7 +116,7 @@ describe('the deadline of a task', () => {
     const taskId = await accepted();
     await start(taskId, 10 * minuteMs);
     await attempt(taskId, 4 * minuteMs, 4 * minuteMs);
-    await touchGeneration(database.db, taskId);
+    await touchGenerations(database.db, [taskId]);
     const [row] = (await listUnfinishedTasks(database.db, { minAgeMs: 0, limit: 1000 })).filter(
       (task) => task.taskId === taskId,
     );
@@ -127,6 +127,6 @@ describe('the deadline of a task', () => {
     const taskId = await accepted();
     await refundTask(database.db, taskId, { failCode: 'internal', failMsg: 'A test.' });
     assert.equal(await start(taskId, minuteMs), undefined);
-    await touchGeneration(database.db, taskId);
+    await touchGenerations(database.db, [taskId]);
   });
 });

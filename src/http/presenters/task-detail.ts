@@ -16,7 +16,7 @@ const providerJobSchema = z.strictObject({
     .string()
     .nullable()
     .meta({ description: 'Null when the answer to the call was lost, or none has come yet.' }),
-  outcome: z.enum(['success', 'fail', 'not_created', 'abandoned', 'late_success']).nullable(),
+  outcome: z.enum(['success', 'fail', 'not_created', 'refused', 'abandoned', 'late_success']).nullable(),
   failCode: z.string().nullable(),
   failMsg: z.string().nullable(),
   ageMs: z.int(),

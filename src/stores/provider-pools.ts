@@ -1,0 +1,139 @@
+import type { Actor } from '../domain/operator.ts';
+import { type Database, readRows } from './database.ts';
+import { recordAction } from './operator-actions.ts';
+
+// A pool is a provider with one of its models: what has a limit of its own. After a failure it cools down, longer each time; the
+// operator's switch is for the whole provider.
+
+/** A reservation that makes no call within this time, and is not renewed, has lapsed. */
+const lease = `interval '60 s'`;
+
+/** Of a row of `provider_jobs` with a reservation that has not become a call. */
+export const isReserved = `intended_at is null and outcome is null and reserved_at > now() - ${lease}`;
+
+/** Of a row of `provider_jobs` that takes a place: a call without an answer and a job that may still run do so, too. */
+export const takesPlace = `upstream_ended_at is null and settled_at is null and (outcome is null or outcome = 'abandoned')
+    and (intended_at is not null or reserved_at > now() - ${lease})`;
+
+/** Of a row of `place_waits` whose task asked again when it was due to, or soon after. */
+export const stillWaits = `due_at > now() - interval '15 s'`;
+
+export type StrikeReason = 'busy' | 'overloaded' | 'unreachable' | 'operator' | 'unknown';
+
+export type Strike = {
+  readonly pool: string;
+  readonly provider: string;
+  readonly reason: StrikeReason;
+  /** How long the first cooldown is; each further one is twice as long. */
+  readonly baseMs: number;
+  readonly maxMs: number;
+  /** For a reason that all models of the provider share, such as a key that is refused. */
+  readonly isOfProvider: boolean;
+};
+
+const strike = {
+  name: 'strike-pool',
+  text: `
+update provider_pools set strikes = strikes + 1, cooling_reason = $4,
+  cooling_until = now() + least($6::float8, $5::float8 * power(2, least(strikes, 16))) * interval '1 millisecond'
+where (pool = $1 or ($3 and provider = $2)) and (cooling_until is null or cooling_until <= now())`,
+};
+
+/** The pool takes no task for a while. Many failures at the same time are one strike. */
+export async function strikePool(db: Database, strikeOf: Strike): Promise<void> {
+  const { pool, provider, isOfProvider, reason, baseMs, maxMs } = strikeOf;
+  await db.run(strike, [pool, provider, isOfProvider, reason, baseMs, maxMs]);
+}
+
+const clear = {
+  name: 'clear-strikes',
+  text: `update provider_pools set strikes = 0, cooling_until = null, cooling_reason = null where pool = $1 and strikes > 0`,
+};
+
+/** The upstream has accepted a job: whatever was wrong is over. */
+export async function clearStrikes(db: Database, pool: string): Promise<void> {
+  await db.run(clear, [pool]);
+}
+
+/** `draining` takes no new job; `off` sends no request at all, not even about running jobs. */
+export type ProviderSwitch = 'enabled' | 'draining' | 'off';
+
+const writeSwitch = {
+  name: 'set-provider-switch',
+  text: `
+with before as (select state from provider_switches where provider = $1),
+written as (
+  insert into provider_switches (provider, state, reason, who) values ($1, $2, $3, $4)
+  on conflict (provider) do update set state = $2, reason = $3, who = $4, changed_at = now()
+), cleared as (
+  update provider_pools set strikes = 0, cooling_until = null, cooling_reason = null where provider = $1 and $2 = 'enabled'
+)
+select coalesce((select state from before), 'enabled') as before`,
+};
+
+/** Turns a provider on or off. Turning it on ends its cooldowns, too. */
+export async function setProviderSwitchAs(
+  db: Database,
+  actor: Actor,
+  { provider, state, reason }: { provider: string; state: ProviderSwitch; reason: string },
+): Promise<void> {
+  await recordAction(db, actor, async (transaction) => {
+    const [row] = await transaction.run<{ before: ProviderSwitch }>(writeSwitch, [provider, state, reason, actor.name]);
+    const details = { provider, state, before: row?.before, reason };
+    return { answer: undefined, done: { action: 'providers.set', details } };
+  });
+}
+
+const selectSwitches = {
+  name: 'list-provider-switches',
+  text: `select provider, state, reason, who, changed_at as "changedAt" from provider_switches order by provider`,
+};
+
+export type SetSwitch = {
+  readonly provider: string;
+  readonly state: ProviderSwitch;
+  readonly reason: string;
+  readonly who: string;
+  /** Unix milliseconds. */
+  readonly changedAt: number;
+};
+
+/** Every provider that an operator has ever switched; the others are enabled. */
+export async function listProviderSwitches(db: Database): Promise<readonly SetSwitch[]> {
+  return readRows<SetSwitch>(db, selectSwitches);
+}
+
+const selectPools = {
+  name: 'list-provider-pools',
+  text: `
+select pool, provider, strikes, cooling_reason as "coolingReason",
+  greatest(0, extract(epoch from cooling_until - now()) * 1000)::bigint as "coolingMs", taken.places as occupying,
+  waiting.tasks as waiting, (extract(epoch from now() - waiting.since) * 1000)::bigint as "oldestWaitMs"
+from provider_pools p
+cross join lateral (
+  select count(*)::int as places from provider_jobs j
+  where j.pool = p.pool and ${takesPlace}
+) taken
+cross join lateral (
+  select count(*)::int as tasks, min(asked_at) as since from place_waits w
+  where w.pool = p.pool and ${stillWaits}
+) waiting
+order by pool`,
+};
+
+/** A pool as operators see it; only those that a task has ever asked for a place. */
+export type PoolState = {
+  readonly pool: string;
+  readonly provider: string;
+  readonly strikes: number;
+  readonly coolingReason: StrikeReason | undefined;
+  /** How long it still cools down; undefined or 0 when it does not. */
+  readonly coolingMs: number | undefined;
+  readonly occupying: number;
+  readonly waiting: number;
+  readonly oldestWaitMs: number | undefined;
+};
+
+export async function listPools(db: Database): Promise<readonly PoolState[]> {
+  return readRows<PoolState>(db, selectPools);
+}
