@@ -2,21 +2,21 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
-import type { SecretReader } from './config.ts';
 import { resolveCatalogue } from './domain/catalogue/catalogue.ts';
 import { type Fault, fieldOf, fieldsOf } from './domain/catalogue/faults.ts';
 import type { Catalogue } from './domain/catalogue/models.ts';
 import { ConfigError, errorCode, SetupError } from './domain/errors.ts';
 import { placeholderFaults } from './domain/placeholders.ts';
 import { describeFieldError, fieldPath, firstOfEachPath } from './domain/field-errors.ts';
-import { defaultModels, providerNames } from './domain/models.ts';
+import type { ProviderKind, SecretReader } from './domain/catalogue/providers.ts';
+import { defaultModels } from './domain/models.ts';
 import { type ProviderFile, readProviderFile } from './providers/http/file-schema.ts';
 
 export type CatalogueSource = {
   /** A file in YAML or JSON. */
   readonly path: string;
-  /** The providers that workers bring along. */
-  readonly builtIn?: readonly string[];
+  /** The kinds of providers that are served; without it all of them. */
+  readonly kinds?: readonly ProviderKind[];
   /** Given, every secret must be there; a process that calls no provider needs none. */
   readonly readSecret?: SecretReader;
   readonly readText?: (path: string) => string;
@@ -27,12 +27,11 @@ export type CatalogueSource = {
  * repeats a value of a file, for it could be a secret in the wrong place.
  */
 export function readCatalogueFile(source: CatalogueSource): Catalogue {
-  const { path, builtIn = providerNames, readSecret, readText = readWholeFile } = source;
+  const { path, kinds, readSecret, readText = readWholeFile } = source;
   const { data, faults: unreadable } = parsedFile(() => readText(path));
   if (unreadable.length > 0) throw configError(path, unreadable);
   const files = new Map<string, unknown>();
   const { catalogue, faults } = resolveCatalogue(data, {
-    builtIn,
     fileFault: (kind, file) => {
       const shipped = kind === 'http' ? shippedPath(file) : undefined;
       const parsed = parsedFile(() =>
@@ -43,7 +42,8 @@ export function readCatalogueFile(source: CatalogueSource): Catalogue {
     },
     secretFault: (ref) => (readSecret === undefined ? undefined : secretFault(readSecret(ref))),
   });
-  if (catalogue === undefined) throw configError(path, faults);
+  const unserved = kinds === undefined ? [] : unservedKinds(data, kinds);
+  if (catalogue === undefined || unserved.length > 0) throw configError(path, [...faults, ...unserved]);
   return { ...catalogue, files };
 }
 
@@ -63,16 +63,22 @@ function shippedPath(file: string): string | undefined {
 }
 
 /** The catalogue of an installation without a file. */
-export function builtInCatalogue(builtIn: readonly string[] = providerNames): Catalogue {
+export function builtInCatalogue(): Catalogue {
   const models = defaultModels.map(({ prices, deadlineMs, ...model }) => ({
     ...model,
     prices: prices.map(({ creditsPerSecond, fromMs }) => ({ creditsPerSecond, from: new Date(fromMs).toISOString() })),
     deadlineSeconds: deadlineMs / 1000,
   }));
   const none = () => undefined;
-  const { catalogue } = resolveCatalogue({ models }, { builtIn, fileFault: none, secretFault: none });
+  const { catalogue } = resolveCatalogue({ models }, { fileFault: none, secretFault: none });
   if (catalogue === undefined) throw new Error('the built-in catalogue is faulty');
   return { ...catalogue, files: new Map() };
+}
+
+function unservedKinds(data: unknown, served: readonly string[]): readonly Fault[] {
+  return fieldsOf(fieldOf(data, 'providers'))
+    .filter(([, settings]) => !served.some((kind) => kind === fieldOf(settings, 'kind')))
+    .map(([name]) => ({ path: ['providers', name, 'kind'], message: 'is not served by this release' }));
 }
 
 type Parsed = { readonly data?: unknown; readonly faults: readonly Fault[] };

@@ -4,11 +4,10 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { SecretRef } from './domain/catalogue/providers.ts';
+import { builtInCatalogue, readCatalogueFile } from './catalogue-file.ts';
+import { type SecretReader, servedKinds } from './domain/catalogue/providers.ts';
 import { ConfigError, errorCode, SetupError } from './domain/errors.ts';
-import { defaultModels, providerNames, unknownProviders } from './domain/models.ts';
 import { parseRate, unitsMs } from './domain/rate-limit.ts';
-import { parseModelsFile } from './models-file.ts';
 import { loopbackAllowance, parseAllowList } from './outbound/allow-list.ts';
 import type { TemporalTarget } from './temporal/connect.ts';
 
@@ -28,10 +27,9 @@ export function provideFontSettings(systemFile = '/etc/fonts/fonts.conf'): void 
 }
 
 /**
- * Reads the configuration; the only reader of the environment in the program. Throws `ConfigError`. The catalogue may name the
- * given providers: a task of a model whose provider no worker has would be charged and then refunded.
+ * Reads the configuration and checks the catalogue; the only reader of the environment in the program. Throws `ConfigError`.
  */
-export function readConfig(environment: Environment = process.env, providers = providerNames): Config {
+export function readConfig(environment: Environment = process.env): Config {
   const faults: string[] = [];
   const env = variablesOf(environment, faults);
   const given = [...nameOf].map(([setting, name]) => [setting, env[name]]);
@@ -39,8 +37,6 @@ export function readConfig(environment: Environment = process.env, providers = p
   for (const { path, message } of error?.issues ?? []) faults.push(`${nameOf.get(path[0])}: ${message}`);
   if (data?.databaseUrl !== undefined && data.secret === undefined)
     faults.push('VIDEOGEN_SECRET: must be set when DATABASE_URL is (32 characters or more), alike in every process');
-  const unknown = unknownProviders(data?.models ?? [], providers);
-  faults.push(...unknown.map((fault) => `VIDEOGEN_MODELS: ${fault}`));
   if (faults.length > 0 || data === undefined) throw new ConfigError(faults);
   return configOf(data, env);
 }
@@ -84,6 +80,18 @@ const span = (unitMs: number, max: number, usual: number) =>
 
 const rate = (usual: string) => anyText.default(usual).pipe(parsedBy(parseRate));
 
+/** Each fault of the file is one of this variable's. */
+function catalogueIn(file: string, context: z.RefinementCtx) {
+  const path = resolve(file);
+  try {
+    return { path, catalogue: readCatalogueFile({ path, kinds: servedKinds }) };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const message of error.faults) context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  }
+}
+
 const maxDelayMs = 5 * 60_000;
 
 /** `500ms`, `5s`, `1m` or `0`, in milliseconds. */
@@ -107,7 +115,6 @@ const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https U
 const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, ''));
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
 const longSecret = anyText.min(32, { error: 'must be at least 32 characters of randomness' });
-const readModels = (file: string) => parseModelsFile(readFileSync(file, 'utf8'));
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const level = z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` });
 
@@ -130,7 +137,7 @@ const schema = z.object({
   secret: from('VIDEOGEN_SECRET', longSecret.optional()),
   callbackAllow: from('CALLBACK_ALLOW', parsedBy(parseAllowList).optional()),
   imageAllow: from('IMAGE_ALLOW', parsedBy(parseAllowList).optional()),
-  models: from('VIDEOGEN_MODELS', parsedBy(readModels).optional()),
+  catalogue: from('VIDEOGEN_MODELS', anyText.transform(catalogueIn).optional()),
   generationConcurrency: from('GENERATION_CONCURRENCY', wholeNumber(1, 10_000).default(2)),
   /** Name of this build, for workers of several versions side by side (docs/operations.md); undefined means unversioned. */
   workerVersion: from('WORKER_VERSION', plainName.optional()),
@@ -181,7 +188,10 @@ function configOf(settings: z.output<typeof schema>, env: Record<string, string>
     ...temporalSettings(env),
     callbackAllow: settings.callbackAllow ?? usualAllow,
     imageAllow: settings.imageAllow ?? usualAllow,
-    models: settings.models ?? defaultModels,
+    /** The catalogue at the start of the process, without a look at its secrets. */
+    catalogue: settings.catalogue?.catalogue ?? builtInCatalogue(),
+    /** Where processes that go on look for changes of it; undefined for the built-in one. */
+    catalogueFile: settings.catalogue?.path,
     /** Between SIGTERM, from which on `/readyz` answers 503, and the closing of the listener: a proxy needs time to notice. */
     shutdownDelayMs: settings.shutdownDelayMs ?? (isEmbedded ? 0 : 5_000),
   };
@@ -215,9 +225,6 @@ function variablesOf(environment: Environment, faults: string[]): Record<string,
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
-
-/** Gives a secret when it is needed, so that a rotated one counts without a restart and none lies in an object. */
-export type SecretReader = (ref: SecretRef) => () => string;
 
 /** Reads secrets of the catalogue; their files are looked for from `folder` on. No message repeats a name, a path or a value. */
 export function secretReader(folder: string, environment: Environment = process.env): SecretReader {

@@ -98,7 +98,7 @@ describe('readConfig', () => {
     const model = { model: 'm', title: 'M', prices: [{ creditsPerSecond: 7 }] };
     writeFileSync(file, JSON.stringify({ models: [model] }));
     assert.deepEqual(
-      readConfig({ VIDEOGEN_MODELS: file }).models.map(({ model: name, prices }) => [
+      [...readConfig({ VIDEOGEN_MODELS: file }).catalogue.models.values()].map(({ model: name, prices }) => [
         name,
         prices[0]?.creditsPerSecond,
       ]),
@@ -109,11 +109,17 @@ describe('readConfig', () => {
     for (const aliases of [['m'], ['x', 'x'], ['other'], ['shared']]) {
       const other = { ...model, model: 'other', aliases: ['shared'] };
       writeFileSync(file, JSON.stringify({ models: [{ ...model, aliases }, other] }));
-      assert.throws(() => readConfig({ VIDEOGEN_MODELS: file }), /VIDEOGEN_MODELS: .*name of a model twice/s);
+      assert.throws(
+        () => readConfig({ VIDEOGEN_MODELS: file }),
+        /VIDEOGEN_MODELS: .*is used twice; names and aliases/s,
+      );
     }
     const twoAtOnce = [{ creditsPerSecond: 7 }, { creditsPerSecond: 8, from: '1970-01-01T01:00:00+01:00' }];
     writeFileSync(file, JSON.stringify({ models: [{ ...model, prices: twoAtOnce }] }));
-    assert.throws(() => readConfig({ VIDEOGEN_MODELS: file }), /VIDEOGEN_MODELS: .*two prices from the same instant/s);
+    assert.throws(
+      () => readConfig({ VIDEOGEN_MODELS: file }),
+      /VIDEOGEN_MODELS: .*must not have two prices from the same instant/s,
+    );
     rmSync(folder, { recursive: true });
   });
 
@@ -129,7 +135,7 @@ describe('readConfig', () => {
     ];
     writeFileSync(file, JSON.stringify({ models }));
     assert.deepEqual(
-      readConfig({ VIDEOGEN_MODELS: file }).models.map(({ aliases }) => aliases),
+      [...readConfig({ VIDEOGEN_MODELS: file }).catalogue.models.values()].map(({ aliases }) => aliases),
       [['bytedance/seedance-2-5', 'bytedance/v1-pro-text-to-video'], [], [], ['bytedance/seedance-1.5-pro', 'villa']],
     );
     rmSync(folder, { recursive: true });
@@ -138,21 +144,23 @@ describe('readConfig', () => {
   test('a catalogue whose provider no worker has is refused, with the name that was probably meant', () => {
     const folder = mkdtempSync(join(tmpdir(), 'videogen-config-'));
     const file = join(folder, 'models.json');
-    const models = (...providers: readonly string[]) =>
-      writeFileSync(
-        file,
-        JSON.stringify({ models: [{ model: 'm', title: 'M', prices: [{ creditsPerSecond: 7 }], providers }] }),
-      );
-    models('preview');
-    assert.deepEqual(readConfig({ VIDEOGEN_MODELS: file }).models[0]?.providers, ['preview']);
-    models('preview', 'previw');
+    const models = (providers: readonly string[], declared = {}) => {
+      const model = { model: 'm', title: 'M', prices: [{ creditsPerSecond: 7 }], providers };
+      writeFileSync(file, JSON.stringify({ providers: declared, models: [model] }));
+      return () => readConfig({ VIDEOGEN_MODELS: file }).catalogue.models.get('m')?.providers;
+    };
+    assert.deepEqual(models(['preview'])(), ['preview']);
     assert.throws(
-      () => readConfig({ VIDEOGEN_MODELS: file }),
-      /model m names the unknown provider previw, did you mean preview\?/,
+      models(['preview', 'previw']),
+      /models\.json: models\[0\]\.providers\[1\]: unknown provider, did you mean preview\?/,
     );
-    models('seedance');
-    assert.throws(() => readConfig({ VIDEOGEN_MODELS: file }), /unknown provider seedance, must be one of preview/);
-    assert.deepEqual(readConfig({ VIDEOGEN_MODELS: file }, ['seedance']).models[0]?.providers, ['seedance']);
+    assert.throws(models(['seedance']), /unknown provider, allowed: preview/);
+    const baseUrl = 'http://127.0.0.1:9000';
+    assert.deepEqual(models(['script'], { script: { kind: 'own', baseUrl } })(), ['script']);
+    assert.throws(
+      models(['box'], { box: { kind: 'cog', baseUrl } }),
+      /providers\.box\.kind: is not served by this release/,
+    );
     rmSync(folder, { recursive: true });
   });
 

@@ -3,7 +3,7 @@ import { type PresentedPrice, presentPrices, presentSetPrice } from '../http/pre
 import { id, instant, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
-import { modelCatalogue, unknownModel } from '../domain/models.ts';
+import { unknownModel } from '../domain/models.ts';
 import {
   listPrices,
   maxCreditsPerSecond,
@@ -45,7 +45,7 @@ export function addPriceCommands(program: Command, run: RunOnDatabase): void {
 async function list({ db, config }: Context, options: { account?: string; model?: string }): Promise<Answer> {
   const { account: accountId, model } = options;
   if (accountId !== undefined) await requireAccount(db, accountId);
-  const models = await presentPrices({ db, models: modelCatalogue(config.models) }, accountId);
+  const models = await presentPrices({ db, models: config.catalogue.models }, accountId);
   const prices = await listPrices(db, { accountId, model, limit: maxListed });
   const lines = [...models.map(modelLine), ...prices.map(priceLine)];
   return { json: { models, prices: prices.map(presentSetPrice) }, lines };
@@ -59,7 +59,7 @@ async function set(
   creditsPerSecond: number | undefined,
   { account: accountId, from: fromMs, reason }: SetOptions,
 ): Promise<Answer> {
-  const fault = unknownModel(modelCatalogue(config.models), model);
+  const fault = unknownModel(config.catalogue.models, model);
   if (fault !== undefined) throw new CommandError(`${model}: ${fault}`);
   const wanted = { model, accountId, creditsPerSecond, fromMs, reason };
   const setting = await setPriceAs(db, commandLineActor(), wanted);

@@ -16,9 +16,6 @@ export type Model = {
 
 export type ModelCatalogue = ReadonlyMap<string, Model>;
 
-/** The providers that our workers have; a catalogue may name these and no others. */
-export const providerNames: readonly string[] = ['preview'];
-
 const thirtyMinutesMs = 30 * 60_000;
 
 /** The catalogue of an installation that has no file of its own. */
@@ -64,15 +61,6 @@ export function aliasOf(models: ModelCatalogue, model: string): string {
 /** What is wrong with a model's name, with the known one that was probably meant; undefined for a known one. */
 export function unknownModel(models: ModelCatalogue, name: string): string | undefined {
   return models.has(name) ? undefined : `unknown model, ${hint(name, [...models.keys()])}`;
-}
-
-/** What is wrong with the providers that the models name, a sentence for each unknown one. */
-export function unknownProviders(models: readonly Model[], known: readonly string[]): readonly string[] {
-  return models.flatMap(({ model, providers }) =>
-    providers
-      .filter((name) => !known.includes(name))
-      .map((name) => `model ${model} names the unknown provider ${name}, ${hint(name, known)}`),
-  );
 }
 
 function hint(unknown: string, known: readonly string[]): string {

@@ -18,6 +18,8 @@ export type TaskRequestRules = {
   readonly models: ModelCatalogue;
   readonly refuseImageUrl: RefuseUrl;
   readonly refuseCallbackUrl: RefuseUrl;
+  /** What is wrong with a request that is well formed, for the model that it asks for. */
+  readonly refuseInput?: (param: TaskParam) => readonly FieldError[];
 };
 
 export type ParsedTaskRequest =
@@ -29,8 +31,11 @@ export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown
   const schema = taskRequestSchema(rules);
   return (body) => {
     const parsed = schema.safeParse(body);
-    if (parsed.success) return { ok: true, param: taskParam(parsed.data) };
-    return { ok: false, errors: firstOfEachPath(parsed.error.issues.flatMap(fieldErrors)).slice(0, maxFieldErrors) };
+    if (!parsed.success)
+      return { ok: false, errors: firstOfEachPath(parsed.error.issues.flatMap(fieldErrors)).slice(0, maxFieldErrors) };
+    const param = taskParam(parsed.data);
+    const errors = rules.refuseInput?.(param) ?? [];
+    return errors.length > 0 ? { ok: false, errors } : { ok: true, param };
   };
 }
 

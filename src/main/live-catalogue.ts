@@ -8,7 +8,7 @@ import type { Log } from '../log.ts';
 
 export type LiveCatalogue = {
   /** The catalogue in force: an object that does not change, replaced by another one. */
-  current(): Catalogue;
+  readonly current: () => Catalogue;
   /** Whether the file on disk is not the catalogue in force, because it has faults. */
   isStale(): boolean;
   /** Looks for a change now. */
@@ -31,7 +31,7 @@ const checkEveryMs = 5_000;
 export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
   const { path, log } = source;
   if (path === undefined) {
-    const catalogue = builtInCatalogue(source.builtIn);
+    const catalogue = builtInCatalogue();
     return { current: () => catalogue, isStale: () => false, check: async () => {}, close: () => {} };
   }
 

@@ -15,14 +15,15 @@ export function createOwedCallbacks(
   db: Database,
   box: SecretBox,
   store: ResultStore,
-  models: ModelCatalogue,
+  models: () => ModelCatalogue,
 ): (taskId: string) => Promise<OwedCallback | undefined> {
   return async (taskId) => {
     const [delivery, task] = [await findDelivery(db, taskId), await findTask(db, taskId)];
     if (delivery === undefined || task === undefined) return undefined;
     return {
       ...delivery,
-      body: async () => adapterOf(delivery.dialect).callbackBody(taskRecord(task, 0, resultUrls(store, task)), models),
+      body: async () =>
+        adapterOf(delivery.dialect).callbackBody(taskRecord(task, 0, resultUrls(store, task)), models()),
       secrets: () => callbackSecretsOf(db, box, delivery.accountId),
     };
   };

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { ConfigError } from '../domain/errors.ts';
-import { modelCatalogue } from '../domain/models.ts';
-import { createTaskRequestParser } from '../domain/task-request.ts';
+import type { Catalogue } from '../domain/catalogue/models.ts';
+import { refuseInput } from '../domain/catalogue/route.ts';
+import { createTaskRequestParser, type ParsedTaskRequest } from '../domain/task-request.ts';
 import { literalRefusal, type OwnEndpoint } from '../outbound/guard.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
 
@@ -58,13 +59,29 @@ export function settingsWith(config: Config, found: FoundSettings): Settings {
   };
 }
 
-/** The parser of create requests with this installation's models and allow-lists. */
-export function createRequestParser(settings: Pick<Settings, 'models' | 'imageAllow' | 'callbackAllow'>) {
-  return createTaskRequestParser({
-    models: modelCatalogue(settings.models),
-    refuseImageUrl: (url) => literalRefusal(url, settings.imageAllow),
-    refuseCallbackUrl: (url) => literalRefusal(url, settings.callbackAllow),
-  });
+/** The parser of create requests with the allow-lists of this installation and the models of the catalogue in force. */
+export function createRequestParser(
+  { imageAllow, callbackAllow }: Pick<Settings, 'imageAllow' | 'callbackAllow'>,
+  currentCatalogue: () => Catalogue,
+): (body: unknown) => ParsedTaskRequest {
+  const parserFor = ({ models }: Catalogue) =>
+    createTaskRequestParser({
+      models,
+      refuseImageUrl: (url) => literalRefusal(url, imageAllow),
+      refuseCallbackUrl: (url) => literalRefusal(url, callbackAllow),
+      refuseInput: ({ model: name, input }) => {
+        const model = models.get(name);
+        return model === undefined ? [] : refuseInput(model, input);
+      },
+    });
+  let catalogue: Catalogue | undefined;
+  let parse: ReturnType<typeof parserFor> | undefined;
+  return (body) => {
+    const current = currentCatalogue();
+    if (parse === undefined || current !== catalogue) parse = parserFor(current);
+    catalogue = current;
+    return parse(body);
+  };
 }
 
 type Sources = Pick<Settings, 'host' | 'port' | 'metricsPort' | 'databaseUrl' | 'temporal' | 'embeddedPorts'>;

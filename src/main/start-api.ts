@@ -1,4 +1,4 @@
-import { modelCatalogue } from '../domain/models.ts';
+import { servedKinds } from '../domain/catalogue/providers.ts';
 import type { Engine } from '../domain/ports.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { createApp } from '../http/app.ts';
@@ -20,6 +20,7 @@ import { createTaskProgress } from '../temporal/task-progress.ts';
 import { createTaskStarter } from '../temporal/task-starter.ts';
 import { revealSecret, rotateSecret } from './account-secrets.ts';
 import { exportBookMetrics } from './book-metrics.ts';
+import { createLiveCatalogue } from './live-catalogue.ts';
 import { listenFault, makePrivateFolder } from './local-faults.ts';
 import { createRequestParser, type RunningPart, type Settings } from './settings.ts';
 
@@ -29,6 +30,7 @@ const drainMs = 15_000;
 /** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
 export async function startApi(settings: Settings, log: Log, metrics = createMetrics()): Promise<RunningPart> {
   await makePrivateFolder(settings.resultStore, 'RESULT_STORE');
+  const catalogue = createLiveCatalogue({ path: settings.catalogueFile, kinds: servedKinds, log });
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
@@ -59,8 +61,10 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const app = createApp({
     db,
     log,
-    models: modelCatalogue(settings.models),
-    parseTaskRequest: createRequestParser(settings),
+    get models() {
+      return catalogue.current().models;
+    },
+    parseTaskRequest: createRequestParser(settings, catalogue.current),
     resultStore: createFolderResultStore(settings),
     acceptTask: createTaskAcceptor(db),
     startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
@@ -93,6 +97,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       isLeaving = true;
     },
     close: async () => {
+      catalogue.close();
       taskWaiters.close();
       await server.close(drainMs);
       await Promise.all(draining.map((part) => part.drain(drainMs)));

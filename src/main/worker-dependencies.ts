@@ -1,7 +1,8 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { modelCatalogue } from '../domain/models.ts';
+import { servedKinds } from '../domain/catalogue/providers.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
-import { provideFontSettings } from '../config.ts';
+import { dirname } from 'node:path';
+import { provideFontSettings, secretReader } from '../config.ts';
 import { adapterOf } from '../dialects/dialect.ts';
 import type { Log } from '../log.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
@@ -18,6 +19,7 @@ import type { Provider } from '../providers/provider.ts';
 import { createDatabase } from '../stores/database.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
+import { createLiveCatalogue } from './live-catalogue.ts';
 import { createOwedCallbacks } from './owed-callbacks.ts';
 import { createRequestParser, ownEndpoints, type Settings } from './settings.ts';
 
@@ -25,6 +27,12 @@ export type WorkerDependencies = { readonly deps: ActivityDeps; close(): Promise
 
 /** Wires the dependencies of the activities. Connects lazily. */
 export function openWorkerDependencies(settings: Settings, log: Log, metrics: Metrics): WorkerDependencies {
+  const catalogue = createLiveCatalogue({
+    path: settings.catalogueFile,
+    kinds: servedKinds,
+    readSecret: secretReader(dirname(settings.catalogueFile ?? '')),
+    log,
+  });
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
@@ -45,12 +53,13 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
   const media = createFolderResultStore(settings);
   provideFontSettings();
   const preview = createPreviewProvider({ ffmpeg, faults: settings.previewFaults });
-  const models = modelCatalogue(settings.models);
   const deps: ActivityDeps = {
     db,
     log,
-    models,
-    parseTaskRequest: createRequestParser(settings),
+    get models() {
+      return catalogue.current().models;
+    },
+    parseTaskRequest: createRequestParser(settings, catalogue.current),
     providers: new Map<string, Provider>([[preview.name, preview]]),
     fetchImages: (job) => fetchReferenceImages({ client: imageClient, ...job }),
     media,
@@ -63,7 +72,7 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
       },
       dialectHeaders: ({ dialect, ...callback }) => adapterOf(dialect).callbackHeaders(callback),
     }),
-    findCallback: createOwedCallbacks(db, box, media, models),
+    findCallback: createOwedCallbacks(db, box, media, () => catalogue.current().models),
     engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     workFolder: settings.workFolder,
     retentionMs: settings.retentionMs,
@@ -71,6 +80,7 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
     onSettled: (outcome) => metrics.tasksSettled.inc({ outcome }),
   };
   const close = async () => {
+    catalogue.close();
     await Promise.allSettled([imageClient.close(), callbackClient.close(), temporal.close(), db.close()]);
   };
   return { deps, close };

@@ -7,6 +7,14 @@ import type { GeneratedVideo, Provider } from '../../src/providers/provider.ts';
 /** As the breaker's catalogue of models calls it. */
 export const paidProviderName = 'fake-paid';
 
+/** What a catalogue says of it; the breaker's worker puts its own provider in that place. */
+export const paidProviderSettings = {
+  kind: 'own',
+  baseUrl: 'http://127.0.0.1:9',
+  limit: 10_000,
+  onLostAnswer: 'fail',
+};
+
 const answerLimitMs = 5_000;
 const pollEveryMs = 400;
 /** A live job outlives this many bad polls in a row; then the attempt is given up, and the next one goes on with the job. */

@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../../src/config.ts';
-import { providerNames } from '../../src/domain/models.ts';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
 import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
@@ -13,7 +12,7 @@ import { migrateToLatest } from '../../src/stores/migrator.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type SupervisedProcess, keepRunning } from './supervised-process.ts';
-import { paidProviderName } from './paid-provider.ts';
+import { paidProviderName, paidProviderSettings } from './paid-provider.ts';
 import { type PaidUpstream, startPaidUpstream } from './paid-upstream.ts';
 
 /** The whole service as it runs in production: servers, API and workers in processes of their own, kept alive by us. */
@@ -42,6 +41,7 @@ export const paidModel = 'breaker-paid';
 export const creditsPerSecond = { [hangingModel]: 41, [patientModel]: 33, [hastyModel]: 7, [paidModel]: 5 } as const;
 export type ModelName = keyof typeof creditsPerSecond;
 const models = {
+  providers: { [paidProviderName]: paidProviderSettings },
   models: [
     modelOf(hangingModel, 12, 'preview'),
     modelOf(patientModel, 600, 'preview'),
@@ -80,7 +80,7 @@ export async function startStack(folder: string, size: StackSize, say: (message:
     await stop();
     throw error;
   }
-  const settings = externalSettings(readConfig(environment, [...providerNames, paidProviderName]));
+  const settings = externalSettings(readConfig(environment));
   return { settings, environment, apis, workers, postgres, temporal, temporalProxy, upstream, stop };
 }
 

@@ -18,7 +18,7 @@ let database: TestDatabase;
 let find: ReturnType<typeof createOwedCallbacks>;
 before(async () => {
   database = await createTestDatabase();
-  find = createOwedCallbacks(database.db, box, store, modelCatalogue(defaultModels));
+  find = createOwedCallbacks(database.db, box, store, () => modelCatalogue(defaultModels));
 });
 after(() => database.close());
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ownEndpoints } from '../../src/main/settings.ts';
+import { readCatalogueFile } from '../../src/catalogue-file.ts';
+import { createRequestParser, ownEndpoints } from '../../src/main/settings.ts';
+import { parseAllowList } from '../../src/outbound/allow-list.ts';
 
 const plain = {
   host: '127.0.0.1',
@@ -45,4 +47,23 @@ for (const [databaseUrl, host, port] of [
 test('the address of Temporal may be IPv6', () => {
   const temporal = { connection: { address: '[::1]:7000' }, namespace: 'default' };
   assert.deepEqual(ownEndpoints({ ...plain, temporal })[2], { host: '[::1]', port: 7000 });
+});
+
+test('requests are parsed by the catalogue in force: its models, and what their upstreams take', () => {
+  const catalogueOf = (model: string, durations: readonly number[]) => {
+    const one = { model, title: 'M', prices: [{ creditsPerSecond: 1 }], rules: { durations } };
+    return readCatalogueFile({ path: 'x', readText: () => JSON.stringify({ models: [one] }) });
+  };
+  let catalogue = catalogueOf('a', [5, 10]);
+  const none = parseAllowList('');
+  const parse = createRequestParser({ imageAllow: none, callbackAllow: none }, () => catalogue);
+  const asked = (model: string, duration: number) => {
+    const parsed = parse({ model, input: { prompt: 'A boat', duration } });
+    return parsed.ok ? 'taken' : parsed.errors.map(({ path, message }) => `${path}: ${message}`);
+  };
+  assert.equal(asked('a', 10), 'taken');
+  assert.deepEqual(asked('a', 6), ['input.duration: must be one of 5, 10 seconds for a']);
+  catalogue = catalogueOf('b', [6]);
+  assert.equal(asked('b', 6), 'taken');
+  assert.deepEqual(asked('a', 10), ['model: must be one of b']);
 });

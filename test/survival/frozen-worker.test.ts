@@ -11,7 +11,7 @@ import { listProviderJobs } from '../../src/stores/provider-jobs.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
-import { paidProviderName } from '../chaos/paid-provider.ts';
+import { paidProviderName, paidProviderSettings } from '../chaos/paid-provider.ts';
 import { type PaidUpstream, startPaidUpstream } from '../chaos/paid-upstream.ts';
 import { paidVideo, sha256Of } from '../chaos/paid-video.ts';
 import { mannerWord } from '../chaos/upstream-manners.ts';
@@ -89,7 +89,10 @@ async function withStack(story: (story: Story) => Promise<void>): Promise<void> 
   const prices = [{ creditsPerSecond: 33 }];
   await writeFile(
     modelsFile,
-    JSON.stringify({ models: [{ model, title: model, prices, providers: [paidProviderName] }] }),
+    JSON.stringify({
+      providers: { [paidProviderName]: paidProviderSettings },
+      models: [{ model, title: model, prices, providers: [paidProviderName] }],
+    }),
   );
   const temporal = connectTemporal(environment.settings.temporal);
   const engine = createEngine(temporal.client, taskQueuesOf(environment.settings.taskQueue));

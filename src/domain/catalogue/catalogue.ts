@@ -2,29 +2,25 @@ import type { z } from 'zod';
 import { defaultModels } from '../models.ts';
 import { type Fault, check, fieldOf, fieldsOf } from './faults.ts';
 import { type Catalogue, type CatalogueModel, catalogueSchema, type TierEntry } from './models.ts';
-import { kindRules, type ProviderSettings, type Lookups } from './providers.ts';
+import { kindRules, previewProvider, type ProviderSettings, type Lookups } from './providers.ts';
 import { contradictionIn, effectiveRules } from './rules.ts';
 
 // From the data of a catalogue file to the catalogue.
 
 export type Resolved = { readonly faults: readonly Fault[]; readonly catalogue?: Omit<Catalogue, 'files'> };
 
-/** `builtIn` are the providers that our workers bring along, which no file declares. */
-export function resolveCatalogue(
-  data: unknown,
-  { builtIn, ...checks }: Omit<Lookups, 'kinds'> & { readonly builtIn: readonly string[] },
-): Resolved {
+export function resolveCatalogue(data: unknown, checks: Omit<Lookups, 'kinds'>): Resolved {
   const declared = fieldsOf(fieldOf(data, 'providers'));
   const kinds = new Map([
     ...declared.map(([name, settings]) => [name, fieldOf(settings, 'kind') ?? 'none'] as const),
-    ...builtIn.map((name) => [name, 'preview'] as const),
+    [previewProvider, 'preview'] as const,
   ]);
   const { data: checked, faults } = check(catalogueSchema({ ...checks, kinds }), data);
   const reserved = declared
-    .filter(([name]) => builtIn.includes(name))
+    .filter(([name]) => name === previewProvider)
     .map(([name]) => ({ path: ['providers', name], message: 'is the name of a built-in provider; choose another' }));
   if (checked === undefined || reserved.length > 0) return { faults: [...faults, ...reserved] };
-  const catalogue = builtCatalogue(checked, builtIn);
+  const catalogue = builtCatalogue(checked);
   const contradictions = ruleFaults(catalogue);
   return contradictions.length > 0 ? { faults: contradictions } : { faults, catalogue };
 }
@@ -34,10 +30,10 @@ type ModelData = CatalogueData['models'][number];
 type EntryData = NonNullable<ModelData['tiers']>[number][number];
 type Providers = Catalogue['providers'];
 
-function builtCatalogue({ creditValue, providers: declared, models }: CatalogueData, builtIn: readonly string[]) {
+function builtCatalogue({ creditValue, providers: declared, models }: CatalogueData) {
   const preview: ProviderSettings = { kind: 'preview' };
   const providers: Providers = new Map<string, ProviderSettings>([
-    ...builtIn.map((name) => [name, preview] as const),
+    [previewProvider, preview],
     ...Object.entries(declared),
   ]);
   const taken = new Set(models.flatMap(({ model, aliases = [] }) => [model, ...aliases]));

@@ -37,6 +37,9 @@ const secretFields = z.strictObject(
 /** Where a secret is. */
 export type SecretRef = z.output<typeof secretFields>;
 
+/** Gives a secret when it is needed, so that a rotated one counts without a restart and none lies in an object. */
+export type SecretReader = (ref: SecretRef) => () => string;
+
 function secret({ secretFault }: Lookups) {
   return secretFields
     .superRefine((ref, context) => {
@@ -149,6 +152,12 @@ export function providerSchema(lookups: Lookups) {
 /** A provider of the file with all defaults, or one that our workers bring along. */
 export type ProviderSettings = z.output<ReturnType<typeof providerSchema>> | { readonly kind: 'preview' };
 export type ProviderKind = ProviderSettings['kind'];
+
+/** The provider that our workers bring along, which no file declares. */
+export const previewProvider = 'preview';
+
+/** The kinds that this release can speak to; a task of another one would be charged and then refunded. */
+export const servedKinds: readonly ProviderKind[] = ['preview', 'own'];
 
 function fileName(kind: 'workflow' | 'http', { fileFault }: Lookups) {
   return z

@@ -45,7 +45,7 @@ const documents: Readonly<Record<string, string>> = {
 };
 
 /** What people read in a browser, without the internet: the home page, the API reference and the documents. */
-export function pageRoutes(router: AppRouter, { models, temporalUiUrl }: HttpDeps): void {
+export function pageRoutes(router: AppRouter, deps: HttpDeps): void {
   router.get('/', async (ctx) => {
     ctx.set('Vary', 'Accept');
     // `*/*`, which programs send, takes the first of these.
@@ -53,6 +53,7 @@ export function pageRoutes(router: AppRouter, { models, temporalUiUrl }: HttpDep
       const data = { name: 'Videogen', documentation: '/docs', openapi: '/openapi.json' };
       return answer(ctx, { code: 200, msg: 'success', data });
     }
+    const { temporalUiUrl } = deps;
     const isOwn = temporalUiUrl !== undefined && isFromThisMachine(ctx.req);
     await showPage(ctx, 'home', { ownLinks: isOwn ? temporalLink(temporalUiUrl) : '' });
   });
@@ -71,12 +72,13 @@ export function pageRoutes(router: AppRouter, { models, temporalUiUrl }: HttpDep
       await showPage(ctx, 'document', await page);
     });
   }
-  let description: string | undefined;
-  // Of this very installation, with its models; no envelope around it.
+  let described: { readonly models: HttpDeps['models']; readonly text: string } | undefined;
+  // Of this very installation, with its models of now; no envelope around it.
   router.get('/openapi.json', (ctx) => {
-    description ??= JSON.stringify(openApiDocument(models));
+    const { models } = deps;
+    if (described?.models !== models) described = { models, text: JSON.stringify(openApiDocument(models)) };
     ctx.set({ 'Content-Type': 'application/json', 'Cache-Control': 'no-cache', 'Access-Control-Allow-Origin': '*' });
-    ctx.body = description;
+    ctx.body = described.text;
   });
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { resolveCatalogue } from '../../../src/domain/catalogue/catalogue.ts';
 import type { TierEntry } from '../../../src/domain/catalogue/models.ts';
 
-const checks = { builtIn: ['preview'], fileFault: () => undefined, secretFault: () => undefined };
+const checks = { fileFault: () => undefined, secretFault: () => undefined };
 const baseUrl = 'http://upstream.example';
 const cost = { currency: 'USD', perSecond: 0.1 };
 const providers = {
