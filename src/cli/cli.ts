@@ -30,7 +30,8 @@ const commands = {
   task: async () => (await import('./task.ts')).addTaskCommands(program, await runner()),
   'callback-secret': async () => (await import('./keys.ts')).addCallbackSecretCommands(program, await runner()),
   audit: async () => (await import('./accounts.ts')).addAuditCommand(program, await runner()),
-  provider: async () => (await import('./provider-try.ts')).addProviderCommands(program),
+  provider: async () => (await import('./provider.ts')).addProviderCommands(program, await runner()),
+  margin: async () => (await import('./provider.ts')).addMarginCommand(program, await runner()),
   migrate: async () => (await import('./migrate.ts')).addMigrateCommand(program),
 };
 

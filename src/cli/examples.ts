@@ -35,6 +35,9 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'callback-secret show': [`callback-secret show ${account}`],
   'callback-secret rotate': [`callback-secret rotate ${account} --overlap 86400`],
   audit: ['audit', 'audit --json'],
+  'provider list': ['provider list', 'provider list --json'],
+  'provider set': ['provider set gpu-box draining --reason "new drivers tonight"'],
+  margin: ['margin --from 2026-11-01T00:00:00Z', 'margin --from 2026-11-01T00:00:00Z --model videogen-2.0 --json'],
   'provider try': ['provider try builtin:kie', 'provider try ./upstream.yaml --send --key-env UPSTREAM_KEY'],
   migrate: ['migrate'],
 };

@@ -16,8 +16,7 @@ import { createHttpProvider } from '../providers/http/http-provider.ts';
 import type { Trace } from '../providers/http/reader.ts';
 import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
 
-export function addProviderCommands(program: Command): void {
-  const provider = program.command('provider').description('try what describes a provider');
+export function addTryCommand(program: Command, provider: Command): void {
   provider
     .command('try')
     .description('read a file of the kind http, play its example, and show every value that it takes from the answers')

@@ -8,6 +8,7 @@ import { keyEndpoints, operatorKeyEndpoints } from './routes/keys.ts';
 import { kieEndpoints } from './routes/kie.ts';
 import { modelEndpoints, operatorPriceEndpoints } from './routes/models.ts';
 import { healthEndpoints } from './routes/monitoring.ts';
+import { operatorProviderEndpoints } from './routes/providers.ts';
 import { operatorTaskEndpoints, taskEndpoints } from './routes/tasks.ts';
 
 export type Section = { readonly tag: string; readonly description: string; readonly endpoints: readonly Endpoint[] };
@@ -44,6 +45,7 @@ export const sections: readonly Section[] = [
       ...accountEndpoints,
       ...operatorCreditEndpoints,
       ...operatorPriceEndpoints,
+      ...operatorProviderEndpoints,
       ...operatorKeyEndpoints,
       ...operatorTaskEndpoints,
       ...operatorCallbackEndpoints,

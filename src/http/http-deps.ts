@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Catalogue } from '../domain/catalogue/models.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
 import type { Rate } from '../domain/rate-limit.ts';
 import type { ParsedTaskRequest } from '../domain/task-request.ts';
@@ -16,6 +17,8 @@ export type CancelledTask = { readonly taskId: string; readonly accountId: strin
 export type HttpDeps = {
   readonly db: Database;
   readonly models: ModelCatalogue;
+  /** What is in force; the models are its models. */
+  readonly catalogue: Catalogue;
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
   readonly resultStore: ResultStore;
   /** Accepts and charges a task, or answers why not. */

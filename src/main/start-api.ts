@@ -64,6 +64,9 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     get models() {
       return catalogue.current().models;
     },
+    get catalogue() {
+      return catalogue.current();
+    },
     parseTaskRequest: createRequestParser(settings, catalogue.current),
     resultStore: createFolderResultStore(settings),
     acceptTask: createTaskAcceptor(db),

@@ -50,6 +50,9 @@ export type MarginRow = {
   readonly foreignJobs: number;
 };
 
+/** So long a time may be asked about at most: 92 days, a quarter. */
+export const maxMarginMs = 92 * 86_400_000;
+
 export type MarginQuery = {
   /** Unix milliseconds, from (inclusive) and to (exclusive), of the ends of the tasks. */
   readonly fromMs: number;

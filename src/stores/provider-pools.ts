@@ -18,7 +18,8 @@ export const takesPlace = `upstream_ended_at is null and settled_at is null and 
 /** Of a row of `place_waits` whose task asked again when it was due to, or soon after. */
 export const stillWaits = `due_at > now() - interval '15 s'`;
 
-export type StrikeReason = 'busy' | 'overloaded' | 'unreachable' | 'operator' | 'unknown';
+export const strikeReasons = ['busy', 'overloaded', 'unreachable', 'operator', 'unknown'] as const;
+export type StrikeReason = (typeof strikeReasons)[number];
 
 export type Strike = {
   readonly pool: string;
@@ -56,7 +57,8 @@ export async function clearStrikes(db: Database, pool: string): Promise<void> {
 }
 
 /** `draining` takes no new job; `off` sends no request at all, not even about running jobs. */
-export type ProviderSwitch = 'enabled' | 'draining' | 'off';
+export const providerStates = ['enabled', 'draining', 'off'] as const;
+export type ProviderSwitch = (typeof providerStates)[number];
 
 const writeSwitch = {
   name: 'set-provider-switch',
@@ -65,20 +67,24 @@ with before as (select state from provider_switches where provider = $1),
 written as (
   insert into provider_switches (provider, state, reason, who) values ($1, $2, $3, $4)
   on conflict (provider) do update set state = $2, reason = $3, who = $4, changed_at = now()
+  where provider_switches.state <> $2
 ), cleared as (
-  update provider_pools set strikes = 0, cooling_until = null, cooling_reason = null where provider = $1 and $2 = 'enabled'
+  update provider_pools set strikes = 0, cooling_until = null, cooling_reason = null
+  where provider = $1 and $2 = 'enabled' and strikes > 0 returning pool
 )
-select coalesce((select state from before), 'enabled') as before`,
+select coalesce((select state from before), 'enabled') as before, exists (select from cleared) as cleared`,
 };
 
-/** Turns a provider on or off. Turning it on ends its cooldowns, too. */
+/** Turns a provider on or off. Turning it on ends its cooldowns, too. Without a change nothing is written into the audit log. */
 export async function setProviderSwitchAs(
   db: Database,
   actor: Actor,
   { provider, state, reason }: { provider: string; state: ProviderSwitch; reason: string },
 ): Promise<void> {
   await recordAction(db, actor, async (transaction) => {
-    const [row] = await transaction.run<{ before: ProviderSwitch }>(writeSwitch, [provider, state, reason, actor.name]);
+    const values = [provider, state, reason, actor.name];
+    const [row] = await transaction.run<{ before: ProviderSwitch; cleared: boolean }>(writeSwitch, values);
+    if (row?.before === state && !row.cleared) return { answer: undefined };
     const details = { provider, state, before: row?.before, reason };
     return { answer: undefined, done: { action: 'providers.set', details } };
   });

@@ -11,6 +11,7 @@ const commands = ['start', 'demo', 'generate', 'follow', 'account', 'credits', '
   'callback-secret',
   'audit',
   'provider',
+  'margin',
   'migrate',
 ]);
 

@@ -13,6 +13,7 @@ import { createApiKey } from '../../src/stores/keys.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listActions } from '../../src/stores/operator-actions.ts';
 import { createOperator, listOperators, revokeOperator } from '../../src/stores/operators.ts';
+import { listProviderSwitches } from '../../src/stores/provider-pools.ts';
 import { setPrice } from '../../src/stores/prices.ts';
 
 const operatorEndpoints = endpoints.filter(({ scope }) => scope === 'operator');
@@ -150,6 +151,11 @@ async function newPriceId(): Promise<number> {
   return setting.price.priceId;
 }
 
+async function otherState(): Promise<string> {
+  const [now] = await listProviderSwitches(service.database.db);
+  return now?.state === 'draining' ? 'off' : 'draining';
+}
+
 /** One for each operation that changes something; an operation without its own fails the test below. */
 const examples: Readonly<Record<string, Example>> = {
   adminCreateAccount: {
@@ -189,6 +195,10 @@ const examples: Readonly<Record<string, Example>> = {
   adminWithdrawPrice: {
     does: async () => ({ priceId: await newPriceId(), reason }),
     refused: { priceId: 999_999_999, reason },
+  },
+  adminSetProvider: {
+    does: async () => ({ provider: 'preview', state: await otherState(), reason }),
+    refused: { provider: 'nobody', state: 'off', reason },
   },
   adminCreateKey: {
     does: async () => ({ accountId: await newAccountId(), name: 'new' }),
@@ -275,6 +285,7 @@ async function everything(): Promise<string> {
     'callback_deliveries',
     'operator_actions',
     'prices',
+    'provider_switches',
   ];
   const row = `(to_jsonb(t) - 'last_used_at')::text`;
   const digests = tables.map((table) => `(select md5(string_agg(${row}, ',' order by ${row})) from ${table} t)`);

@@ -1,9 +1,9 @@
+import { builtInCatalogue } from '../../src/catalogue-file.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Scope } from '../../src/domain/api-key.ts';
-import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
 import { createTaskRequestParser } from '../../src/domain/task-request.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createKeyTouches } from '../../src/http/authentication.ts';
@@ -60,11 +60,13 @@ export async function startHttpService({
   const box = createSecretBox('s'.repeat(32));
   const stopped: CancelledTask[] = [];
   const log: LogLine[] = [];
-  const models = modelCatalogue(defaultModels);
+  const catalogue = builtInCatalogue();
+  const { models } = catalogue;
   const keyTouches = createKeyTouches(ownDatabase.db, 5);
   const deps: HttpDeps = {
     db: ownDatabase.db,
     models,
+    catalogue,
     parseTaskRequest: createTaskRequestParser({ models, refuseImageUrl: allow, refuseCallbackUrl: allow }),
     resultStore: createFolderResultStore({
       resultStore: folder,

@@ -1,0 +1,93 @@
+import { Argument, type Command } from 'commander';
+import { unknownName } from '../domain/catalogue/faults.ts';
+import { type PresentedProvider, presentMargin, presentProviders } from '../http/presenters/provider.ts';
+import { maxMarginMs, readMargin } from '../stores/margin.ts';
+import { type ProviderSwitch, providerStates, setProviderSwitchAs } from '../stores/provider-pools.ts';
+import { instant, textUpTo } from './arguments.ts';
+import { type Answer, CommandError } from './output.ts';
+import { addTryCommand } from './provider-try.ts';
+import { commandLineActor, type Context, type RunOnDatabase } from './run-command.ts';
+
+export function addProviderCommands(program: Command, run: RunOnDatabase): void {
+  const provider = program
+    .command('provider')
+    .description('see and switch those who generate, and try what describes one');
+  provider.command('list').description('switches, places, waiting tasks and cooldowns').action(run(list));
+  provider
+    .command('set')
+    .description('enabled; draining: no new jobs, running ones end; off: no request at all')
+    .argument('<provider>', 'its name in the catalogue')
+    .addArgument(new Argument('<state>').choices(providerStates))
+    .requiredOption('--reason <text>', 'why, at most 500 characters; kept in the audit log', textUpTo(500))
+    .action(run(set));
+  addTryCommand(program, provider);
+}
+
+export function addMarginCommand(program: Command, run: RunOnDatabase): void {
+  program
+    .command('margin')
+    .description('what the tasks that ended in a time have brought in and cost, by model and provider')
+    .requiredOption('--from <when>', 'an instant such as 2026-11-01T00:00:00Z', instant)
+    .option('--to <when>', 'an instant; without it, now', instant)
+    .option('--model <model>', 'this model alone')
+    .option('--provider <provider>', 'this provider alone')
+    .action(run(margin));
+}
+
+async function list({ db, config }: Context): Promise<Answer> {
+  const providers = await presentProviders(db, config.catalogue);
+  return { json: { providers }, lines: providers.flatMap(providerLines) };
+}
+
+async function set(
+  { db, config }: Context,
+  provider: string,
+  state: ProviderSwitch,
+  { reason }: { reason: string },
+): Promise<Answer> {
+  const names = (await presentProviders(db, config.catalogue)).map((one) => one.provider);
+  if (!names.includes(provider)) throw new CommandError(`${provider}: ${unknownName('provider', provider, names)}`);
+  await setProviderSwitchAs(db, commandLineActor(), { provider, state, reason });
+  return await list({ db, config });
+}
+
+type MarginOptions = { from: number; to?: number; model?: string; provider?: string };
+
+async function margin({ db, config }: Context, options: MarginOptions): Promise<Answer> {
+  const { from: fromMs, to: toMs = Date.now(), model, provider } = options;
+  const days = maxMarginMs / 86_400_000;
+  if (toMs < fromMs || toMs - fromMs > maxMarginMs)
+    throw new CommandError(`--to must be from --from to ${days} days later`);
+  const { creditValue } = config.catalogue;
+  const { currency } = creditValue;
+  const rows = await readMargin(db, { fromMs, toMs, currency, model, provider });
+  const presented = rows.map((row) => presentMargin(row, config.catalogue));
+  const lines = presented.map((row) => {
+    const { creditsCharged, creditsRefunded, costMicros, marginMicros, unknownJobs, foreignJobs } = row;
+    const unknown = `unknown (${unknownJobs} jobs of unknown cost, ${foreignJobs} in another currency)`;
+    const gain = marginMicros === null ? unknown : money(marginMicros, currency);
+    const cost = `cost ${money(costMicros, currency)}`;
+    const credits = `${creditsCharged} credits charged, ${creditsRefunded} refunded`;
+    return `${row.model}  ${row.provider}  ${row.tasks} tasks, ${row.jobs} jobs  ${credits}  ${cost}  margin ${gain}`;
+  });
+  return {
+    json: { currency, creditMicros: creditValue.micros, rows: presented },
+    lines: lines.length > 0 ? lines : ['No tasks.'],
+  };
+}
+
+function money(micros: number, currency: string): string {
+  return `${(micros / 1_000_000).toFixed(2)} ${currency}`;
+}
+
+function providerLines({ provider, kind, origin, state, reason, pools }: PresentedProvider): readonly string[] {
+  const why = reason === null ? '' : ` (${reason})`;
+  return [
+    [provider, kind ?? 'not in the catalogue', origin ?? 'here', `${state}${why}`].join('  '),
+    ...pools.map(({ pool, limit, occupying, waiting, strikes, coolingReason, coolingMs }) => {
+      const cooling = coolingMs === null ? '' : `, cooling ${Math.ceil(coolingMs / 1000)} s: ${coolingReason}`;
+      const struck = strikes === 0 ? '' : `, ${strikes} strikes${cooling}`;
+      return `  ${pool}  ${occupying} of ${limit ?? '?'} places, ${waiting} waiting${struck}`;
+    }),
+  ];
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import type { Catalogue } from '../../domain/catalogue/models.ts';
+import type { Database } from '../../stores/database.ts';
+import type { MarginRow } from '../../stores/margin.ts';
+import { listPools, listProviderSwitches, providerStates, strikeReasons } from '../../stores/provider-pools.ts';
+import { unixMs } from '../fields.ts';
+
+// What operators read of providers. No client reads any of it.
+
+const poolSchema = z.strictObject({
+  pool: z.string().meta({ description: 'The provider and the upstream model: what has a limit of its own.' }),
+  limit: z
+    .int()
+    .nullable()
+    .meta({ description: 'Jobs at the same time; null when the catalogue no longer names the pool.' }),
+  occupying: z.int().meta({ description: 'Jobs that run, or may run because their answer was lost.' }),
+  waiting: z.int().meta({ description: 'Tasks that wait for a place.' }),
+  oldestWaitMs: z.int().nullable(),
+  strikes: z.int().meta({ description: 'Failures in a row that made it cool down.' }),
+  coolingReason: z.enum(strikeReasons).nullable(),
+  coolingMs: z.int().nullable().meta({ description: 'How long it still takes no task; null when it does.' }),
+});
+
+export const providerSchema = z
+  .strictObject({
+    provider: z.string(),
+    kind: z.string().nullable().meta({ description: 'Null when the catalogue no longer names the provider.' }),
+    origin: z
+      .string()
+      .nullable()
+      .meta({ description: 'Where it is; null for the preview, which runs on our workers.' }),
+    state: z.enum(providerStates),
+    reason: z.string().nullable(),
+    who: z.string().nullable(),
+    changeTime: unixMs.nullable(),
+    pools: z.array(poolSchema),
+  })
+  .meta({ id: 'Provider' });
+
+export type PresentedProvider = z.output<typeof providerSchema>;
+
+/** Every provider of the catalogue, and those that have left it and were switched, or have jobs. */
+export async function presentProviders(db: Database, catalogue: Catalogue): Promise<readonly PresentedProvider[]> {
+  const [switches, states] = await Promise.all([listProviderSwitches(db), listPools(db)]);
+  const limits = new Map<string, { readonly provider: string; readonly limit: number }>();
+  for (const { tiers } of catalogue.models.values()) {
+    for (const { pool, provider, limit } of tiers.flat()) limits.set(pool, { provider, limit });
+  }
+  const providerOf = new Map([
+    ...states.map(({ pool, provider }) => [pool, provider] as const),
+    ...[...limits].map(([pool, { provider }]) => [pool, provider] as const),
+  ]);
+  const names = new Set([
+    ...catalogue.providers.keys(),
+    ...switches.map((one) => one.provider),
+    ...providerOf.values(),
+  ]);
+  return [...names].toSorted().map((provider) => {
+    const settings = catalogue.providers.get(provider);
+    const isRemote = settings !== undefined && settings.kind !== 'preview';
+    const set = switches.find((one) => one.provider === provider);
+    const pools = [...providerOf].filter(([, owner]) => owner === provider).map(([pool]) => pool);
+    return {
+      provider,
+      kind: settings?.kind ?? null,
+      origin: isRemote ? new URL(settings.baseUrl).origin : null,
+      state: set?.state ?? 'enabled',
+      reason: set?.reason ?? null,
+      who: set?.who ?? null,
+      changeTime: set?.changedAt ?? null,
+      pools: pools.toSorted().map((pool) => {
+        const state = states.find((one) => one.pool === pool);
+        return {
+          pool,
+          limit: limits.get(pool)?.limit ?? null,
+          occupying: state?.occupying ?? 0,
+          waiting: state?.waiting ?? 0,
+          oldestWaitMs: state?.oldestWaitMs ?? null,
+          strikes: state?.strikes ?? 0,
+          coolingReason: state?.coolingReason ?? null,
+          coolingMs: (state?.coolingMs ?? 0) > 0 ? (state?.coolingMs ?? null) : null,
+        };
+      }),
+    };
+  });
+}
+
+export const marginSchema = z
+  .strictObject({
+    model: z.string(),
+    provider: z.string().meta({ description: '`none` for tasks that never came to a provider.' }),
+    tasks: z.int(),
+    jobs: z.int(),
+    creditsCharged: z.int(),
+    creditsRefunded: z.int(),
+    costMicros: z.int().meta({ description: 'What is known of the cost, in millionths of the currency.' }),
+    unknownJobs: z.int().meta({ description: 'Jobs whose cost nobody knows.' }),
+    foreignJobs: z.int().meta({ description: 'Jobs that were billed in another currency.' }),
+    marginMicros: z.int().nullable().meta({
+      description: 'Charged less refunded less cost; null when the cost of a job is unknown or in another currency.',
+    }),
+  })
+  .meta({ id: 'Margin' });
+
+export function presentMargin(row: MarginRow, { creditValue }: Pick<Catalogue, 'creditValue'>) {
+  const isKnown = row.unknownJobs === 0 && row.foreignJobs === 0;
+  const earned = (row.creditsCharged - row.creditsRefunded) * creditValue.micros;
+  return { ...row, marginMicros: isKnown ? earned - row.costMicros : null };
+}

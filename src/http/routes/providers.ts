@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { currency } from '../../domain/catalogue/cost.ts';
+import { unknownName } from '../../domain/catalogue/faults.ts';
+import { maxMarginMs, readMargin } from '../../stores/margin.ts';
+import { providerStates, setProviderSwitchAs } from '../../stores/provider-pools.ts';
+import { defineEndpoint } from '../define-endpoint.ts';
+import { invalidRequest } from '../errors.ts';
+import { maxUnixMs, oneOf, reasonField, required } from '../fields.ts';
+import { marginSchema, presentMargin, presentProviders, providerSchema } from '../presenters/provider.ts';
+import { strictQuery, textParameter, wholeParameter } from '../query.ts';
+
+const list = defineEndpoint({
+  operationId: 'adminListProviders',
+  route: 'GET /api/admin/v1/providers',
+  summary: 'Who generates: switches, places, waiting tasks and cooldowns',
+  data: z.strictObject({ providers: z.array(providerSchema) }),
+  handler: async (_call, { db, catalogue }) => ({ providers: await presentProviders(db, catalogue) }),
+});
+
+const providerError = 'must be the name of a provider';
+
+const set = defineEndpoint({
+  operationId: 'adminSetProvider',
+  route: 'POST /api/admin/v1/providers/set',
+  summary: 'Switch a provider on, let it drain, or switch it off',
+  description:
+    '`draining`: it gets no new jobs, and those that run are followed to their end. `off`: no request is sent to it, also not ' +
+    'about running jobs. `enabled` ends its cooldowns, too.',
+  body: z.strictObject({
+    provider: z.string({ error: required(providerError) }),
+    state: oneOf(providerStates),
+    reason: reasonField,
+  }),
+  data: providerSchema,
+  handler: async ({ actor, input }, { db, catalogue }) => {
+    const names = (await presentProviders(db, catalogue)).map(({ provider }) => provider);
+    if (!names.includes(input.provider)) {
+      throw invalidRequest([{ path: 'provider', message: unknownName('provider', input.provider, names) }]);
+    }
+    await setProviderSwitchAs(db, actor, input);
+    const provider = (await presentProviders(db, catalogue)).find((one) => one.provider === input.provider);
+    if (provider === undefined) throw new Error('a provider that was switched is listed');
+    return provider;
+  },
+});
+
+const margin = defineEndpoint({
+  operationId: 'adminMargin',
+  route: 'GET /api/admin/v1/margin',
+  summary: 'What tasks have brought in and cost, by model and provider',
+  description:
+    `Of the tasks that ended from \`fromTime\` to before \`toTime\`, at most ${maxMarginMs / 86_400_000} days. A task's credits count for ` +
+    'the provider of its last job, and cost for the provider that caused it. What is unknown is shown as unknown.',
+  query: strictQuery({
+    fromTime: wholeParameter(0, maxUnixMs),
+    toTime: wholeParameter(0, maxUnixMs),
+    model: textParameter('must be the name of a model').max(100).optional(),
+    provider: textParameter(providerError).max(100).optional(),
+  }),
+  data: z.strictObject({
+    currency,
+    creditMicros: z.int().meta({ description: 'What a credit is sold for, in millionths of the currency.' }),
+    rows: z.array(marginSchema),
+  }),
+  handler: async ({ query }, { db, catalogue }) => {
+    const { fromTime: fromMs, toTime: toMs, model, provider } = query;
+    if (toMs < fromMs || toMs - fromMs > maxMarginMs) {
+      const message = `must be from fromTime to ${maxMarginMs / 86_400_000} days later`;
+      throw invalidRequest([{ path: 'toTime', message }]);
+    }
+    const { micros, currency: inCurrency } = catalogue.creditValue;
+    const rows = await readMargin(db, { fromMs, toMs, currency: inCurrency, model, provider });
+    return { currency: inCurrency, creditMicros: micros, rows: rows.map((row) => presentMargin(row, catalogue)) };
+  },
+});
+
+export const operatorProviderEndpoints = [list, set, margin];
