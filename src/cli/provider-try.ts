@@ -104,7 +104,7 @@ async function sendJob(file: ProviderFile, options: TryOptions): Promise<Answer>
     client,
     webhook: false,
     submitTimeoutMs: 60_000,
-    maxPollsPerSecond: 1,
+    pollsPerSecond: 1,
     warn: (event, detail) => say(`${event}: ${detail}`),
     trace: (field, outcome) => say(valueLine(field, outcome)),
   });

@@ -61,6 +61,7 @@ const own = (baseUrl: string) =>
     config: { kind: 'own', baseUrl, upstreamModel: 'model', options: {} },
     client: clientFor(baseUrl, key),
     webhook: false,
+    pollsPerSecond: 14,
     submitTimeoutMs: 600_000,
     warn: () => undefined,
   });
@@ -76,8 +77,8 @@ function http(file: string, changes: Partial<Upstream> = {}): Upstream {
       file: read,
       client: clientFor(baseUrl, key),
       webhook: false,
+      pollsPerSecond: 14,
       submitTimeoutMs: 600_000,
-      maxPollsPerSecond: 14,
       warn: () => undefined,
     });
   const isCreate: Upstream['isCreate'] = ({ method, path }) => method === 'POST' && !path.endsWith('/cancel');

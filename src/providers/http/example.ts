@@ -80,7 +80,7 @@ async function play(file: ProviderFile, exchange: Exchange, request: JobRequest)
     client,
     webhook: false,
     submitTimeoutMs: 60_000,
-    maxPollsPerSecond: 1,
+    pollsPerSecond: 1,
     warn: () => undefined,
     trace: (field, outcome) => void values.push({ field, outcome }),
   });

@@ -39,7 +39,7 @@ export type HttpProviderDeps = {
   readonly client: UpstreamClient;
   readonly webhook: boolean;
   readonly submitTimeoutMs: number;
-  readonly maxPollsPerSecond: number;
+  readonly pollsPerSecond: number;
   readonly warn: Warn;
   readonly trace?: Trace;
 };
@@ -49,7 +49,7 @@ const maxAnswerBytes = 256 * 1024;
 
 /** Speaks to an upstream as its file says; what its answers prove is decided by the rules that hold for every provider. */
 export function createHttpProvider(deps: HttpProviderDeps): PolledProvider {
-  const { name, config, file, client, webhook, maxPollsPerSecond, warn } = deps;
+  const { name, config, file, client, webhook, pollsPerSecond, warn } = deps;
   const reader = createReader(warn, deps.trace);
   const call: Call = async (request, { limits, ...options }) => {
     return await replyOf(
@@ -67,7 +67,7 @@ export function createHttpProvider(deps: HttpProviderDeps): PolledProvider {
     webhook,
     maxBatch: 1,
     minPollMs: file.status.minSeconds * 1000,
-    maxPollsPerSecond,
+    maxPollsPerSecond: pollsPerSecond,
     maxJobMs: file.keepsJobsHours * 3_600_000,
     submit: async (request, signal) => await submit(upstream, request, signal),
     recover: async (lost, signal) => await recover(upstream, lost, signal),

@@ -34,6 +34,7 @@ export type OwnProviderDeps = {
   readonly config: FrozenConfig;
   readonly client: UpstreamClient;
   readonly webhook: boolean;
+  readonly pollsPerSecond: number;
   readonly submitTimeoutMs: number;
   readonly warn: Warn;
 };
@@ -49,7 +50,7 @@ const [maxImageBytes, maxAnswerBytes] = [60_000_000, 64 * 1024];
  * can be cleared up.
  */
 export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
-  const { name, config, client, webhook, submitTimeoutMs, warn } = deps;
+  const { name, config, client, webhook, pollsPerSecond, submitTimeoutMs, warn } = deps;
   const readState = createStateReader(states, warn);
   const call = (method: string, job: Named, limits: { timeoutMs: number; signal: AbortSignal; body?: RequestBody }) =>
     replyOf(client.call(method, `/jobs/${job.jobKey}`, { ...limits, maxBytes: maxAnswerBytes }));
@@ -63,7 +64,7 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
     webhook,
     maxBatch: 1,
     minPollMs: 500,
-    maxPollsPerSecond: 14,
+    maxPollsPerSecond: pollsPerSecond,
     maxJobMs: 86_400_000,
     submit: async (request, signal) => {
       const body = await requestBody(request, config);

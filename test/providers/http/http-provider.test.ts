@@ -23,7 +23,7 @@ function providerOf(file: ProviderFile, client: UpstreamClient, changes: Partial
     client,
     webhook: true,
     submitTimeoutMs: 60_000,
-    maxPollsPerSecond: 14,
+    pollsPerSecond: 14,
     warn: () => undefined,
     ...changes,
   });

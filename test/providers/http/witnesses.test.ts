@@ -25,7 +25,7 @@ async function stage(t: TestContext, name: string) {
     client: clientFor(baseUrl, 'test-key'),
     webhook: false,
     submitTimeoutMs: 60_000,
-    maxPollsPerSecond: 14,
+    pollsPerSecond: 14,
     warn: () => undefined,
   });
   const statusOf = async (id: string, handle = {}): Promise<JobStatus | undefined> => {

@@ -24,6 +24,7 @@ async function serve(t: TestContext, command: string) {
     config: { kind: 'own', baseUrl, upstreamModel: 'test', options: {} },
     client: createProviderClient({ baseUrl, credentials: () => ({ authorization: `Bearer ${key}` }) }),
     webhook: false,
+    pollsPerSecond: 14,
     submitTimeoutMs: 60_000,
     warn: () => undefined,
   });

@@ -19,6 +19,7 @@ function providerOf(client: UpstreamClient, changes: Partial<OwnProviderDeps> = 
     config: { kind: 'own', baseUrl: 'http://own.example', upstreamModel: 'wan-2.2', options },
     client,
     webhook: false,
+    pollsPerSecond: 14,
     submitTimeoutMs: 60_000,
     warn: () => undefined,
     ...changes,

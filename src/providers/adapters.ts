@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import type { CostRule } from '../domain/catalogue/cost.ts';
+import type { Catalogue, TierEntry } from '../domain/catalogue/models.ts';
+import type { ProviderKind, ProviderSettings, SecretReader } from '../domain/catalogue/providers.ts';
+import { createArkProvider } from './ark/ark-provider.ts';
+import { createCogProvider } from './cog/cog-provider.ts';
+import { createComfyV2Provider } from './comfy/comfy-v2-provider.ts';
+import { createComfyuiProvider } from './comfy/comfyui-provider.ts';
+import type { FrozenConfig, JsonObject, Provider, UpstreamClient, Warn } from './contract.ts';
+import { credentialsOf } from './http/auth.ts';
+import { type ProviderFile, readProviderFile } from './http/file-schema.ts';
+import { createHttpProvider } from './http/http-provider.ts';
+import { createVideosProvider } from './openai-videos/videos-provider.ts';
+import { createOwnProvider } from './own/own-provider.ts';
+
+// Every kind of provider that upstreams can have: what is frozen with a job, what its requests carry, and how it is opened.
+
+export type DeclaredSettings = Exclude<ProviderSettings, { kind: 'preview' }>;
+type Kind = DeclaredSettings['kind'];
+type SettingsOf<K extends Kind> = Extract<DeclaredSettings, { kind: K }>;
+type Headers = Readonly<Record<string, string>>;
+
+export type Opening<Settings = DeclaredSettings> = {
+  readonly name: string;
+  readonly config: FrozenConfig;
+  readonly client: UpstreamClient;
+  readonly settings: Settings;
+  /** What is in the files of today's catalogue. */
+  readonly files: Catalogue['files'];
+  readonly cost?: CostRule;
+  readonly warn: Warn;
+};
+
+export type Adapter<Settings = DeclaredSettings> = {
+  /** What the adapter needs beside the upstream's address and model; frozen with each job, so without secrets. */
+  readonly options: (entry: TierEntry, settings: Settings, files: Catalogue['files']) => JsonObject;
+  /** Headers that are no secret. */
+  readonly headers?: (config: FrozenConfig) => Headers;
+  /** Without it the key of the provider is a bearer token. */
+  readonly credentials?: (config: FrozenConfig, settings: Settings, read: SecretReader) => () => Headers;
+  readonly open: (opening: Opening<Settings>) => Provider;
+};
+
+const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
+  own: {
+    options: parametersOf,
+    open: (opening) => createOwnProvider({ ...common(opening), webhook: opening.settings.webhook }),
+  },
+  ark: {
+    options: (entry, { paths, resultPath }) => ({ ...parametersOf(entry), paths, resultPath }),
+    open: ({ cost, ...opening }) =>
+      createArkProvider({ ...common(opening), webhook: opening.settings.webhook, ...(cost !== undefined && { cost }) }),
+  },
+  'openai-videos': {
+    options: (entry, { dialect }) => ({ ...parametersOf(entry), dialect }),
+    open: (opening) => createVideosProvider(common(opening)),
+  },
+  comfyui: {
+    options: parametersOf,
+    open: (opening) => createComfyuiProvider({ ...common(opening), workflow: workflowOf(opening) }),
+  },
+  'comfy-v2': {
+    options: parametersOf,
+    open: (opening) => createComfyV2Provider({ ...common(opening), workflow: workflowOf(opening) }),
+  },
+  cog: { options: parametersOf, open: createCogProvider },
+  http: {
+    // The text of the file is frozen: a job is followed by the file that it was made with.
+    options: (entry, settings, files) => ({ ...parametersOf(entry), file: jsonOf(files.get(settings.file)) }),
+    headers: (config) => fileOf(config).headers,
+    credentials: (config, { key, secrets = {} }, read) =>
+      credentialsOf(fileOf(config).auth, {
+        key: key && read(key),
+        named: new Map(Object.entries(secrets).map(([name, ref]) => [name, read(ref)])),
+      }),
+    open: (opening) => {
+      const [file, { webhook }] = [fileOf(opening.config), opening.settings];
+      return createHttpProvider({ ...common(opening), webhook, file });
+    },
+  },
+};
+
+export function adapterOf(kind: Kind): Adapter {
+  // The map has an adapter for the settings of each kind, which are what callers give to it.
+  return adapters[kind] as Adapter;
+}
+
+export function isKind(kind: ProviderKind): kind is Kind {
+  return Object.hasOwn(adapters, kind);
+}
+
+type Polled = Opening<DeclaredSettings & { readonly pollsPerSecond: number }>;
+
+function common({ name, config, client, settings, warn }: Polled) {
+  const submitTimeoutMs = settings.timeouts.submitSeconds * 1000;
+  return { name, config, client, warn, submitTimeoutMs, pollsPerSecond: settings.pollsPerSecond };
+}
+
+function parametersOf({ parameters }: TierEntry): JsonObject {
+  return { parameters: jsonOf(parameters) };
+}
+
+/** What was read from a catalogue, or from a file that it refers to, is plain JSON. */
+function jsonOf(value: unknown): JsonObject {
+  return z.record(z.string(), z.json()).parse(value);
+}
+
+/** The workflow that today's catalogue has under the name; a job of a workflow that is gone is still followed. */
+function workflowOf({ config, files }: Pick<Opening, 'config' | 'files'>): JsonObject {
+  const { workflow } = z.object({ workflow: z.string() }).parse(config.options['parameters']);
+  return jsonOf(files.get(workflow) ?? {});
+}
+
+function fileOf({ options }: FrozenConfig): ProviderFile {
+  const { file } = readProviderFile(options['file']);
+  if (file === undefined) throw new Error('the file of a provider was checked when the catalogue was read');
+  return file;
+}
