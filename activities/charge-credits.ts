@@ -3,6 +3,7 @@ import { describeFieldError } from '../src/domain/field-errors.ts';
 import { isFinal } from '../src/domain/task.ts';
 import { taskWorkflowId } from '../src/domain/task-queues.ts';
 import { acceptTask } from '../src/stores/accept-task.ts';
+import { keepTiers } from '../src/stores/task-tiers.ts';
 import { confirmCharge, type ConfirmedTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 
@@ -16,6 +17,8 @@ export type ChargedTask = {
   /** How long generation may run, over all attempts. */
   readonly deadlineMs: number;
   readonly isFinal: boolean;
+  /** Whether upstreams generate it: then it waits for one in a task queue of its own. Absent in older histories. */
+  readonly isRemote?: true;
 };
 
 /**
@@ -27,15 +30,23 @@ export function createChargeCredits(deps: ActivityDeps) {
     requireIds(taskId, order);
     const task = (await confirmCharge(deps.db, taskId)) ?? (await chargeOrder(deps, taskId, order));
     const { model } = task.param;
+    const known = deps.models.get(model);
+    if (known === undefined && Date.now() - task.createdAt < catalogueReadMs)
+      throw new Error(`model ${model} is not in the catalogue of this worker yet`);
+    if (known?.isRemote === true) await keepTiers(deps.db, taskId, known.tiers);
     return {
       accountId: task.accountId,
       model,
       creditsCharged: task.creditsCharged,
-      deadlineMs: task.deadlineMs ?? deps.models.get(model)?.deadlineMs ?? defaultDeadlineMs,
+      deadlineMs: task.deadlineMs ?? known?.deadlineMs ?? defaultDeadlineMs,
       isFinal: isFinal(task.state),
+      ...(known?.isRemote === true && { isRemote: true }),
     };
   };
 }
+
+/** A changed catalogue is read by every process, but not by all in the same second. */
+const catalogueReadMs = 60_000;
 
 /** For a task of an earlier release, which kept no deadline, and whose model has left the catalogue since. */
 const defaultDeadlineMs = 30 * 60_000;

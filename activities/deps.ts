@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { ModelCatalogue } from '../src/domain/models.ts';
+import type { CatalogueModel } from '../src/domain/catalogue/models.ts';
 import type { Engine, ReferenceImage, VideoWants } from '../src/domain/ports.ts';
 import type { ParsedTaskRequest } from '../src/domain/task-request.ts';
 import type { ResultStore } from '../src/media/folder-result-store.ts';
@@ -7,9 +7,10 @@ import type { VideoInspector } from '../src/media/inspect-video.ts';
 import type { VideoNormaliser } from '../src/media/normalise-video.ts';
 import type { ImageFetch } from '../src/media/reference-image.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';
-import type { Provider } from '../src/providers/provider.ts';
+import type { Providers } from '../src/providers/registry.ts';
 import type { Database } from '../src/stores/database.ts';
 import type { Delivery } from '../src/stores/deliveries.ts';
+import type { Attempts } from './attempts.ts';
 
 /** The callback owed for a task; its body and secrets are made when they are needed. */
 export type OwedCallback = Pick<Delivery, 'state' | 'round'> & Omit<CallbackPost, 'signal'>;
@@ -18,9 +19,13 @@ export type OwedCallback = Pick<Delivery, 'state' | 'round'> & Omit<CallbackPost
 export type ActivityDeps = {
   readonly db: Database;
   readonly log: Logger;
-  readonly models: ModelCatalogue;
+  readonly models: ReadonlyMap<string, CatalogueModel>;
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
-  readonly providers: ReadonlyMap<string, Provider>;
+  readonly providers: Providers;
+  /** The attempts at generations that run on this worker. */
+  readonly attempts: Attempts;
+  /** Tells accounts apart for upstreams, without naming them. */
+  readonly hashAccount: (accountId: string) => string;
   readonly fetchImages: (fetch: ImageFetch) => Promise<readonly ReferenceImage[]>;
   readonly media: Pick<ResultStore, 'put' | 'fetchTo' | 'move' | 'delete'>;
   /** Whether videos of the model keep their size; undefined where the providers deliver exactly what was ordered. */

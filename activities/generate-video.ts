@@ -1,16 +1,18 @@
 import { Context } from '@temporalio/activity';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReferenceImage, VideoWants } from '../src/domain/ports.ts';
 import { TaskFault } from '../src/domain/errors.ts';
-import type { GeneratedVideo, GenerationRequest } from '../src/providers/provider.ts';
-import { succeedProviderJob } from '../src/stores/provider-jobs.ts';
-import { attemptTouchMs, type GeneratingTask, startGeneration, touchGenerations } from '../src/stores/tasks.ts';
+import type { ReferenceImage, VideoWants } from '../src/domain/ports.ts';
+import type { GeneratedVideo } from '../src/providers/contract.ts';
+import { listProviderJobs, succeedProviderJob } from '../src/stores/provider-jobs.ts';
+import { findGeneration, type GeneratingTask, pauseGeneration, startGeneration } from '../src/stores/tasks.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
+import { type Attempt, deadlinePassed, isWaiting } from './generation/attempt.ts';
+import { openJob, type Opened } from './generation/open-job.ts';
+import { workOn } from './generation/work-on.ts';
 import { heartbeatProgress } from './heartbeats.ts';
 import { mediaKeysOf, withWorkFolder } from './task-files.ts';
-import { deadlinePassed, runProviderJob } from './provider-job.ts';
 
 /** Where the generated video waits for `storeResult`: its key in our own store, and that of the poster delivered with it. */
 export type StagedVideo = {
@@ -20,18 +22,28 @@ export type StagedVideo = {
   readonly wants?: VideoWants;
 };
 
+export type GenerationOrder = {
+  readonly taskId: string;
+  /** Counts only for a task that was accepted before deadlines were stored. */
+  readonly deadlineMs: number;
+  /** Whether upstreams generate it: then the task may wait for a place before its generation begins. */
+  readonly isRemote?: boolean;
+};
+
 /**
- * Runs the generation to its end, or resumes the provider's job that an earlier attempt began. Reports progress by
- * heartbeat. The task's own deadline limits the time it runs, over all attempts, without the pauses between them. The order's
- * `deadlineMs` counts only for a task that was accepted before deadlines were stored.
+ * Runs the generation to its end, or resumes the provider's job that an earlier attempt began. Reports progress by heartbeat. The
+ * task's own deadline limits the time it runs, over all attempts, without the pauses between them.
  */
 export function createGenerateVideo(deps: ActivityDeps) {
-  return ({ taskId, deadlineMs }: { taskId: string; deadlineMs: number }): Promise<StagedVideo> =>
+  return (order: GenerationOrder): Promise<StagedVideo> =>
     withActivityFailures(async () => {
-      const localProviders = [...deps.providers.values()].filter(({ isLocal }) => isLocal).map(({ name }) => name);
-      const task = await startGeneration(deps.db, taskId, deadlineMs, localProviders);
-      if (task === undefined) throw new TaskFault('internal', 'The task has already ended.');
-      const staged = await withWorkFolder(deps.workFolder, taskId, (workFolder) => generate(deps, task, workFolder));
+      const { taskId, deadlineMs, isRemote = false } = order;
+      const opened = isRemote ? await openFirst(deps, taskId) : undefined;
+      const task = await startGeneration(deps.db, taskId, deadlineMs);
+      if (task === undefined) throw hasEnded();
+      const staged = await withWorkFolder(deps.workFolder, taskId, (folder) =>
+        generate(deps, task, { folder, isRemote, opened }),
+      );
       const wants = wantsOf(deps, task);
       return wants === undefined ? staged : { ...staged, wants };
     });
@@ -44,35 +56,65 @@ function wantsOf({ fitOf }: ActivityDeps, { param }: GeneratingTask): VideoWants
   return fit === undefined ? undefined : { audio, fit, ratio };
 }
 
-async function generate(deps: ActivityDeps, task: GeneratingTask, workFolder: string): Promise<StagedVideo> {
+function hasEnded(): TaskFault {
+  return new TaskFault('internal', 'The task has already ended.');
+}
+
+/** The task is generating, and its deadline runs, only once it has a place. */
+async function openFirst(deps: ActivityDeps, taskId: string): Promise<Opened> {
+  const task = await findGeneration(deps.db, taskId);
+  if (task === undefined) throw hasEnded();
+  return openJob(deps, task, await listProviderJobs(deps.db, taskId));
+}
+
+type Start = { readonly folder: string; readonly isRemote: boolean; readonly opened: Opened | undefined };
+
+async function generate(deps: ActivityDeps, task: GeneratingTask, start: Start): Promise<StagedVideo> {
   const context = Context.current();
+  const { taskId } = task;
   const deadline = new AbortController();
   const onDeadline = () => deadline.abort(deadlinePassed);
   if (task.leftMs <= 0) onDeadline();
   const timer = setTimeout(onDeadline, task.leftMs);
-  const signal = AbortSignal.any([context.cancellationSignal, deadline.signal]);
-  const alive = setInterval(() => void touch(deps, task.taskId), attemptTouchMs);
-  const progress = heartbeatProgress(context);
+  const alive = deps.attempts.begin(taskId);
+  const patientSignal = AbortSignal.any([context.cancellationSignal, alive.signal]);
+  const signal = AbortSignal.any([patientSignal, deadline.signal]);
+  const progress = heartbeatProgress(context, start.isRemote);
+  let images: Promise<readonly ReferenceImage[]> | undefined;
+  const { imageUrls: urls } = task.param.input;
+  const fetchImages = () => (images ??= deps.fetchImages({ urls, folder: start.folder, signal }));
+  const { report } = progress;
+  const { deadlineMs } = task;
   try {
-    const earlier = task.isFirst ? undefined : await stagedEarlier(deps, task.taskId, workFolder);
-    if (earlier !== undefined) return earlier;
-    const request = generationRequest(deps, task, workFolder, signal);
-    const video = await runProviderJob(deps, { task, request, signal }, progress.report);
-    const staged = await stageVideo(deps, task.taskId, video);
-    await succeedProviderJob(deps.db, task.taskId);
-    return staged;
+    const parts = { workFolder: start.folder, signal, patientSignal, images: fetchImages, report, deadlineMs };
+    return await toVideo({ deps, task, ...parts }, start.opened);
+  } catch (error) {
+    if (isWaiting(error)) await pauseGeneration(deps.db, taskId);
+    throw error;
   } finally {
     clearTimeout(timer);
-    clearInterval(alive);
+    alive.stop();
     progress.stop();
   }
 }
 
-/** While the database is unavailable, the time that the attempt uses of its deadline is not counted; nothing else happens. */
-async function touch(deps: ActivityDeps, taskId: string): Promise<void> {
-  await touchGenerations(deps.db, [taskId]).catch((error: unknown) =>
-    deps.log.warn({ err: error, taskId }, 'generation not recorded as alive'),
-  );
+/** One call after the other, until one has led to the video. */
+async function toVideo(attempt: Attempt, first: Opened | undefined): Promise<StagedVideo> {
+  const { deps, task, workFolder } = attempt;
+  const { taskId, isFirst } = task;
+  // Nothing is created before the generation has begun, so the first attempt at it finds nothing.
+  let opened = first ?? (await openJob(deps, task, isFirst ? [] : await listProviderJobs(deps.db, taskId)));
+  for (;;) {
+    const earlier = opened.kind === 'resumed' ? await stagedEarlier(deps, taskId, workFolder) : undefined;
+    if (earlier !== undefined) return earlier;
+    const video = await workOn(attempt, opened);
+    if (video !== undefined) {
+      const staged = await stageVideo(deps, taskId, video);
+      await succeedProviderJob(deps.db, taskId);
+      return staged;
+    }
+    opened = await openJob(deps, task, await listProviderJobs(deps.db, taskId));
+  }
 }
 
 /** An earlier attempt may have stored its video, and only its answer was lost; then nothing is generated again. */
@@ -82,23 +124,6 @@ async function stagedEarlier(deps: ActivityDeps, taskId: string, workFolder: str
   const hasPoster = await deps.media.fetchTo(stagedPoster, join(workFolder, 'staged.jpg'));
   await succeedProviderJob(deps.db, taskId);
   return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
-}
-
-function generationRequest(
-  deps: ActivityDeps,
-  task: GeneratingTask,
-  workFolder: string,
-  signal: AbortSignal,
-): GenerationRequest {
-  let images: Promise<readonly ReferenceImage[]> | undefined;
-  const { model, input } = task.param;
-  return {
-    taskId: task.taskId,
-    model,
-    input,
-    workFolder,
-    images: () => (images ??= deps.fetchImages({ urls: input.imageUrls, folder: workFolder, signal })),
-  };
 }
 
 async function stageVideo(deps: ActivityDeps, taskId: string, video: GeneratedVideo): Promise<StagedVideo> {

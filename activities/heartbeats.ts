@@ -8,12 +8,17 @@ export type GenerationHeartbeat = { readonly progress: number };
  * heartbeat. Each one is a write in Temporal: at every 2 s, 500 simultaneous generations delayed everything else there (bench/).
  */
 const keepAliveMs = 5_000;
+/** Of hundreds of generations that only wait for their upstream: their tasks' ends are looked up otherwise. */
+const remoteKeepAliveMs = 20_000;
 
 /** A generation that is done sooner sends no heartbeat, which saves a write. */
 const firstBeatMs = 250;
 
 /** Sends progress by heartbeat, never backwards, also over attempts: a new attempt continues from the last figure. */
-export function heartbeatProgress(context: Context): { report: (progress: number) => void; stop: () => void } {
+export function heartbeatProgress(
+  context: Context,
+  isRemote: boolean,
+): { report: (progress: number) => void; stop: () => void } {
   let progress = lastProgress(context.info.heartbeatDetails);
   let isTime = false;
   const beat = () => context.heartbeat({ progress } satisfies GenerationHeartbeat);
@@ -21,7 +26,7 @@ export function heartbeatProgress(context: Context): { report: (progress: number
     isTime = true;
     beat();
   }, firstBeatMs);
-  const timer = setInterval(beat, keepAliveMs);
+  const timer = setInterval(beat, isRemote ? remoteKeepAliveMs : keepAliveMs);
   return {
     report: (next) => {
       if (!(next > progress)) return;

@@ -5,6 +5,7 @@ import { listExpiredMedia, markMediaDeleted } from '../src/stores/task-list.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 import { mediaKeysOf } from './task-files.ts';
+import { sweepPlaces } from '../src/stores/places.ts';
 import { settleProviderJobs } from './settle-provider-jobs.ts';
 import { settleTasks } from './settle-tasks.ts';
 
@@ -40,10 +41,17 @@ async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number
   return { started };
 }
 
-/** Deletes videos and posters past their retention, and what failed tasks left behind; the record stays. */
+/** Of each kind, in one run. */
+const maxSwept = 1_000;
+
+/**
+ * Deletes videos and posters past their retention, and what tasks left behind: files of failed ones, places that none waits for any
+ * more. The record stays.
+ */
 async function deleteExpiredMedia(deps: ActivityDeps): Promise<{ deleted: number }> {
   let deleted = 0;
   const { retentionMs } = deps;
+  await sweepPlaces(deps.db, maxSwept);
   await forEachRow<string>({
     // A deleted task is no longer listed, so each page is the first; one that failed is listed again in the next run.
     page: (_after, limit) => listExpiredMedia(deps.db, { retentionMs, leftoverMs, limit }),

@@ -92,9 +92,14 @@ function hasWaitedTooLong({ ageMs, ranMs, isGenerating }: UnfinishedTask): boole
   return !isGenerating && ageMs - ranMs > maxWaitMs + deadlineGraceMs;
 }
 
-/** By the database's clock. Waiting does not use up the deadline; it has a limit of its own. */
-function isOverdue({ ranMs, deadlineMs }: UnfinishedTask, { pendingActivities }: WorkflowDescription): boolean {
-  return pendingActivities.includes('generateVideo') && ranMs > deadlineMs + deadlineGraceMs;
+/**
+ * By the database's clock. Waiting does not use up the deadline; it has a limit of its own. Fetching a video that is paid for may take
+ * as long again.
+ */
+function isOverdue(task: UnfinishedTask, { pendingActivities }: WorkflowDescription): boolean {
+  const { ranMs, deadlineMs, isFetching } = task;
+  const limitMs = isFetching ? 2 * deadlineMs : deadlineMs;
+  return pendingActivities.includes('generateVideo') && ranMs > limitMs + deadlineGraceMs;
 }
 
 /** Driven by the rows that came with the refunds, so that neither a crash nor an outage of Temporal loses one. */

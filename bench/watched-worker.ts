@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readConfig } from '../src/config.ts';
 import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
-import type { Provider } from '../src/providers/provider.ts';
+import type { Provider } from '../src/providers/contract.ts';
+import type { OpenProvider, Providers } from '../src/providers/registry.ts';
 import { externalSettings } from '../src/main/settings.ts';
 import { fatalErrors, runUntilSignal } from '../src/main/run-until-signal.ts';
 import { startWorker } from '../src/main/start-worker.ts';
@@ -20,25 +21,28 @@ const deliversPosters = process.env['BENCH_POSTER'] !== 'none';
 const now = () => performance.timeOrigin + performance.now();
 
 function watched(provider: Provider): Provider {
+  if (provider.runs === 'upstream') return provider;
   return {
     ...provider,
-    submit: (request, signal) => {
-      process.send?.({ asked: request.taskId, at: now() });
-      return provider.submit(request, signal);
-    },
-    follow: async (jobId, request, report, signal) => {
+    run: async (request, report, to) => {
       const { taskId } = request;
+      process.send?.({ asked: taskId, at: now() });
       process.send?.({ began: taskId, at: now() });
       if (request.input.prompt.includes('hold')) {
         report(50);
-        await Promise.race([new Promise<void>((resolve) => held.set(taskId, resolve)), aborted(signal)]);
+        await Promise.race([new Promise<void>((resolve) => held.set(taskId, resolve)), aborted(to.signal)]);
         held.delete(taskId);
       }
-      const video = await provider.follow(jobId, request, () => {}, signal);
+      const end = await provider.run(request, () => {}, to);
       process.send?.({ done: taskId, at: now() });
-      return deliversPosters ? video : { path: video.path };
+      return end.kind === 'video' && !deliversPosters ? { ...end, video: { path: end.video.path } } : end;
     },
   };
+}
+
+function watchedProviders({ ofEntry, ofJob }: Providers): Providers {
+  const watch = (open: OpenProvider | undefined) => open && { ...open, provider: watched(open.provider) };
+  return { ofEntry: (entry) => watch(ofEntry(entry)), ofJob: (job) => watch(ofJob(job)) };
 }
 
 /** Bounded by the deadline of the task. */
@@ -51,7 +55,7 @@ const log = createLog({ level: settings.logLevel });
 const fatal = fatalErrors();
 const part = await startWorker(settings, log, fatal.reject, createMetrics(), (deps) => ({
   ...deps,
-  providers: new Map([...deps.providers].map(([name, provider]) => [name, watched(provider)])),
+  providers: watchedProviders(deps.providers),
 }));
 process.send?.('ready');
 await runUntilSignal(part, fatal.promise, log);

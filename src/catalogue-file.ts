@@ -8,15 +8,13 @@ import type { Catalogue } from './domain/catalogue/models.ts';
 import { ConfigError, errorCode, SetupError } from './domain/errors.ts';
 import { placeholderFaults } from './domain/placeholders.ts';
 import { describeFieldError, fieldPath, firstOfEachPath } from './domain/field-errors.ts';
-import type { ProviderKind, SecretReader } from './domain/catalogue/providers.ts';
+import type { SecretReader } from './domain/catalogue/providers.ts';
 import { defaultModels } from './domain/models.ts';
 import { type ProviderFile, readProviderFile } from './providers/http/file-schema.ts';
 
 export type CatalogueSource = {
   /** A file in YAML or JSON. */
   readonly path: string;
-  /** The kinds of providers that are served; without it all of them. */
-  readonly kinds?: readonly ProviderKind[];
   /** Given, every secret must be there; a process that calls no provider needs none. */
   readonly readSecret?: SecretReader;
   readonly readText?: (path: string) => string;
@@ -27,7 +25,7 @@ export type CatalogueSource = {
  * repeats a value of a file, for it could be a secret in the wrong place.
  */
 export function readCatalogueFile(source: CatalogueSource): Catalogue {
-  const { path, kinds, readSecret, readText = readWholeFile } = source;
+  const { path, readSecret, readText = readWholeFile } = source;
   const { data, faults: unreadable } = parsedFile(() => readText(path));
   if (unreadable.length > 0) throw configError(path, unreadable);
   const files = new Map<string, unknown>();
@@ -40,10 +38,10 @@ export function readCatalogueFile(source: CatalogueSource): Catalogue {
       files.set(file, parsed.data);
       return fileFault(kind, parsed);
     },
+    sendsLinks: (file) => fieldOf(files.get(file), 'images') === 'link',
     secretFault: (ref) => (readSecret === undefined ? undefined : secretFault(readSecret(ref))),
   });
-  const unserved = kinds === undefined ? [] : unservedKinds(data, kinds);
-  if (catalogue === undefined || unserved.length > 0) throw configError(path, [...faults, ...unserved]);
+  if (catalogue === undefined) throw configError(path, faults);
   return { ...catalogue, files };
 }
 
@@ -73,12 +71,6 @@ export function builtInCatalogue(): Catalogue {
   const { catalogue } = resolveCatalogue({ models }, { fileFault: none, secretFault: none });
   if (catalogue === undefined) throw new Error('the built-in catalogue is faulty');
   return { ...catalogue, files: new Map() };
-}
-
-function unservedKinds(data: unknown, served: readonly string[]): readonly Fault[] {
-  return fieldsOf(fieldOf(data, 'providers'))
-    .filter(([, settings]) => !served.some((kind) => kind === fieldOf(settings, 'kind')))
-    .map(([name]) => ({ path: ['providers', name, 'kind'], message: 'is not served by this release' }));
 }
 
 type Parsed = { readonly data?: unknown; readonly faults: readonly Fault[] };

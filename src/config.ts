@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { builtInCatalogue, readCatalogueFile } from './catalogue-file.ts';
-import { type SecretReader, servedKinds } from './domain/catalogue/providers.ts';
+import type { SecretReader } from './domain/catalogue/providers.ts';
 import { ConfigError, errorCode, SetupError } from './domain/errors.ts';
 import { parseRate, unitsMs } from './domain/rate-limit.ts';
 import { loopbackAllowance, parseAllowList } from './outbound/allow-list.ts';
@@ -84,7 +84,7 @@ const rate = (usual: string) => anyText.default(usual).pipe(parsedBy(parseRate))
 function catalogueIn(file: string, context: z.RefinementCtx) {
   const path = resolve(file);
   try {
-    return { path, catalogue: readCatalogueFile({ path, kinds: servedKinds }) };
+    return { path, catalogue: readCatalogueFile({ path }) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     for (const message of error.faults) context.addIssue({ code: 'custom', message });
@@ -138,7 +138,10 @@ const schema = z.object({
   callbackAllow: from('CALLBACK_ALLOW', parsedBy(parseAllowList).optional()),
   imageAllow: from('IMAGE_ALLOW', parsedBy(parseAllowList).optional()),
   catalogue: from('VIDEOGEN_MODELS', anyText.transform(catalogueIn).optional()),
+  /** Videos that this machine renders at the same time. */
   generationConcurrency: from('GENERATION_CONCURRENCY', wholeNumber(1, 10_000).default(2)),
+  /** Tasks at upstreams that this process follows at the same time; the limits of the upstreams are in the catalogue. */
+  remoteConcurrency: from('REMOTE_CONCURRENCY', wholeNumber(1, 10_000).default(1000)),
   /** Name of this build, for workers of several versions side by side (docs/operations.md); undefined means unversioned. */
   workerVersion: from('WORKER_VERSION', plainName.optional()),
   // Limits per account and, of bad keys, per address; undefined is no limit.

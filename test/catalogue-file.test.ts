@@ -156,6 +156,18 @@ test('rules that leave nothing are told where they meet', () => {
   ]);
 });
 
+test('a file whose upstream fetches images by itself takes none, for no links are made yet', () => {
+  const providers = Object.fromEntries(
+    ['kie', 'runway'].map((file) => [file, { kind: 'http', baseUrl: 'https://x.example', file: `builtin:${file}` }]),
+  );
+  const tiers = [[{ provider: 'kie' }], [{ provider: 'runway' }]];
+  const [kie, runway] =
+    read({ providers, models: [{ ...model, tiers }] })
+      .models.get('m')
+      ?.tiers.flat() ?? [];
+  assert.deepEqual([kie?.rules.images?.max, runway?.rules.images?.max], [0, undefined]);
+});
+
 test('a workflow with a placeholder that does not exist is told, with what was probably meant', () => {
   const providers = { comfy: { kind: 'comfyui', baseUrl: 'http://x' } };
   const entry = { provider: 'comfy', parameters: { workflow: './w.json' } };

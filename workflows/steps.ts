@@ -28,7 +28,8 @@ export const bookkeeping = proxyActivities<Pick<MainActivities, 'completeTask' |
 
 /** Copying and checking the video. It was paid for, so an unavailable store or worker is waited for, a day at most. */
 export const storing = proxyActivities<Pick<MainActivities, 'storeResult'>>({
-  startToCloseTimeout: '5m',
+  // A video in another form is transcoded.
+  startToCloseTimeout: '15m',
   scheduleToCloseTimeout: '24h',
   // Detects a dead worker long before the time that a slow store may take.
   heartbeatTimeout: '30s',
@@ -64,6 +65,23 @@ export function generationOf({ accountId, model, deadlineMs }: ChargedTask, atte
     retry,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     priority: { fairnessKey: accountId, ...priority },
+    summary: `generate with ${model}`,
+  });
+}
+
+/**
+ * Generation by upstreams, whose slots are many: a task that waits for a place at one ends its attempt and asks again later, so
+ * attempts need no order of their own. The deadline ends with the upstream's job, and fetching its video may take as long again.
+ */
+export function remoteGenerationOf({ accountId, model, deadlineMs }: ChargedTask) {
+  return proxyActivities<GenerationActivities>({
+    taskQueue: taskQueuesOf(workflowInfo().taskQueue).remote,
+    startToCloseTimeout: 2 * deadlineMs + graceMs,
+    scheduleToCloseTimeout: maxQueueMs + 2 * deadlineMs + graceMs,
+    heartbeatTimeout: '60s',
+    retry: steadily,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    priority: { fairnessKey: accountId },
     summary: `generate with ${model}`,
   });
 }

@@ -15,7 +15,7 @@ import type { TaskEnd } from '../activities/end-task.ts';
 import type { StagedVideo } from '../activities/generate-video.ts';
 import { type FailCode, failCodes, type TaskFailure, type TaskState } from '../src/domain/task.ts';
 import { notifyClient } from './deliver-callback.ts';
-import { bookkeeping, charging, generationOf, storing } from './steps.ts';
+import { bookkeeping, charging, generationOf, remoteGenerationOf, storing } from './steps.ts';
 
 export type VideoTaskInput = {
   readonly taskId: string;
@@ -56,6 +56,7 @@ async function runToEnd(taskId: string, charged: ChargedTask, show: (state: Task
 /** Generates the video. An attempt that broke off, with its worker or its provider, is repeated before tasks that only wait. */
 async function generate(taskId: string, charged: ChargedTask): Promise<StagedVideo> {
   const order = { taskId, deadlineMs: charged.deadlineMs };
+  if (charged.isRemote === true) return remoteGenerationOf(charged).generateVideo({ ...order, isRemote: true });
   try {
     return await generationOf(charged, 'first').generateVideo(order);
   } catch (error) {

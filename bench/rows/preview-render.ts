@@ -97,10 +97,14 @@ async function film(workFolder: string, duration: number, images: readonly Refer
       generateAudio: true,
       imageUrls: images.map((_, index) => `https://example.com/${index}.jpg`),
     },
+    ordinal: 1,
+    accountHash: '',
+    jobKey: 'bench',
+    deadlineMs: 1_800_000,
     images: () => Promise.resolve(images),
-    workFolder,
+    imageLinks: () => Promise.resolve([]),
   } as const;
-  await provider.follow(await provider.submit(request, forever), request, () => {}, forever);
+  await provider.run(request, () => {}, { workFolder, signal: forever });
 }
 
 function encodedAgain(workFolder: string, path: string): Promise<void> {

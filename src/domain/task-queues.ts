@@ -4,14 +4,21 @@
 export type TaskQueues = {
   /** Workflows, and the short activities on database and store. */
   readonly main: string;
-  /** `generateVideo`, alone: its workers are limited by CPU or by an upstream's concurrency. */
+  /** `generateVideo` on our own machines, alone: its workers are limited by CPU. */
   readonly generation: string;
+  /** `generateVideo` by upstreams, alone: hundreds of attempts that do little but wait. */
+  readonly remote: string;
   /** `sendCallback`, alone: slow receivers must not hold up money or media. */
   readonly callbacks: string;
 };
 
 export function taskQueuesOf(main: string): TaskQueues {
-  return { main, generation: `${main}-generation`, callbacks: `${main}-callbacks` };
+  return {
+    main,
+    generation: `${main}-generation`,
+    remote: `${main}-generation-remote`,
+    callbacks: `${main}-callbacks`,
+  };
 }
 
 /** The workflow of a task has the task's own id, so that a second start is harmless. */

@@ -1,4 +1,3 @@
-import { servedKinds } from '../domain/catalogue/providers.ts';
 import type { Engine } from '../domain/ports.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { createApp } from '../http/app.ts';
@@ -30,7 +29,7 @@ const drainMs = 15_000;
 /** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
 export async function startApi(settings: Settings, log: Log, metrics = createMetrics()): Promise<RunningPart> {
   await makePrivateFolder(settings.resultStore, 'RESULT_STORE');
-  const catalogue = createLiveCatalogue({ path: settings.catalogueFile, kinds: servedKinds, log });
+  const catalogue = createLiveCatalogue({ path: settings.catalogueFile, log });
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,

@@ -28,8 +28,8 @@ export type RunningWorker = RunningPart & {
 };
 
 /**
- * Starts the workers of all three task queues. What is local is checked before this resolves; what needs Temporal is retried in the
- * background. `wrap` may replace dependencies of the activities, such as providers.
+ * Starts the workers of all task queues in this process. What is local is checked before this resolves; what needs Temporal is
+ * retried in the background. `wrap` may replace dependencies of the activities, such as providers.
  */
 export async function startWorker(
   settings: Settings,
@@ -103,6 +103,13 @@ function workerOptions(settings: Settings, deps: ActivityDeps): WorkerOptions[] 
       maxConcurrentActivityTaskExecutions: settings.generationConcurrency,
       // Otherwise a heartbeat is held back for most of its timeout, and progress would stand still (docs/decisions.md).
       maxHeartbeatThrottleInterval: '1s',
+    },
+    {
+      ...common,
+      taskQueue: queues.remote,
+      activities: createGenerationActivities(deps),
+      maxConcurrentActivityTaskExecutions: settings.remoteConcurrency,
+      maxHeartbeatThrottleInterval: '15s',
     },
     {
       ...common,

@@ -1,5 +1,6 @@
+import { createHmac } from 'node:crypto';
+import { createAttempts } from '../../activities/attempts.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { servedKinds } from '../domain/catalogue/providers.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { dirname } from 'node:path';
 import { provideFontSettings, secretReader } from '../config.ts';
@@ -12,11 +13,13 @@ import { createVideoNormaliser } from '../media/normalise-video.ts';
 import { fetchReferenceImages } from '../media/reference-image.ts';
 import type { Metrics } from '../metrics.ts';
 import { createGuardedClient } from '../outbound/client.ts';
+import { createProviderClient, type ProviderClient } from '../outbound/provider-client.ts';
 import { createCallbackPoster } from '../outbound/webhook.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
-import type { Provider } from '../providers/provider.ts';
+import { createProviders } from '../providers/registry.ts';
 import { createDatabase } from '../stores/database.ts';
+import { listEndedAmong, touchGenerations } from '../stores/tasks.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
@@ -27,10 +30,10 @@ export type WorkerDependencies = { readonly deps: ActivityDeps; close(): Promise
 
 /** Wires the dependencies of the activities. Connects lazily. */
 export function openWorkerDependencies(settings: Settings, log: Log, metrics: Metrics): WorkerDependencies {
+  const readSecret = secretReader(dirname(settings.catalogueFile ?? ''));
   const catalogue = createLiveCatalogue({
     path: settings.catalogueFile,
-    kinds: servedKinds,
-    readSecret: secretReader(dirname(settings.catalogueFile ?? '')),
+    readSecret,
     log,
   });
   const db = createDatabase({
@@ -51,16 +54,41 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
   const box = createSecretBox(settings.secret);
   const ffmpeg = createFfmpeg(settings.ffmpegPath === undefined ? {} : { path: settings.ffmpegPath });
   const media = createFolderResultStore(settings);
+  const upstreamClients: ProviderClient[] = [];
   provideFontSettings();
-  const preview = createPreviewProvider({ ffmpeg, faults: settings.previewFaults });
+  const preview = createPreviewProvider({
+    ffmpeg,
+    faults: settings.previewFaults,
+    concurrency: settings.generationConcurrency,
+  });
   const deps: ActivityDeps = {
     db,
     log,
     get models() {
       return catalogue.current().models;
     },
+    fitOf: (name) => {
+      const model = catalogue.current().models.get(name);
+      return model?.isRemote === true ? model.fit : undefined;
+    },
     parseTaskRequest: createRequestParser(settings, catalogue.current),
-    providers: new Map<string, Provider>([[preview.name, preview]]),
+    providers: createProviders({
+      catalogue: catalogue.current,
+      preview,
+      readSecret,
+      openClient: (upstream) => {
+        const client = createProviderClient({ ...upstream, own, allow: settings.imageAllow });
+        upstreamClients.push(client);
+        return client;
+      },
+      warn: (event, fields) => log.warn(fields, event),
+    }),
+    attempts: createAttempts({
+      touch: (taskIds) => touchGenerations(db, taskIds),
+      listEnded: (taskIds) => listEndedAmong(db, taskIds),
+      onError: (error) => log.warn({ err: error }, 'attempts not recorded as alive, or their ends not known'),
+    }),
+    hashAccount: (accountId) => createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
     fetchImages: (job) => fetchReferenceImages({ client: imageClient, ...job }),
     media,
     normaliseVideo: createVideoNormaliser(ffmpeg),
@@ -81,7 +109,8 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
   };
   const close = async () => {
     catalogue.close();
-    await Promise.allSettled([imageClient.close(), callbackClient.close(), temporal.close(), db.close()]);
+    const clients = [imageClient, callbackClient, ...upstreamClients];
+    await Promise.allSettled([...clients.map((client) => client.close()), temporal.close(), db.close()]);
   };
   return { deps, close };
 }

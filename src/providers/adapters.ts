@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CostRule } from '../domain/catalogue/cost.ts';
 import type { Catalogue, TierEntry } from '../domain/catalogue/models.ts';
-import type { ProviderKind, ProviderSettings, SecretReader } from '../domain/catalogue/providers.ts';
+import type { ProviderSettings, SecretReader } from '../domain/catalogue/providers.ts';
 import { createArkProvider } from './ark/ark-provider.ts';
 import { createCogProvider } from './cog/cog-provider.ts';
 import { createComfyV2Provider } from './comfy/comfy-v2-provider.ts';
@@ -83,10 +83,6 @@ const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
 export function adapterOf(kind: Kind): Adapter {
   // The map has an adapter for the settings of each kind, which are what callers give to it.
   return adapters[kind] as Adapter;
-}
-
-export function isKind(kind: ProviderKind): kind is Kind {
-  return Object.hasOwn(adapters, kind);
 }
 
 type Polled = Opening<DeclaredSettings & { readonly pollsPerSecond: number }>;

@@ -4,7 +4,6 @@ import type { JsonObject, JsonValue } from '../domain/placeholders.ts';
 import type { ReferenceImage } from '../domain/ports.ts';
 import type { TaskInput } from '../domain/task.ts';
 import type { ProviderClient } from '../outbound/provider-client.ts';
-import type { GeneratedVideo } from './provider.ts';
 
 // What the engine asks of a provider, and what a provider may answer. A create is sent once; what became of it is told as one of
 // four outcomes, and only those that say that no job exists let the engine ask somebody else.
@@ -128,6 +127,13 @@ type Capabilities = {
   readonly images: 'file' | 'link';
 };
 
+/**
+ * Where the provider left the video, a file in `workFolder`, and beside it its poster where the provider delivers one, as many
+ * upstreams do: a JPEG of the video's own size. A poster that is missing or is no such picture is no fault; it is then made from
+ * the video, which costs more than all the rest of a task.
+ */
+export type GeneratedVideo = { readonly path: string; readonly posterPath?: string };
+
 /** Its jobs run upstream, also without a worker that follows them. */
 export type PolledProvider = Capabilities & {
   readonly runs: 'upstream';
@@ -156,7 +162,10 @@ export type WorkPlace = { readonly workFolder: string; readonly signal: AbortSig
 /** Its job lives in `run` and ends with it: `here` on this machine's CPU, `held` in a connection to the upstream. */
 export type HeldProvider = Capabilities & {
   readonly runs: 'here' | 'held';
-  /** Called again with the same `jobKey` after a crash. `report` takes the progress, 0 to 100. */
+  /**
+   * Called again with the same `jobKey` after a crash. `report` takes the progress, 0 to 100. Throws a `TaskFault` for a fault of
+   * the task that this machine found; anything else that it throws is retried.
+   */
   run(request: JobRequest, report: (progress: number) => void, to: WorkPlace): Promise<HeldEnd>;
 };
 

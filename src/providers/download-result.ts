@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { detailOf } from './answers.ts';
-import type { UpstreamClient, Warn, WorkPlace } from './contract.ts';
-import type { GeneratedVideo } from './provider.ts';
+import type { GeneratedVideo, UpstreamClient, Warn, WorkPlace } from './contract.ts';
 
 const [firstPauseMs, maxPauseMs] = [1_000, 60_000];
 

@@ -52,18 +52,19 @@ export async function listProviderJobs(db: Database, taskId: string): Promise<re
 
 const insertIntent = {
   name: 'intend-provider-job',
-  text: `insert into provider_jobs (task_id, ordinal, provider) values ($1, $2, $3) on conflict do nothing returning ordinal`,
+  text: `
+insert into provider_jobs (task_id, ordinal, provider, job_id) values ($1, $2, $3, $4) on conflict do nothing returning ordinal`,
 };
 
 /**
- * Commits the intent to ask a provider on our own machine, which has no places, for a job. Answers false when this ordinal is
- * taken: another attempt of the same task is ahead.
+ * Commits the intent to make a job on our own machine, which has no places. Answers false when this ordinal is taken: another
+ * attempt of the same task is ahead.
  */
 export async function intendProviderJob(
   db: Database,
-  { taskId, ordinal, provider }: { taskId: string; ordinal: number; provider: string },
+  { taskId, ordinal, provider, jobId }: { taskId: string; ordinal: number; provider: string; jobId?: string },
 ): Promise<boolean> {
-  return (await db.run(insertIntent, [taskId, ordinal, provider])).length > 0;
+  return (await db.run(insertIntent, [taskId, ordinal, provider, jobId])).length > 0;
 }
 
 const intendReserved = {
@@ -73,7 +74,7 @@ with known as (insert into provider_configs (hash, config) values ($4, $5) on co
 update provider_jobs set intended_at = now(), config_hash = $4, job_id = $6,
   cost_micros = $7, cost_currency = $8, cost_basis = $9
 where task_id = $1 and ordinal = $2 and pool = $3 and ${isReserved}
-returning intended_at as "intendedAt"`,
+returning ordinal`,
 };
 
 export type ReservedJob = {
@@ -90,14 +91,13 @@ export type ReservedJob = {
 };
 
 /**
- * Commits the intent to ask a provider for the job whose place is reserved, and answers when that was (Unix milliseconds). One
- * attempt wins; undefined when another one was first or the reservation has lapsed. Asking as well could pay for a second job.
+ * Commits the intent to ask a provider for the job whose place is reserved. Answers false when another attempt was first, or the
+ * reservation has lapsed: asking as well could pay for a second job.
  */
-export async function intendReservedJob(db: Database, job: ReservedJob): Promise<number | undefined> {
+export async function intendReservedJob(db: Database, job: ReservedJob): Promise<boolean> {
   const { taskId, ordinal, pool, configHash, config, jobId, cost } = job;
   const values = [configHash, config, jobId, cost?.micros, cost?.currency, cost?.basis ?? 'unknown'];
-  const [row] = await db.run<{ intendedAt: number }>(intendReserved, [taskId, ordinal, pool, ...values]);
-  return row?.intendedAt;
+  return (await db.run(intendReserved, [taskId, ordinal, pool, ...values])).length > 0;
 }
 
 const recordSubmitted = {
@@ -178,9 +178,7 @@ const recordEnded = {
   text: `
 update provider_jobs set outcome = $3, fail_code = $4, fail_msg = $5, ended_at = now(), detail = coalesce(left($6, 8192), detail),
   settled_at = case when $7 then now() else settled_at end,
-  cost_micros = case $8 when 'free' then cost_micros * 0 when 'unknown' then null else cost_micros end,
-  cost_currency = case when $8 = 'unknown' then null else cost_currency end,
-  cost_basis = case $8 when 'free' then 'estimated' else coalesce($8, cost_basis) end
+  ${replacedCost('$8')}
 where task_id = $1 and ordinal = $2 and outcome is null`,
 };
 
@@ -232,20 +230,23 @@ export async function recordLateSuccess(db: Database, taskId: string): Promise<v
  */
 export const callSettledAfterMs = 60_000;
 
-/** A job that may still run, and cost, upstream although its task has failed. */
+/** A job that may still run, and cost, upstream although its task has ended. */
 export type UnsettledJob = {
   readonly taskId: string;
   readonly ordinal: number;
   readonly provider: string;
   readonly jobId: string | undefined;
+  /** Whether the task ended more than a day ago. */
+  readonly isOld: boolean;
 };
 
 const selectUnsettled = {
   name: 'list-unsettled-provider-jobs',
   text: `
-select j.task_id as "taskId", j.ordinal, j.provider, j.job_id as "jobId" from provider_jobs j join tasks t on t.id = j.task_id
+select j.task_id as "taskId", j.ordinal, j.provider, j.job_id as "jobId", t.completed_at < now() - interval '1 day' as "isOld"
+from provider_jobs j join tasks t on t.id = j.task_id
 where j.settled_at is null and (j.outcome is null or j.outcome = 'abandoned')
-  and t.state = 'fail' and t.completed_at < now() - $1 * interval '1 millisecond'
+  and t.state in ('success', 'fail') and t.completed_at < now() - $1 * interval '1 millisecond'
   and (j.job_id is not null or j.intended_at < now() - ${callSettledAfterMs} * interval '1 millisecond')
   and ($2::uuid is null or (j.intended_at, j.task_id, j.ordinal) >
     (select intended_at, task_id, ordinal from provider_jobs where task_id = $2 and ordinal = $3))
@@ -263,15 +264,28 @@ export async function listUnsettledJobs(
 const settleUnsettled = {
   name: 'settle-provider-job',
   text: `
-update provider_jobs set settled_at = now(), outcome = $3, ended_at = coalesce(ended_at, now())
+update provider_jobs set settled_at = now(), outcome = $3, ended_at = coalesce(ended_at, now()), ${replacedCost('$4')}
 where task_id = $1 and ordinal = $2 and settled_at is null and (outcome is null or outcome = 'abandoned')`,
 };
 
-/** Commits that a failed task's job was looked at for the last time: stopped, or finished too late. */
+/** Commits that the job of a task that has ended was looked at for the last time: stopped, or finished too late. */
 export async function settleProviderJob(
   db: Database,
-  { taskId, ordinal }: Pick<UnsettledJob, 'taskId' | 'ordinal'>,
-  outcome: 'abandoned' | 'late_success',
+  {
+    taskId,
+    ordinal,
+    outcome,
+    cost,
+  }: Pick<ProviderJobEnd, 'taskId' | 'ordinal' | 'cost'> & {
+    readonly outcome: 'abandoned' | 'late_success';
+  },
 ): Promise<void> {
-  await db.run(settleUnsettled, [taskId, ordinal, outcome]);
+  await db.run(settleUnsettled, [taskId, ordinal, outcome, cost]);
+}
+
+/** What replaces the estimate of a job whose end is known to be `free`, or is not known. */
+function replacedCost(cost: '$4' | '$8'): string {
+  return `cost_micros = case ${cost}::text when 'free' then cost_micros * 0 when 'unknown' then null else cost_micros end,
+  cost_currency = case when ${cost} = 'unknown' then null else cost_currency end,
+  cost_basis = case ${cost} when 'free' then 'estimated' else coalesce(${cost}, cost_basis) end`;
 }

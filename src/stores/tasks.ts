@@ -57,6 +57,7 @@ export type GeneratingTask = Task & {
   readonly isFirst: boolean;
   /** How long the generation may still run; nothing, or less, when its deadline has passed. */
   readonly leftMs: number;
+  readonly deadlineMs: number;
   /** What the catalogue said when it was accepted; undefined for a task that was accepted before tasks kept it. */
   readonly providers: readonly string[] | undefined;
 };
@@ -70,33 +71,39 @@ const spentMs = `generation_spent_ms + coalesce(extract(epoch from
 const spentUpstreamMs = `least(coalesce(deadline_ms, $2) - 60000, generation_spent_ms
   + coalesce(extract(epoch from now() - attempt_started_at) * 1000, 0)::bigint)`;
 
-const beginAttempt = maybeOne<GeneratingTask, [taskId: string, deadlineMs: number, localProviders: readonly string[]]>({
+const beginAttempt = maybeOne<GeneratingTask, [taskId: string, deadlineMs: number]>({
   name: 'begin-generation',
   text: `
 update tasks set state = 'generating', generation_started_at = coalesce(generation_started_at, now()),
   attempt_started_at = now(), attempt_seen_at = now(), deadline_ms = coalesce(deadline_ms, $2),
   generation_spent_ms = greatest(${spentMs}, case when exists (
     select from provider_jobs
-    where task_id = $1 and job_id is not null and outcome is null and upstream_ended_at is null and provider <> all ($3::text[])
+    where task_id = $1 and submitted_at is not null and outcome is null and upstream_ended_at is null
   ) then ${spentUpstreamMs} end),
   updated_at = case state when 'generating' then updated_at else now() end
 where id = $1 and state in ('waiting', 'queuing', 'generating')
-returning ${taskColumns}, providers, deadline_ms - generation_spent_ms as "leftMs", generation_started_at = now() as "isFirst"`,
+returning ${taskColumns}, providers, deadline_ms as "deadlineMs",
+  deadline_ms - generation_spent_ms as "leftMs", generation_started_at = now() as "isFirst"`,
+});
+
+/** A task that is to be generated, before an attempt at it begins; undefined when it is final or unknown. */
+export const findGeneration = maybeOne<Task & Pick<GeneratingTask, 'providers'>, [taskId: string]>({
+  name: 'find-generation',
+  text: `select ${taskColumns}, providers from tasks where id = $1 and state not in ('success', 'fail')`,
 });
 
 const thirtyMinutesMs = 30 * 60_000;
 
 /**
  * An attempt at the generation has begun. Undefined when the task is final or unknown: there is nothing to generate. `deadlineMs`
- * counts for a task that keeps none; jobs of `localProviders` run in the attempt and end with it.
+ * counts for a task that keeps none.
  */
 export function startGeneration(
   db: Database,
   taskId: string,
   deadlineMs = thirtyMinutesMs,
-  localProviders: readonly string[] = [],
 ): Promise<GeneratingTask | undefined> {
-  return beginAttempt(db, taskId, deadlineMs, localProviders);
+  return beginAttempt(db, taskId, deadlineMs);
 }
 
 /** The running attempts are alive, and keep the places that they have reserved. */

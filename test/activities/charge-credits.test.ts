@@ -73,3 +73,14 @@ test('what an operator mistyped is refused at once: ids that are none, a workflo
   await assert.rejects(charge(taskId, undefined, 'another'), refused(/must be the task id/));
   await assert.rejects(charge(taskId), refused(/without an order/));
 });
+
+test('a task of a model that this worker has not read of yet is charged later, and of one that has left the catalogue anyway', async () => {
+  const param = { ...taskParam('accepted'), model: 'new-model' };
+  const account = await createAccount(database.db, { name: 'new model', credits: 1_000 });
+  const taskId = await acceptTestTask(database.db, account, param);
+  await assert.rejects(charge(taskId), /not in the catalogue of this worker yet/);
+  const text = `update tasks set created_at = created_at - interval '61 s' where id = $1`;
+  await database.db.run({ name: 'test-later', text }, [taskId]);
+  const charged = await charge(taskId);
+  assert.deepEqual([charged.model, charged.isRemote], ['new-model', undefined]);
+});

@@ -11,6 +11,7 @@ async function played(
   t: { mock: typeof test.mock },
   earlier: unknown,
   work: (progress: ReturnType<typeof heartbeatProgress>, sent: unknown[]) => void,
+  isRemote = false,
 ): Promise<void> {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const sent: unknown[] = [];
@@ -18,7 +19,7 @@ async function played(
   const hear: Beat = (details) => sent.push(details);
   environment.on('heartbeat', hear);
   await environment.run(async () => {
-    const progress = heartbeatProgress(Context.current());
+    const progress = heartbeatProgress(Context.current(), isRemote);
     work(progress, sent);
     progress.stop();
     t.mock.timers.tick(60_000);
@@ -54,4 +55,12 @@ test('a new attempt goes on from the figure of the last', async (t) => {
     t.mock.timers.tick(250);
     assert.deepEqual(sent, [{ progress: 60 }]);
   });
+});
+
+test('of the hundreds that wait for their upstream each says three times a minute that it is alive', async (t) => {
+  const work = (_progress: unknown, sent: unknown[]) => {
+    t.mock.timers.tick(60_000);
+    assert.equal(sent.length, 4);
+  };
+  await played(t, undefined, work, true);
 });

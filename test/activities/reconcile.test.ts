@@ -6,9 +6,11 @@ import { after, before, beforeEach, test } from 'node:test';
 import pg from 'pg';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { mediaKeysOf } from '../../activities/task-files.ts';
-import { openProviderJob } from '../../activities/provider-job.ts';
+import { recoverJob } from '../../activities/generation/lost-call.ts';
+import { openJob } from '../../activities/generation/open-job.ts';
+import { intend, requestFor, submitJob } from '../../activities/generation/submit-job.ts';
 import { createReconcileActivities } from '../../activities/reconcile.ts';
-import type { Model } from '../../src/domain/models.ts';
+import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
 import type { WorkflowDescription } from '../../src/domain/ports.ts';
 import type { FailCode } from '../../src/domain/task.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
@@ -24,13 +26,18 @@ import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/credits.ts';
 import {
   endProviderJob,
-  intendProviderJob,
+  intendReservedJob,
   listProviderJobs,
   recordProviderJob,
 } from '../../src/stores/provider-jobs.ts';
 import { countStuckTasks } from '../../src/stores/task-list.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { reservePlace } from '../../src/stores/places.ts';
+import type { PolledProvider } from '../../src/providers/contract.ts';
+import { jobRequest } from '../providers/job-request.ts';
+import { attemptAt } from '../support/attempt-at.ts';
+import { providersOf } from '../support/fake-providers.ts';
 import { createFakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts';
 import { interruptedDeps, Killed } from '../support/interrupted-deps.ts';
 import { silentActivity } from '../support/silent-activity.ts';
@@ -281,7 +288,7 @@ test('a running task is judged by the deadline it was accepted with, whatever th
   await runsFor(taskId, 185);
   await administer(`update tasks set deadline_ms = 3600000 where id = '${taskId}'`);
   const world = deps();
-  for (const models of [world.models, new Map<string, Model>()]) {
+  for (const models of [world.models, new Map<string, CatalogueModel>()]) {
     assert.equal((await run(activities({ ...world, models }).settleTasks)).refunded, 0);
   }
 });
@@ -367,9 +374,9 @@ for (const dies of [false, true]) {
     assert.ok(task);
     const { taskId } = task;
     const world = deps();
-    const frozen = {
+    const frozen: PolledProvider = {
       ...upstream.provider,
-      submit: async (...asked: Parameters<typeof upstream.provider.submit>) => {
+      submit: async (...asked) => {
         await refundTask(database.db, taskId, failure('timeout'));
         await administer(`alter table tasks disable trigger final_tasks_never_change`);
         await administer(`update tasks set completed_at = completed_at - interval '1 hour' where id = '${taskId}'`);
@@ -378,14 +385,15 @@ for (const dies of [false, true]) {
         await run(activities().settleProviderJobs);
         return upstream.provider.submit(...asked);
       },
-      cancel: (jobId: string) => (dies ? Promise.reject(new Killed()) : upstream.provider.cancel(jobId)),
+      cancel: (...asked) => (dies ? Promise.reject(new Killed()) : upstream.provider.cancel(...asked)),
     };
-    const { param } = task;
-    const request = { taskId, ...param, workFolder: folder, images: () => Promise.resolve([]) };
-    const providers = new Map([[frozen.name, frozen]]);
-    const signal = AbortSignal.timeout(60_000);
-    const opening = openProviderJob({ ...world, providers }, { task, request, signal });
-    await assert.rejects(opening, dies ? Killed : /given up/);
+    const attempt = attemptAt({ ...world, providers: providersOf([frozen]) }, task, folder);
+    const opened = await openJob(attempt.deps, task, []);
+    assert.ok(opened.kind === 'new');
+    const submitting = submitJob(attempt, opened.call, frozen);
+    await assert.rejects(submitting, (error: Error) =>
+      dies ? error instanceof Killed : error.cause instanceof Error && /given up/.test(error.cause.message),
+    );
     if (dies) assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
     assert.deepEqual(
       upstream.jobs.map(({ state }) => state),
@@ -398,24 +406,30 @@ for (const end of ['success', 'fail', undefined] as const) {
   test(`a worker that thaws and finds the job that another has brought to ${end ?? 'nothing yet'} leaves it so, and no second job is made`, async () => {
     const task = await findTask(database.db, await accepted());
     assert.ok(task);
-    const { taskId, param } = task;
-    await intendProviderJob(database.db, { taskId, ordinal: 1, provider: upstream.provider.name });
-    const request = { taskId, ...param, workFolder: folder, images: () => Promise.resolve([]) };
-    const jobId = await upstream.provider.submit(request, new AbortController().signal);
+    const { taskId } = task;
     const world = deps();
-    const frozen = {
+    const made = await openJob(world, task, []);
+    assert.ok(made.kind === 'new');
+    const { call } = made;
+    const earlier = attemptAt(world, task, folder);
+    await intend(earlier, call);
+    const submitted = await upstream.provider.submit(requestFor(earlier, call), before.signal);
+    assert.ok(submitted.kind === 'accepted');
+    const { id: jobId } = submitted;
+    const [row] = await listProviderJobs(database.db, taskId);
+    assert.ok(row);
+    const frozen: PolledProvider = {
       ...upstream.provider,
       recover: async () => {
         // While this worker stood still, another has found the job and gone on with it.
         await recordProviderJob(database.db, { taskId, ordinal: 1, jobId });
         if (end !== undefined) await endProviderJob(database.db, { taskId, ordinal: 1, outcome: end });
-        return { kind: 'found', jobId } as const;
+        return { kind: 'found', id: jobId };
       },
     };
-    const providers = new Map([[frozen.name, frozen]]);
-    const signal = AbortSignal.timeout(60_000);
-    const opened = await openProviderJob({ ...world, providers }, { task, request, signal });
-    assert.equal(opened.jobId, jobId);
+    const attempt = attemptAt({ ...world, providers: providersOf([frozen]) }, task, folder);
+    const found = await recoverJob(attempt, { ...call, row, resubmissions: 0 }, frozen);
+    assert.equal(found?.id, jobId);
     const jobs = await listProviderJobs(database.db, taskId);
     assert.deepEqual(
       jobs.map(({ outcome }) => outcome),
@@ -431,8 +445,8 @@ for (const end of ['success', 'fail', undefined] as const) {
 test('a job whose provider does not answer is asked about again in the next run', async () => {
   await failedWithJob();
   const world = deps();
-  const deaf = { ...upstream.provider, result: () => Promise.reject(new Error('502')) };
-  await run(activities({ ...world, providers: new Map([[deaf.name, deaf]]) }).settleProviderJobs);
+  const deaf = { ...upstream.provider, status: () => Promise.reject(new Error('502')) };
+  await run(activities({ ...world, providers: providersOf([deaf]) }).settleProviderJobs);
   assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
 });
 
@@ -488,11 +502,17 @@ async function runsFor(taskId: string, seconds: number): Promise<void> {
 /** A task that failed a while ago, with a job of which nobody knows how it ended. */
 async function failedWithJob({ isAnswered = true } = {}): Promise<string> {
   const taskId = await accepted(gone);
-  const request = { taskId, model: '', input: taskParam('').input, images: async () => [], workFolder: folder };
-  const jobId = await upstream.provider.submit(request, new AbortController().signal);
   const job = { taskId, ordinal: 1 };
-  await intendProviderJob(database.db, { ...job, provider: upstream.provider.name });
-  if (isAnswered) await recordProviderJob(database.db, { ...job, jobId });
+  const provider = upstream.provider.name;
+  const place = { ...job, accountId, provider, pool: `${provider}/model` };
+  await reservePlace(database.db, { ...place, limit: 100 });
+  await intendReservedJob(database.db, { ...place, configHash: 'a'.repeat(64), config: '{}' });
+  const submitted = await upstream.provider.submit(
+    jobRequest({ taskId, jobKey: taskId }),
+    new AbortController().signal,
+  );
+  assert.ok(submitted.kind === 'accepted');
+  if (isAnswered) await recordProviderJob(database.db, { ...job, jobId: submitted.id });
   await refundTask(database.db, taskId, failure('terminated'));
   assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 0 }, 'a moment ago is too early');
   await administer(`alter table tasks disable trigger final_tasks_never_change`);

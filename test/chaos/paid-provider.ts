@@ -1,8 +1,16 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { TaskFault } from '../../src/domain/errors.ts';
-import type { GeneratedVideo, Provider } from '../../src/providers/provider.ts';
+import { z } from 'zod';
+import type {
+  CancelOutcome,
+  GeneratedVideo,
+  JobStatus,
+  PolledProvider,
+  RecoverOutcome,
+  SubmitOutcome,
+  WorkPlace,
+} from '../../src/providers/contract.ts';
 
 /** As the breaker's catalogue of models calls it. */
 export const paidProviderName = 'fake-paid';
@@ -16,104 +24,85 @@ export const paidProviderSettings = {
 };
 
 const answerLimitMs = 5_000;
-const pollEveryMs = 400;
-/** A live job outlives this many bad polls in a row; then the attempt is given up, and the next one goes on with the job. */
-const maxBadPolls = 20;
-const maxDownloads = 3;
+const downloadPauseMs = 400;
 
-type Upstream = { readonly baseUrl: string; readonly folder: string };
+type Upstream = { readonly baseUrl: string };
 
 /**
  * Speaks to the breaker's FAKE paid upstream with the care that every real one needs: a create without a clear answer is
  * never taken for a refusal, a bad poll is never taken for the end of a job, and a clear end is final.
  */
-export function createPaidProvider(upstream: Upstream): Provider {
+export function createPaidProvider(upstream: Upstream): PolledProvider {
   return {
     name: paidProviderName,
+    config: { kind: 'own', baseUrl: upstream.baseUrl, upstreamModel: 'paid', options: {} },
+    runs: 'upstream',
+    namesJobs: true,
+    forgetsJobs: false,
+    images: 'file',
+    webhook: false,
+    maxBatch: 1,
+    minPollMs: 400,
+    maxPollsPerSecond: 100,
+    maxJobMs: 86_400_000,
     submit: ({ taskId, input }, signal) => submit(upstream, { reference: taskId, prompt: input.prompt }, signal),
     recover: ({ taskId }, signal) => recover(upstream, taskId, signal),
-    follow: (jobId, { workFolder }, report, signal) =>
-      follow({ ...upstream, folder: workFolder }, jobId, report, signal),
-    result: (jobId) => result(upstream, jobId),
-    cancel: (jobId) => cancel(upstream, jobId),
+    status: async (jobs, signal) => {
+      const statuses = jobs.map(async ({ jobKey, id }) => [jobKey, await poll(upstream, id, signal)] as const);
+      return new Map(await Promise.all(statuses));
+    },
+    result: (_job, known, to) => download(upstream, z.string().parse(known?.['path']), to),
+    cancel: ({ id }, signal) => cancel(upstream, id, signal),
   };
 }
 
-async function submit(upstream: Upstream, job: object, signal: AbortSignal): Promise<string> {
+async function submit(upstream: Upstream, job: object, signal: AbortSignal): Promise<SubmitOutcome> {
   const { status, body } = await ask(upstream, '/jobs', signal, { method: 'POST', body: JSON.stringify(job) });
   const { id } = body;
-  if (status === 201 && typeof id === 'string') return id;
+  if (status === 201 && typeof id === 'string') return { kind: 'accepted', id };
   // The only answer that says for sure that there is no job; after a 5xx there may be one.
-  if (status === 429) throw new TaskFault('provider_unavailable', 'The provider is busy.', { retryable: true });
-  throw new Error(`the upstream answered ${status} to a create`);
+  if (status === 429) return { kind: 'not_accepted', reason: 'busy', retryAfterMs: 500, detail: 'it is busy' };
+  return { kind: 'unknown', detail: `the upstream answered ${status} to a create` };
 }
 
-async function recover(upstream: Upstream, taskId: string, signal: AbortSignal): ReturnType<Provider['recover']> {
+async function recover(upstream: Upstream, taskId: string, signal: AbortSignal): Promise<RecoverOutcome> {
   const { status, body } = await ask(upstream, `/jobs?reference=${taskId}`, signal);
   const { ids } = body;
   if (status !== 200 || !Array.isArray(ids)) throw new Error(`the upstream answered ${status} to a look-up`);
-  const jobId: unknown = ids[0];
-  return typeof jobId === 'string' ? { kind: 'found', jobId } : { kind: 'not_created' };
+  const id: unknown = ids[0];
+  return typeof id === 'string' ? { kind: 'found', id } : { kind: 'not_created' };
 }
 
-async function follow(
-  upstream: Upstream,
-  jobId: string,
-  report: (progress: number) => void,
-  signal: AbortSignal,
-): Promise<GeneratedVideo> {
-  for (let bad = 0, polls = 0; bad < maxBadPolls; await delay(pollEveryMs, undefined, { signal })) {
-    const state = await poll(upstream, jobId, signal).catch(() => undefined);
-    signal.throwIfAborted();
-    bad = state === undefined ? bad + 1 : 0;
-    if (state?.kind === 'failed') throw new TaskFault('provider_rejected', 'The provider could not make the video.');
-    if (state?.kind === 'succeeded') return download(upstream, state.path, signal);
-    report(Math.min(90, (polls += 1)));
-  }
-  throw new TaskFault('provider_unavailable', 'The provider does not answer.', { retryable: true });
-}
-
-type JobState =
-  | { readonly kind: 'running' | 'failed' }
-  | { readonly kind: 'succeeded'; readonly path: string }
-  | undefined;
-
-/** Undefined when the answer says nothing about the job. */
-async function poll(upstream: Upstream, jobId: string, signal: AbortSignal): Promise<JobState> {
-  const { status, body } = await ask(upstream, `/jobs/${jobId}`, signal);
-  if (status !== 200) return undefined;
-  const { state, path } = body;
-  if (state === 'succeeded' && typeof path === 'string') return { kind: 'succeeded', path };
-  return { kind: state === 'running' ? 'running' : 'failed' };
+async function poll(upstream: Upstream, jobId: string, signal: AbortSignal): Promise<JobStatus> {
+  const answered = await ask(upstream, `/jobs/${jobId}`, signal).catch(() => undefined);
+  if (answered?.status !== 200) return { state: 'unclear', detail: `it answered ${answered?.status ?? 'nothing'}` };
+  const { state, path } = answered.body;
+  if (state === 'succeeded' && typeof path === 'string') return { state, result: { path } };
+  if (state === 'running') return { state };
+  return { state: 'failed', fault: { kind: 'upstream', detail: 'it could not make the video' } };
 }
 
 /** From the address that came with the first report of success: a later report may name another. */
-async function download(upstream: Upstream, path: string, signal: AbortSignal): Promise<GeneratedVideo> {
-  for (let left = maxDownloads; ; left -= 1) {
+async function download(upstream: Upstream, path: string, { workFolder, signal }: WorkPlace): Promise<GeneratedVideo> {
+  for (;;) {
     try {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(answerLimitMs)]);
       const response = await fetch(upstream.baseUrl + path, { signal: limit });
       if (!response.ok) throw new Error(`the video's address answered ${response.status}`);
-      const file = join(upstream.folder, 'video.mp4');
+      const file = join(workFolder, 'video.mp4');
       await writeFile(file, Buffer.from(await response.arrayBuffer()));
       return { path: file };
-    } catch (error) {
-      if (signal.aborted || left === 1) throw error;
+    } catch {
+      signal.throwIfAborted();
+      await delay(downloadPauseMs);
     }
   }
 }
 
-async function result(upstream: Upstream, jobId: string): Promise<GeneratedVideo | undefined> {
-  const never = new AbortController().signal;
-  const state = await poll(upstream, jobId, never);
-  if (state === undefined) throw new Error('the upstream did not say how the job stands');
-  if (state.kind !== 'succeeded') return undefined;
-  return download({ ...upstream, folder: await mkdtemp(join(upstream.folder, 'result-')) }, state.path, never);
-}
-
-async function cancel(upstream: Upstream, jobId: string): Promise<void> {
-  const { status } = await ask(upstream, `/jobs/${jobId}/cancel`, new AbortController().signal, { method: 'POST' });
-  if (status >= 500) throw new Error(`the upstream answered ${status} to a cancellation`);
+async function cancel(upstream: Upstream, jobId: string, signal: AbortSignal): Promise<CancelOutcome> {
+  const { status } = await ask(upstream, `/jobs/${jobId}/cancel`, signal, { method: 'POST' });
+  if (status >= 500) return 'unclear';
+  return status < 400 ? 'cancelled' : 'runs_on';
 }
 
 type UpstreamAnswer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };

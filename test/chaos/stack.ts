@@ -97,7 +97,6 @@ async function environmentOf(
     DATABASE_URL: postgres.url,
     TEMPORAL_ADDRESS: temporal.address,
     CHAOS_UPSTREAM: upstream.baseUrl,
-    CHAOS_FOLDER: folder,
     VIDEOGEN_DATA: join(folder, 'data'),
     VIDEOGEN_SECRET: randomBytes(32).toString('hex'),
     VIDEOGEN_MODELS: modelsFile,

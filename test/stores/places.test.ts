@@ -138,7 +138,7 @@ describe('places of a pool', () => {
     assert.equal(await kindOf(reserve(next, 1)), 'full');
     await later(11);
     assert.equal(await kindOf(reserve(next, 1)), 'granted');
-    assert.equal(await intend(holder), undefined);
+    assert.equal(await intend(holder), false);
     assert.equal((await listProviderJobs(database.db, holder.taskId))[0]?.isIntended, false);
     // It waits like any other, and its row is used again.
     assert.equal(await kindOf(reserve(holder, 1)), 'full');
@@ -158,7 +158,7 @@ describe('places of a pool', () => {
     await endProviderJob(database.db, { taskId: abandoned.taskId, ordinal: 1, outcome: 'abandoned', failure });
     await later(3600);
     assert.equal(await kindOf(reserve(next, 2)), 'full');
-    await settleProviderJob(database.db, { taskId: abandoned.taskId, ordinal: 1 }, 'abandoned');
+    await settleProviderJob(database.db, { taskId: abandoned.taskId, ordinal: 1, outcome: 'abandoned' });
     assert.equal(await kindOf(reserve(next, 2)), 'granted');
     await endProviderJob(database.db, { taskId: silent.taskId, ordinal: 1, outcome: 'abandoned', isSettled: true });
     assert.equal(await kindOf(reserve(await newTask(accountId), 2)), 'granted');
@@ -166,16 +166,15 @@ describe('places of a pool', () => {
 
   test('are for one call each: of two attempts at one task the second finds its reservation used', async () => {
     const waiter = await newTask(await newAccount());
-    const intents: (number | undefined)[] = [];
     for (const _attempt of ['frozen', 'next']) assert.equal(await kindOf(reserve(waiter, 1)), 'granted');
-    for (const made of await Promise.all([intend(waiter), intend(waiter)])) intents.push(made);
-    assert.equal(intents.filter((made) => made !== undefined).length, 1);
+    const intents = await Promise.all([intend(waiter), intend(waiter)]);
+    assert.deepEqual(intents.toSorted(), [false, true]);
     assert.equal(await kindOf(reserve(waiter, 1)), 'full');
     const other = `${pool}-other`;
     const elsewhere = { ...waiter, ordinal: 2, pool: other, provider, limit: 1 };
     assert.equal((await reservePlace(database.db, elsewhere)).kind, 'granted');
     // The row of the second reservation belongs to the other pool.
-    assert.equal(await intend(waiter, 2), undefined);
+    assert.equal(await intend(waiter, 2), false);
   });
 
   test('are given to nobody while the pool cools down, which takes longer after each failure, and once for many at a time', async () => {

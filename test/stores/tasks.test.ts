@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { confirmCharge, refundTask, startGeneration, touchGenerations } from '../../src/stores/tasks.ts';
-import { intendProviderJob, recordProviderJob } from '../../src/stores/provider-jobs.ts';
+import {
+  confirmCharge,
+  pauseGeneration,
+  refundTask,
+  startGeneration,
+  touchGenerations,
+} from '../../src/stores/tasks.ts';
+import { intendProviderJob, recordProviderJob, recordUpstreamEnd } from '../../src/stores/provider-jobs.ts';
 import { listUnfinishedTasks } from '../../src/stores/task-list.ts';
 import { acceptTask, acceptBatch } from '../../src/stores/accept-task.ts';
 import { v7 as uuidv7 } from 'uuid';
@@ -23,8 +29,7 @@ describe('the deadline of a task', () => {
 
   const run = (text: string, values: unknown[] = []) => database.db.run({ name: text, text }, values);
   const accepted = () => acceptTestTask(database.db, accountId, taskParam('clock'));
-  const start = (taskId: string, deadlineMs: number, localProviders?: readonly string[]) =>
-    startGeneration(database.db, taskId, deadlineMs, localProviders);
+  const start = (taskId: string, deadlineMs: number) => startGeneration(database.db, taskId, deadlineMs);
   /** The attempt was begun so long ago, and last seen alive so long ago. */
   const attempt = (taskId: string, startedMs: number, seenMs: number) =>
     run(
@@ -100,9 +105,31 @@ describe('the deadline of a task', () => {
   test('does not go on for a job that ended with its attempt', async () => {
     const taskId = await accepted();
     await start(taskId, 10 * minuteMs);
-    await withJob(taskId);
+    await intendProviderJob(database.db, { taskId, ordinal: 1, provider: 'here', jobId: taskId });
     await attempt(taskId, 2 * hourMs, 2 * hourMs);
-    near((await start(taskId, 10 * minuteMs, ['somewhere']))?.leftMs, 10 * minuteMs - 15_000);
+    near((await start(taskId, 10 * minuteMs))?.leftMs, 10 * minuteMs - 15_000);
+  });
+
+  test('ends with the job upstream: what fetching its video takes is not counted', async () => {
+    const taskId = await accepted();
+    await start(taskId, 10 * minuteMs);
+    await withJob(taskId);
+    await recordUpstreamEnd(database.db, { taskId, ordinal: 1 });
+    await attempt(taskId, 2 * hourMs, 2 * hourMs);
+    near((await start(taskId, 10 * minuteMs))?.leftMs, 10 * minuteMs - 15_000);
+  });
+
+  test('is used up by an attempt that gave way to others, to its end and no further', async () => {
+    const taskId = await accepted();
+    await start(taskId, 10 * minuteMs);
+    await attempt(taskId, 2 * minuteMs, 2 * minuteMs);
+    await pauseGeneration(database.db, taskId);
+    await run(`update tasks set attempt_seen_at = now() - interval '1 hour' where id = $1`, [taskId]);
+    const [row] = (await listUnfinishedTasks(database.db, { minAgeMs: 0, limit: 1000 })).filter(
+      (task) => task.taskId === taskId,
+    );
+    near(row?.ranMs, 2 * minuteMs);
+    near((await start(taskId, 10 * minuteMs))?.leftMs, 8 * minuteMs);
   });
 
   test('is over when attempts have run for so long', async () => {

@@ -1,10 +1,12 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { createAttempts } from '../../activities/attempts.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { modelCatalogue } from '../../src/domain/models.ts';
 import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
 import type { Database } from '../../src/stores/database.ts';
+import { listEndedAmong, touchGenerations } from '../../src/stores/tasks.ts';
+import { modelsAt, providersOf } from './fake-providers.ts';
 import type { FakeUpstream } from './fake-upstream.ts';
 import { madeUpMeasures } from './tasks.ts';
 
@@ -13,17 +15,15 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
   return {
     db,
     log: pino({ level: 'silent' }),
-    models: modelCatalogue([
-      {
-        model: 'videogen-2.0-fast',
-        title: 'fast',
-        prices: [{ creditsPerSecond: 33, fromMs: 0 }],
-        providers: upstreams.map(({ provider }) => provider.name),
-        deadlineMs: 60_000,
-      },
-    ]),
+    models: modelsAt(upstreams.map(({ provider }) => provider.name)),
     parseTaskRequest: noPart,
-    providers: new Map(upstreams.map(({ provider }) => [provider.name, provider])),
+    providers: providersOf(upstreams.map(({ provider }) => provider)),
+    attempts: createAttempts({
+      touch: (taskIds) => touchGenerations(db, taskIds),
+      listEnded: (taskIds) => listEndedAmong(db, taskIds),
+      onError: () => {},
+    }),
+    hashAccount: (accountId) => accountId,
     fetchImages: () => Promise.resolve([]),
     media: createFolderResultStore({ resultStore: folder, secret: 's'.repeat(32), publicUrl: 'http://media.test' }),
     normaliseVideo: noPart,

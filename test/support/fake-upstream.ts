@@ -1,17 +1,26 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { TaskFault } from '../../src/domain/errors.ts';
+import type {
+  Fault,
+  GeneratedVideo,
+  JobStatus,
+  PolledProvider,
+  RecoverOutcome,
+  SubmitOutcome,
+} from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
-import type { GeneratedVideo, Provider, RecoveredJob } from '../../src/providers/provider.ts';
 
 // A FAKE: no service of this kind exists. It keeps the books that a paid upstream would keep, so that tests can count the
 // jobs that a task has cost.
 
-export type FakeJob = { readonly jobId: string; readonly taskId: string; state: 'running' | 'done' | 'cancelled' };
+export type FakeJob = {
+  readonly jobId: string;
+  readonly jobKey: string;
+  readonly taskId: string;
+  state: 'running' | 'done' | 'cancelled';
+};
 
 export type FakeUpstream = {
-  readonly provider: Provider;
+  readonly provider: PolledProvider;
   /** Every job that was ever made, in order. */
   readonly jobs: FakeJob[];
   /** Task ids in the order in which generation asked for them. */
@@ -30,50 +39,66 @@ export type FakeOptions = {
   readonly hasPosters?: boolean;
   /** The job is made, and the answer to that never arrives. */
   readonly losesAnswers?: boolean;
+  /** What it answers to a create instead of making a job. */
+  readonly declines?: () => Exclude<SubmitOutcome, { kind: 'accepted' }>;
   /** What the upstream says about a lost call; by default it knows. */
-  readonly recover?: (job: FakeJob | undefined) => RecoveredJob;
-  /** Thrown by `follow`. */
-  readonly fault?: () => TaskFault;
+  readonly recover?: (job: FakeJob | undefined) => RecoverOutcome;
+  /** What every job fails with. */
+  readonly fault?: Fault;
+  /** Whether it loses every job that it has accepted, as by a restart. */
+  readonly forgets?: boolean;
 };
 
+/** A provider for which nothing waits: tests ask often, and a job that is missing is missing at once. */
+const traits = { webhook: false, maxBatch: 10, minPollMs: 5, maxPollsPerSecond: 100, maxJobMs: 86_400_000 } as const;
+
 export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
-  const { name = 'preview', instant = true, hasPosters = true } = options;
+  const { name = 'fake', instant = true, hasPosters = true, fault } = options;
   const jobs: FakeJob[] = [];
   const asked: string[] = [];
-  const jobOf = (jobId: string) => jobs.find((job) => job.jobId === jobId);
+  const jobOf = (jobKey: string) => jobs.find((job) => job.jobKey === jobKey);
   const delivered = async (folder: string): Promise<GeneratedVideo> => {
     const { path, posterPath } = await copyInstantClip(folder);
     return hasPosters ? { path, posterPath } : { path };
   };
-  const provider: Provider = {
+  const statusOf = (job: FakeJob | undefined): JobStatus => {
+    if (job === undefined || options.forgets === true) return { state: 'missing' };
+    if (job.state === 'running') return { state: 'running' };
+    if (job.state === 'cancelled') return { state: 'failed', fault: { kind: 'upstream', detail: 'it was cancelled' } };
+    return fault === undefined ? { state: 'succeeded' } : { state: 'failed', fault };
+  };
+  const provider: PolledProvider = {
+    ...traits,
     name,
-    submit: async ({ taskId }) => {
+    config: { kind: 'own', baseUrl: `http://${name}.example`, upstreamModel: 'model', options: {} },
+    runs: 'upstream',
+    namesJobs: true,
+    forgetsJobs: true,
+    images: 'file',
+    submit: async ({ taskId, jobKey }) => {
       asked.push(taskId);
-      const job: FakeJob = { jobId: `${name}-${jobs.length + 1}`, taskId, state: instant ? 'done' : 'running' };
+      if (options.declines !== undefined) return options.declines();
+      const job: FakeJob = { jobId: `${name}-${jobs.length + 1}`, jobKey, taskId, state: instant ? 'done' : 'running' };
       jobs.push(job);
       if (options.losesAnswers === true) throw new Error('socket hang up');
-      return job.jobId;
+      return { kind: 'accepted', id: job.jobId };
     },
-    recover: async ({ taskId }) => {
-      const job = jobs.find((one) => one.taskId === taskId);
+    recover: async ({ jobKey }) => {
+      const job = jobOf(jobKey);
       if (options.recover !== undefined) return options.recover(job);
-      return job === undefined ? { kind: 'not_created' } : { kind: 'found', jobId: job.jobId };
+      return job === undefined ? { kind: 'not_created' } : { kind: 'found', id: job.jobId };
     },
-    follow: async (jobId, { workFolder }, report, signal) => {
-      if (options.fault !== undefined) throw options.fault();
-      while (jobOf(jobId)?.state === 'running') await tick(signal);
+    status: async (asking) => new Map(asking.map(({ jobKey }) => [jobKey, statusOf(jobOf(jobKey))])),
+    result: async ({ jobKey }, _known, { workFolder, signal }) => {
       signal.throwIfAborted();
-      if (jobOf(jobId)?.state !== 'done') throw new TaskFault('provider_rejected', 'The job was cancelled upstream.');
-      report(100);
+      if (jobOf(jobKey)?.state !== 'done') throw new TaskFault('internal', 'There is no video.');
       return delivered(workFolder);
     },
-    result: async (jobId) => {
-      if (jobOf(jobId)?.state !== 'done') return undefined;
-      return delivered(await mkdtemp(join(tmpdir(), 'videogen-fake-')));
-    },
-    cancel: async (jobId) => {
-      const job = jobOf(jobId);
-      if (job?.state === 'running') job.state = 'cancelled';
+    cancel: async ({ jobKey }) => {
+      const job = jobOf(jobKey);
+      if (job?.state !== 'running') return 'ended';
+      job.state = 'cancelled';
+      return 'cancelled';
     },
   };
   const finish = (taskId?: string) => {
@@ -93,12 +118,4 @@ export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
       }
     },
   };
-}
-
-async function tick(signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  await new Promise((resolve) => {
-    setTimeout(resolve, 10);
-  });
-  signal.throwIfAborted();
 }

@@ -1,5 +1,6 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
-import type { Provider } from '../../src/providers/provider.ts';
+import type { Provider } from '../../src/providers/contract.ts';
+import { openProvider, type OpenProvider, type Providers } from '../../src/providers/registry.ts';
 
 /** Where a process dies: at its n-th call to the world, before that call or after it (its answer is lost). Counted from 0. */
 export type DeathPoint = { readonly call: number; readonly when: 'before' | 'after' };
@@ -15,21 +16,27 @@ export class Killed extends Error {
  */
 export function interruptedDeps(deps: ActivityDeps, death: DeathPoint): { deps: ActivityDeps; calls: string[] } {
   const calls: string[] = [];
-  let isDead = false;
+  const dead = new AbortController();
+  const die = (at: string) => dead.abort(new Killed(at));
   const call = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
-    if (isDead) throw new Killed(name);
+    dead.signal.throwIfAborted();
     const isHere = calls.push(name) - 1 === death.call;
-    if (isHere && death.when === 'before') isDead = true;
-    if (isDead) throw new Killed(`before ${name}`);
+    if (isHere && death.when === 'before') die(`before ${name}`);
+    dead.signal.throwIfAborted();
     const answer = await work();
-    if (isHere) isDead = true;
-    if (isDead) throw new Killed(`after ${name}`);
+    if (isHere) die(`after ${name}`);
+    dead.signal.throwIfAborted();
     return answer;
   };
   const { db, media, engine } = deps;
   const wrapped: ActivityDeps = {
     ...deps,
-    db: { ...db, run: (statement, values) => call(statement.name, () => db.run(statement, values)) },
+    db: {
+      ...db,
+      run: (statement, values) => call(statement.name, () => db.run(statement, values)),
+      // What dies in the middle of one is rolled back, as if it had not begun.
+      transaction: (work) => call('transaction', () => db.transaction(work)),
+    },
     media: {
       put: (key, path) => call('put', () => media.put(key, path)),
       fetchTo: (key, path) => call('fetchTo', () => media.fetchTo(key, path)),
@@ -45,16 +52,34 @@ export function interruptedDeps(deps: ActivityDeps, death: DeathPoint): { deps: 
       wakeDelivery: (delivery) => call('wakeDelivery', () => engine.wakeDelivery(delivery)),
     },
     inspectVideo: (...args) => call('inspectVideo', () => deps.inspectVideo(...args)),
-    providers: new Map([...deps.providers].map(([name, provider]) => [name, interrupted(provider)])),
+    providers: interruptedProviders(deps.providers),
   };
 
-  function interrupted(provider: Provider): Provider {
+  function interruptedProviders({ ofEntry, ofJob }: Providers): Providers {
+    const opened = new Map<Provider, OpenProvider>();
+    const interrupted = (open: OpenProvider | undefined) => {
+      if (open === undefined) return undefined;
+      const known = opened.get(open.provider);
+      if (known !== undefined) return known;
+      const { follow, ...rest } = openProvider(dying(open.provider), open.terms);
+      // What follows the job dies, too, and asks about it no more.
+      const followed: OpenProvider['follow'] = (job, options) =>
+        follow(job, { ...options, signal: AbortSignal.any([options.signal, dead.signal]) });
+      const made = { ...rest, follow: followed };
+      opened.set(open.provider, made);
+      return made;
+    };
+    return { ofEntry: (entry) => interrupted(ofEntry(entry)), ofJob: (job) => interrupted(ofJob(job)) };
+  }
+
+  function dying(provider: Provider): Provider {
+    if (provider.runs !== 'upstream')
+      return { ...provider, run: (...args) => call('run', () => provider.run(...args)) };
     return {
-      name: provider.name,
-      isLocal: provider.isLocal ?? false,
+      ...provider,
       submit: (...args) => call('submit', () => provider.submit(...args)),
       recover: (...args) => call('recover', () => provider.recover(...args)),
-      follow: (...args) => call('follow', () => provider.follow(...args)),
+      status: (...args) => call('status', () => provider.status(...args)),
       result: (...args) => call('result', () => provider.result(...args)),
       cancel: (...args) => call('cancel', () => provider.cancel(...args)),
     };

@@ -6,7 +6,9 @@ import { findTask } from '../../src/stores/tasks.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
 import { startCallbackReceiver } from './callback-receiver.ts';
-import { createTestAccount, startTestWorker } from './service.ts';
+import { createFakeUpstream } from './fake-upstream.ts';
+import { createTestAccount, createTestEnvironment, startTestWorker } from './service.ts';
+import { startWorkerWith } from './worker-with.ts';
 import { acceptTestTask, taskParam, waitForEnd } from './tasks.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -108,7 +110,32 @@ for await (const round of rounds) {
   break;
 }
 
-await receiver.close();
-await temporal.close();
 await worker.close();
+
+// An upstream that takes one job at a time.
+const environment = await createTestEnvironment();
+const upstream = createFakeUpstream({ instant: false });
+const remote = await startWorkerWith(environment.settings, upstream, { limit: 1 });
+const payer = await createTestAccount(environment.database);
+const remoteEngine = createEngine(temporal.client, taskQueuesOf(environment.settings.taskQueue));
+const startRemote = async () => {
+  const taskId = await acceptTestTask(environment.database.db, payer.accountId, taskParam('recorded at an upstream'));
+  await remoteEngine.startTask({ taskId, accountId: payer.accountId, model: 'videogen-2.0-fast' });
+  return taskId;
+};
+const first = await startRemote();
+await waitFor('its job', () => upstream.jobs[0]);
+const second = await startRemote();
+const waits = { name: 'waits', text: 'select from place_waits' };
+await waitFor('it to wait', async () => ((await environment.database.db.run(waits)).length > 0 ? true : undefined));
+await upstream.whileFinishing(async () => {
+  for (const taskId of [first, second]) await waitForEnd(environment.database.db, taskId);
+});
+await save('success-remote', first);
+await save('waited-for-a-place', second);
+
+await receiver.close();
+await remote.close();
+await temporal.close();
+await environment.close();
 process.exit(0);

@@ -2,26 +2,32 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { createLog } from '../../src/log.ts';
 import type { RunningPart, Settings } from '../../src/main/settings.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
+import { type FakeCatalogue, modelsAt, providersOf } from './fake-providers.ts';
 import type { FakeUpstream } from './fake-upstream.ts';
 import { madeUpMeasures } from './tasks.ts';
 
 /** The workers in this process, with a fake upstream in the place of every provider and nothing measured. */
-export async function startWorkerWith(settings: Settings, upstream: FakeUpstream): Promise<RunningPart> {
+export async function startWorkerWith(
+  settings: Settings,
+  upstream: FakeUpstream,
+  catalogue?: FakeCatalogue,
+): Promise<RunningPart> {
   const fail = (error: unknown) => {
     throw error;
   };
   const part = await startWorker(settings, createLog({ level: settings.logLevel }), fail, undefined, (deps) =>
-    withUpstream(deps, upstream),
+    withUpstream(deps, upstream, catalogue),
   );
   await part.running;
   return part;
 }
 
 /** What activities work with, with a fake upstream in the place of every provider and nothing measured. */
-export function withUpstream(deps: ActivityDeps, upstream: FakeUpstream): ActivityDeps {
+export function withUpstream(deps: ActivityDeps, upstream: FakeUpstream, catalogue?: FakeCatalogue): ActivityDeps {
   return {
     ...deps,
-    providers: new Map([[upstream.provider.name, upstream.provider]]),
+    models: modelsAt([upstream.provider.name], { deadlineMs: 30 * 60_000, ...catalogue }),
+    providers: providersOf([upstream.provider]),
     inspectVideo: () => Promise.resolve({ measured: madeUpMeasures, isPosterMade: true }),
     media: { ...deps.media, put: (key, path) => putIfThere(deps, key, path) },
   };

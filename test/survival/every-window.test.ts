@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { mediaKeysOf } from '../../activities/task-files.ts';
-import { TaskFault } from '../../src/domain/errors.ts';
 import type { Task } from '../../src/domain/task.ts';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
@@ -62,9 +61,12 @@ describe('a process that dies anywhere, before a call or before it hears the ans
   });
 
   test('leaves a task whose content is rejected with that very reason, one job and one refund, though another provider is left', async () => {
-    const fault = () => new TaskFault('content_rejected', 'No lighthouses, please.');
+    const fault = { kind: 'content', detail: 'No lighthouses, please.' } as const;
     await throughEveryWindow({ fewest: 8, upstream: { fault } }, async ({ task, upstream, spare, entries }) => {
-      assert.deepEqual(task.failure, { failCode: 'content_rejected', failMsg: 'No lighthouses, please.' });
+      assert.deepEqual(task.failure, {
+        failCode: 'content_rejected',
+        failMsg: 'The prompt was rejected by the content policy.',
+      });
       assert.deepEqual(entries, ['charge', 'refund']);
       assert.deepEqual([upstream.jobs.length, spare.jobs.length], [1, 0]);
     });
@@ -78,7 +80,7 @@ describe('a process that dies anywhere, before a call or before it hears the ans
   });
 
   test('leaves a task whose create answer was lost for good refunded, and no second job anywhere', async () => {
-    const lost: FakeOptions = { losesAnswers: true, recover: () => ({ kind: 'unknown' }) };
+    const lost: FakeOptions = { losesAnswers: true, recover: () => ({ kind: 'unknown', detail: '' }) };
     await throughEveryWindow({ fewest: 8, upstream: lost }, async ({ task, upstream, spare, entries }) => {
       assert.equal(task.failure?.failCode, 'provider_unavailable');
       assert.deepEqual(entries, ['charge', 'refund']);
@@ -134,8 +136,9 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     const { db } = database;
     const earlier = (await findAccount(db, accountId))?.balance;
     const taskId = await acceptTestTask(db, accountId, taskParam('a window'));
-    const upstream = createFakeUpstream(options);
-    const spare = createFakeUpstream({ name: 'spare' });
+    // Of each task's own, for one that failed takes no task for a while.
+    const upstream = createFakeUpstream({ name: `fake-${taskId}`, ...options });
+    const spare = createFakeUpstream({ name: `spare-${taskId}` });
     // Each process makes its own deps; only the first one dies, wherever in the story its point lies.
     const clean = activityDeps(db, folder, [upstream, spare]);
     const first = interruptedDeps(clean, death);

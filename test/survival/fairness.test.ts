@@ -23,7 +23,7 @@ test('behind 500 queued tasks of one account, another account’s single task is
   const starter = createTaskStarter(engine.startTask, (error) => {
     throw error;
   });
-  const worker = await startWorkerWith(environment.settings, upstream);
+  const worker = await startWorkerWith(environment.settings, upstream, { isRemote: false });
   try {
     const many = await createTestAccount(environment.database, 1_000_000);
     const single = await createTestAccount(environment.database);

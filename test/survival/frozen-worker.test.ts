@@ -98,8 +98,7 @@ async function withStack(story: (story: Story) => Promise<void>): Promise<void> 
   const engine = createEngine(temporal.client, taskQueuesOf(environment.settings.taskQueue));
   const { accountId } = await createTestAccount(environment.database);
   const start = () => {
-    const { dataFolder } = environment.settings;
-    const breaker = { VIDEOGEN_MODELS: modelsFile, CHAOS_UPSTREAM: upstream.baseUrl, CHAOS_FOLDER: dataFolder };
+    const breaker = { VIDEOGEN_MODELS: modelsFile, CHAOS_UPSTREAM: upstream.baseUrl };
     return startProgram('../chaos/worker.js', [], { env: { ...environment.environment, ...breaker } });
   };
   const accept = async () => {

@@ -8,6 +8,7 @@ import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import type { Engine } from '../../src/domain/ports.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
+import type { FakeCatalogue } from '../support/fake-providers.ts';
 import { createFakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
@@ -73,6 +74,7 @@ test('a generation that a shutdown broke off is not put behind what has only wai
       assert.ok(overtook < backlog / 2, `${overtook} of ${backlog} had been asked for before it ended`);
     },
     { GENERATION_CONCURRENCY: '1' },
+    { isRemote: false },
   ));
 
 test('two versions of the worker side by side: each task stays with the version that began it', () =>
@@ -90,7 +92,11 @@ test('two versions of the worker side by side: each task stays with the version 
     assert.deepEqual([await versionsOf(client, began), await versionsOf(client, beganLater)], [['1.0.0'], ['2.0.0']]);
   }));
 
-async function withDeploy(story: (deploy: Deploy) => Promise<void>, extra: Environment = {}): Promise<void> {
+async function withDeploy(
+  story: (deploy: Deploy) => Promise<void>,
+  extra: Environment = {},
+  catalogue: FakeCatalogue = {},
+): Promise<void> {
   const environment = await createTestEnvironment(extra);
   const { db } = environment.database;
   const upstream = createFakeUpstream({ instant: false });
@@ -99,7 +105,7 @@ async function withDeploy(story: (deploy: Deploy) => Promise<void>, extra: Envir
   const { accountId } = await createTestAccount(environment.database);
   const workers: RunningPart[] = [];
   const worker = async (workerVersion?: string) => {
-    const started = await startWorkerWith({ ...environment.settings, workerVersion }, upstream);
+    const started = await startWorkerWith({ ...environment.settings, workerVersion }, upstream, catalogue);
     workers.push(started);
     return started;
   };

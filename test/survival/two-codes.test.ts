@@ -94,7 +94,7 @@ async function startRelease(
   const common = { connection, namespace: settings.temporal.namespace, shutdownGraceTime: 500 };
   const workers = await Promise.all([
     Worker.create({ ...common, workflowBundle, taskQueue: queues.main, activities: createMainActivities(deps) }),
-    Worker.create({ ...common, taskQueue: queues.generation, activities: createGenerationActivities(deps) }),
+    Worker.create({ ...common, taskQueue: queues.remote, activities: createGenerationActivities(deps) }),
   ]);
   const runs = workers.map((worker) => worker.run());
   return {

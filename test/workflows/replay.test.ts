@@ -24,6 +24,8 @@ test('there is a history of every way a task can go', () => {
     'success-after-a-repeat',
     'fail-with-callback',
     'cancelled',
+    'success-remote',
+    'waited-for-a-place',
     'callback',
     'reconcile',
   ]) {

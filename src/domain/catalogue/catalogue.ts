@@ -20,7 +20,7 @@ export function resolveCatalogue(data: unknown, checks: Omit<Lookups, 'kinds'>):
     .filter(([name]) => name === previewProvider)
     .map(([name]) => ({ path: ['providers', name], message: 'is the name of a built-in provider; choose another' }));
   if (checked === undefined || reserved.length > 0) return { faults: [...faults, ...reserved] };
-  const catalogue = builtCatalogue(checked);
+  const catalogue = builtCatalogue(checked, checks.sendsLinks);
   const contradictions = ruleFaults(catalogue);
   return contradictions.length > 0 ? { faults: contradictions } : { faults, catalogue };
 }
@@ -30,7 +30,10 @@ type ModelData = CatalogueData['models'][number];
 type EntryData = NonNullable<ModelData['tiers']>[number][number];
 type Providers = Catalogue['providers'];
 
-function builtCatalogue({ creditValue, providers: declared, models }: CatalogueData) {
+function builtCatalogue(
+  { creditValue, providers: declared, models }: CatalogueData,
+  sendsLinks: Lookups['sendsLinks'],
+) {
   const preview: ProviderSettings = { kind: 'preview' };
   const providers: Providers = new Map<string, ProviderSettings>([
     [previewProvider, preview],
@@ -39,17 +42,21 @@ function builtCatalogue({ creditValue, providers: declared, models }: CatalogueD
   const taken = new Set(models.flatMap(({ model, aliases = [] }) => [model, ...aliases]));
   const built = models.map((data) => {
     const builtInAliases = defaultModels.find(({ model }) => model === data.model)?.aliases ?? [];
-    return builtModel(data, data.aliases ?? builtInAliases.filter((alias) => !taken.has(alias)), providers);
+    const free = builtInAliases.filter((alias) => !taken.has(alias));
+    return builtModel(data, data.aliases ?? free, { providers, sendsLinks });
   });
   return { creditValue, providers, models: new Map(built.map((one) => [one.model, one])) };
 }
 
-function builtModel(data: ModelData, aliases: readonly string[], providers: Providers): CatalogueModel {
+type Known = { readonly providers: Providers; readonly sendsLinks: Lookups['sendsLinks'] };
+
+function builtModel(data: ModelData, aliases: readonly string[], known: Known): CatalogueModel {
+  const { providers } = known;
   const { model, title, prices = data.rates ?? [], fit } = data;
   const short = [...new Set(data.providers ?? ['preview'])].map((provider) => [
     { provider, weight: 1, parameters: {} },
   ]);
-  const tiers = (data.tiers ?? short).map((tier) => tier.map((entry) => builtEntry(entry, data, providers)));
+  const tiers = (data.tiers ?? short).map((tier) => tier.map((entry) => builtEntry(entry, data, known)));
   const names = [...new Set(tiers.flat().map(({ provider }) => provider))];
   return {
     model,
@@ -64,7 +71,7 @@ function builtModel(data: ModelData, aliases: readonly string[], providers: Prov
   };
 }
 
-function builtEntry(entry: EntryData, { model: own, rules }: ModelData, providers: Providers): TierEntry {
+function builtEntry(entry: EntryData, { model: own, rules }: ModelData, { providers, sendsLinks }: Known): TierEntry {
   const { model: upstreamModel = own, provider, weight, parameters } = entry;
   const settings: ProviderSettings = providers.get(provider) ?? { kind: 'preview' };
   const shared = settings.kind === 'preview' ? { limit: 10_000, cost: undefined, rules: undefined } : settings;
@@ -76,7 +83,7 @@ function builtEntry(entry: EntryData, { model: own, rules }: ModelData, provider
     weight,
     limit: entry.limit ?? shared.limit,
     parameters,
-    rules: effectiveRules([kindRules(settings, upstreamModel), rules, shared.rules, entry.rules]),
+    rules: effectiveRules([kindRules(settings, upstreamModel, sendsLinks), rules, shared.rules, entry.rules]),
     ...(cost !== undefined && { cost }),
   };
 }

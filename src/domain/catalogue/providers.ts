@@ -16,6 +16,8 @@ export type Lookups = {
   readonly kinds: ReadonlyMap<string, unknown>;
   /** Why a file that the data refers to cannot be used. */
   readonly fileFault: (kind: 'workflow' | 'http', file: string) => string | undefined;
+  /** Whether the file tells its upstream to fetch images by itself; asked once the file was read without faults. */
+  readonly sendsLinks?: (file: string) => boolean;
   readonly secretFault: (ref: SecretRef) => string | undefined;
 };
 
@@ -156,9 +158,6 @@ export type ProviderKind = ProviderSettings['kind'];
 /** The provider that our workers bring along, which no file declares. */
 export const previewProvider = 'preview';
 
-/** The kinds that this release can speak to; a task of another one would be charged and then refunded. */
-export const servedKinds: readonly ProviderKind[] = ['preview', 'own'];
-
 function fileName(kind: 'workflow' | 'http', { fileFault }: Lookups) {
   return z
     .string()
@@ -217,7 +216,13 @@ type Rules = z.output<typeof rules>;
 const arkImages = { minPx: 300, maxPx: 6000, minAspect: 0.4, maxAspect: 2.5 };
 
 /** What is known of an upstream without the operator's word. */
-export function kindRules(settings: ProviderSettings, upstreamModel: string): Rules | undefined {
+export function kindRules(
+  settings: ProviderSettings,
+  upstreamModel: string,
+  sendsLinks: Lookups['sendsLinks'] = () => false,
+): Rules | undefined {
+  // Signed links to reference images are not made yet, so a file that needs them generates from text alone.
+  if (settings.kind === 'http' && sendsLinks(settings.file)) return { images: { max: 0 } };
   // Other paths mean another upstream with the same protocol.
   if (settings.kind === 'ark' && settings.paths.create === arkCreatePath) {
     const isFixed = upstreamModel.includes('seedance-2-5');

@@ -3,9 +3,10 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import pLimit from 'p-limit';
 import type { Ffmpeg } from '../../domain/ports.ts';
 import { TaskFault } from '../../domain/errors.ts';
-import type { GeneratedVideo, GenerationRequest, Provider } from '../provider.ts';
+import type { GeneratedVideo, HeldProvider, JobRequest, WorkPlace } from '../contract.ts';
 import { readFaults } from './faults.ts';
 import { renderFilm } from './render-film.ts';
 
@@ -13,33 +14,36 @@ export type PreviewDeps = {
   readonly ffmpeg: Ffmpeg;
   /** Whether words in double square brackets in the prompt cause failures (`PREVIEW_FAULTS=1`). */
   readonly faults: boolean;
+  /** Films that are rendered at the same time, the others wait; no limit without it. */
+  readonly concurrency?: number;
 };
 
 type Report = (progress: number) => void;
 
 /**
  * Renders a film on this machine from the prompt's words, the reference images and a hash of the request. No AI model
- * is involved. The same request gives the same film, so a job needs no memory and can always be followed again.
+ * is involved. The same request gives the same film, so a job needs no memory and can always be run again.
  */
-export function createPreviewProvider(deps: PreviewDeps): Provider {
-  // Known from the task alone: whether a lost `submit` was ever made does not matter.
-  const jobIdOf = ({ taskId }: Pick<GenerationRequest, 'taskId'>) => `preview-${taskId}`;
+export function createPreviewProvider(deps: PreviewDeps): HeldProvider {
+  const limited = pLimit(deps.concurrency ?? Infinity);
   return {
     name: 'preview',
-    isLocal: true,
-    submit: async (request) => jobIdOf(request),
-    recover: async (request) => ({ kind: 'found', jobId: jobIdOf(request) }),
-    follow: (_jobId, request, report, signal) => follow(deps, request, report, signal),
-    result: async () => undefined,
-    cancel: async () => undefined,
+    config: { kind: 'preview', baseUrl: '', upstreamModel: '', options: {} },
+    runs: 'here',
+    namesJobs: true,
+    forgetsJobs: true,
+    images: 'file',
+    run: async (request, report, to) => {
+      return { kind: 'video', video: await limited(() => film(deps, request, report, to)) };
+    },
   };
 }
 
-async function follow(
+async function film(
   { ffmpeg, faults: isObeyed }: PreviewDeps,
-  request: GenerationRequest,
+  request: JobRequest,
   report: Report,
-  signal: AbortSignal,
+  { workFolder, signal }: WorkPlace,
 ): Promise<GeneratedVideo> {
   signal.throwIfAborted();
   const { faults, slowSeconds, title } = readFaults(request.input.prompt, isObeyed);
@@ -52,8 +56,8 @@ async function follow(
   signal.throwIfAborted();
   const images = await request.images();
   const video = faults.has('instant')
-    ? await copyInstantClip(request.workFolder)
-    : await renderFilm(ffmpeg, { ...request, title, images }, report, signal);
+    ? await copyInstantClip(workFolder)
+    : await renderFilm(ffmpeg, { ...request, workFolder, title, images }, report, signal);
   report(100);
   return video;
 }

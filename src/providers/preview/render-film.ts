@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { frameSize } from '../../domain/frame-size.ts';
 import type { Ffmpeg, ReferenceImage } from '../../domain/ports.ts';
-import type { GeneratedVideo, GenerationRequest } from '../provider.ts';
+import type { GeneratedVideo, JobRequest, WorkPlace } from '../contract.ts';
 import { framesPerSecond, layersGraph, writeStills, type Layer } from './layers.ts';
 import { photographs } from './photographs.ts';
 import { createRandom, filmSeed } from './random.ts';
@@ -28,10 +28,11 @@ export function encoderArguments(withSound: boolean, soundInput: number): string
 }
 
 /** What a film is made from; `title` is what of the prompt is to be shown. */
-export type Film = Pick<GenerationRequest, 'model' | 'input' | 'workFolder'> & {
-  readonly title: string;
-  readonly images: readonly ReferenceImage[];
-};
+export type Film = Pick<JobRequest, 'model' | 'input'> &
+  Pick<WorkPlace, 'workFolder'> & {
+    readonly title: string;
+    readonly images: readonly ReferenceImage[];
+  };
 
 /**
  * Renders the film into the work folder: exactly 24 frames for each second, H.264, with AAC sound when the request wants it.

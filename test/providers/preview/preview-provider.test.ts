@@ -5,28 +5,18 @@ import { isPosterOf } from '../../../src/media/poster.ts';
 import { TaskFault } from '../../../src/domain/errors.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { createPreviewProvider } from '../../../src/providers/preview/preview-provider.ts';
-import { framesOf, generationRequest, oldFfmpeg, temporaryFolder } from './render-support.ts';
+import { filmed, framesOf, generationRequest, oldFfmpeg, temporaryFolder } from './render-support.ts';
 
 const ffmpeg = oldFfmpeg();
 const never: Ffmpeg = async () => assert.fail('nothing was to be rendered');
 const dies: Ffmpeg = async () => Promise.reject(new Error('killed by SIGSEGV'));
 const open = () => new AbortController().signal;
 
-test('submit renders nothing and gives each task an id of its own that recover finds again', async (t) => {
-  const provider = createPreviewProvider({ ffmpeg: never, faults: false });
-  const request = generationRequest(await temporaryFolder(t));
-  const jobId = await provider.submit(request, open());
-  assert.deepEqual(await provider.recover(request, open()), { kind: 'found', jobId });
-  assert.notEqual(await provider.submit({ ...request, taskId: 'task-2' }, open()), jobId);
-  assert.equal(await provider.result(jobId), undefined);
-  await provider.cancel(jobId);
-});
-
-test('follow reports progress that never falls and ends at 100', async (t) => {
+test('a film reports progress that never falls and ends at 100', async (t) => {
   const provider = createPreviewProvider({ ffmpeg, faults: false });
   const seen: number[] = [];
   const request = generationRequest(await temporaryFolder(t));
-  const video = await provider.follow('job', request, (progress) => seen.push(progress), open());
+  const video = await filmed(provider, request, (progress) => seen.push(progress), open());
   assert.equal(await framesOf(video.path), 96);
   assert.deepEqual(
     seen,
@@ -45,14 +35,14 @@ test('an abort kills the renderer and comes back with its reason', async (t) => 
     reached = progress;
     if (progress > 0) controller.abort(reason);
   };
-  await assert.rejects(provider.follow('job', request, abort, controller.signal), (error) => error === reason);
+  await assert.rejects(filmed(provider, request, abort, controller.signal), (error) => error === reason);
   assert.ok(reached > 0 && reached < 90, `the film was ${reached} percent done`);
 });
 
 test('a renderer that dies decides nothing about the task, so it is tried again', async (t) => {
   const provider = createPreviewProvider({ ffmpeg: dies, faults: false });
   const request = generationRequest(await temporaryFolder(t));
-  const film = provider.follow('job', request, () => undefined, open());
+  const film = filmed(provider, request, () => undefined, open());
   await assert.rejects(film, (error) => error instanceof Error && !(error instanceof TaskFault));
 });
 
@@ -98,7 +88,7 @@ test('[[slow 1s]] takes a second longer and shows progress meanwhile', async (t)
 test('without the setting the brackets are ordinary words', async (t) => {
   const provider = createPreviewProvider({ ffmpeg: async () => undefined, faults: false });
   const request = generationRequest(await temporaryFolder(t), { prompt: '[[reject]] [[hang]]' });
-  assert.ok((await provider.follow('job', request, () => undefined, open())).path);
+  assert.ok((await filmed(provider, request, () => undefined, open())).path);
 });
 
 async function followed(
@@ -110,7 +100,7 @@ async function followed(
   report: (progress: number) => void = () => undefined,
 ) {
   const provider = createPreviewProvider({ ffmpeg: renderer, faults: true });
-  return provider.follow('job', generationRequest(await temporaryFolder(t), { ...changes, prompt }), report, signal);
+  return filmed(provider, generationRequest(await temporaryFolder(t), { ...changes, prompt }), report, signal);
 }
 
 function fault(failCode: string, retryable: boolean) {

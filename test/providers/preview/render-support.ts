@@ -10,7 +10,8 @@ import type { Ffmpeg, ReferenceImage } from '../../../src/domain/ports.ts';
 import { createFfmpeg } from '../../../src/media/ffmpeg.ts';
 import { sharp } from '../../../src/media/image-library.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
-import type { GenerationRequest } from '../../../src/providers/provider.ts';
+import type { GeneratedVideo, HeldProvider, JobRequest } from '../../../src/providers/contract.ts';
+import { jobRequest } from '../job-request.ts';
 
 /** The oldest ffmpeg that must do, which npm always brings along. */
 export function oldFfmpeg(): Ffmpeg {
@@ -46,8 +47,22 @@ export function taskInput(changes: Partial<TaskInput> = {}): TaskInput {
   return { prompt: 'A paper boat', resolution: '720p', duration: 4, ratio: '16:9', ...audio, ...changes };
 }
 
-export function generationRequest(workFolder: string, changes: Partial<TaskInput> = {}): GenerationRequest {
-  return { taskId: 'task-1', model: 'videogen-2.0', input: taskInput(changes), images: async () => [], workFolder };
+type FilmRequest = JobRequest & { readonly workFolder: string };
+
+export function generationRequest(workFolder: string, changes: Partial<TaskInput> = {}): FilmRequest {
+  return { ...jobRequest({ taskId: 'task-1', model: 'videogen-2.0' }), input: taskInput(changes), workFolder };
+}
+
+/** The film that the provider makes of a request. */
+export async function filmed(
+  provider: HeldProvider,
+  request: FilmRequest,
+  report: (progress: number) => void,
+  signal: AbortSignal,
+): Promise<GeneratedVideo> {
+  const end = await provider.run(request, report, { workFolder: request.workFolder, signal });
+  if (end.kind !== 'video') throw new Error(`no film: ${end.kind}`);
+  return end.video;
 }
 
 /** A white disc on grey, as JPEG, in the upper half, where it is shown of whatever shape the frame is. */

@@ -1,0 +1,83 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { TaskFault } from '../../src/domain/errors.ts';
+import { providerFailures } from '../../src/domain/provider-faults.ts';
+import type { TierEntry } from '../../src/domain/catalogue/models.ts';
+import type { TaskFailure } from '../../src/domain/task.ts';
+import type { GeneratedVideo, JobRequest } from '../../src/providers/contract.ts';
+import type { OpenProvider } from '../../src/providers/registry.ts';
+import { endProviderJob, type ProviderJobEnd } from '../../src/stores/provider-jobs.ts';
+import type { GeneratingTask } from '../../src/stores/tasks.ts';
+import type { ActivityDeps } from '../deps.ts';
+
+// One attempt at the generation of a task, and the ways in which it can end.
+
+/** With this reason the signal of a generation aborts when the task's deadline passes. */
+export const deadlinePassed = faultOf(providerFailures.timeout);
+
+export type Attempt = {
+  readonly deps: ActivityDeps;
+  readonly task: GeneratingTask;
+  readonly deadlineMs: number;
+  /** Empty, of this attempt alone, and deleted after it. */
+  readonly workFolder: string;
+  /** Aborts when the attempt is to end, the deadline included. */
+  readonly signal: AbortSignal;
+  /** The same without the deadline, for a video that is paid for. */
+  readonly patientSignal: AbortSignal;
+  /** The reference images, fetched once in an attempt. */
+  readonly images: JobRequest['images'];
+  readonly report: (progress: number) => void;
+};
+
+/** A call for a job at a provider: one that is to be made, or one that an earlier attempt has made. */
+export type Call = {
+  readonly taskId: string;
+  readonly ordinal: number;
+  readonly jobKey: string;
+  readonly open: OpenProvider;
+};
+
+/** `pool` is undefined where there are no places: on our own machine. */
+export type Pooled = Call & { readonly pool: string | undefined };
+
+/** A call that may be made now. */
+export type NewCall = Pooled & { readonly entry: TierEntry };
+
+/** The video, or undefined when this call has led to none and another one may. */
+export type CallEnd = GeneratedVideo | undefined;
+
+/** Commits the call's end together with its reason, so that a repeated attempt comes to the same end; answers the fault to throw. */
+export async function failTask(
+  { deps }: Pick<Attempt, 'deps'>,
+  { taskId, ordinal }: Pick<Call, 'taskId' | 'ordinal'>,
+  failure: TaskFailure,
+  end: Omit<ProviderJobEnd, 'taskId' | 'ordinal' | 'failure'>,
+): Promise<TaskFault> {
+  await endProviderJob(deps.db, { taskId, ordinal, failure, ...end });
+  return faultOf(failure, end.detail);
+}
+
+/** `detail` is for the log. */
+export function faultOf({ failCode, failMsg }: TaskFailure, detail?: string): TaskFault {
+  return new TaskFault(failCode, failMsg, detail === undefined ? {} : { cause: new Error(detail) });
+}
+
+/** Nothing was decided; the next attempt goes on. */
+export function unclear(detail: string): TaskFault {
+  const { failCode, failMsg } = providerFailures.unavailable;
+  return new TaskFault(failCode, failMsg, { retryable: true, cause: new Error(detail) });
+}
+
+const maxPauseMs = 120_000;
+
+/** Ends the attempt, and has Temporal begin the next one after a pause that costs nothing. */
+export function waits(why: string, pauseMs: number): ApplicationFailure {
+  const nextRetryDelay = Math.min(maxPauseMs, Math.max(1_000, Math.ceil(pauseMs)));
+  return ApplicationFailure.create({ message: why, type: waitingType, nextRetryDelay });
+}
+
+const waitingType = 'waiting';
+
+export function isWaiting(error: unknown): boolean {
+  return error instanceof ApplicationFailure && error.type === waitingType;
+}

@@ -1,0 +1,147 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import type { CostRule } from '../domain/catalogue/cost.ts';
+import type { Catalogue, TierEntry } from '../domain/catalogue/models.ts';
+import type { SecretReader } from '../domain/catalogue/providers.ts';
+import { adapterOf, type DeclaredSettings } from './adapters.ts';
+import type { FrozenConfig, HeldProvider, Provider, UpstreamClient, Warn } from './contract.ts';
+import { createPoller, type Poller } from './poller.ts';
+
+// From the catalogue to providers that can be spoken to, and from what was frozen with a job to the provider that it was made at.
+
+/** What is frozen with a job: how to speak to its upstream, and what was agreed about it. */
+export type JobTerms = FrozenConfig & {
+  readonly failedJobs: 'free' | 'billed';
+  readonly onLostAnswer: 'fail' | 'resubmit';
+  readonly cost?: CostRule;
+};
+
+export type OpenProvider = {
+  readonly provider: Provider;
+  readonly terms: JobTerms;
+  /** The terms as they are stored, and the SHA-256 of that. */
+  readonly stored: { readonly text: string; readonly hash: string };
+  /** All jobs with these terms that this worker follows share their polls. */
+  readonly follow: Poller['follow'];
+  /** How prompts refer to images there; undefined leaves them as they are. */
+  readonly imageReference?: string | undefined;
+};
+
+export type Providers = {
+  /** As the catalogue says now; undefined when there is no such provider. */
+  readonly ofEntry: (entry: TierEntry) => OpenProvider | undefined;
+  /** The provider that a job was made at. Undefined when its name has left the catalogue or stands for another upstream now. */
+  readonly ofJob: (job: { readonly provider: string; readonly config: unknown }) => OpenProvider | undefined;
+};
+
+export type ProvidersDeps = {
+  readonly catalogue: () => Catalogue;
+  readonly preview: HeldProvider;
+  readonly readSecret: SecretReader;
+  /** A client for one upstream; the credentials are made for each request. */
+  readonly openClient: (upstream: {
+    readonly baseUrl: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly credentials: () => Readonly<Record<string, string>>;
+  }) => UpstreamClient;
+  readonly warn: (event: string, fields: { readonly provider: string; readonly detail: string }) => void;
+};
+
+/** More than any catalogue has, with all that its changes leave behind for jobs that are still followed. */
+const maxOpen = 2_000;
+
+export function createProviders(deps: ProvidersDeps): Providers {
+  const opened = new LRUCache<string, OpenProvider>({ max: maxOpen });
+  const settingsOf = (name: string) => deps.catalogue().providers.get(name);
+
+  function open(name: string, settings: DeclaredSettings, terms: JobTerms): OpenProvider | undefined {
+    // A name that stands for another kind now is another upstream.
+    if (settings.kind !== terms.kind) return undefined;
+    const adapter = adapterOf(settings.kind);
+    const text = JSON.stringify(terms);
+    // Some settings of today count for earlier jobs, too.
+    const key = JSON.stringify([name, text, settings]);
+    const known = opened.get(key);
+    if (known !== undefined) return known;
+    const warn: Warn = (event, detail) => deps.warn(event, { provider: name, detail });
+    const { kind, baseUrl, upstreamModel, options, cost } = terms;
+    const config = { kind, baseUrl, upstreamModel, options };
+    const headers = adapter.headers?.(config) ?? {};
+    const client = deps.openClient({ baseUrl, headers, credentials: () => credentialsOf(name, config) });
+    const { files } = deps.catalogue();
+    const agreed = cost === undefined ? {} : { cost };
+    const provider = adapter.open({ name, config, client, settings, files, warn, ...agreed });
+    const one = openProvider(provider, terms, { warn, imageReference: settings.imageReference });
+    opened.set(key, one);
+    return one;
+  }
+
+  /** The key of today, so that it can be rotated, but never that of another upstream. */
+  function credentialsOf(name: string, config: FrozenConfig): Readonly<Record<string, string>> {
+    const settings = settingsOf(name);
+    if (settings === undefined || settings.kind === 'preview' || !isSameOrigin(settings.baseUrl, config.baseUrl))
+      throw new Error(`provider ${name} is another upstream now`);
+    const { credentials } = adapterOf(settings.kind);
+    if (credentials !== undefined) return credentials(config, settings, deps.readSecret)();
+    if (settings.key === undefined) return {};
+    return { authorization: `Bearer ${deps.readSecret(settings.key)()}` };
+  }
+
+  const preview = openProvider(deps.preview, { ...deps.preview.config, failedJobs: 'free', onLostAnswer: 'resubmit' });
+  return {
+    ofEntry: (entry) => {
+      const { provider: name, upstreamModel } = entry;
+      const settings = settingsOf(name);
+      if (settings === undefined) return undefined;
+      if (settings.kind === 'preview') return preview;
+      const { kind, baseUrl, failedJobs, onLostAnswer } = settings;
+      const options = adapterOf(kind).options(entry, settings, deps.catalogue().files);
+      const cost = entry.cost === undefined ? {} : { cost: entry.cost };
+      return open(name, settings, { kind, baseUrl, upstreamModel, options, failedJobs, onLostAnswer, ...cost });
+    },
+    ofJob: ({ provider: name, config }) => {
+      if (name === deps.preview.name) return preview;
+      const settings = settingsOf(name);
+      const { data: terms } = termsSchema.safeParse(config);
+      if (settings === undefined || settings.kind === 'preview' || terms === undefined) return undefined;
+      return isSameOrigin(settings.baseUrl, terms.baseUrl) ? open(name, settings, terms) : undefined;
+    },
+  };
+}
+
+/** A provider with its terms; the poller of its jobs is made with the first of them. */
+export function openProvider(
+  provider: Provider,
+  terms: JobTerms,
+  { warn = () => {}, imageReference }: { readonly warn?: Warn; readonly imageReference?: string | undefined } = {},
+): OpenProvider {
+  const text = JSON.stringify(terms);
+  let poller: Poller | undefined;
+  return {
+    provider,
+    terms,
+    stored: { text, hash: hash('sha256', text) },
+    imageReference,
+    follow: async (job, options) => {
+      if (provider.runs !== 'upstream') throw new Error(`jobs of ${provider.name} live in their call`);
+      poller ??= createPoller({ provider, warn, onPoll: () => {} });
+      return await poller.follow(job, options);
+    },
+  };
+}
+
+/** Written by us; a field that a later release has added is kept, for it may matter to the adapter. */
+const termsSchema: z.ZodType<JobTerms> = z.custom<JobTerms>((value) => frozenSchema.safeParse(value).success);
+const frozenSchema = z.looseObject({
+  kind: z.string(),
+  baseUrl: z.string(),
+  upstreamModel: z.string(),
+  options: z.record(z.string(), z.json()),
+  failedJobs: z.enum(['free', 'billed']),
+  onLostAnswer: z.enum(['fail', 'resubmit']),
+});
+
+function isSameOrigin(a: string, b: string): boolean {
+  return URL.canParse(a) && URL.canParse(b) && new URL(a).origin === new URL(b).origin;
+}

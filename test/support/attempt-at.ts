@@ -1,0 +1,19 @@
+import type { ActivityDeps } from '../../activities/deps.ts';
+import type { Attempt } from '../../activities/generation/attempt.ts';
+import type { Task } from '../../src/domain/task.ts';
+
+/** An attempt at the generation of a task, without its timers. */
+export function attemptAt(deps: ActivityDeps, task: Task, workFolder: string): Attempt {
+  const deadlineMs = 60_000;
+  const { signal } = new AbortController();
+  return {
+    deps,
+    task: { ...task, isFirst: false, leftMs: deadlineMs, deadlineMs, providers: undefined },
+    deadlineMs,
+    workFolder,
+    signal,
+    patientSignal: signal,
+    images: () => Promise.resolve([]),
+    report: () => {},
+  };
+}
