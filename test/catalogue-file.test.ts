@@ -165,7 +165,7 @@ test('a file whose upstream fetches images by itself takes none, for no links ar
     read({ providers, models: [{ ...model, tiers }] })
       .models.get('m')
       ?.tiers.flat() ?? [];
-  assert.deepEqual([kie?.rules.images?.max, runway?.rules.images?.max], [0, undefined]);
+  assert.deepEqual([kie?.rules.images?.max, runway?.rules.images?.max], [0, 9]);
 });
 
 test('a workflow with a placeholder that does not exist is told, with what was probably meant', () => {

@@ -157,10 +157,6 @@ describe('readConfig', () => {
     assert.throws(models(['seedance']), /unknown provider, allowed: preview/);
     const baseUrl = 'http://127.0.0.1:9000';
     assert.deepEqual(models(['script'], { script: { kind: 'own', baseUrl } })(), ['script']);
-    assert.throws(
-      models(['box'], { box: { kind: 'cog', baseUrl } }),
-      /providers\.box\.kind: is not served by this release/,
-    );
     rmSync(folder, { recursive: true });
   });
 

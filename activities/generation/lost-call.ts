@@ -16,7 +16,6 @@ import { type AcceptedJob, logged, recordAccepted } from './submit-job.ts';
 
 /** After this no answer is expected any more. */
 const givenUpAfterMs = 10 * 60_000;
-const lookUpLimitMs = 30_000;
 const pauseAfterErrorMs = 15_000;
 /** Jobs that may be made again in a task, where the operator allows it. */
 const maxResubmissions = 2;
@@ -44,8 +43,7 @@ export async function lookUp(
     claimed: (ids) => listClaimedJobs(deps.db, row.provider, ids),
     rivals: await countRivals(deps.db, { pool, taskId: request.taskId, ordinal, intendedAt }),
   };
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(lookUpLimitMs)]);
-  const found = await provider.recover(call, limited).catch((error: unknown) => {
+  const found = await provider.recover(call, signal).catch((error: unknown) => {
     deps.log.info(
       { taskId: call.taskId, provider: row.provider, detail: detailOf({ error }) },
       'look-up of a job failed',

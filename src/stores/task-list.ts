@@ -77,7 +77,8 @@ select id as "taskId", account_id as "accountId", model, state, (extract(epoch f
       interval '0')) * 1000)::bigint as "ranMs",
   coalesce(deadline_ms, 86400000) as "deadlineMs", stuck_since is not null as "isStuck",
   coalesce(attempt_seen_at > now() - interval '2 minutes', false) as "isGenerating",
-  exists (select from provider_jobs where task_id = tasks.id and upstream_ended_at is not null and outcome is null) as "isFetching"
+  coalesce((select true from provider_jobs
+    where task_id = tasks.id and upstream_ended_at is not null and outcome is null limit 1), false) as "isFetching"
 from tasks
 where state in ('waiting', 'queuing', 'generating') and created_at < now() - $1 * interval '1 millisecond'
   and ($2::uuid is null or (created_at, id) > (select created_at, id from tasks where id = $2))

@@ -413,7 +413,7 @@ for (const end of ['success', 'fail', undefined] as const) {
     const { call } = made;
     const earlier = attemptAt(world, task, folder);
     await intend(earlier, call);
-    const submitted = await upstream.provider.submit(requestFor(earlier, call), before.signal);
+    const submitted = await upstream.provider.submit(requestFor(earlier, call), earlier.signal);
     assert.ok(submitted.kind === 'accepted');
     const { id: jobId } = submitted;
     const [row] = await listProviderJobs(database.db, taskId);
