@@ -82,7 +82,8 @@ export function requestFor({ deps, task, images, deadlineMs }: Attempt, { open, 
     input:
       spelling === undefined ? input : { ...input, prompt: spellImageReferences(prompt, imageUrls.length, spelling) },
     images,
-    imageLinks: () => Promise.reject(new Error('links to images are not made')),
+    // The rules of such a provider take no task with images (kindRules), for links to them are not made yet.
+    imageLinks: () => Promise.resolve([]),
     deadlineMs,
   };
 }
