@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { CatalogueModel } from '../src/domain/catalogue/models.ts';
-import type { Engine, ReferenceImage, VideoWants } from '../src/domain/ports.ts';
+import type { Engine, ReferenceImage } from '../src/domain/ports.ts';
 import type { ParsedTaskRequest } from '../src/domain/task-request.ts';
 import type { ResultStore } from '../src/media/folder-result-store.ts';
 import type { VideoInspector } from '../src/media/inspect-video.ts';
@@ -28,8 +28,6 @@ export type ActivityDeps = {
   readonly hashAccount: (accountId: string) => string;
   readonly fetchImages: (fetch: ImageFetch) => Promise<readonly ReferenceImage[]>;
   readonly media: Pick<ResultStore, 'put' | 'fetchTo' | 'move' | 'delete'>;
-  /** Whether videos of the model keep their size; undefined where the providers deliver exactly what was ordered. */
-  readonly fitOf?: (model: string) => VideoWants['fit'] | undefined;
   readonly normaliseVideo: VideoNormaliser;
   readonly inspectVideo: VideoInspector;
   /** Undefined while the task runs, or when it was created without a callback. */

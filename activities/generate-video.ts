@@ -44,16 +44,16 @@ export function createGenerateVideo(deps: ActivityDeps) {
       const staged = await withWorkFolder(deps.workFolder, taskId, (folder) =>
         generate(deps, task, { folder, isRemote, opened }),
       );
-      const wants = wantsOf(deps, task);
+      const wants = wantsOf(deps, task, isRemote);
       return wants === undefined ? staged : { ...staged, wants };
     });
 }
 
-/** From the task alone, so that an attempt that finds the video of an earlier one says the same. */
-function wantsOf({ fitOf }: ActivityDeps, { param }: GeneratingTask): VideoWants | undefined {
+/** What an upstream delivers is made to fit; the preview delivers exactly what was ordered. */
+function wantsOf({ models }: ActivityDeps, { param }: GeneratingTask, isRemote: boolean): VideoWants | undefined {
   const { generateAudio: audio, ratio } = param.input;
-  const fit = fitOf?.(param.model);
-  return fit === undefined ? undefined : { audio, fit, ratio };
+  const model = models.get(param.model);
+  return isRemote || model?.isRemote === true ? { audio, fit: model?.fit ?? 'keep', ratio } : undefined;
 }
 
 function hasEnded(): TaskFault {

@@ -67,10 +67,6 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
     get models() {
       return catalogue.current().models;
     },
-    fitOf: (name) => {
-      const model = catalogue.current().models.get(name);
-      return model?.isRemote === true ? model.fit : undefined;
-    },
     parseTaskRequest: createRequestParser(settings, catalogue.current),
     providers: createProviders({
       catalogue: catalogue.current,

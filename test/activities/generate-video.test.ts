@@ -84,7 +84,8 @@ test('a task whose model was taken out of the catalogue while it waited is gener
 test('a video that may be of another kind is staged with what its task wants, also by the attempt after a lost answer', async () => {
   const taskId = await accepted();
   const upstream = createFakeUpstream();
-  const world = { ...activityDeps(database.db, folder, [upstream]), fitOf: () => '720p' as const };
+  const models = modelsAt([upstream.provider.name], { fit: '720p' });
+  const world = { ...activityDeps(database.db, folder, [upstream]), models };
   const generate = () =>
     silentActivity({ workflowId: taskId }, () => createGenerateVideo(world)({ taskId, deadlineMs }));
   const { generateAudio: audio, ratio } = taskParam('generated').input;

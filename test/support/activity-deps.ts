@@ -26,7 +26,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     hashAccount: (accountId) => accountId,
     fetchImages: () => Promise.resolve([]),
     media: createFolderResultStore({ resultStore: folder, secret: 's'.repeat(32), publicUrl: 'http://media.test' }),
-    normaliseVideo: noPart,
+    normaliseVideo: async ({ videoPath }) => videoPath,
     inspectVideo: async ({ videoPath, deliveredPoster, posterPath }) => {
       if (deliveredPoster === undefined) await copyFile(videoPath, posterPath);
       return { measured: madeUpMeasures, isPosterMade: deliveredPoster === undefined };
