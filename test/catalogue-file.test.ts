@@ -305,3 +305,15 @@ test('whatever a file holds, it is read or refused with a ConfigError, and nothi
     { seed, numRuns: 200 },
   );
 });
+
+for (const document of ['README.md', 'docs/providers.md']) {
+  const recipes = [...readFileSync(document, 'utf8').matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
+  for (const [index, recipe] of recipes.entries()) {
+    test(`recipe ${index + 1} of ${document} is a whole catalogue`, () => {
+      const workflow = JSON.stringify({ '1': { class_type: 'SaveVideo', inputs: { filename_prefix: '{{prefix}}' } } });
+      const readText = (path: string) => (path.endsWith('.json') ? workflow : recipe);
+      const { models } = readCatalogueFile({ path: '/etc/videogen/catalogue.yaml', readText });
+      assert.ok([...models.values()].every(({ isRemote }) => isRemote));
+    });
+  }
+}

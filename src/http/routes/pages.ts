@@ -39,6 +39,7 @@ const files: Readonly<Record<string, string>> = {
 /** What is shown of the documentation at `/docs/<name>`, and where it lies in the package. */
 const documents: Readonly<Record<string, string>> = {
   readme: '#readme',
+  providers: '#docs/providers.md',
   'dialect-kie': '#docs/dialect-kie.md',
   operations: '#docs/operations.md',
   scaling: '#docs/scaling.md',
