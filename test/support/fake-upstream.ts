@@ -39,8 +39,8 @@ export type FakeOptions = {
   readonly hasPosters?: boolean;
   /** The job is made, and the answer to that never arrives. */
   readonly losesAnswers?: boolean;
-  /** What it answers to a create instead of making a job. */
-  readonly declines?: () => Exclude<SubmitOutcome, { kind: 'accepted' }>;
+  /** What it answers to a create instead of making a job; undefined for one that it takes. */
+  readonly declines?: () => Exclude<SubmitOutcome, { kind: 'accepted' }> | undefined;
   /** What the upstream says about a lost call; by default it knows. */
   readonly recover?: (job: FakeJob | undefined) => RecoverOutcome;
   /** What every job fails with. */
@@ -77,7 +77,8 @@ export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
     images: 'file',
     submit: async ({ taskId, jobKey }) => {
       asked.push(taskId);
-      if (options.declines !== undefined) return options.declines();
+      const declined = options.declines?.();
+      if (declined !== undefined) return declined;
       const job: FakeJob = { jobId: `${name}-${jobs.length + 1}`, jobKey, taskId, state: instant ? 'done' : 'running' };
       jobs.push(job);
       if (options.losesAnswers === true) throw new Error('socket hang up');

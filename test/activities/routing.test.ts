@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { validate, version } from 'uuid';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { createGenerationActivities } from '../../activities/index.ts';
+import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { listProviderJobs } from '../../src/stores/provider-jobs.ts';
+import { listPools } from '../../src/stores/provider-pools.ts';
+import { findTask } from '../../src/stores/tasks.ts';
+import { activityDeps } from '../support/activity-deps.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type FakeTerms, modelsAt, providersOf } from '../support/fake-providers.ts';
+import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/fake-upstream.ts';
+import { type PlayedTask, playTask } from '../support/play-task.ts';
+import { silentActivity } from '../support/silent-activity.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
+
+// Which provider is asked after what, and what a task comes to. Each test has providers of its own.
+
+let database: TestDatabase;
+let folder: string;
+let accountId: string;
+let tests = 0;
+before(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'videogen-routing-'));
+  accountId = await createAccount(database.db, { name: 'routed', credits: 1_000_000 });
+});
+beforeEach(() => {
+  tests += 1;
+});
+after(async () => {
+  const violations = await auditLedger(database.db);
+  await rm(folder, { recursive: true });
+  await database.close();
+  assert.deepEqual(violations, []);
+});
+
+const upstreamOf = (name: string, options: FakeOptions = {}) =>
+  createFakeUpstream({ name: `${name}-${tests}`, ...options });
+
+type Story = {
+  readonly upstreams: readonly FakeUpstream[];
+  readonly terms?: FakeTerms;
+  readonly limit?: number;
+  readonly change?: (deps: ActivityDeps) => ActivityDeps;
+  readonly betweenAttempts?: PlayedTask['betweenAttempts'];
+};
+
+function worldOf({ upstreams, terms, limit = 100, change = (deps) => deps }: Story): ActivityDeps {
+  const providers = providersOf(
+    upstreams.map(({ provider }) => provider),
+    () => terms,
+  );
+  const models = modelsAt(
+    upstreams.map(({ provider }) => provider.name),
+    { limit },
+  );
+  return change({ ...activityDeps(database.db, folder, upstreams), providers, models });
+}
+
+/** The end of a task at these upstreams, each a tier of its own; and what each of its calls came to. */
+async function played(story: Story) {
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('routed'));
+  const world = worldOf(story);
+  const { betweenAttempts = noTimePasses } = story;
+  await playTask({ next: () => world }, { taskId, deadlineMs: 60_000, betweenAttempts });
+  const task = await findTask(database.db, taskId);
+  const rows = await listProviderJobs(database.db, taskId);
+  const calls = rows.map(({ provider, outcome }) => `${provider.split('-')[0]} ${outcome}`);
+  return { taskId, end: task?.failure?.failCode ?? task?.state, calls, rows };
+}
+
+async function noTimePasses(): Promise<void> {}
+
+/** Cooldowns are over, and lost calls are old enough to be decided. */
+async function timePasses(): Promise<void> {
+  const run = (text: string) => database.db.run({ name: 'test-time', text, plannedAnew: true });
+  await run(`update provider_pools set cooling_until = now() - interval '1 ms' where cooling_until is not null`);
+  await run(`update provider_jobs set intended_at = intended_at - interval '61 s' where job_id is null`);
+}
+
+const busy = () => ({ kind: 'not_accepted', reason: 'busy', detail: '429' }) as const;
+const upstreamFault = { kind: 'upstream', detail: 'out of memory' } as const;
+
+test('a provider that is surely not asked for this task gives way to the next one, which is asked once', async () => {
+  for (const declines of [busy, () => ({ kind: 'refused', fault: { kind: 'input', detail: '' } }) as const]) {
+    tests += 1;
+    const [first, second] = [upstreamOf('first', { declines }), upstreamOf('second')];
+    const { end, calls } = await played({ upstreams: [first, second] });
+    assert.equal(end, 'success');
+    assert.deepEqual(calls, [`first ${declines === busy ? 'not_created' : 'refused'}`, 'second success']);
+    assert.deepEqual([first.asked.length, second.asked.length], [1, 1]);
+  }
+});
+
+test('the only provider is asked again after its cooldown, under the same name, and not before', async () => {
+  let refusals = 0;
+  const only = upstreamOf('only', { declines: () => ((refusals += 1) <= 2 ? busy() : undefined) });
+  const askedBefore: number[] = [];
+  const betweenAttempts = async () => {
+    askedBefore.push(only.asked.length);
+    if (askedBefore.length % 2 === 0) await timePasses();
+  };
+  const { end, calls, taskId } = await played({ upstreams: [only], betweenAttempts });
+  assert.deepEqual([end, calls], ['success', ['only not_created', 'only not_created', 'only success']]);
+  assert.deepEqual(askedBefore, [1, 1, 2, 2]);
+  assert.deepEqual(
+    only.jobs.map(({ jobKey }) => jobKey),
+    [taskId],
+  );
+});
+
+test('a content refusal ends the task, at the create or in the job; nobody else is asked', async () => {
+  const content = { kind: 'content', detail: 'a face' } as const;
+  for (const options of [{ declines: () => ({ kind: 'refused', fault: content }) as const }, { fault: content }]) {
+    tests += 1;
+    const [first, second] = [upstreamOf('first', options), upstreamOf('second')];
+    const { end, calls } = await played({ upstreams: [first, second], terms: { failedJobs: 'free' } });
+    assert.deepEqual([end, calls, second.asked.length], ['content_rejected', ['first fail'], 0]);
+  }
+});
+
+test('when every provider has refused the request the task is rejected', async () => {
+  const declines = () => ({ kind: 'refused', fault: { kind: 'input', detail: 'no 7 seconds' } }) as const;
+  const { end, calls } = await played({ upstreams: [upstreamOf('a', { declines }), upstreamOf('b', { declines })] });
+  assert.deepEqual([end, calls], ['provider_rejected', ['a refused', 'b refused']]);
+});
+
+test('an answer that is lost for good ends the task: no other provider is asked, and its cost is unknown', async () => {
+  const lost: FakeOptions = { losesAnswers: true, recover: () => ({ kind: 'unknown', detail: 'no list' }) };
+  const [first, second] = [upstreamOf('first', lost), upstreamOf('second')];
+  const cost = { currency: 'USD', perJob: 5 } as const;
+  const { end, calls, rows } = await played({ upstreams: [first, second], terms: { cost } });
+  assert.deepEqual([end, calls, second.asked.length], ['provider_unavailable', ['first abandoned'], 0]);
+  assert.deepEqual([rows[0]?.costBasis, rows[0]?.costMicros], ['unknown', undefined]);
+});
+
+test('where the operator allows it a lost job is made again at the same provider, twice at most, each under a new name', async () => {
+  const lost: FakeOptions = { losesAnswers: true, recover: () => ({ kind: 'unknown', detail: 'no list' }) };
+  const [first, second] = [upstreamOf('first', lost), upstreamOf('second')];
+  const story = {
+    upstreams: [first, second],
+    terms: { onLostAnswer: 'resubmit' },
+    limit: 1,
+    betweenAttempts: timePasses,
+  } as const;
+  const { end, calls, taskId } = await played(story);
+  assert.deepEqual(calls, ['first abandoned', 'first abandoned', 'first abandoned']);
+  assert.deepEqual([end, second.asked.length], ['provider_unavailable', 0]);
+  const names = first.jobs.map(({ jobKey }) => jobKey);
+  assert.deepEqual([names[0], new Set(names).size], [taskId, 3]);
+  for (const name of names.slice(1)) assert.deepEqual([validate(name), version(name)], [true, 5]);
+  const pools = (await listPools(database.db)).filter(({ provider }) => provider === first.provider.name);
+  assert.deepEqual(
+    pools.map(({ occupying }) => occupying),
+    [1],
+    'the last is left to reconcile, the others gave their places back',
+  );
+});
+
+test('a failed job moves on only where failures are free, and costs nothing there', async () => {
+  for (const failedJobs of ['free', 'billed'] as const) {
+    tests += 1;
+    const [first, second] = [upstreamOf('first', { fault: upstreamFault }), upstreamOf('second')];
+    const cost = { currency: 'USD', perJob: 5_000_000 } as const;
+    const upstreams = [first, second];
+    const { end, calls, rows } = await played({ upstreams, terms: { failedJobs, cost }, change: priced(cost) });
+    assert.deepEqual(
+      [end, calls],
+      failedJobs === 'free' ? ['success', ['first fail', 'second success']] : ['provider_rejected', ['first fail']],
+    );
+    assert.equal(rows[0]?.costMicros, failedJobs === 'free' ? 0 : 5_000_000);
+  }
+});
+
+test('a full provider is waited for, and not passed over; one that cools down is', async () => {
+  const [first, second] = [upstreamOf('first', { instant: false }), upstreamOf('second')];
+  const world = worldOf({ upstreams: [first, second], limit: 1 });
+  const generate = (taskId: string) =>
+    silentActivity({ workflowId: taskId }, () =>
+      createGenerationActivities(world).generateVideo({ taskId, deadlineMs: 60_000, isRemote: true }),
+    );
+  const tasks = await Promise.all([1, 2].map(() => acceptTestTask(database.db, accountId, taskParam('full'))));
+  const [holds, waits] = tasks;
+  assert.ok(holds !== undefined && waits !== undefined);
+  const holding = generate(holds);
+  while (first.jobs.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await assert.rejects(generate(waits), { type: 'waiting' });
+  assert.equal((await findTask(database.db, waits))?.state, 'waiting', 'its deadline does not run');
+  assert.equal(second.asked.length, 0);
+  const text = `update provider_pools set strikes = 1, cooling_until = now() + interval '1 hour' where provider = $1`;
+  await database.db.run({ name: 'test-cools', text }, [first.provider.name]);
+  await generate(waits);
+  assert.deepEqual(second.asked, [waits]);
+  first.finish();
+  await holding;
+});
+
+test('a job whose upstream has another address now is asked about by nobody, until the deadline', async () => {
+  const upstream = upstreamOf('moved', { instant: false });
+  const stranger = { ...upstream.provider, status: () => assert.fail('asked a stranger') };
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('moved'));
+  const world = worldOf({ upstreams: [upstream] });
+  const later = { ...world, providers: { ...providersOf([stranger]), ofJob: () => undefined } };
+  const stop = new AbortController();
+  const deadlineMs = 300;
+  const first = { ...world, attempts: { begin: () => ({ signal: stop.signal, stop: () => {} }) } };
+  const order = { taskId, deadlineMs, isRemote: true };
+  const attempt = silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order));
+  while (upstream.jobs.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  stop.abort(new Error('the worker stops'));
+  await assert.rejects(attempt);
+  const next = silentActivity({ workflowId: taskId }, () => createGenerationActivities(later).generateVideo(order));
+  await assert.rejects(next, { type: 'provider_unavailable' });
+  const [row] = await listProviderJobs(database.db, taskId);
+  assert.deepEqual([row?.outcome, row?.failure?.failCode], ['abandoned', 'provider_unavailable']);
+});
+
+/** Entries that say what a job costs, from which the estimate is made. */
+function priced(cost: CatalogueModel['tiers'][number][number]['cost']) {
+  return (deps: ActivityDeps): ActivityDeps => {
+    const models = [...deps.models.values()].map((model) => ({
+      ...model,
+      tiers: model.tiers.map((tier) => tier.map((entry) => ({ ...entry, ...(cost && { cost }) }))),
+    }));
+    return { ...deps, models: new Map(models.map((model) => [model.model, model])) };
+  };
+}
