@@ -11,6 +11,7 @@ import type { Providers } from '../src/providers/registry.ts';
 import type { Database } from '../src/stores/database.ts';
 import type { Delivery } from '../src/stores/deliveries.ts';
 import type { Attempts } from './attempts.ts';
+import type { Switches } from './switches.ts';
 
 /** The callback owed for a task; its body and secrets are made when they are needed. */
 export type OwedCallback = Pick<Delivery, 'state' | 'round'> & Omit<CallbackPost, 'signal'>;
@@ -24,6 +25,8 @@ export type ActivityDeps = {
   readonly providers: Providers;
   /** The attempts at generations that run on this worker. */
   readonly attempts: Attempts;
+  /** What the operator has switched off. */
+  readonly switches: Switches;
   /** Tells accounts apart for upstreams, without naming them. */
   readonly hashAccount: (accountId: string) => string;
   readonly fetchImages: (fetch: ImageFetch) => Promise<readonly ReferenceImage[]>;

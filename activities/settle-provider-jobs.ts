@@ -45,7 +45,7 @@ export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped:
 
 type Settled = Pick<Parameters<typeof settleProviderJob>[1], 'outcome' | 'cost'>;
 
-/** Undefined for a job that goes on although it was to stop: its place is taken until it ends, or for a day. */
+/** Undefined for a job that is looked at again: one that goes on although it was to stop, which takes its place for a day at most. */
 async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<Settled | undefined> {
   const { taskId, ordinal, isOld } = unsettled;
   // Also stops a generation that still runs: its worker sees the cancellation with its next heartbeat.
@@ -56,6 +56,8 @@ async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<S
   const open = row && deps.providers.ofJob(row);
   if (row === undefined || task === undefined || open === undefined) return lost(deps, unsettled);
   const { provider } = open;
+  // Nothing is asked of it now; its place stays taken.
+  if (await deps.switches.isOff(row.provider)) return undefined;
   // The job ended with its call.
   if (provider.runs !== 'upstream') return { outcome: 'abandoned' };
   const jobKey = jobKeyOf(

@@ -8,8 +8,10 @@ import type { CancelOutcome, Cost, Fault, Job, JobStatus, PolledProvider } from 
 import type { Ended } from '../../src/providers/followed-job.ts';
 import { endProviderJob, type ProviderJob, recordUpstreamEnd } from '../../src/stores/provider-jobs.ts';
 import { touchGenerations } from '../../src/stores/tasks.ts';
+import type { OpenProvider } from '../../src/providers/registry.ts';
 import { taskEnded } from '../attempts.ts';
-import { type Attempt, type Call, type CallEnd, deadlinePassed, failTask, faultOf, unclear } from './attempt.ts';
+import { switchedOff } from '../switches.ts';
+import { type Attempt, type Call, type CallEnd, deadlinePassed, failTask, unclear } from './attempt.ts';
 import { giveUp } from './lost-call.ts';
 
 // A job that runs upstream, followed to its end. What the end means for the task is decided and committed here.
@@ -28,19 +30,34 @@ export type RunningJob = Ending & {
 
 /** The video of the job; undefined when it has failed and another provider may be asked. */
 export async function followJob(attempt: Attempt, running: RunningJob, provider: PolledProvider): Promise<CallEnd> {
-  const { patientSignal, report } = attempt;
-  const { job, open, upstreamEndedAt } = running;
+  const { upstreamEndedAt } = running;
   // The deadline ends with the job: what is left is to fetch what was paid for.
-  const signal = upstreamEndedAt === undefined ? attempt.signal : patientSignal;
-  let ended: Ended | undefined;
+  const signal = upstreamEndedAt === undefined ? attempt.signal : attempt.patientSignal;
+  return await takeEnd(attempt, running, provider, await endOf(attempt, running, provider, signal));
+}
+
+async function endOf(
+  attempt: Attempt,
+  running: RunningJob,
+  provider: PolledProvider,
+  signal: AbortSignal,
+): Promise<Ended> {
+  const { deps, report: onProgress } = attempt;
+  const off = deps.switches.watch(provider.name);
+  const either = AbortSignal.any([signal, off.signal]);
   try {
-    ended = await open.follow(job, { ageMs: ageOf(running), onProgress: report, signal });
+    return await running.open.follow(running.job, { ageMs: ageOf(running), onProgress, signal: either });
   } catch (error) {
-    if (!signal.aborted) throw error;
-    if (signal.reason !== deadlinePassed) throw await stopped(attempt, running, provider);
-    ended = await lastLook(attempt, running, provider);
+    if (error === switchedOff) {
+      await untilAsked(attempt, running.ordinal, async () => !(await deps.switches.isOff(provider.name)) || undefined);
+      return await endOf(attempt, running, provider, signal);
+    }
+    if (error !== signal.reason) throw error;
+    if (error === deadlinePassed) return await lastLook(attempt, running, provider);
+    throw await stopped(attempt, running, provider);
+  } finally {
+    off.stop();
   }
-  return await takeEnd(attempt, running, provider, ended);
 }
 
 async function takeEnd(
@@ -170,28 +187,34 @@ function ageOf({ submittedAt }: Ending): number {
   return submittedAt === undefined ? 0 : Math.max(0, Date.now() - submittedAt);
 }
 
-const lookAgainMs = 30_000;
+const lookAgainMs = 10_000;
 const tellEveryMs = 300_000;
 
 /**
  * The provider that the job was made at. When its name has left the catalogue, or stands for another upstream, nobody is asked about
- * the job: it could be answered by a stranger. It is waited for until the deadline.
+ * the job: it could be answered by a stranger.
  */
-export async function providerOfJob(attempt: Attempt, row: ProviderJob) {
+export async function providerOfJob(attempt: Attempt, row: ProviderJob): Promise<OpenProvider> {
+  const { providers, switches } = attempt.deps;
+  return await untilAsked(attempt, row.ordinal, async () =>
+    (await switches.isOff(row.provider)) ? undefined : providers.ofJob(row),
+  );
+}
+
+/** Waits for a provider of which nothing may be asked at the moment, until the deadline. */
+async function untilAsked<T>(attempt: Attempt, ordinal: number, find: () => Promise<T | undefined>): Promise<T> {
   const { deps, task, signal } = attempt;
   const { taskId } = task;
   for (let toldAt = -Infinity; ; await delay(lookAgainMs, undefined, { signal }).catch(() => undefined)) {
-    const open = deps.providers.ofJob(row);
-    if (open !== undefined) return open;
+    const found = await find();
+    if (found !== undefined) return found;
     if (performance.now() - toldAt >= tellEveryMs) {
-      deps.log.error({ taskId, provider: row.provider }, 'the upstream of a job is not in the catalogue');
+      deps.log.error({ taskId, ordinal }, 'a job is not asked about: its provider is off, or another upstream now');
       toldAt = performance.now();
     }
     if (!signal.aborted) continue;
     if (signal.reason !== deadlinePassed) throw isCancelled(attempt) ? new CancelledFailure('cancelled') : givesWay();
-    const { ordinal } = row;
-    const { unavailable } = providerFailures;
-    await endProviderJob(deps.db, { taskId, ordinal, outcome: 'abandoned', failure: unavailable, cost: 'unknown' });
-    throw faultOf(unavailable, 'the upstream of the job is not in the catalogue');
+    const end = { outcome: 'abandoned', cost: 'unknown', detail: 'its provider was off, or another upstream' } as const;
+    throw await failTask(attempt, { taskId, ordinal }, providerFailures.unavailable, end);
   }
 }

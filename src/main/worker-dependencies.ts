@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { createAttempts } from '../../activities/attempts.ts';
+import { createSwitches } from '../../activities/switches.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { dirname } from 'node:path';
@@ -19,6 +20,7 @@ import { createSecretBox } from '../outbound/secrets.ts';
 import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
 import { createProviders } from '../providers/registry.ts';
 import { createDatabase } from '../stores/database.ts';
+import { listProviderSwitches } from '../stores/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../stores/tasks.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
@@ -83,6 +85,10 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
       touch: (taskIds) => touchGenerations(db, taskIds),
       listEnded: (taskIds) => listEndedAmong(db, taskIds),
       onError: (error) => log.warn({ err: error }, 'attempts not recorded as alive, or their ends not known'),
+    }),
+    switches: createSwitches({
+      list: () => listProviderSwitches(db),
+      onError: (error) => log.warn({ err: error }, 'switches of providers not read'),
     }),
     hashAccount: (accountId) => createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
     fetchImages: (job) => fetchReferenceImages({ client: imageClient, ...job }),

@@ -6,11 +6,13 @@ import { after, before, beforeEach, test } from 'node:test';
 import { validate, version } from 'uuid';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createGenerationActivities } from '../../activities/index.ts';
+import { switchedOff } from '../../activities/switches.ts';
 import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
+import type { PolledProvider } from '../../src/providers/contract.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listProviderJobs } from '../../src/stores/provider-jobs.ts';
-import { listPools } from '../../src/stores/provider-pools.ts';
+import { listPools, setProviderSwitchAs } from '../../src/stores/provider-pools.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -220,6 +222,53 @@ test('a job whose upstream has another address now is asked about by nobody, unt
   await assert.rejects(next, { type: 'provider_unavailable' });
   const [row] = await listProviderJobs(database.db, taskId);
   assert.deepEqual([row?.outcome, row?.failure?.failCode], ['abandoned', 'provider_unavailable']);
+});
+
+test('nothing is asked of a provider that is switched off, and its job goes on once it is on again', async () => {
+  const upstream = upstreamOf('switched', { instant: false });
+  const provider = upstream.provider.name;
+  const set = (state: 'off' | 'enabled') =>
+    setProviderSwitchAs(database.db, { kind: 'command_line', name: 'ada' }, { provider, state, reason: 'a test' });
+  const polls: number[] = [];
+  const counted: PolledProvider = {
+    ...upstream.provider,
+    status: (jobs, signal) => {
+      polls.push(jobs.length);
+      return upstream.provider.status(jobs, signal);
+    },
+  };
+  const off = new AbortController();
+  const change = (deps: ActivityDeps): ActivityDeps => ({
+    ...deps,
+    providers: providersOf([counted]),
+    switches: { ...deps.switches, watch: () => ({ signal: off.signal, stop: () => {} }) },
+  });
+  const world = worldOf({ upstreams: [upstream], change });
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('switched'));
+  const order = { taskId, deadlineMs: 60_000, isRemote: true };
+  const stop = new AbortController();
+  const first = { ...world, attempts: { begin: () => ({ signal: stop.signal, stop: () => {} }) } };
+  const attempt = silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order));
+  while (polls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await set('off');
+  off.abort(switchedOff);
+  const looked = polls.length;
+  stop.abort(new Error('the worker stops'));
+  await assert.rejects(attempt);
+  await assert.rejects(
+    silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order)),
+    { type: 'provider_unavailable' },
+  );
+  assert.equal(polls.length, looked);
+  assert.equal(upstream.jobs[0]?.state, 'running', 'it was not cancelled either');
+  await set('enabled');
+  upstream.finish();
+  const staged = await silentActivity({ workflowId: taskId }, () =>
+    createGenerationActivities({ ...world, switches: activityDeps(database.db, folder, []).switches }).generateVideo(
+      order,
+    ),
+  );
+  assert.ok(staged.key.includes(taskId));
 });
 
 /** Entries that say what a job costs, from which the estimate is made. */

@@ -2,9 +2,11 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { createAttempts } from '../../activities/attempts.ts';
+import { createSwitches } from '../../activities/switches.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
 import type { Database } from '../../src/stores/database.ts';
+import { listProviderSwitches } from '../../src/stores/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../src/stores/tasks.ts';
 import { modelsAt, providersOf } from './fake-providers.ts';
 import type { FakeUpstream } from './fake-upstream.ts';
@@ -23,6 +25,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
       listEnded: (taskIds) => listEndedAmong(db, taskIds),
       onError: () => {},
     }),
+    switches: createSwitches({ list: () => listProviderSwitches(db), onError: () => {} }),
     hashAccount: (accountId) => accountId,
     fetchImages: () => Promise.resolve([]),
     media: createFolderResultStore({ resultStore: folder, secret: 's'.repeat(32), publicUrl: 'http://media.test' }),
