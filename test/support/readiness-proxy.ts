@@ -4,7 +4,12 @@ import type { AddressInfo } from 'node:net';
 /** Looks at `/readyz` this often, as a load balancer with a short interval does. */
 const pollEveryMs = 200;
 
-export type ReadinessProxy = { readonly baseUrl: string; close(): Promise<void> };
+export type ReadinessProxy = {
+  readonly baseUrl: string;
+  /** Whether requests may be sent there now. */
+  sends(target: string): boolean;
+  close(): Promise<void>;
+};
 
 /** A load balancer: sends each request to one of the servers whose `/readyz` answered 200 last, and repeats none. */
 export async function startReadinessProxy(targets: readonly string[]): Promise<ReadinessProxy> {
@@ -28,6 +33,7 @@ export async function startReadinessProxy(targets: readonly string[]): Promise<R
   const { port } = server.address() as AddressInfo; // a listening TCP server has one
   return {
     baseUrl: `http://127.0.0.1:${port}`,
+    sends: (target) => ready.has(target),
     close: async () => {
       clearInterval(looking);
       agent.destroy();

@@ -36,6 +36,8 @@ test('two APIs that are restarted one after the other behind a proxy that asks /
     const before = answers.length;
     assert.equal(await stopped(apis[index]), 0);
     apis[index] = await startApi(t, environment, port);
+    // As an orchestrator does: the next one is stopped when the load balancer has seen this one.
+    await waitFor('the proxy', () => (proxy.sends(`http://127.0.0.1:${port}`) ? true : undefined));
     await waitFor('creates while it was restarted', () => (answers.length > before ? true : undefined));
   }
   over.abort();
