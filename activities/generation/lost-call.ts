@@ -1,5 +1,5 @@
 import { providerFailures } from '../../src/domain/provider-faults.ts';
-import { detailOf } from '../../src/providers/answers.ts';
+import { detailOf, isStorable } from '../../src/providers/answers.ts';
 import type { LostCall, PolledProvider, RecoverOutcome } from '../../src/providers/contract.ts';
 import {
   callSettledAfterMs,
@@ -50,6 +50,7 @@ export async function lookUp(
     );
     return { kind: 'later', afterMs: pauseAfterErrorMs } as const;
   });
+  if (found.kind === 'found' && !isStorable(found)) return { kind: 'unknown', detail: 'the job has no usable id' };
   if (found.kind === 'later' && ageMs >= givenUpAfterMs) return { kind: 'unknown', detail: 'no answer in ten minutes' };
   return found;
 }

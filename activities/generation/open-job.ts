@@ -54,6 +54,9 @@ async function nextCall(
   calls: readonly ProviderJob[],
   ordinal: number,
 ): Promise<NewCall> {
+  const last = calls.at(-1);
+  if (last?.outcome === 'abandoned' && deps.providers.ofJob(last)?.terms.onLostAnswer !== 'resubmit')
+    throw faultOf(providerFailures.unavailable, 'a job was made after its call had been given up');
   if (calls.length >= maxCalls) throw faultOf(providerFailures.unavailable, `${maxCalls} calls made no job`);
   let pauseMs = Infinity;
   for (const tier of await candidates(deps, task, calls)) {
@@ -74,7 +77,7 @@ async function nextCall(
     if (isFull) break;
   }
   if (pauseMs < Infinity) throw waits('no place at any provider', pauseMs);
-  const failure = calls.at(-1)?.outcome === 'refused' ? providerFailures.rejected : providerFailures.unavailable;
+  const failure = last?.outcome === 'refused' ? providerFailures.rejected : providerFailures.unavailable;
   throw faultOf(failure, 'no provider is left to ask');
 }
 

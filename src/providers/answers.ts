@@ -45,7 +45,7 @@ export function classifyCreate(reply: Reply, rules: CreateRules): SubmitOutcome 
   const { status } = reply.answer;
   const body = bodyOf(reply.answer);
   const job = isSuccess(status) && body !== undefined ? rules.jobOf(body) : undefined;
-  if (job !== undefined) return { kind: 'accepted', ...job };
+  if (job !== undefined && isStorable(job)) return { kind: 'accepted', ...job };
   const error = body === undefined ? undefined : rules.errorOf(body);
   const vendors = error === undefined ? undefined : rules.classify({ ...error, status, detail });
   if (vendors !== undefined)
@@ -56,6 +56,13 @@ export function classifyCreate(reply: Reply, rules: CreateRules): SubmitOutcome 
   if (error === undefined) return { kind: 'unknown', detail };
   const code = error.code === undefined ? {} : { code: error.code };
   return { kind: 'refused', fault: { kind: 'upstream', ...code, detail } };
+}
+
+const maxHandleBytes = 4096;
+
+/** Whether the database takes what an upstream says of a job. A job that could not be recorded would be lost, and paid for. */
+export function isStorable({ id, handle }: { readonly id: string; readonly handle?: JsonObject }): boolean {
+  return /^[\x21-\x7e]{1,300}$/.test(id) && Buffer.byteLength(JSON.stringify(handle ?? {})) <= maxHandleBytes;
 }
 
 /** What a question about jobs was answered with: the body of a 2xx, or the status of every job that it asked about. */

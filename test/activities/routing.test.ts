@@ -11,7 +11,14 @@ import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listProviderJobs } from '../../src/stores/provider-jobs.ts';
+import { reservePlace } from '../../src/stores/places.ts';
+import {
+  endProviderJob,
+  intendReservedJob,
+  listProviderJobs,
+  recordProviderJob,
+  settleProviderJob,
+} from '../../src/stores/provider-jobs.ts';
 import { listPools, setProviderSwitchAs } from '../../src/stores/provider-pools.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
@@ -164,6 +171,27 @@ test('where the operator allows it a lost job is made again at the same provider
     [1],
     'the last is left to reconcile, the others gave their places back',
   );
+});
+
+test('a job that arrives after its call was given up is the last one, unless the operator allows another', async () => {
+  for (const onLostAnswer of ['fail', 'resubmit'] as const) {
+    tests += 1;
+    const upstream = upstreamOf('late');
+    const [pool, provider] = [`${upstream.provider.name}/model`, upstream.provider.name];
+    const taskId = await acceptTestTask(database.db, accountId, taskParam('late'));
+    const row = { taskId, ordinal: 1 };
+    await reservePlace(database.db, { ...row, accountId, pool, provider, limit: 1 });
+    await intendReservedJob(database.db, { ...row, pool, configHash: 'b'.repeat(64), config: '{}' });
+    await endProviderJob(database.db, { ...row, outcome: 'not_created' });
+    // The worker that was taken for dead hears that its create was accepted after all, and stops the job.
+    assert.equal(await recordProviderJob(database.db, { ...row, jobId: 'late' }), false);
+    await settleProviderJob(database.db, { ...row, outcome: 'abandoned' });
+    const world = worldOf({ upstreams: [upstream], terms: { onLostAnswer } });
+    await playTask({ next: () => world }, { taskId, deadlineMs: 60_000, betweenAttempts: noTimePasses });
+    const task = await findTask(database.db, taskId);
+    const [end, asked] = onLostAnswer === 'fail' ? ['provider_unavailable', 0] : ['success', 1];
+    assert.deepEqual([task?.failure?.failCode ?? task?.state, upstream.asked.length], [end, asked]);
+  }
 });
 
 test('a failed job moves on only where failures are free, and costs nothing there', async () => {

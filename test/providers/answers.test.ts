@@ -7,6 +7,7 @@ import {
   createStateReader,
   declinesCancel,
   detailOf,
+  isStorable,
   type Reply,
 } from '../../src/providers/answers.ts';
 import type { SubmitOutcome } from '../../src/providers/contract.ts';
@@ -38,6 +39,8 @@ const cases: readonly (readonly [title: string, reply: Reply, expected: Partial<
   ['200 with an id beside an error', answer(200, { id: 'j1', ...vendorError }), { kind: 'accepted', id: 'j1' }],
   ['200 without an id', answer(200, {}), { kind: 'unknown' }],
   ['200 with an error that the vendor explains', answer(200, { error: { code: 'nsfw' } }), { kind: 'refused' }],
+  ['200 with an id that cannot be stored', answer(200, { id: 'j\u00001' }), { kind: 'unknown' }],
+  ['200 with an id that is too long', answer(200, { id: 'j'.repeat(301) }), { kind: 'unknown' }],
   ['200 with another error', answer(200, vendorError), { kind: 'unknown' }],
   ['200 with a list', answer(200, [{ id: 'j1' }]), { kind: 'unknown' }],
   ['200 with two bodies', answer(200, '{"id":"j1"}{"id":"j1"}'), { kind: 'unknown' }],
@@ -143,3 +146,9 @@ describe('the detail for operators', () => {
 function fault(wasSent: boolean): Error {
   return Object.assign(new Error('socket hang up'), { wasSent });
 }
+
+test('a handle is stored when it has at most 4,096 bytes, however few characters these are', () => {
+  const handle = (text: string) => ({ id: 'j1', handle: { text } });
+  assert.equal(isStorable(handle('x'.repeat(4_000))), true);
+  assert.equal(isStorable(handle('漢'.repeat(1_400))), false);
+});

@@ -174,12 +174,15 @@ function shippedFault(name: string): string | undefined {
   return shippedFiles.includes(name) ? undefined : unknownName('built-in file', name, shippedFiles);
 }
 
-const maxParameterCharacters = 16_384;
-const json = z
-  .record(z.string(), z.json())
-  .refine((fields) => JSON.stringify(fields).length <= maxParameterCharacters, {
-    error: `must be at most ${maxParameterCharacters} characters as JSON`,
-  });
+/** Frozen with each job, beside other settings, in 64 kB (migration 0012). */
+const maxParameterBytes = 16_384;
+const json = z.record(z.string(), z.json()).refine((fields) => byteLength(fields) <= maxParameterBytes, {
+  error: `must be at most ${maxParameterBytes} bytes as JSON`,
+});
+function byteLength(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
+}
+
 /** Inputs of a model, in which placeholders stand for the values of a task. */
 const filled = json.superRefine((template, context) => {
   for (const message of placeholderFaults(template)) context.addIssue({ code: 'custom', message });

@@ -125,8 +125,8 @@ const createdSchema = z.object({ id: z.string().optional(), task_id: z.string().
 /** Servers of the same kind call the id of a new job `task_id`. */
 function jobOf(body: JsonObject): { readonly id: string } | undefined {
   const created = createdSchema.safeParse(body).data;
-  const id = created?.id ?? created?.task_id ?? '';
-  return id === '' || id.length > 300 ? undefined : { id };
+  const id = created?.id ?? created?.task_id;
+  return id === undefined ? undefined : { id };
 }
 
 /** Jobs that a list is asked for, and those of them that are then asked about alone. */

@@ -5,7 +5,7 @@ import { faultOfJob } from './ark-faults.ts';
 
 // Ark's records of jobs, alone and in lists.
 
-const recordSchema = z.object({ id: z.string().min(1).max(300), status: z.string() });
+const recordSchema = z.object({ id: z.string(), status: z.string() });
 
 /** A record, with all that Ark tells of the job. */
 export type ArkRecord = { readonly id: string; readonly status: string; readonly body: JsonObject };

@@ -8,8 +8,6 @@ import { type Reader, textOf } from './reader.ts';
 
 type Reading = { readonly file: ProviderFile; readonly reader: Reader };
 
-const [maxIdLength, maxHandleLength] = [300, 4096];
-
 /** The rules for this one answer: its expressions are evaluated first, for the common rules do not wait. */
 export async function createRules({ file, reader }: Reading, reply: Reply, known: JsonObject): Promise<CreateRules> {
   const data = answerData(reply, known);
@@ -43,14 +41,14 @@ export function answerData(reply: Reply, known: JsonObject): JsonObject {
 
 type JobFields = { readonly id: Expression; readonly handle?: Expression | undefined };
 
-/** The job that an answer names, unless it cannot be kept. */
+/** The job that an answer names. */
 async function jobIn(reader: Reader, field: string, { id, handle }: JobFields, data: JsonObject) {
   if (data['body'] === undefined) return undefined;
   const found = await reader.text(`${field}.id`, id, data);
-  if (found === undefined || found.length > maxIdLength) return undefined;
+  if (found === undefined) return undefined;
   const kept = await reader.value(`${field}.handle`, handle, data);
-  if (!isObject(kept)) return handle === undefined ? { id: found } : undefined;
-  return JSON.stringify(kept).length > maxHandleLength ? undefined : { id: found, handle: kept };
+  if (isObject(kept)) return { id: found, handle: kept };
+  return handle === undefined ? { id: found } : undefined;
 }
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
@@ -108,7 +106,5 @@ export async function foundJobs({ file, reader }: Reading, data: JsonObject) {
   const found = await reader.value('find.id', file.find.id, data);
   const ids = (Array.isArray(found) ? found : [found]).map((id: JsonValue | undefined) => textOf(id));
   const handle = await reader.value('find.handle', file.find.handle, data);
-  return ids
-    .filter((id) => id !== undefined && id.length <= maxIdLength)
-    .map((id) => ({ id: id ?? '', ...(isObject(handle) && { handle }) }));
+  return ids.filter((id) => id !== undefined).map((id) => ({ id, ...(isObject(handle) && { handle }) }));
 }

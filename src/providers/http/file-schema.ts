@@ -6,9 +6,14 @@ import { compileExpression, type Expression, ExpressionError } from './expressio
 
 // The file that describes a job API over HTTP: where its requests go, what they say, and where its answers hold what.
 
+/** Frozen with each job, beside parameters and settings, in 64 kB (migration 0012). */
+const maxFileBytes = 40_960;
+
 /** The file as it is used, or everything that is wrong with it. */
 export function readProviderFile(data: unknown): { readonly file?: ProviderFile; readonly faults: readonly Fault[] } {
   const { data: file, faults } = check(providerFile, data);
+  if (file !== undefined && Buffer.byteLength(JSON.stringify(data)) > maxFileBytes)
+    return { faults: [{ path: [], message: `must be at most ${maxFileBytes} bytes as JSON` }] };
   return file === undefined ? { faults } : { file, faults };
 }
 

@@ -103,6 +103,7 @@ test('parameters are those of the kind, and none that the task decides', () => {
   assert.equal(faults('cog', {}), 1);
   assert.equal(faults('own', { any: ['thing', 1, null, { deep: true }] }), 0);
   assert.equal(faults('own', { text: 'x'.repeat(16_384) }), 1);
+  assert.equal(faults('own', { text: '漢'.repeat(6_000) }), 1);
   assert.equal(faults('http', { factor: Number.NaN }), 1);
 });
 

@@ -10,6 +10,13 @@ import { shippedFile } from './shipped-file.ts';
 const kie = () => parse(readFileSync(new URL(import.meta.resolve('#assets/providers/kie.yaml')), 'utf8')) as object; // a map
 
 describe('a provider file', () => {
+  test('is no larger than what is kept with each job', () => {
+    const { faults } = readProviderFile({ ...kie(), headers: { 'x-note': 'x'.repeat(1_000) } });
+    assert.deepEqual(faults, []);
+    const create = { method: 'POST', path: "'/a'", json: `'${'x'.repeat(41_000)}'`, id: 'body.id' };
+    assert.match(readProviderFile({ ...kie(), create }).faults[0]?.message ?? '', /at most/);
+  });
+
   test('gets all its faults in one report, each with its place', () => {
     const { faults } = readProviderFile({
       ...kie(),
