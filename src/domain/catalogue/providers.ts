@@ -95,9 +95,6 @@ function common(key: ReturnType<typeof secret>, { limit, onLostAnswer }: Default
 export const jobLimit = z.int().min(1).max(10_000);
 
 const polled = { pollsPerSecond: z.int().min(1).max(100).default(14).meta({ description: 'For each worker.' }) };
-const hooked = {
-  webhook: z.boolean().default(false).meta({ description: 'Lets the upstream announce changes of jobs.' }),
-};
 
 const path = z.string().regex(/^\/[\w./{}-]{1,200}$/, { error: 'must be a path, such as /v2/video_generation' });
 const arkCreatePath = '/contents/generations/tasks';
@@ -116,12 +113,11 @@ const shippedFiles = ['kie', 'fal-seedance', 'replicate-seedance', 'openrouter',
 export function providerSchema(lookups: Lookups) {
   const key = secret(lookups);
   return z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('own'), ...common(key, ownServer), ...polled, ...hooked }),
+    z.strictObject({ kind: z.literal('own'), ...common(key, ownServer), ...polled }),
     z.strictObject({
       kind: z.literal('ark'),
       ...common(key, hosted),
       ...polled,
-      ...hooked,
       // Every job there is billed, so a second one for the same task is never made.
       onLostAnswer: z.literal('fail').default('fail'),
       imageReference: imageReference.default('@Image{n}').meta(ofImageReference),
@@ -144,7 +140,6 @@ export function providerSchema(lookups: Lookups) {
       kind: z.literal('http'),
       ...common(key, hosted),
       ...polled,
-      ...hooked,
       secrets: z.record(providerName, key).optional(),
       file: fileName('http', lookups),
     }),

@@ -22,7 +22,6 @@ alter table provider_jobs
   add column config_hash text references provider_configs,
   add column handle json check (octet_length(handle::text) <= 4096),
   add column upstream_ended_at timestamptz,
-  add column hinted_at timestamptz,
   add column cost_micros bigint check (cost_micros >= 0),
   add column cost_currency text check (cost_currency ~ '^[A-Z]{3}$'),
   add column cost_basis text check (cost_basis in ('reported', 'estimated', 'unknown')),
@@ -32,8 +31,6 @@ alter table provider_jobs
 create index provider_jobs_in_pool on provider_jobs (pool)
   where pool is not null and upstream_ended_at is null and settled_at is null and (outcome is null or outcome = 'abandoned');
 create index provider_jobs_by_job on provider_jobs (provider, job_id) where job_id is not null;
-create index provider_jobs_hinted on provider_jobs (hinted_at)
-  where hinted_at is not null and upstream_ended_at is null and outcome is null;
 create index tasks_by_end on tasks (completed_at) where completed_at is not null;
 create table provider_pools (
   pool text primary key check (length(pool) <= 250),
