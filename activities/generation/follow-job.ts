@@ -2,7 +2,6 @@ import { CancelledFailure, Context } from '@temporalio/activity';
 import pTimeout from 'p-timeout';
 import { setTimeout as delay } from 'node:timers/promises';
 import { estimateCost } from '../../src/domain/catalogue/cost.ts';
-import { providerFailures } from '../../src/domain/provider-faults.ts';
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import type { CancelOutcome, Cost, Fault, Job, JobStatus, PolledProvider } from '../../src/providers/contract.ts';
 import type { Ended } from '../../src/providers/followed-job.ts';
@@ -11,7 +10,15 @@ import { touchGenerations } from '../../src/stores/tasks.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { taskEnded } from '../attempts.ts';
 import { switchedOff } from '../switches.ts';
-import { type Attempt, type Call, type CallEnd, deadlinePassed, failTask, unclear } from './attempt.ts';
+import {
+  type Attempt,
+  type Call,
+  type CallEnd,
+  deadlinePassed,
+  failTask,
+  unclear,
+  providerFailures,
+} from './attempt.ts';
 import { giveUp } from './lost-call.ts';
 
 // A job that runs upstream, followed to its end. What the end means for the task is decided and committed here.

@@ -1,4 +1,3 @@
-import { providerFailures } from '../../src/domain/provider-faults.ts';
 import { detailOf, isStorable } from '../../src/providers/answers.ts';
 import type { LostCall, PolledProvider, RecoverOutcome } from '../../src/providers/contract.ts';
 import {
@@ -9,7 +8,7 @@ import {
   type ProviderJob,
 } from '../../src/stores/provider-jobs.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { type Attempt, type Call, failTask, waits } from './attempt.ts';
+import { type Attempt, type Call, failTask, waits, providerFailures } from './attempt.ts';
 import { type AcceptedJob, logged, recordAccepted } from './submit-job.ts';
 
 // A call whose answer was lost: it may have made a job, which costs money, so nobody is asked for another one before that is known.

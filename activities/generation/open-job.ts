@@ -2,13 +2,12 @@ import { v5 as uuidv5 } from 'uuid';
 import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
 import { routesOf } from '../../src/domain/catalogue/route.ts';
 import { effectiveRules } from '../../src/domain/catalogue/rules.ts';
-import { providerFailures } from '../../src/domain/provider-faults.ts';
 import type { Task } from '../../src/domain/task.ts';
 import { type Admission, reservePlace } from '../../src/stores/places.ts';
 import type { ProviderJob } from '../../src/stores/provider-jobs.ts';
 import { readTiers } from '../../src/stores/task-tiers.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { faultOf, type NewCall, waits } from './attempt.ts';
+import { faultOf, type NewCall, waits, providerFailures } from './attempt.ts';
 
 // What a task's rows say that is to be done next: a call that has been decided, one that goes on, or a new one, and where.
 

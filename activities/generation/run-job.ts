@@ -1,10 +1,18 @@
 import { CancelledFailure } from '@temporalio/activity';
 import { TaskFault } from '../../src/domain/errors.ts';
-import { providerFailures } from '../../src/domain/provider-faults.ts';
 import type { HeldEnd, HeldProvider, JobRequest } from '../../src/providers/contract.ts';
 import { recordUpstreamEnd } from '../../src/stores/provider-jobs.ts';
 import { clearStrikes } from '../../src/stores/provider-pools.ts';
-import { type Attempt, type Call, type CallEnd, deadlinePassed, failTask, type Pooled, unclear } from './attempt.ts';
+import {
+  type Attempt,
+  type Call,
+  type CallEnd,
+  deadlinePassed,
+  failTask,
+  type Pooled,
+  unclear,
+  providerFailures,
+} from './attempt.ts';
 import { givesWay, isCancelled, takeFailure } from './follow-job.ts';
 import { recordDeclined } from './submit-job.ts';
 

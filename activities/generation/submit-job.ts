@@ -1,14 +1,22 @@
 import { estimateCost } from '../../src/domain/catalogue/cost.ts';
 import { refuseImageSize } from '../../src/domain/catalogue/rules.ts';
 import { TaskFault } from '../../src/domain/errors.ts';
-import { spellImageReferences } from '../../src/domain/image-references.ts';
-import { providerFailures } from '../../src/domain/provider-faults.ts';
+import { spellImageReferences } from '../../src/providers/task-values.ts';
 import { detailOf } from '../../src/providers/answers.ts';
 import type { JobRequest, NotAccepted, PolledProvider, Refused } from '../../src/providers/contract.ts';
 import { endProviderJob, intendReservedJob, recordProviderJob } from '../../src/stores/provider-jobs.ts';
 import { clearStrikes, type StrikeReason, strikePool } from '../../src/stores/provider-pools.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { type Attempt, type Call, deadlinePassed, failTask, type NewCall, type Pooled, unclear } from './attempt.ts';
+import {
+  type Attempt,
+  type Call,
+  deadlinePassed,
+  failTask,
+  type NewCall,
+  type Pooled,
+  unclear,
+  providerFailures,
+} from './attempt.ts';
 
 // One call for a job. Its intent is committed before it, and what came of it after it; only an answer that surely means "no job"
 // lets another provider be asked.

@@ -1,5 +1,14 @@
 import { parseRetryAfter } from '../outbound/webhook.ts';
-import type { JobStatus, JsonObject, NotAccepted, Refused, SubmitOutcome, UpstreamAnswer, Warn } from './contract.ts';
+import type {
+  Job,
+  JobStatus,
+  JsonObject,
+  NotAccepted,
+  Refused,
+  SubmitOutcome,
+  UpstreamAnswer,
+  Warn,
+} from './contract.ts';
 
 // What an answer of an upstream proves. The rules that hold for all of them are here, once; what one vendor's words mean is told
 // by its adapter.
@@ -78,6 +87,14 @@ export function classifyPoll(reply: Reply, isMissing: (body: JsonObject, status:
   if (body !== undefined && isMissing(body, reply.answer.status)) return { status: { state: 'missing' } };
   if (body !== undefined && isSuccess(reply.answer.status)) return { body };
   return { status: { state: 'unclear', ...retryOf(reply.answer), detail } };
+}
+
+/** Asks about each job alone. */
+export async function statusOfEach(
+  jobs: readonly Job[],
+  ask: (job: Job) => Promise<JobStatus>,
+): Promise<ReadonlyMap<string, JobStatus>> {
+  return new Map(await Promise.all(jobs.map(async (job) => [job.jobKey, await ask(job)] as const)));
 }
 
 /** Whether the vendor declined to cancel a job. A missing right or too many requests say nothing about the job. */

@@ -1,17 +1,13 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { frameSize } from '../../src/domain/frame-size.ts';
 import { type Ratio, ratios } from '../../src/domain/task-input.ts';
-import { send, sendVideo, stop } from './own-upstream.ts';
+import { send } from './own-upstream.ts';
+import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
 
 // A FAKE: Ark as its documents and other people's clients describe it, without the videos. Its jobs wait in a queue until the test
 // starts or ends them.
-
-const videoPath = fileURLToPath(import.meta.resolve('#assets/instant-clip.mp4'));
 
 export type ArkUpstream = RunningUpstream & {
   readonly books: OwnBooks;
@@ -66,22 +62,13 @@ export async function startArkUpstream({
   const books = createBooks();
   const state = { creates: [], requests: [], jobs: new Map<string, Kept>(), isLagging: false, refusal: undefined };
   const service: Service = { key, maxQueued, isWrapped, books, ...state };
-  const listen = async (port: number) => {
-    const server = createServer((request, response) => {
-      answer(service, request, response).catch(() => response.destroy());
-    });
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    return server;
-  };
-  let server = await listen(0);
-  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  const server = await startRestartableServer((request, response) => answer(service, request, response));
   return {
-    address: `127.0.0.1:${port}`,
+    ...server,
     books,
     creates: service.creates,
     requests: service.requests,
-    videoPath,
+    videoPath: fakeVideoPath,
     start: (id) => {
       const job = service.jobs.get(id);
       if (job !== undefined) job.isStarted = true;
@@ -91,11 +78,6 @@ export async function startArkUpstream({
       if (!isLagging) for (const job of service.jobs.values()) job.isListed = true;
     },
     refuse: (status, code, message) => (service.refusal = { status, body: fault(code, message) }),
-    restart: async () => {
-      await stop(server);
-      server = await listen(port);
-    },
-    close: async () => await stop(server),
   };
 }
 
@@ -107,7 +89,7 @@ async function answer(service: Service, request: IncomingMessage, response: Serv
   if (body === undefined) return;
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://fake');
   // The address of a video is signed, and is not Ark's own API.
-  if (pathname.startsWith('/video/')) return await sendVideo(request, response);
+  if (pathname.startsWith('/video/')) return await sendFakeVideo(request, response);
   if (request.headers.authorization !== `Bearer ${service.key}`) {
     return send(response, 401, fault('AuthenticationError', 'The API key in the request is missing or invalid.'));
   }

@@ -1,15 +1,10 @@
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
 
 // A FAKE: a ComfyUI server that runs no graph. How it answers was recorded from ComfyUI 0.8. A graph needs one text of the class
 // CLIPTextEncode, by which the tests find their jobs in the books.
-
-const videoPath = fileURLToPath(import.meta.resolve('#assets/instant-clip.mp4'));
 
 export type Graph = Readonly<
   Record<string, { readonly class_type: string; readonly inputs: Readonly<Record<string, unknown>> }>
@@ -53,16 +48,11 @@ export async function startFakeComfyui(): Promise<FakeComfyui> {
     outputs: undefined,
     refusal: undefined,
   };
-  const listen = async (port: number) => {
-    const server = createServer((request, response) => {
-      answer(service, request, response).catch(() => response.destroy());
-    });
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    return server;
+  const forget = async () => {
+    for (const id of service.jobs.keys()) await books.end(id, 'failed');
+    service.jobs.clear();
   };
-  let server = await listen(0);
-  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  const server = await startRestartableServer((request, response) => answer(service, request, response), forget);
   const writing: OwnBooks = {
     ...books,
     end: async (id, state) => {
@@ -72,28 +62,15 @@ export async function startFakeComfyui(): Promise<FakeComfyui> {
     },
   };
   return {
-    address: `127.0.0.1:${port}`,
+    ...server,
     books: writing,
     graphs: service.graphs,
     images: service.images,
-    videoPath,
+    videoPath: fakeVideoPath,
     hold: (isHeld) => (service.isHeld = isHeld),
     write: (outputs) => (service.outputs = outputs),
     refuse: (body) => (service.refusal = body),
-    restart: async () => {
-      await stop(server);
-      for (const id of service.jobs.keys()) await books.end(id, 'failed');
-      service.jobs.clear();
-      server = await listen(port);
-    },
-    close: async () => await stop(server),
   };
-}
-
-async function stop(server: Server): Promise<void> {
-  server.close();
-  server.closeAllConnections();
-  await once(server, 'close');
 }
 
 function inputOf(graph: Graph | undefined, className: string, name: string): string | undefined {
@@ -207,13 +184,7 @@ async function stored({ images }: Service, request: IncomingMessage, bytes: Buff
 async function view({ files }: Service, asked: URLSearchParams, request: IncomingMessage, response: ServerResponse) {
   const name = [asked.get('subfolder'), asked.get('filename')].filter((part) => part !== null && part !== '').join('/');
   if (!files.has(name)) return send(response, 404, {});
-  const video = await readFile(videoPath);
-  const [, first] = /^bytes=(\d+)-$/.exec(request.headers.range ?? '') ?? [];
-  const rest = video.subarray(Number(first ?? 0));
-  const headers = { 'content-type': 'video/mp4', 'content-length': rest.length, etag: '"1"' };
-  const range = { 'content-range': `bytes ${first ?? 0}-${video.length - 1}/${video.length}` };
-  response.writeHead(first === undefined ? 200 : 206, first === undefined ? headers : { ...headers, ...range });
-  response.end(request.method === 'HEAD' ? undefined : rest);
+  await sendFakeVideo(request, response);
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

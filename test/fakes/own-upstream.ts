@@ -1,14 +1,9 @@
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { type BookedJob, createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
 
 // A FAKE: a server of docs/provider-protocol.md that makes no videos. Its jobs survive a restart, as the protocol demands.
-
-const videoPath = fileURLToPath(import.meta.resolve('#assets/instant-clip.mp4'));
 
 export type OwnUpstream = RunningUpstream & {
   readonly books: OwnBooks;
@@ -22,31 +17,15 @@ export const jobCost = { micros: 40_000, currency: 'USD' } as const;
 export async function startOwnUpstream(options: { readonly key?: string } = {}): Promise<OwnUpstream> {
   const books = createBooks();
   const bodies: unknown[] = [];
-  const listen = async (port: number) => {
-    const server = createServer((request, response) => void answer({ books, bodies, ...options }, request, response));
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    return server;
-  };
-  let server = await listen(0);
-  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  const server = await startRestartableServer((request, response) =>
+    answer({ books, bodies, ...options }, request, response),
+  );
   return {
-    address: `127.0.0.1:${port}`,
+    ...server,
     books,
     bodies,
-    videoPath,
-    restart: async () => {
-      await stop(server);
-      server = await listen(port);
-    },
-    close: async () => await stop(server),
+    videoPath: fakeVideoPath,
   };
-}
-
-export async function stop(server: Server): Promise<void> {
-  server.close();
-  server.closeAllConnections();
-  await once(server, 'close');
 }
 
 type Service = { readonly books: OwnBooks; readonly bodies: unknown[]; readonly key?: string };
@@ -72,7 +51,7 @@ async function answer({ books, bodies, key }: Service, request: IncomingMessage,
   const job = books.find(id);
   if (video === undefined) return send(response, 200, record(job));
   if (job?.state !== 'succeeded') return send(response, 404, fault('not_found'));
-  await sendVideo(request, response);
+  await sendFakeVideo(request, response);
 }
 
 function fault(code: string) {
@@ -88,16 +67,4 @@ function record(job: BookedJob | undefined) {
 
 export function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-}
-
-export async function sendVideo(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const video = await readFile(videoPath);
-  const [, first] = /^bytes=(\d+)-$/.exec(request.headers.range ?? '') ?? [];
-  const start = Number(first ?? 0);
-  const rest = video.subarray(start);
-  const headers = { 'content-type': 'video/mp4', 'content-length': rest.length, etag: '"1"' };
-  const range = { 'content-range': `bytes ${start}-${video.length - 1}/${video.length}` };
-  response
-    .writeHead(first === undefined ? 200 : 206, first === undefined ? headers : { ...headers, ...range })
-    .end(rest);
 }

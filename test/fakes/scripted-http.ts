@@ -1,18 +1,13 @@
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { v4 as uuid } from 'uuid';
 import type { JsonValue } from '../../src/providers/contract.ts';
 import type { Exchange, ProviderFile } from '../../src/providers/http/file-schema.ts';
+import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
 
 // A FAKE: an upstream that makes no videos and answers with the example of a provider file: the documented answers, with the ids,
 // prompts and addresses of its own jobs in place of the documented ones. Its jobs survive a restart, as those of a hosted service.
-
-const videoPath = fileURLToPath(import.meta.resolve('#assets/instant-clip.mp4'));
 
 export type ScriptedUpstream = RunningUpstream & {
   readonly books: OwnBooks;
@@ -24,34 +19,16 @@ export async function startScriptedUpstream(file: ProviderFile): Promise<Scripte
   const books = createBooks();
   const headers: IncomingMessage['headers'][] = [];
   const script: Script = { ...file.example, books, jobs: [] };
-  const listen = async (port: number) => {
-    const server = createServer((request, response) => {
-      headers.push(request.headers);
-      void respond(script, request, response);
-    });
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    return server;
-  };
-  let server = await listen(0);
-  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  const server = await startRestartableServer(async (request, response) => {
+    headers.push(request.headers);
+    await respond(script, request, response);
+  });
   return {
-    address: `127.0.0.1:${port}`,
+    ...server,
     books,
     headers,
-    videoPath,
-    restart: async () => {
-      await stop(server);
-      server = await listen(port);
-    },
-    close: async () => await stop(server),
+    videoPath: fakeVideoPath,
   };
-}
-
-async function stop(server: Server): Promise<void> {
-  server.close();
-  server.closeAllConnections();
-  await once(server, 'close');
 }
 
 type ScriptedJob = { readonly id: string; readonly prompt: string; readonly jobKey: string };
@@ -63,7 +40,7 @@ async function respond(script: Script, request: IncomingMessage, response: Serve
   if (body === undefined) return;
   const { host = '', authorization } = request.headers;
   const { method = '', url = '' } = request;
-  if (url.startsWith('/files/')) return void response.end(await readFile(videoPath));
+  if (url.startsWith('/files/')) return await sendFakeVideo(request, response);
   const { status, answer: json }: Answer =
     authorization === undefined
       ? { status: 401 }

@@ -1,17 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import type { DialectName } from '../../src/providers/openai-videos/dialects.ts';
+import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { type BookedState, createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
 
 // A FAKE: a server of `/v1/videos` in one of its dialects, which makes no videos. How each one answers is from the code of
 // vLLM-Omni 0.30 and SGLang 0.5 and from the documentation of OpenRouter and OpenAI.
-
-const videoPath = fileURLToPath(import.meta.resolve('#assets/instant-clip.mp4'));
 
 export type VideosUpstream = RunningUpstream & {
   readonly books: OwnBooks;
@@ -38,41 +33,20 @@ type Service = {
 export async function startVideosUpstream(dialect: DialectName, key: string): Promise<VideosUpstream> {
   const books = createBooks();
   const service: Service = { dialect, key, books, creates: [], jobs: new Map(), refusal: undefined, extra: {} };
-  const listen = async (port: number) => {
-    const server = createServer((request, response) => {
-      answer(service, request, response).catch((cause: unknown) =>
-        response.destroy(cause instanceof Error ? cause : undefined),
-      );
-    });
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    return server;
+  const forget = async () => {
+    if (!isInMemory(dialect)) return;
+    for (const id of service.jobs.keys()) await books.end(id, 'failed');
+    service.jobs.clear();
   };
-  let server = await listen(0);
-  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  const server = await startRestartableServer((request, response) => answer(service, request, response), forget);
   return {
-    address: `127.0.0.1:${port}`,
+    ...server,
     books,
     creates: service.creates,
-    videoPath,
+    videoPath: fakeVideoPath,
     refuse: (status, body) => (service.refusal = { status, body }),
     embellish: (fields) => (service.extra = fields),
-    restart: async () => {
-      await stop(server);
-      if (isInMemory(dialect)) {
-        for (const id of service.jobs.keys()) await books.end(id, 'failed');
-        service.jobs.clear();
-      }
-      server = await listen(port);
-    },
-    close: async () => await stop(server),
   };
-}
-
-async function stop(server: Server): Promise<void> {
-  server.close();
-  server.closeAllConnections();
-  await once(server, 'close');
 }
 
 function isInMemory(dialect: DialectName): boolean {
@@ -97,7 +71,7 @@ async function answer(service: Service, request: IncomingMessage, response: Serv
   const state = books.find(id)?.state;
   if (content !== undefined) {
     if (state !== 'succeeded') return send(response, 404, fault(dialect, 'Generation is still in-progress'));
-    return await sendVideo(request, response);
+    return await sendFakeVideo(request, response);
   }
   if (request.method === 'DELETE') return remove(service, id, response);
   send(response, 200, record(service, id));
@@ -200,15 +174,4 @@ function fault(dialect: DialectName, message: string): object {
 
 function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-}
-
-async function sendVideo(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const video = await readFile(videoPath);
-  const [, first] = /^bytes=(\d+)-$/.exec(request.headers.range ?? '') ?? [];
-  const rest = video.subarray(Number(first ?? 0));
-  const headers = { 'content-type': 'video/mp4', 'content-length': rest.length, etag: '"1"' };
-  const range = { 'content-range': `bytes ${first ?? 0}-${video.length - 1}/${video.length}` };
-  response
-    .writeHead(first === undefined ? 200 : 206, first === undefined ? headers : { ...headers, ...range })
-    .end(rest);
 }

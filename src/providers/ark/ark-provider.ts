@@ -10,8 +10,7 @@ import type {
   JsonObject,
   PolledProvider,
   RequestBody,
-  UpstreamClient,
-  Warn,
+  PolledProviderDeps,
 } from '../contract.ts';
 import { downloadResult } from '../download-result.ts';
 import { imageDataUrls } from '../image-parts.ts';
@@ -20,17 +19,11 @@ import { type ArkQueries, createArkQueries, maxAnswerBytes, pathOfJob } from './
 import { type ArkRecord, type ArkState, resultUrlOf, states, statusOf } from './ark-records.ts';
 import { recoverJob } from './ark-recover.ts';
 
-export type ArkProviderDeps = {
-  readonly name: string;
-  /** `options` are `paths`, `resultPath`, and `parameters`, which are added to each create. */
-  readonly config: FrozenConfig;
-  readonly client: UpstreamClient;
+/** `config.options` are `paths`, `resultPath`, and `parameters`, which are added to each create. */
+export type ArkProviderDeps = PolledProviderDeps & {
   readonly webhook: boolean;
-  readonly pollsPerSecond: number;
-  readonly submitTimeoutMs: number;
   /** With `perMillionTokens` a job that has ended tells what it cost. */
   readonly cost?: CostRule;
-  readonly warn: Warn;
 };
 
 const [statusTimeoutMs, cancelTimeoutMs] = [10_000, 10_000];

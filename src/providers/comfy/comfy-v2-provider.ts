@@ -11,35 +11,21 @@ import {
   type Reply,
   replyOf,
   shownText,
+  statusOfEach,
 } from '../answers.ts';
 import type {
   CancelOutcome,
-  FrozenConfig,
   JobRequest,
   JobStatus,
   JsonObject,
   JsonValue,
   PolledProvider,
   RequestBody,
-  UpstreamClient,
-  Warn,
 } from '../contract.ts';
 import { downloadResult } from '../download-result.ts';
 import { multipartBody } from '../image-parts.ts';
 import { filePrefix } from '../task-values.ts';
-import { filledWorkflow, isVideoFile } from './workflow.ts';
-
-export type ComfyV2ProviderDeps = {
-  readonly name: string;
-  /** `options.parameters`: size and frame rate. */
-  readonly config: FrozenConfig;
-  /** The workflow of today's catalogue. It matters to the create alone, so it is not frozen with the job. */
-  readonly workflow: JsonObject;
-  readonly client: UpstreamClient;
-  readonly pollsPerSecond: number;
-  readonly submitTimeoutMs: number;
-  readonly warn: Warn;
-};
+import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
 
 const [callTimeoutMs, maxListed, maxAnswerBytes] = [15_000, 100, 4_000_000];
 /** Jobs and their files are kept for a day. */
@@ -49,7 +35,7 @@ const maxJobMs = 86_400_000;
  * Speaks the Comfy API v2: Comfy Cloud, managed deployments, or comfy-api-proxy before a ComfyUI. The job's name is its
  * `Idempotency-Key`, which counts once and answers no second time, and its `metadata`, by which it is found in the list.
  */
-export function createComfyV2Provider(deps: ComfyV2ProviderDeps): PolledProvider {
+export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvider {
   const { name, config, workflow, client, pollsPerSecond, submitTimeoutMs, warn } = deps;
   const readState = createStateReader(states, warn);
   const call = (method: string, path: string, signal: AbortSignal, options: Partial<Sent> = {}) =>
@@ -103,14 +89,10 @@ export function createComfyV2Provider(deps: ComfyV2ProviderDeps): PolledProvider
       return found.record === undefined ? { kind: 'not_created' } : { kind: 'found', id: found.record.id };
     },
     status: async (jobs, signal) => {
-      const statuses = jobs.map(async ({ jobKey, id }) => {
+      return await statusOfEach(jobs, async ({ id }) => {
         const found = await recordOf(id, signal);
-        return [
-          jobKey,
-          'record' in found ? statusOf(found.record, readState(found.record.status)) : found.status,
-        ] as const;
+        return 'record' in found ? statusOf(found.record, readState(found.record.status)) : found.status;
       });
-      return new Map(await Promise.all(statuses));
     },
     result: async ({ id }, known, to) => {
       const freshUrl = async (signal: AbortSignal) => {

@@ -7,33 +7,13 @@ import {
   type Reply,
   replyOf,
   shownText,
+  statusOfEach,
 } from '../answers.ts';
-import type {
-  CancelOutcome,
-  FrozenConfig,
-  JobStatus,
-  JsonObject,
-  PolledProvider,
-  RequestBody,
-  UpstreamClient,
-  Warn,
-} from '../contract.ts';
+import type { CancelOutcome, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
 import { downloadResult } from '../download-result.ts';
 import { multipartBody } from '../image-parts.ts';
 import { filePrefix } from '../task-values.ts';
-import { filledWorkflow, isVideoFile } from './workflow.ts';
-
-export type ComfyuiProviderDeps = {
-  readonly name: string;
-  /** `options.parameters`: size and frame rate. */
-  readonly config: FrozenConfig;
-  /** The workflow of today's catalogue. It matters to the create alone, so it is not frozen with the job. */
-  readonly workflow: JsonObject;
-  readonly client: UpstreamClient;
-  readonly pollsPerSecond: number;
-  readonly submitTimeoutMs: number;
-  readonly warn: Warn;
-};
+import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
 
 const callTimeoutMs = 15_000;
 /** Queue and history repeat whole graphs. */
@@ -45,7 +25,7 @@ type Named = { readonly jobKey: string };
  * Speaks to a ComfyUI server. We name each job, but the server runs a name as often as it is sent, so it is looked for before each
  * create. Queue and history are in its memory; the files that it wrote survive a restart, and their names begin with the job's.
  */
-export function createComfyuiProvider(deps: ComfyuiProviderDeps): PolledProvider {
+export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvider {
   const { name, config, workflow, client, pollsPerSecond, submitTimeoutMs, warn } = deps;
   const call = (method: string, path: string, signal: AbortSignal, body?: RequestBody, timeoutMs = callTimeoutMs) =>
     replyOf(client.call(method, path, { timeoutMs, maxBytes: maxAnswerBytes, signal, ...(body && { body }) }));
@@ -106,8 +86,7 @@ export function createComfyuiProvider(deps: ComfyuiProviderDeps): PolledProvider
     },
     status: async (jobs, signal) => {
       const queued = await queue(signal);
-      const statuses = jobs.map(async (job) => [job.jobKey, await statusIn(queued, job, signal)] as const);
-      return new Map(await Promise.all(statuses));
+      return await statusOfEach(jobs, (job) => statusIn(queued, job, signal));
     },
     result: async (job, known, to) => {
       const freshUrl = async (signal: AbortSignal) => {

@@ -1,11 +1,25 @@
 import { fillPlaceholders, usesPlaceholder } from '../../domain/placeholders.ts';
 import { classifyPoll, type Poll, type Reply } from '../answers.ts';
-import type { FrozenConfig, JobRequest, JsonObject, JsonValue, NotAccepted, RequestBody } from '../contract.ts';
+import type {
+  FrozenConfig,
+  JobRequest,
+  JsonObject,
+  JsonValue,
+  NotAccepted,
+  RequestBody,
+  PolledProviderDeps,
+} from '../contract.ts';
 import { fittingImages } from '../image-parts.ts';
 import { taskValues } from '../task-values.ts';
 
 // A workflow of ComfyUI as its editor exports it for the API: a map of nodes, with placeholders in their inputs. Its form is
 // checked when the catalogue is read. Both kinds that run workflows fill it in here, and find the video among what it wrote.
+
+/** `config.options.parameters`: size and frame rate. */
+export type WorkflowProviderDeps = PolledProviderDeps & {
+  /** The workflow of today's catalogue. It matters to the create alone, so it is not frozen with the job. */
+  readonly workflow: JsonObject;
+};
 
 const [maxImageBytes, uploadTries] = [60_000_000, 3];
 

@@ -7,10 +7,10 @@ import {
   type Reply,
   replyOf,
   shownText,
+  statusOfEach,
 } from '../answers.ts';
 import type {
   CancelOutcome,
-  FrozenConfig,
   Job,
   JobRequest,
   JobStatus,
@@ -20,8 +20,7 @@ import type {
   RecoverOutcome,
   RequestBody,
   SubmitOutcome,
-  UpstreamClient,
-  Warn,
+  PolledProviderDeps,
 } from '../contract.ts';
 import { downloadResult } from '../download-result.ts';
 import { answerData, costIn, createRules, faultIn, foundJobs } from './answer-meaning.ts';
@@ -30,17 +29,10 @@ import type { ProviderFile } from './file-schema.ts';
 import { createReader, type Reader, textOf, type Trace } from './reader.ts';
 import { createData, jobData, jsonBody, lostData } from './request-data.ts';
 
-export type HttpProviderDeps = {
-  readonly name: string;
-  /** `options.parameters` reach the expressions; `options.file` is what `file` was read from. */
-  readonly config: FrozenConfig;
-  readonly file: ProviderFile;
-  /** With the `headers` of the file, and with what `credentialsOf` answers. */
-  readonly client: UpstreamClient;
+/** `config.options.parameters` reach the expressions. The client has the `headers` of the file and what `credentialsOf` answers. */
+export type HttpProviderDeps = PolledProviderDeps & {
   readonly webhook: boolean;
-  readonly submitTimeoutMs: number;
-  readonly pollsPerSecond: number;
-  readonly warn: Warn;
+  readonly file: ProviderFile;
   readonly trace?: Trace;
 };
 
@@ -71,10 +63,7 @@ export function createHttpProvider(deps: HttpProviderDeps): PolledProvider {
     maxJobMs: file.keepsJobsHours * 3_600_000,
     submit: async (request, signal) => await submit(upstream, request, signal),
     recover: async (lost, signal) => await recover(upstream, lost, signal),
-    status: async (jobs, signal) => {
-      const statuses = jobs.map(async (job) => [job.jobKey, await statusOf(upstream, job, signal)] as const);
-      return new Map(await Promise.all(statuses));
-    },
+    status: async (jobs, signal) => await statusOfEach(jobs, (job) => statusOf(upstream, job, signal)),
     result: async (job, known, to) => {
       let fresh = known;
       const urlOf = async (signal: AbortSignal) => {

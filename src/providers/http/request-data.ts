@@ -1,5 +1,5 @@
 import { frameSize } from '../../domain/frame-size.ts';
-import { spellImageReferences } from '../../domain/image-references.ts';
+import { spellImageReferences } from '../task-values.ts';
 import type { FrozenConfig, Job, JobRequest, JsonObject, JsonValue, LostCall, RequestBody } from '../contract.ts';
 import { imageDataUrls } from '../image-parts.ts';
 import type { ProviderFile } from './file-schema.ts';

@@ -10,32 +10,21 @@ import {
   replyOf,
   shownText,
   type VendorError,
+  statusOfEach,
 } from '../answers.ts';
 import type {
   CancelOutcome,
   Fault,
-  FrozenConfig,
   JobStatus,
   JsonObject,
   LostCall,
   PolledProvider,
   RecoverOutcome,
   RequestBody,
-  UpstreamClient,
-  Warn,
+  PolledProviderDeps,
 } from '../contract.ts';
 import { downloadResult } from '../download-result.ts';
 import { createBody, type Dialect, dialectNames, dialects } from './dialects.ts';
-
-export type VideosProviderDeps = {
-  readonly name: string;
-  /** `options` are `dialect` and the entry's `parameters`. */
-  readonly config: FrozenConfig;
-  readonly client: UpstreamClient;
-  readonly pollsPerSecond: number;
-  readonly submitTimeoutMs: number;
-  readonly warn: Warn;
-};
 
 const [recoverTimeoutMs, statusTimeoutMs, cancelTimeoutMs] = [30_000, 10_000, 15_000];
 const [maxRecordBytes, maxListBytes] = [256 * 1024, 4 * 1024 * 1024];
@@ -46,9 +35,9 @@ const clockSkewMs = 60_000;
 
 /**
  * Speaks `/videos` below the base URL, in one of the dialects. Nobody there lets us name a job, so a lost answer is cleared up only
- * where the list of jobs shows their prompts.
+ * where the list of jobs shows their prompts. `config.options` are `dialect` and the entry's `parameters`.
  */
-export function createVideosProvider(deps: VideosProviderDeps): PolledProvider {
+export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
   const { name, config, client, pollsPerSecond, submitTimeoutMs, warn } = deps;
   const dialect = dialects[z.enum(dialectNames).parse(config.options['dialect'])];
   const readState = createStateReader(states, warn);
@@ -84,14 +73,10 @@ export function createVideosProvider(deps: VideosProviderDeps): PolledProvider {
       return await findLost(await replyOf(client.call('GET', '/videos?limit=100&order=desc', limits)), lost);
     },
     status: async (jobs, signal) => {
-      const statuses = jobs.map(async ({ jobKey, id }) => {
+      return await statusOfEach(jobs, async ({ id }) => {
         const found = await recordOf(id, signal);
-        return [
-          jobKey,
-          'record' in found ? statusOf(found.record, readState(found.record.status)) : found.status,
-        ] as const;
+        return 'record' in found ? statusOf(found.record, readState(found.record.status)) : found.status;
       });
-      return new Map(await Promise.all(statuses));
     },
     result: async ({ id }, _known, to) => {
       const freshUrl = async (signal: AbortSignal) => {

@@ -11,6 +11,7 @@ import {
   type Reply,
   replyOf,
   shownText,
+  statusOfEach,
 } from '../answers.ts';
 import type {
   CancelOutcome,
@@ -21,23 +22,14 @@ import type {
   JsonObject,
   PolledProvider,
   RequestBody,
-  UpstreamClient,
-  Warn,
+  PolledProviderDeps,
 } from '../contract.ts';
 import { downloadResult } from '../download-result.ts';
 import { imageDataUrls } from '../image-parts.ts';
 import { seedOf } from '../task-values.ts';
 
-export type OwnProviderDeps = {
-  readonly name: string;
-  /** `options.parameters` reach the server as they are. */
-  readonly config: FrozenConfig;
-  readonly client: UpstreamClient;
-  readonly webhook: boolean;
-  readonly pollsPerSecond: number;
-  readonly submitTimeoutMs: number;
-  readonly warn: Warn;
-};
+/** `config.options.parameters` reach the server as they are. */
+export type OwnProviderDeps = PolledProviderDeps & { readonly webhook: boolean };
 
 type Named = { readonly jobKey: string };
 
@@ -78,12 +70,10 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
       return { kind: 'later', afterMs: found.status.retryAfterMs ?? 15_000 };
     },
     status: async (jobs, signal) => {
-      const statuses = jobs.map(async (job) => {
+      return await statusOfEach(jobs, async (job) => {
         const found = jobIn(await call('GET', job, { timeoutMs: statusTimeoutMs, signal }), job);
-        const status = 'record' in found ? statusOf(found.record, readState(found.record.status)) : found.status;
-        return [job.jobKey, status] as const;
+        return 'record' in found ? statusOf(found.record, readState(found.record.status)) : found.status;
       });
-      return new Map(await Promise.all(statuses));
     },
     result: async (job, _known, to) => await downloadResult(client, async () => `/jobs/${job.jobKey}/video`, to, warn),
     cancel: async (job, signal) => {

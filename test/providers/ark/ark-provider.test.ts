@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { costRule } from '../../../src/domain/catalogue/cost.ts';
-import { spellImageReferences } from '../../../src/domain/image-references.ts';
+import { spellImageReferences } from '../../../src/providers/task-values.ts';
 import { withDefaults } from '../../../src/domain/task-input.ts';
 import { clientFor } from '../provider-client.ts';
 import { jobOf, jobRequest } from '../job-request.ts';

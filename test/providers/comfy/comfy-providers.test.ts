@@ -209,16 +209,16 @@ for (const kind of kinds) {
 }
 
 describe('the kind comfyui', () => {
-  test('refuses what only this task asks for', async (t) => {
+  async function own(t: TestContext) {
     const comfyui = await startFakeComfyui();
     t.after(() => comfyui.close());
     const baseUrl = `http://${comfyui.address}`;
-    const provider = createComfyuiProvider({
-      ...common,
-      config: { kind: 'comfyui', baseUrl, ...config },
-      workflow,
-      client: clientFor(baseUrl),
-    });
+    const parts = { config: { kind: 'comfyui', baseUrl, ...config }, workflow, client: clientFor(baseUrl) } as const;
+    return { comfyui, provider: createComfyuiProvider({ ...common, ...parts }) };
+  }
+
+  test('refuses what only this task asks for', async (t) => {
+    const { comfyui, provider } = await own(t);
     comfyui.refuse({ error: { type: 'x' }, node_errors: { '5': { errors: [{ type: 'value_bigger_than_max' }] } } });
     const outcome = await provider.submit(jobRequest(), signal);
     assert.ok(outcome.kind === 'refused');
@@ -226,15 +226,7 @@ describe('the kind comfyui', () => {
   });
 
   test('has lost a running job with its server, and says so', async (t) => {
-    const comfyui = await startFakeComfyui();
-    t.after(() => comfyui.close());
-    const baseUrl = `http://${comfyui.address}`;
-    const provider = createComfyuiProvider({
-      ...common,
-      config: { kind: 'comfyui', baseUrl, ...config },
-      workflow,
-      client: clientFor(baseUrl),
-    });
+    const { comfyui, provider } = await own(t);
     const request = jobRequest();
     await provider.submit(request, signal);
     await comfyui.restart();

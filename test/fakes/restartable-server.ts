@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+// What the fakes of upstreams have in common: a server that dies and comes back at its address, and the video that they hand out.
+
+export const fakeVideoPath = fileURLToPath(import.meta.resolve('#assets/instant-clip.mp4'));
+
+export type RestartableServer = {
+  /** host:port */
+  readonly address: string;
+  restart(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** `forget` does what a restart does to the memory of the upstream. */
+export async function startRestartableServer(
+  answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+  forget: () => Promise<void> = () => Promise.resolve(),
+): Promise<RestartableServer> {
+  const listen = async (port: number) => {
+    const server = createServer((request, response) => {
+      answer(request, response).catch(() => response.destroy());
+    }).listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return server;
+  };
+  let server = await listen(0);
+  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  const stop = async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  };
+  return {
+    address: `127.0.0.1:${port}`,
+    restart: async () => {
+      await stop();
+      await forget();
+      server = await listen(port);
+    },
+    close: stop,
+  };
+}
+
+/** The video, or the rest of it that a range asks for; the head alone for HEAD. */
+export async function sendFakeVideo(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const video = await readFile(fakeVideoPath);
+  const [, first] = /^bytes=(\d+)-$/.exec(request.headers.range ?? '') ?? [];
+  const rest = video.subarray(Number(first ?? 0));
+  const headers = { 'content-type': 'video/mp4', 'content-length': rest.length, etag: '"1"' };
+  const range = { 'content-range': `bytes ${first ?? 0}-${video.length - 1}/${video.length}` };
+  response.writeHead(first === undefined ? 200 : 206, first === undefined ? headers : { ...headers, ...range });
+  response.end(request.method === 'HEAD' ? undefined : rest);
+}
