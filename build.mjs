@@ -16,7 +16,9 @@ const client = 'clients/typescript';
 const steps = [
   ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json', '--outDir', next],
   ['node_modules/typescript/bin/tsc', '-p', client, '--outDir', `${next}/client-package`],
+  ['node_modules/typescript/bin/tsc', '-p', 'src/console'],
   [`${next}/src/temporal/bundle-workflows.js`],
+  [`${next}/src/build-console.js`],
 ];
 
 /** What the build reads. The image is built without some of these. */
@@ -24,7 +26,12 @@ const sources = ['src', 'activities', 'workflows', 'clients', 'test', 'bench', '
   'package.json',
   'package-lock.json',
 ]);
-const results = ['dist/src/cli/cli.js', 'dist/workflow-bundle.js', `${client}/dist/index.js`];
+const results = [
+  'dist/src/cli/cli.js',
+  'dist/workflow-bundle.js',
+  'dist/console/index.html',
+  `${client}/dist/index.js`,
+];
 /** Written last: the state of the sources that dist was made from. */
 const stampFile = 'dist/build.json';
 

@@ -51,6 +51,8 @@ export type HttpDeps = {
   readonly log: Logger;
   /** Shown at `/metrics`, to this machine alone; without it there is no such route. */
   readonly metrics?: { readonly contentType: string; metrics(): Promise<string> };
+  /** Other origins that media come from, for the console's page. */
+  readonly consoleMediaOrigins?: readonly string[];
   /** Shown to browsers of this machine. */
   readonly temporalUiUrl?: string | undefined;
   /** Unix milliseconds. */

@@ -84,6 +84,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     reads: settings.readRate && createRateLimiter(settings.readRate),
     refusedCreates: settings.refusedCreateRate && createRateLimiter(settings.refusedCreateRate),
     badKeys: createBadKeys(settings.badKeyRate && createRateLimiter(settings.badKeyRate)),
+    consoleMediaOrigins: [new URL(settings.publicUrl).origin],
     temporalUiUrl: settings.temporalUiUrl,
     touchKey: keyTouches.add,
     taskWaiters,

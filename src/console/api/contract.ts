@@ -1,0 +1,879 @@
+// Written by "npm run openapi" from openapi.json; do not edit. What the console reads and sends, by path.
+
+export type ErrorCode =
+  | 'acceptance_unknown'
+  | 'acceptance_withdrawn'
+  | 'account_not_found'
+  | 'account_suspended'
+  | 'balance_out_of_range'
+  | 'body_not_object'
+  | 'body_too_large'
+  | 'body_unreadable'
+  | 'callback_secret_already_shown'
+  | 'database_busy'
+  | 'database_unavailable'
+  | 'dialect_required'
+  | 'duplicate_json_key'
+  | 'headers_too_large'
+  | 'idempotency_key_reused'
+  | 'insufficient_credits'
+  | 'internal'
+  | 'invalid_json'
+  | 'invalid_request'
+  | 'key_not_active'
+  | 'key_not_found'
+  | 'malformed_request'
+  | 'media_deleted'
+  | 'not_ready'
+  | 'price_in_force'
+  | 'price_not_found'
+  | 'rate_limited'
+  | 'request_timeout'
+  | 'scope_missing'
+  | 'task_not_finished'
+  | 'task_not_found'
+  | 'too_many_bad_keys'
+  | 'too_many_keys'
+  | 'too_many_refused_creates'
+  | 'too_many_unfinished_tasks'
+  | 'unauthorized'
+  | 'unsupported_encoding'
+  | 'unsupported_media_type'
+  | 'url_too_long';
+
+export type CreatedTask = {
+  readonly taskId: string;
+  readonly creditsCharged: number;
+};
+
+export type TaskRecord = {
+  readonly taskId: string;
+  readonly model: string;
+  /** `success` and `fail` are final and never change. */
+  readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+  readonly progress: number;
+  readonly param: {
+    readonly model: string;
+    readonly input: {
+      readonly prompt: string;
+      readonly resolution: '720p';
+      /** Whole seconds. */
+      readonly duration: number;
+      readonly ratio: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9';
+      readonly generateAudio: boolean;
+      readonly imageUrls: readonly string[];
+    };
+    readonly callBackUrl?: string | undefined;
+  };
+  readonly resultJson: {
+    /** Links signed for this reading; empty until success. */
+    readonly resultUrls: readonly string[];
+  };
+  readonly failCode:
+    | 'content_rejected'
+    | 'image_unreachable'
+    | 'image_invalid'
+    | 'provider_rejected'
+    | 'provider_unavailable'
+    | 'timeout'
+    | 'result_invalid'
+    | 'cancelled'
+    | 'terminated'
+    | 'internal'
+    | null;
+  readonly failMsg: string | null;
+  readonly creditsCharged: number;
+  readonly creditsRefunded: number;
+  /** Milliseconds from the start of generation to the end. */
+  readonly costTime: number | null;
+  /** Unix milliseconds, as every time here. */
+  readonly createTime: number;
+  readonly updateTime: number;
+  readonly completeTime: number | null;
+};
+
+export type TaskRequest = {
+  readonly model: 'videogen-2.0' | 'videogen-2.0-fast' | (string & {});
+  readonly input: {
+    readonly prompt: string;
+    /** Default 720p. */
+    readonly resolution?: '720p' | null | undefined;
+    /** Seconds, rounded half up to a whole number; default 5. */
+    readonly duration?: number | null | undefined;
+    /** Default 16:9; `adaptive` takes the ratio nearest to the first image. */
+    readonly ratio?: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9' | null | undefined;
+    /** Default true; does not affect the price. */
+    readonly generateAudio?: boolean | null | undefined;
+    /** Reference images; none for text-to-video. */
+    readonly imageUrls?: readonly string[] | null | undefined;
+  };
+  /** Notified when the task ends, in success and in failure. */
+  readonly callBackUrl?: string | null | undefined;
+};
+
+export type CancelledTask = {
+  readonly taskId: string;
+  /** False when the task had ended in another way before. */
+  readonly cancelled: boolean;
+  readonly state: 'success' | 'fail';
+  readonly failCode:
+    | 'content_rejected'
+    | 'image_unreachable'
+    | 'image_invalid'
+    | 'provider_rejected'
+    | 'provider_unavailable'
+    | 'timeout'
+    | 'result_invalid'
+    | 'cancelled'
+    | 'terminated'
+    | 'internal'
+    | null;
+  readonly creditsRefunded: number;
+};
+
+export type LedgerEntry = {
+  readonly entryId: number;
+  readonly kind: 'grant' | 'charge' | 'refund' | 'adjustment';
+  /** Signed: charges are negative. */
+  readonly amount: number;
+  readonly balanceAfter: number;
+  readonly taskId: string | null;
+  readonly reason: string | null;
+  /** Unix milliseconds. */
+  readonly createTime: number;
+};
+
+export type Model = {
+  readonly model: string;
+  readonly title: string;
+  /** The account's price that is in force now. */
+  readonly creditsPerSecond: number;
+  /** Prices that come into force later; a task keeps that of its creation. */
+  readonly nextPrices: readonly {
+    readonly creditsPerSecond: number;
+    readonly fromTime: number;
+  }[];
+  readonly resolutions: readonly '720p'[];
+  readonly ratios: readonly ('adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9')[];
+  readonly minDuration: number;
+  readonly maxDuration: number;
+  /** In Unicode code points. */
+  readonly maxPromptLength: number;
+  readonly maxImages: number;
+};
+
+export type Limits = {
+  /** So many requests in so many seconds; null is no limit. */
+  readonly creates: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+  } | null;
+  /** So many requests in so many seconds; null is no limit. */
+  readonly reads: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+  } | null;
+  readonly unfinishedTasks: number;
+  readonly maxUnfinishedTasks: number;
+};
+
+export type Callback = {
+  readonly taskId: string;
+  /** The `webhook-id` header, the same at every attempt. */
+  readonly webhookId: string;
+  readonly url: string;
+  readonly state: 'pending' | 'delivered' | 'failed' | 'gone';
+  readonly createTime: number;
+  readonly completeTime: number | null;
+  /** The next attempt begins by then; null when there is none. */
+  readonly nextAttemptTime: number | null;
+  /** Newest first, at most 100. */
+  readonly attempts: readonly {
+    readonly attempt: number;
+    /** Unix milliseconds, in whole seconds. */
+    readonly startTime: number;
+    /** What the receiver answered; null when it could not be reached. */
+    readonly status: number | null;
+    readonly durationMs: number | null;
+    readonly error: 'unreachable' | null;
+  }[];
+};
+
+export type ApiKey = {
+  readonly keyId: string;
+  readonly name: string;
+  /** Beginning and end of the key, to tell it from its siblings. */
+  readonly hint: string;
+  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  /** In which words requests with the key are read and answered. */
+  readonly dialect: 'native' | 'kie';
+  readonly createTime: number;
+  readonly expireTime: number | null;
+  /** Exact to about a minute. */
+  readonly lastUseTime: number | null;
+  readonly revokeTime: number | null;
+};
+
+export type NewApiKey = {
+  readonly keyId: string;
+  readonly name: string;
+  /** Beginning and end of the key, to tell it from its siblings. */
+  readonly hint: string;
+  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  /** In which words requests with the key are read and answered. */
+  readonly dialect: 'native' | 'kie';
+  readonly createTime: number;
+  readonly expireTime: number | null;
+  /** Exact to about a minute. */
+  readonly lastUseTime: number | null;
+  readonly revokeTime: number | null;
+  /** The key itself. Keep it: it is not shown again. */
+  readonly key: string;
+};
+
+export type RotatedApiKey = {
+  readonly keyId: string;
+  readonly name: string;
+  /** Beginning and end of the key, to tell it from its siblings. */
+  readonly hint: string;
+  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  /** In which words requests with the key are read and answered. */
+  readonly dialect: 'native' | 'kie';
+  readonly createTime: number;
+  readonly expireTime: number | null;
+  /** Exact to about a minute. */
+  readonly lastUseTime: number | null;
+  readonly revokeTime: number | null;
+  /** The key itself. Keep it: it is not shown again. */
+  readonly key: string;
+  readonly oldKeyId: string;
+  readonly oldExpireTime: number;
+};
+
+export type Account = {
+  readonly accountId: string;
+  readonly name: string;
+  readonly balance: number;
+  readonly unfinishedTasks: number;
+  readonly maxUnfinishedTasks: number;
+  /** The account's own rate of creates; null when the installation's counts. */
+  readonly creates: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+  } | null;
+  readonly suspendTime: number | null;
+  readonly createTime: number;
+};
+
+export type SetPrice = {
+  readonly priceId: number;
+  readonly model: string;
+  /** Null: for every account without a price of its own. */
+  readonly accountId: string | null;
+  /** Null ends the price before it: an account goes back to the list price, that for everybody to the catalogue. */
+  readonly creditsPerSecond: number | null;
+  readonly fromTime: number;
+  readonly state: 'announced' | 'in_force' | 'past' | 'withdrawn';
+  readonly reason: string;
+  readonly who: string;
+  readonly createTime: number;
+};
+
+export type Provider = {
+  readonly provider: string;
+  /** Null when the catalogue no longer names the provider. */
+  readonly kind: string | null;
+  /** Where it is; null for the preview, which runs on our workers. */
+  readonly origin: string | null;
+  readonly state: 'enabled' | 'draining' | 'off';
+  readonly reason: string | null;
+  readonly who: string | null;
+  readonly changeTime: number | null;
+  readonly pools: readonly {
+    /** The provider and the upstream model: what has a limit of its own. */
+    readonly pool: string;
+    /** Jobs at the same time; null when the catalogue no longer names the pool. */
+    readonly limit: number | null;
+    /** Jobs that run, or may run because their answer was lost. */
+    readonly occupying: number;
+    /** Tasks that wait for a place. */
+    readonly waiting: number;
+    readonly oldestWaitMs: number | null;
+    /** Failures in a row that made it cool down. */
+    readonly strikes: number;
+    readonly coolingReason: 'busy' | 'overloaded' | 'unreachable' | 'operator' | 'unknown' | null;
+    /** How long it still takes no task; null when it does. */
+    readonly coolingMs: number | null;
+  }[];
+};
+
+export type Margin = {
+  readonly model: string;
+  /** `none` for tasks that never came to a provider. */
+  readonly provider: string;
+  readonly tasks: number;
+  readonly jobs: number;
+  readonly creditsCharged: number;
+  readonly creditsRefunded: number;
+  /** What is known of the cost, in millionths of the currency. */
+  readonly costMicros: number;
+  /** Jobs whose cost nobody knows. */
+  readonly unknownJobs: number;
+  /** Jobs that were billed in another currency. */
+  readonly foreignJobs: number;
+  /** Charged less refunded less cost; null when the cost of a job is unknown or in another currency. */
+  readonly marginMicros: number | null;
+};
+
+export type NewApiKeyOfAccount = {
+  readonly keyId: string;
+  readonly name: string;
+  /** Beginning and end of the key, to tell it from its siblings. */
+  readonly hint: string;
+  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  /** In which words requests with the key are read and answered. */
+  readonly dialect: 'native' | 'kie';
+  readonly createTime: number;
+  readonly expireTime: number | null;
+  /** Exact to about a minute. */
+  readonly lastUseTime: number | null;
+  readonly revokeTime: number | null;
+  readonly accountId: string;
+  /** The key itself. Keep it: it is not shown again. */
+  readonly key: string;
+};
+
+export type TaskDetail = {
+  readonly accountId: string;
+  readonly task: TaskRecord;
+  /** What was measured of the stored video. */
+  readonly result: {
+    readonly videoKey: string;
+    readonly posterKey: string;
+    readonly widthPx: number;
+    readonly heightPx: number;
+    readonly durationSeconds: number;
+    readonly framesPerSecond: number;
+    readonly hasAudio: boolean;
+    readonly bytes: number;
+    readonly sha256: string;
+  } | null;
+  readonly mediaDeleteTime: number | null;
+  readonly ledger: readonly LedgerEntry[];
+  readonly providerJobs: readonly {
+    readonly ordinal: number;
+    readonly provider: string;
+    /** Null when the answer to the call was lost, or none has come yet. */
+    readonly jobId: string | null;
+    readonly outcome: 'success' | 'fail' | 'not_created' | 'refused' | 'abandoned' | 'late_success' | null;
+    readonly failCode: string | null;
+    readonly failMsg: string | null;
+    readonly ageMs: number;
+  }[];
+  readonly callback: Delivery;
+  /** Of the callback, newest first, at most 100. */
+  readonly attempts: readonly {
+    readonly attempt: number;
+    readonly startTime: number;
+    readonly durationMs: number;
+    readonly status: number | null;
+    /** The kind of network error; clients are not told. */
+    readonly error: string | null;
+    /** The first KiB of what the receiver answered. */
+    readonly responseHead: string | null;
+  }[];
+};
+
+export type Delivery = {
+  readonly taskId: string;
+  readonly accountId: string;
+  readonly url: string;
+  readonly state: 'pending' | 'delivered' | 'failed' | 'gone';
+  /** 1 at first, one more with each redelivery. */
+  readonly round: number;
+  readonly createTime: number;
+  readonly completeTime: number | null;
+  readonly nextAttemptTime: number | null;
+} | null;
+
+export type OperatorAction = {
+  readonly actionId: number;
+  readonly action:
+    | 'accounts.create'
+    | 'accounts.suspend'
+    | 'accounts.unsuspend'
+    | 'accounts.limits'
+    | 'credits.grant'
+    | 'credits.adjust'
+    | 'prices.set'
+    | 'prices.withdraw'
+    | 'keys.create'
+    | 'keys.revoke'
+    | 'tasks.cancel'
+    | 'callbacks.redeliver'
+    | 'callback_secret.rotate'
+    | 'operators.create'
+    | 'operators.revoke'
+    | 'providers.set';
+  readonly actor: {
+    readonly kind: 'operator' | 'command_line';
+    readonly operatorId: string | null;
+    /** The operator's, or at the command line that of the user of the machine. */
+    readonly name: string;
+    /** The `X-Request-Id` of the answer. */
+    readonly requestId: string | null;
+  };
+  readonly accountId: string | null;
+  readonly taskId: string | null;
+  readonly keyId: string | null;
+  /** Old and new values, the reason; never a secret. */
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly createTime: number;
+};
+
+export type Reads = {
+  readonly '/api/v1/jobs/recordInfo': {
+    readonly query: {
+      readonly taskId: string;
+    };
+    readonly answer:
+      | TaskRecord
+      | {
+          readonly taskId: string;
+          readonly model: string;
+          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+          readonly param: string;
+          readonly resultJson: string;
+          readonly response: {
+            readonly resultUrls: readonly string[];
+          } | null;
+          readonly successFlag: 0 | 1 | 3;
+          readonly failCode: string | null;
+          readonly failMsg: string | null;
+          readonly costTime: number | null;
+          readonly createTime: number;
+          readonly updateTime: number;
+          readonly completeTime: number | null;
+          readonly progress: number;
+          readonly creditsConsumed: number;
+        };
+  };
+  readonly '/api/v1/jobs/listTasks': {
+    readonly query: {
+      readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
+      readonly model?: string | undefined;
+      /** Created at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Created before this Unix millisecond. */
+      readonly to?: number | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly tasks: readonly TaskRecord[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/v1/credits': {
+    readonly query: {
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly balance: number;
+      readonly entries: readonly LedgerEntry[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/v1/models': {
+    readonly query: {};
+    readonly answer: {
+      readonly models: readonly Model[];
+      readonly limits: Limits;
+    };
+  };
+  readonly '/api/v1/callbacks': {
+    readonly query: {
+      readonly taskId: string;
+    };
+    readonly answer: {
+      readonly callbacks: readonly Callback[];
+    };
+  };
+  readonly '/api/v1/keys': {
+    readonly query: {};
+    readonly answer: {
+      readonly keys: readonly ApiKey[];
+    };
+  };
+  readonly '/api/admin/v1/accounts': {
+    readonly query: {
+      /** How the name begins, in any case; or the id of an account. */
+      readonly search?: string | undefined;
+      readonly suspended?: boolean | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly accounts: readonly Account[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/accounts/show': {
+    readonly query: {
+      readonly accountId: string;
+    };
+    readonly answer: {
+      readonly account: Account;
+      readonly counts: {
+        readonly activeKeys: number;
+        readonly waiting: number;
+        readonly queuing: number;
+        readonly generating: number;
+        /** All tasks there ever were; counted up to 10000, as the others are. */
+        readonly tasks: number;
+      };
+    };
+  };
+  readonly '/api/admin/v1/credits': {
+    readonly query: {
+      readonly accountId: string;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly accountId: string;
+      readonly balance: number;
+      readonly entries: readonly LedgerEntry[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/prices': {
+    readonly query: {
+      readonly accountId?: string | undefined;
+      readonly model?: string | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly models: readonly {
+        readonly model: string;
+        readonly title: string;
+        /** The account's price that is in force now. */
+        readonly creditsPerSecond: number;
+        /** Prices that come into force later; a task keeps that of its creation. */
+        readonly nextPrices: readonly {
+          readonly creditsPerSecond: number;
+          readonly fromTime: number;
+        }[];
+      }[];
+      readonly prices: readonly SetPrice[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/providers': {
+    readonly query: {};
+    readonly answer: {
+      readonly providers: readonly Provider[];
+    };
+  };
+  readonly '/api/admin/v1/margin': {
+    readonly query: {
+      readonly fromTime: number;
+      readonly toTime: number;
+      readonly model?: string | undefined;
+      readonly provider?: string | undefined;
+    };
+    readonly answer: {
+      readonly currency: string;
+      /** What a credit is sold for, in millionths of the currency. */
+      readonly creditMicros: number;
+      readonly rows: readonly Margin[];
+    };
+  };
+  readonly '/api/admin/v1/keys': {
+    readonly query: {
+      readonly accountId: string;
+    };
+    readonly answer: {
+      readonly keys: readonly ApiKey[];
+    };
+  };
+  readonly '/api/admin/v1/tasks': {
+    readonly query: {
+      readonly accountId?: string | undefined;
+      readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
+      /** Created at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Created before this Unix millisecond. */
+      readonly to?: number | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly tasks: readonly {
+        readonly accountId: string;
+        readonly task: TaskRecord;
+      }[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/tasks/show': {
+    readonly query: {
+      readonly taskId: string;
+    };
+    readonly answer: TaskDetail;
+  };
+  readonly '/api/admin/v1/callbacks/failed': {
+    readonly query: {
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly callbacks: readonly Delivery[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/audit': {
+    readonly query: {
+      readonly accountId?: string | undefined;
+      readonly operatorId?: string | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly actions: readonly OperatorAction[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+};
+
+export type Sends = {
+  readonly '/api/v1/jobs/createTask': {
+    readonly body: TaskRequest;
+    readonly answer:
+      | CreatedTask
+      | TaskRecord
+      | {
+          readonly taskId: string;
+          readonly recordId: string;
+        }
+      | {
+          readonly taskId: string;
+          readonly model: string;
+          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+          readonly param: string;
+          readonly resultJson: string;
+          readonly response: {
+            readonly resultUrls: readonly string[];
+          } | null;
+          readonly successFlag: 0 | 1 | 3;
+          readonly failCode: string | null;
+          readonly failMsg: string | null;
+          readonly costTime: number | null;
+          readonly createTime: number;
+          readonly updateTime: number;
+          readonly completeTime: number | null;
+          readonly progress: number;
+          readonly creditsConsumed: number;
+        };
+  };
+  readonly '/api/v1/jobs/cancelTask': {
+    readonly body: {
+      readonly taskId: string;
+    };
+    readonly answer: CancelledTask;
+  };
+  readonly '/api/v1/callbacks/redeliver': {
+    readonly body: {
+      readonly taskId: string;
+    };
+    readonly answer: {
+      readonly taskId: string;
+      readonly webhookId: string;
+    };
+  };
+  readonly '/api/v1/callbacks/secret': {
+    readonly body: {};
+    readonly answer: {
+      /** `whsec_…`, as Standard Webhooks has it. */
+      readonly secret: string;
+    };
+  };
+  readonly '/api/v1/callbacks/secret/rotate': {
+    readonly body: {
+      readonly overlapSeconds?: number | undefined;
+    };
+    readonly answer: {
+      readonly secret: string;
+      readonly overlapSeconds: number;
+    };
+  };
+  readonly '/api/v1/keys': {
+    readonly body: {
+      readonly name: string;
+      /** Those of the calling key at most; without them all of those but `keys:write`. */
+      readonly scopes?: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[] | null | undefined;
+      /** `native`, when it is left out; `kie` is for clients of kie.ai's API. It never changes. */
+      readonly dialect?: 'native' | 'kie' | null | undefined;
+      /** Unix milliseconds; never, when it is left out. */
+      readonly expireTime?: number | null | undefined;
+    };
+    readonly answer: NewApiKey;
+  };
+  readonly '/api/v1/keys/rotate': {
+    readonly body: {
+      readonly keyId: string;
+      readonly overlapSeconds?: number | undefined;
+    };
+    readonly answer: RotatedApiKey;
+  };
+  readonly '/api/v1/keys/revoke': {
+    readonly body: {
+      readonly keyId: string;
+    };
+    readonly answer: {
+      readonly keyId: string;
+      readonly revokeTime: number;
+    };
+  };
+  readonly '/api/admin/v1/accounts': {
+    readonly body: {
+      readonly name: string;
+      /** Opening credits, the first entry of the ledger. */
+      readonly credits?: number | undefined;
+    };
+    readonly answer: Account;
+  };
+  readonly '/api/admin/v1/accounts/suspend': {
+    readonly body: {
+      readonly accountId: string;
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: Account;
+  };
+  readonly '/api/admin/v1/accounts/unsuspend': {
+    readonly body: {
+      readonly accountId: string;
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: Account;
+  };
+  readonly '/api/admin/v1/accounts/limits': {
+    readonly body: {
+      readonly accountId: string;
+      readonly maxUnfinishedTasks?: number | undefined;
+      /** So many creates in so many seconds; null for the installation's rate. */
+      readonly creates?:
+        | {
+            readonly quota: number;
+            readonly windowSeconds: number;
+          }
+        | null
+        | undefined;
+    };
+    readonly answer: Account;
+  };
+  readonly '/api/admin/v1/credits/grant': {
+    readonly body: {
+      readonly accountId: string;
+      readonly credits: number;
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: {
+      readonly accountId: string;
+      readonly entry: LedgerEntry;
+    };
+  };
+  readonly '/api/admin/v1/credits/adjust': {
+    readonly body: {
+      readonly accountId: string;
+      /** Signed, and not 0. */
+      readonly amount: number;
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: {
+      readonly accountId: string;
+      readonly entry: LedgerEntry;
+    };
+  };
+  readonly '/api/admin/v1/prices/set': {
+    readonly body: {
+      readonly model: string;
+      /** Null: back to the list price, or with no account to that of the catalogue. */
+      readonly creditsPerSecond: number | null;
+      /** Without it, for everybody. */
+      readonly accountId?: string | null | undefined;
+      /** Unix milliseconds; without it as soon as can be. */
+      readonly fromTime?: number | null | undefined;
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: SetPrice;
+  };
+  readonly '/api/admin/v1/prices/withdraw': {
+    readonly body: {
+      readonly priceId: number;
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: SetPrice;
+  };
+  readonly '/api/admin/v1/providers/set': {
+    readonly body: {
+      readonly provider: string;
+      readonly state: 'enabled' | 'draining' | 'off';
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: Provider;
+  };
+  readonly '/api/admin/v1/keys': {
+    readonly body: {
+      readonly accountId: string;
+      readonly name: string;
+      /** All of those but `keys:write`, when they are left out. */
+      readonly scopes?: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[] | null | undefined;
+      /** `native`, when it is left out; `kie` is for clients of kie.ai's API. It never changes. */
+      readonly dialect?: 'native' | 'kie' | null | undefined;
+      /** Unix milliseconds; never, when it is left out. */
+      readonly expireTime?: number | null | undefined;
+    };
+    readonly answer: NewApiKeyOfAccount;
+  };
+  readonly '/api/admin/v1/keys/revoke': {
+    readonly body: {
+      readonly keyId: string;
+    };
+    readonly answer: {
+      readonly keyId: string;
+      readonly revokeTime: number;
+    };
+  };
+  readonly '/api/admin/v1/tasks/cancel': {
+    readonly body: {
+      readonly taskId: string;
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: CancelledTask;
+  };
+  readonly '/api/admin/v1/callbacks/redeliver': {
+    readonly body: {
+      readonly taskId: string;
+    };
+    readonly answer: Delivery;
+  };
+};
