@@ -99,8 +99,8 @@ export function useSend<Path extends SendPath>(
     onSuccess: (answer) => {
       onDone?.(answer);
       void client.invalidateQueries({
-        predicate: ({ queryKey: [of, read] }) =>
-          of === account && (changes === undefined || changes.some((changed) => changed === read)),
+        predicate: ({ queryKey: [of, asked] }) =>
+          of === account && (changes === undefined || changes.some((changed) => changed === asked)),
       });
     },
   });

@@ -70,7 +70,6 @@ export function ConfirmPerson() {
         value={password}
         onValue={setPassword}
         fault={fault}
-        autoFocus
       />
     </Dialog>
   );

@@ -11,7 +11,8 @@ export function OfflineBanner() {
     const cache = client.getQueryCache();
     return cache.subscribe(({ type, query }) => {
       if (type !== 'updated' || query.getObserversCount() === 0) return;
-      const { fetchFailureReason, fetchStatus } = query.state;
+      const { fetchStatus } = query.state;
+      const fetchFailureReason: unknown = query.state.fetchFailureReason;
       const isAway = fetchFailureReason !== null && problemOf(fetchFailureReason).error === 'offline';
       if (isAway || fetchStatus === 'paused') setOffline(true);
       else if (fetchFailureReason === null && fetchStatus === 'idle') setOffline(false);

@@ -27,6 +27,12 @@ function Frame({ sidebar, children }: { readonly sidebar: ComponentChildren; rea
   const lastPath = useRef(path);
   const [announced, setAnnounced] = useState('');
   useEffect(() => {
+    if (!isOpen) return undefined;
+    const press = ({ key }: KeyboardEvent) => key === 'Escape' && setOpen(false);
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, [isOpen]);
+  useEffect(() => {
     if (lastPath.current === path) return undefined;
     lastPath.current = path;
     setOpen(false);
@@ -60,13 +66,7 @@ function Frame({ sidebar, children }: { readonly sidebar: ComponentChildren; rea
           <span class="title">Videogen</span>
         </div>
         {isOpen && <button type="button" class="scrim" aria-label="Close the menu" onClick={() => setOpen(false)} />}
-        <div
-          class="sidebar"
-          {...(isOpen && { 'data-open': '' })}
-          onKeyDown={({ key }) => {
-            if (key === 'Escape') setOpen(false);
-          }}
-        >
+        <div class="sidebar" {...(isOpen && { 'data-open': '' })}>
           {sidebar}
         </div>
         <div class="content">

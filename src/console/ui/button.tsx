@@ -11,7 +11,7 @@ type Shared = {
 };
 
 type ButtonProps = Shared &
-  Omit<JSX.ButtonHTMLAttributes<HTMLButtonElement>, 'size' | 'disabled'> & {
+  Omit<JSX.ButtonHTMLAttributes, 'size' | 'disabled'> & {
     /** The work that the button began is not over: it keeps its label and takes no second click. */
     readonly busy?: boolean;
     /** Why nothing can be done now; shown to everybody, and to screen readers with the button. */

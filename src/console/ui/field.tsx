@@ -17,8 +17,8 @@ type Described = {
 };
 
 /** Label, control, hint and fault, tied together for screen readers. */
-function Field(props: FieldProps & { readonly control: (described: Described) => ComponentChildren }) {
-  const { label, hint, fault, count, control } = props;
+function Field(props: FieldProps & { readonly children: (described: Described) => ComponentChildren }) {
+  const { label, hint, fault, count, children } = props;
   const id = useId();
   const describedBy = [hint !== undefined && `${id}-hint`, fault !== undefined && `${id}-fault`]
     .filter(Boolean)
@@ -29,7 +29,7 @@ function Field(props: FieldProps & { readonly control: (described: Described) =>
         {label}
         {count !== undefined && <span class="count">{count}</span>}
       </label>
-      {control({ id, 'aria-describedby': describedBy || undefined, 'aria-invalid': fault !== undefined })}
+      {children({ id, 'aria-describedby': describedBy || undefined, 'aria-invalid': fault !== undefined })}
       {hint !== undefined && (
         <p class="hint" id={`${id}-hint`}>
           {hint}
@@ -45,16 +45,15 @@ function Field(props: FieldProps & { readonly control: (described: Described) =>
 }
 
 type TextProps = FieldProps &
-  Omit<JSX.InputHTMLAttributes<HTMLInputElement>, 'label' | 'value' | 'onInput'> & {
+  Omit<JSX.InputHTMLAttributes, 'label' | 'value' | 'onInput'> & {
     readonly value: string;
     readonly onValue: (value: string) => void;
   };
 
 export function TextField({ label, hint, fault, count, value, onValue, ...rest }: TextProps) {
   return (
-    <Field
-      {...shared({ label, hint, fault, count })}
-      control={(described) => (
+    <Field {...shared({ label, hint, fault, count })}>
+      {(described) => (
         <input
           type="text"
           {...rest}
@@ -64,21 +63,20 @@ export function TextField({ label, hint, fault, count, value, onValue, ...rest }
           onInput={(event) => onValue(event.currentTarget.value)}
         />
       )}
-    />
+    </Field>
   );
 }
 
 type AreaProps = FieldProps &
-  Omit<JSX.TextareaHTMLAttributes<HTMLTextAreaElement>, 'label' | 'value' | 'onInput'> & {
+  Omit<JSX.TextareaHTMLAttributes, 'label' | 'value' | 'onInput'> & {
     readonly value: string;
     readonly onValue: (value: string) => void;
   };
 
 export function TextArea({ label, hint, fault, count, value, onValue, ...rest }: AreaProps) {
   return (
-    <Field
-      {...shared({ label, hint, fault, count })}
-      control={(described) => (
+    <Field {...shared({ label, hint, fault, count })}>
+      {(described) => (
         <textarea
           dir="auto"
           {...rest}
@@ -88,7 +86,7 @@ export function TextArea({ label, hint, fault, count, value, onValue, ...rest }:
           onInput={(event) => onValue(event.currentTarget.value)}
         />
       )}
-    />
+    </Field>
   );
 }
 
@@ -102,10 +100,9 @@ type SelectProps<Value extends string> = FieldProps & {
 
 export function SelectField<Value extends string>({ value, options, onValue, ...field }: SelectProps<Value>) {
   return (
-    <Field
-      {...field}
-      control={(described) => <Choice {...described} value={value} options={options} onValue={onValue} />}
-    />
+    <Field {...field}>
+      {(described) => <Choice {...described} value={value} options={options} onValue={onValue} />}
+    </Field>
   );
 }
 

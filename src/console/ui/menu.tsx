@@ -32,6 +32,8 @@ export function Menu({ label, trigger, triggerClass = 'button quiet icon', child
         id={id}
         popover="auto"
         class="menu"
+        role="group"
+        aria-label={label}
         onKeyDown={move}
         onClick={(event) => {
           if (event.target instanceof Element && event.target.closest('a, button') !== null) box.current?.hidePopover();
