@@ -72,7 +72,7 @@ function newTask({ caller, dialect, json, ctx }: CreateCall, deps: HttpDeps): Ne
   return {
     taskId: uuidv7(),
     accountId: caller.accountId,
-    keyId: caller.keyId,
+    by: { kind: 'key', keyId: caller.keyId },
     param,
     listedPrices: model.prices,
     deadlineMs: model.deadlineMs,
