@@ -46,7 +46,7 @@ export function send<Path extends SendPath>(
 }
 
 /** POST of a file as it is. */
-export function upload(path: SendPath, file: Blob, { account }: Acting): Promise<unknown> {
+export function upload(path: '/api/v1/uploads', file: Blob, { account }: Acting): Promise<unknown> {
   const headers = { ...headersOf(account), 'Content-Type': file.type };
   return exchange(path, { method: 'POST', headers, body: file });
 }
