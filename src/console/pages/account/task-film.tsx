@@ -1,6 +1,6 @@
 import { CircleAlert, Clapperboard, Trash2 } from 'lucide-preact';
 import { useRef, useState } from 'preact/hooks';
-import type { TaskTimeline } from '../../api/planned.ts';
+import type { TaskTimeline } from '../../api/contract.ts';
 import { stateWords } from '../../words.ts';
 
 type FilmProps = {

@@ -1,4 +1,4 @@
-import type { TaskTimeline } from '../../api/planned.ts';
+import type { TaskTimeline } from '../../api/contract.ts';
 import { Change, number } from '../../ui/money.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { failWords } from '../../words.ts';

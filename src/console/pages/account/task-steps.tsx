@@ -1,7 +1,9 @@
-import type { Step, TaskTimeline } from '../../api/planned.ts';
+import type { TaskTimeline } from '../../api/contract.ts';
 import type { Tone } from '../../ui/badge.tsx';
 import { Card } from '../../ui/page.tsx';
 import { ClockTime, duration, useNow } from '../../ui/time.tsx';
+
+type Step = TaskTimeline['steps'][number];
 
 const words: Readonly<Record<Step['step'], { readonly now: string; readonly done: string; readonly tone: Tone }>> = {
   accepted: { now: 'Accepted and charged', done: 'Accepted and charged', tone: 'calm' },

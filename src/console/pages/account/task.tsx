@@ -1,6 +1,6 @@
 import { Ban, Download, Film, RefreshCw } from 'lucide-preact';
 import { useState } from 'preact/hooks';
-import type { TaskTimeline } from '../../api/planned.ts';
+import type { TaskTimeline } from '../../api/contract.ts';
 import { failureOf, problemOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
 import { useAccount, useRoleReason } from '../../api/session.ts';
