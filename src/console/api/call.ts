@@ -3,8 +3,8 @@ import type { Reads as DescribedReads, Sends as DescribedSends } from './contrac
 import type { PlannedReads, PlannedSends } from './planned.ts';
 import { ApiProblem } from './problem.ts';
 
-type Reads = DescribedReads & PlannedReads;
-type Sends = DescribedSends & PlannedSends;
+type Reads = Omit<DescribedReads, keyof PlannedReads> & PlannedReads;
+type Sends = Omit<DescribedSends, keyof PlannedSends> & PlannedSends;
 
 /** Whom a call is made for: an account, or undefined for what belongs to the person or the operators. */
 export type Acting = { readonly account: string | undefined };

@@ -562,25 +562,27 @@ export type Reads = {
     readonly query: {
       readonly taskId: string;
     };
-    readonly answer: TaskRecord | {
-      readonly taskId: string;
-      readonly model: string;
-      readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-      readonly param: string;
-      readonly resultJson: string;
-      readonly response: {
-        readonly resultUrls: readonly string[];
-      } | null;
-      readonly successFlag: 0 | 1 | 3;
-      readonly failCode: string | null;
-      readonly failMsg: string | null;
-      readonly costTime: number | null;
-      readonly createTime: number;
-      readonly updateTime: number;
-      readonly completeTime: number | null;
-      readonly progress: number;
-      readonly creditsConsumed: number;
-    };
+    readonly answer:
+      | TaskRecord
+      | {
+          readonly taskId: string;
+          readonly model: string;
+          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+          readonly param: string;
+          readonly resultJson: string;
+          readonly response: {
+            readonly resultUrls: readonly string[];
+          } | null;
+          readonly successFlag: 0 | 1 | 3;
+          readonly failCode: string | null;
+          readonly failMsg: string | null;
+          readonly costTime: number | null;
+          readonly createTime: number;
+          readonly updateTime: number;
+          readonly completeTime: number | null;
+          readonly progress: number;
+          readonly creditsConsumed: number;
+        };
   };
   readonly '/api/v1/jobs/listTasks': {
     readonly query: {
@@ -635,8 +637,7 @@ export type Reads = {
     };
   };
   readonly '/api/v1/models': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly models: readonly Model[];
       readonly limits: Limits;
@@ -651,15 +652,13 @@ export type Reads = {
     };
   };
   readonly '/api/v1/keys': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly keys: readonly ApiKey[];
     };
   };
   readonly '/api/console/v1/options': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly passwordSignIn: boolean;
       readonly passkeys: boolean;
@@ -671,8 +670,7 @@ export type Reads = {
     };
   };
   readonly '/api/console/v1/me': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: Me;
   };
   readonly '/api/admin/v1/accounts': {
@@ -744,8 +742,7 @@ export type Reads = {
     };
   };
   readonly '/api/admin/v1/providers': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly providers: readonly Provider[];
     };
@@ -827,28 +824,32 @@ export type Reads = {
 export type Sends = {
   readonly '/api/v1/jobs/createTask': {
     readonly body: TaskRequest;
-    readonly answer: CreatedTask | TaskRecord | {
-      readonly taskId: string;
-      readonly recordId: string;
-    } | {
-      readonly taskId: string;
-      readonly model: string;
-      readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-      readonly param: string;
-      readonly resultJson: string;
-      readonly response: {
-        readonly resultUrls: readonly string[];
-      } | null;
-      readonly successFlag: 0 | 1 | 3;
-      readonly failCode: string | null;
-      readonly failMsg: string | null;
-      readonly costTime: number | null;
-      readonly createTime: number;
-      readonly updateTime: number;
-      readonly completeTime: number | null;
-      readonly progress: number;
-      readonly creditsConsumed: number;
-    };
+    readonly answer:
+      | CreatedTask
+      | TaskRecord
+      | {
+          readonly taskId: string;
+          readonly recordId: string;
+        }
+      | {
+          readonly taskId: string;
+          readonly model: string;
+          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+          readonly param: string;
+          readonly resultJson: string;
+          readonly response: {
+            readonly resultUrls: readonly string[];
+          } | null;
+          readonly successFlag: 0 | 1 | 3;
+          readonly failCode: string | null;
+          readonly failMsg: string | null;
+          readonly costTime: number | null;
+          readonly createTime: number;
+          readonly updateTime: number;
+          readonly completeTime: number | null;
+          readonly progress: number;
+          readonly creditsConsumed: number;
+        };
   };
   readonly '/api/v1/jobs/cancelTask': {
     readonly body: {
@@ -866,8 +867,7 @@ export type Sends = {
     };
   };
   readonly '/api/v1/callbacks/secret': {
-    readonly body: {
-    };
+    readonly body: {};
     readonly answer: {
       /** `whsec_…`, as Standard Webhooks has it. */
       readonly secret: string;
@@ -940,10 +940,8 @@ export type Sends = {
     readonly answer: Me;
   };
   readonly '/api/console/v1/sign-out': {
-    readonly body: {
-    };
-    readonly answer: {
-    };
+    readonly body: {};
+    readonly answer: {};
   };
   readonly '/api/console/v1/reauthenticate': {
     readonly body: {
@@ -980,10 +978,13 @@ export type Sends = {
       readonly accountId: string;
       readonly maxUnfinishedTasks?: number | undefined;
       /** So many creates in so many seconds; null for the installation's rate. */
-      readonly creates?: {
-        readonly quota: number;
-        readonly windowSeconds: number;
-      } | null | undefined;
+      readonly creates?:
+        | {
+            readonly quota: number;
+            readonly windowSeconds: number;
+          }
+        | null
+        | undefined;
     };
     readonly answer: Account;
   };

@@ -1,4 +1,4 @@
-import type { Me } from './contract.ts';
+import type { Callback, Me } from './contract.ts';
 
 // Operations that the service is about to have; each leaves this file once openapi.json names it.
 
@@ -62,6 +62,10 @@ export type PlannedReads = {
   readonly '/api/console/v1/events': {
     readonly query: { readonly cursor?: string; readonly limit?: number };
     readonly answer: { readonly events: readonly SecurityEvent[]; readonly nextCursor: string | null };
+  };
+  readonly '/api/v1/callbacks': {
+    readonly query: { readonly state?: string; readonly cursor?: string; readonly limit?: number };
+    readonly answer: { readonly callbacks: readonly NonNullable<Callback>[]; readonly nextCursor: string | null };
   };
   readonly '/api/v1/credits/daily': {
     readonly query: { readonly from?: string; readonly to?: string };

@@ -71,11 +71,11 @@ function pythonValue(value: unknown, indent: number): string {
 }
 
 /** Complete as it stands: nothing to install. */
-export function verifySample(webhookId: string): string {
+export function verifySample(webhookId?: string): string {
   return `import { createHmac, timingSafeEqual } from 'node:crypto';
 
 // headers and body as they arrived, the body as text; secret is your whsec_…
-// The webhook-id of this callback is ${webhookId}.
+// ${webhookId === undefined ? 'The webhook-id is the same at every attempt.' : `The webhook-id of this callback is ${webhookId}.`}
 export function isGenuine({ headers, body, secret }) {
   const { 'webhook-id': id, 'webhook-timestamp': sentAt, 'webhook-signature': signatures } = headers;
   const isFresh = Math.abs(Date.now() / 1000 - Number(sentAt)) < 300;
