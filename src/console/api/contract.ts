@@ -625,25 +625,27 @@ export type Reads = {
     readonly query: {
       readonly taskId: string;
     };
-    readonly answer: TaskRecord | {
-      readonly taskId: string;
-      readonly model: string;
-      readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-      readonly param: string;
-      readonly resultJson: string;
-      readonly response: {
-        readonly resultUrls: readonly string[];
-      } | null;
-      readonly successFlag: 0 | 1 | 3;
-      readonly failCode: string | null;
-      readonly failMsg: string | null;
-      readonly costTime: number | null;
-      readonly createTime: number;
-      readonly updateTime: number;
-      readonly completeTime: number | null;
-      readonly progress: number;
-      readonly creditsConsumed: number;
-    };
+    readonly answer:
+      | TaskRecord
+      | {
+          readonly taskId: string;
+          readonly model: string;
+          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+          readonly param: string;
+          readonly resultJson: string;
+          readonly response: {
+            readonly resultUrls: readonly string[];
+          } | null;
+          readonly successFlag: 0 | 1 | 3;
+          readonly failCode: string | null;
+          readonly failMsg: string | null;
+          readonly costTime: number | null;
+          readonly createTime: number;
+          readonly updateTime: number;
+          readonly completeTime: number | null;
+          readonly progress: number;
+          readonly creditsConsumed: number;
+        };
   };
   readonly '/api/v1/jobs/listTasks': {
     readonly query: {
@@ -698,8 +700,7 @@ export type Reads = {
     };
   };
   readonly '/api/v1/models': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly models: readonly Model[];
       readonly limits: Limits;
@@ -714,15 +715,13 @@ export type Reads = {
     };
   };
   readonly '/api/v1/keys': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly keys: readonly ApiKey[];
     };
   };
   readonly '/api/console/v1/options': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly passwordSignIn: boolean;
       readonly passkeys: boolean;
@@ -734,13 +733,11 @@ export type Reads = {
     };
   };
   readonly '/api/console/v1/me': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: Me;
   };
   readonly '/api/console/v1/sessions': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly sessions: readonly {
         readonly sessionId: string;
@@ -756,8 +753,7 @@ export type Reads = {
     };
   };
   readonly '/api/console/v1/members': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly members: readonly {
         readonly userId: string;
@@ -856,8 +852,7 @@ export type Reads = {
     };
   };
   readonly '/api/admin/v1/providers': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly providers: readonly Provider[];
     };
@@ -963,28 +958,32 @@ export type Reads = {
 export type Sends = {
   readonly '/api/v1/jobs/createTask': {
     readonly body: TaskRequest;
-    readonly answer: CreatedTask | TaskRecord | {
-      readonly taskId: string;
-      readonly recordId: string;
-    } | {
-      readonly taskId: string;
-      readonly model: string;
-      readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-      readonly param: string;
-      readonly resultJson: string;
-      readonly response: {
-        readonly resultUrls: readonly string[];
-      } | null;
-      readonly successFlag: 0 | 1 | 3;
-      readonly failCode: string | null;
-      readonly failMsg: string | null;
-      readonly costTime: number | null;
-      readonly createTime: number;
-      readonly updateTime: number;
-      readonly completeTime: number | null;
-      readonly progress: number;
-      readonly creditsConsumed: number;
-    };
+    readonly answer:
+      | CreatedTask
+      | TaskRecord
+      | {
+          readonly taskId: string;
+          readonly recordId: string;
+        }
+      | {
+          readonly taskId: string;
+          readonly model: string;
+          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+          readonly param: string;
+          readonly resultJson: string;
+          readonly response: {
+            readonly resultUrls: readonly string[];
+          } | null;
+          readonly successFlag: 0 | 1 | 3;
+          readonly failCode: string | null;
+          readonly failMsg: string | null;
+          readonly costTime: number | null;
+          readonly createTime: number;
+          readonly updateTime: number;
+          readonly completeTime: number | null;
+          readonly progress: number;
+          readonly creditsConsumed: number;
+        };
   };
   readonly '/api/v1/jobs/cancelTask': {
     readonly body: {
@@ -1002,8 +1001,7 @@ export type Sends = {
     };
   };
   readonly '/api/v1/callbacks/secret': {
-    readonly body: {
-    };
+    readonly body: {};
     readonly answer: {
       /** `whsec_…`, as Standard Webhooks has it. */
       readonly secret: string;
@@ -1076,10 +1074,8 @@ export type Sends = {
     readonly answer: Me;
   };
   readonly '/api/console/v1/sign-out': {
-    readonly body: {
-    };
-    readonly answer: {
-    };
+    readonly body: {};
+    readonly answer: {};
   };
   readonly '/api/console/v1/reauthenticate': {
     readonly body: {
@@ -1096,8 +1092,7 @@ export type Sends = {
     };
   };
   readonly '/api/console/v1/sessions/end-others': {
-    readonly body: {
-    };
+    readonly body: {};
     readonly answer: {
       readonly ended: number;
     };
@@ -1171,10 +1166,13 @@ export type Sends = {
       readonly accountId: string;
       readonly maxUnfinishedTasks?: number | undefined;
       /** So many creates in so many seconds; null for the installation's rate. */
-      readonly creates?: {
-        readonly quota: number;
-        readonly windowSeconds: number;
-      } | null | undefined;
+      readonly creates?:
+        | {
+            readonly quota: number;
+            readonly windowSeconds: number;
+          }
+        | null
+        | undefined;
     };
     readonly answer: Account;
   };
