@@ -271,6 +271,45 @@ export type Callback = {
   }[];
 } | null;
 
+export type Overview = {
+  readonly balance: number;
+  /** Today and the six days before it, in UTC. */
+  readonly days: readonly UsageDay[];
+  /** Those that have not ended, and those of the last seven days that have; none is counted beyond 10000. */
+  readonly tasksByState: {
+    readonly waiting: number;
+    readonly queuing: number;
+    readonly generating: number;
+    readonly success: number;
+    readonly fail: number;
+  };
+  /** What the account has done at least once. */
+  readonly steps: {
+    readonly hasKey: boolean;
+    readonly hasTask: boolean;
+    readonly hasCallback: boolean;
+  };
+  readonly books: {
+    /** When the books were last checked; null before the first time. */
+    readonly auditedTime: number | null;
+    /** Faults in this account's books that are not yet put right. */
+    readonly violations: number;
+  };
+};
+
+export type UsageDay = {
+  /** Of UTC. */
+  readonly day: string;
+  /** Null for what was booked by hand. */
+  readonly model: string | null;
+  readonly charged: number;
+  readonly refunded: number;
+  /** Grants and adjustments; negative when credits were taken. */
+  readonly granted: number;
+  /** Tasks that were created. */
+  readonly tasks: number;
+};
+
 export type Model = {
   readonly model: string;
   readonly title: string;
@@ -305,7 +344,7 @@ export type Limits = {
   readonly maxUnfinishedTasks: number;
 };
 
-export type ApiKey = {
+export type UsedApiKey = {
   readonly keyId: string;
   readonly name: string;
   /** Beginning and end of the key, to tell it from its siblings. */
@@ -318,6 +357,11 @@ export type ApiKey = {
   /** Exact to about a minute. */
   readonly lastUseTime: number | null;
   readonly revokeTime: number | null;
+  /** Tasks that the key made in the last 30 days, and what they cost less their refunds; of an account with more than 50000 tasks in that time, of the newest. */
+  readonly uses: {
+    readonly tasks: number;
+    readonly credits: number;
+  };
 };
 
 export type NewApiKey = {
@@ -491,6 +535,21 @@ export type Margin = {
   readonly marginMicros: number | null;
 };
 
+export type ApiKey = {
+  readonly keyId: string;
+  readonly name: string;
+  /** Beginning and end of the key, to tell it from its siblings. */
+  readonly hint: string;
+  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  /** In which words requests with the key are read and answered. */
+  readonly dialect: 'native' | 'kie';
+  readonly createTime: number;
+  readonly expireTime: number | null;
+  /** Exact to about a minute. */
+  readonly lastUseTime: number | null;
+  readonly revokeTime: number | null;
+};
+
 export type NewApiKeyOfAccount = {
   readonly keyId: string;
   readonly name: string;
@@ -625,27 +684,25 @@ export type Reads = {
     readonly query: {
       readonly taskId: string;
     };
-    readonly answer:
-      | TaskRecord
-      | {
-          readonly taskId: string;
-          readonly model: string;
-          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-          readonly param: string;
-          readonly resultJson: string;
-          readonly response: {
-            readonly resultUrls: readonly string[];
-          } | null;
-          readonly successFlag: 0 | 1 | 3;
-          readonly failCode: string | null;
-          readonly failMsg: string | null;
-          readonly costTime: number | null;
-          readonly createTime: number;
-          readonly updateTime: number;
-          readonly completeTime: number | null;
-          readonly progress: number;
-          readonly creditsConsumed: number;
-        };
+    readonly answer: TaskRecord | {
+      readonly taskId: string;
+      readonly model: string;
+      readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+      readonly param: string;
+      readonly resultJson: string;
+      readonly response: {
+        readonly resultUrls: readonly string[];
+      } | null;
+      readonly successFlag: 0 | 1 | 3;
+      readonly failCode: string | null;
+      readonly failMsg: string | null;
+      readonly costTime: number | null;
+      readonly createTime: number;
+      readonly updateTime: number;
+      readonly completeTime: number | null;
+      readonly progress: number;
+      readonly creditsConsumed: number;
+    };
   };
   readonly '/api/v1/jobs/listTasks': {
     readonly query: {
@@ -687,8 +744,20 @@ export type Reads = {
     };
     readonly answer: TaskTimeline;
   };
+  readonly '/api/v1/overview': {
+    readonly query: {
+    };
+    readonly answer: Overview;
+  };
   readonly '/api/v1/credits': {
     readonly query: {
+      readonly kind?: 'grant' | 'charge' | 'refund' | 'adjustment' | undefined;
+      /** The charge of this task, and its refund. */
+      readonly taskId?: string | undefined;
+      /** Booked at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Booked before this Unix millisecond. */
+      readonly to?: number | undefined;
       readonly cursor?: string | undefined;
       readonly limit?: number | undefined;
     };
@@ -699,8 +768,18 @@ export type Reads = {
       readonly nextCursor: string | null;
     };
   };
+  readonly '/api/v1/credits/daily': {
+    readonly query: {
+      readonly from: string;
+      readonly to: string;
+    };
+    readonly answer: {
+      readonly days: readonly UsageDay[];
+    };
+  };
   readonly '/api/v1/models': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: {
       readonly models: readonly Model[];
       readonly limits: Limits;
@@ -708,20 +787,27 @@ export type Reads = {
   };
   readonly '/api/v1/callbacks': {
     readonly query: {
-      readonly taskId: string;
+      readonly taskId?: string | undefined;
+      readonly state?: 'pending' | 'delivered' | 'failed' | 'gone' | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
     };
     readonly answer: {
       readonly callbacks: readonly Callback[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
     };
   };
   readonly '/api/v1/keys': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: {
-      readonly keys: readonly ApiKey[];
+      readonly keys: readonly UsedApiKey[];
     };
   };
   readonly '/api/console/v1/options': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: {
       readonly passwordSignIn: boolean;
       readonly passkeys: boolean;
@@ -733,11 +819,13 @@ export type Reads = {
     };
   };
   readonly '/api/console/v1/me': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: Me;
   };
   readonly '/api/console/v1/sessions': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: {
       readonly sessions: readonly {
         readonly sessionId: string;
@@ -753,7 +841,8 @@ export type Reads = {
     };
   };
   readonly '/api/console/v1/members': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: {
       readonly members: readonly {
         readonly userId: string;
@@ -816,6 +905,13 @@ export type Reads = {
   readonly '/api/admin/v1/credits': {
     readonly query: {
       readonly accountId: string;
+      readonly kind?: 'grant' | 'charge' | 'refund' | 'adjustment' | undefined;
+      /** The charge of this task, and its refund. */
+      readonly taskId?: string | undefined;
+      /** Booked at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Booked before this Unix millisecond. */
+      readonly to?: number | undefined;
       readonly cursor?: string | undefined;
       readonly limit?: number | undefined;
     };
@@ -852,7 +948,8 @@ export type Reads = {
     };
   };
   readonly '/api/admin/v1/providers': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: {
       readonly providers: readonly Provider[];
     };
@@ -958,32 +1055,28 @@ export type Reads = {
 export type Sends = {
   readonly '/api/v1/jobs/createTask': {
     readonly body: TaskRequest;
-    readonly answer:
-      | CreatedTask
-      | TaskRecord
-      | {
-          readonly taskId: string;
-          readonly recordId: string;
-        }
-      | {
-          readonly taskId: string;
-          readonly model: string;
-          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-          readonly param: string;
-          readonly resultJson: string;
-          readonly response: {
-            readonly resultUrls: readonly string[];
-          } | null;
-          readonly successFlag: 0 | 1 | 3;
-          readonly failCode: string | null;
-          readonly failMsg: string | null;
-          readonly costTime: number | null;
-          readonly createTime: number;
-          readonly updateTime: number;
-          readonly completeTime: number | null;
-          readonly progress: number;
-          readonly creditsConsumed: number;
-        };
+    readonly answer: CreatedTask | TaskRecord | {
+      readonly taskId: string;
+      readonly recordId: string;
+    } | {
+      readonly taskId: string;
+      readonly model: string;
+      readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+      readonly param: string;
+      readonly resultJson: string;
+      readonly response: {
+        readonly resultUrls: readonly string[];
+      } | null;
+      readonly successFlag: 0 | 1 | 3;
+      readonly failCode: string | null;
+      readonly failMsg: string | null;
+      readonly costTime: number | null;
+      readonly createTime: number;
+      readonly updateTime: number;
+      readonly completeTime: number | null;
+      readonly progress: number;
+      readonly creditsConsumed: number;
+    };
   };
   readonly '/api/v1/jobs/cancelTask': {
     readonly body: {
@@ -1000,8 +1093,19 @@ export type Sends = {
       readonly webhookId: string;
     };
   };
+  readonly '/api/v1/callbacks/redeliver-failed': {
+    readonly body: {
+      /** Unix milliseconds. */
+      readonly since: number;
+    };
+    readonly answer: {
+      readonly redelivered: number;
+      readonly hasMore: boolean;
+    };
+  };
   readonly '/api/v1/callbacks/secret': {
-    readonly body: {};
+    readonly body: {
+    };
     readonly answer: {
       /** `whsec_…`, as Standard Webhooks has it. */
       readonly secret: string;
@@ -1074,8 +1178,10 @@ export type Sends = {
     readonly answer: Me;
   };
   readonly '/api/console/v1/sign-out': {
-    readonly body: {};
-    readonly answer: {};
+    readonly body: {
+    };
+    readonly answer: {
+    };
   };
   readonly '/api/console/v1/reauthenticate': {
     readonly body: {
@@ -1092,7 +1198,8 @@ export type Sends = {
     };
   };
   readonly '/api/console/v1/sessions/end-others': {
-    readonly body: {};
+    readonly body: {
+    };
     readonly answer: {
       readonly ended: number;
     };
@@ -1166,13 +1273,10 @@ export type Sends = {
       readonly accountId: string;
       readonly maxUnfinishedTasks?: number | undefined;
       /** So many creates in so many seconds; null for the installation's rate. */
-      readonly creates?:
-        | {
-            readonly quota: number;
-            readonly windowSeconds: number;
-          }
-        | null
-        | undefined;
+      readonly creates?: {
+        readonly quota: number;
+        readonly windowSeconds: number;
+      } | null | undefined;
     };
     readonly answer: Account;
   };
