@@ -232,7 +232,7 @@ export type TaskTimeline = {
     readonly endTime: number | null;
   }[];
   readonly ledger: readonly LedgerEntry[];
-  readonly callback: Callback;
+  readonly callback: Callback | null;
   /** The account's own tasks that came before and wait too, at most 1,000; accounts take turns, so there is no place in a common queue. Null once the task is generated. */
   readonly aheadOfOwn: number | null;
 };
@@ -269,7 +269,7 @@ export type Callback = {
     readonly durationMs: number | null;
     readonly error: 'unreachable' | null;
   }[];
-} | null;
+};
 
 export type Overview = {
   readonly balance: number;
@@ -684,25 +684,27 @@ export type Reads = {
     readonly query: {
       readonly taskId: string;
     };
-    readonly answer: TaskRecord | {
-      readonly taskId: string;
-      readonly model: string;
-      readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-      readonly param: string;
-      readonly resultJson: string;
-      readonly response: {
-        readonly resultUrls: readonly string[];
-      } | null;
-      readonly successFlag: 0 | 1 | 3;
-      readonly failCode: string | null;
-      readonly failMsg: string | null;
-      readonly costTime: number | null;
-      readonly createTime: number;
-      readonly updateTime: number;
-      readonly completeTime: number | null;
-      readonly progress: number;
-      readonly creditsConsumed: number;
-    };
+    readonly answer:
+      | TaskRecord
+      | {
+          readonly taskId: string;
+          readonly model: string;
+          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+          readonly param: string;
+          readonly resultJson: string;
+          readonly response: {
+            readonly resultUrls: readonly string[];
+          } | null;
+          readonly successFlag: 0 | 1 | 3;
+          readonly failCode: string | null;
+          readonly failMsg: string | null;
+          readonly costTime: number | null;
+          readonly createTime: number;
+          readonly updateTime: number;
+          readonly completeTime: number | null;
+          readonly progress: number;
+          readonly creditsConsumed: number;
+        };
   };
   readonly '/api/v1/jobs/listTasks': {
     readonly query: {
@@ -745,8 +747,7 @@ export type Reads = {
     readonly answer: TaskTimeline;
   };
   readonly '/api/v1/overview': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: Overview;
   };
   readonly '/api/v1/credits': {
@@ -778,8 +779,7 @@ export type Reads = {
     };
   };
   readonly '/api/v1/models': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly models: readonly Model[];
       readonly limits: Limits;
@@ -799,15 +799,13 @@ export type Reads = {
     };
   };
   readonly '/api/v1/keys': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly keys: readonly UsedApiKey[];
     };
   };
   readonly '/api/console/v1/options': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly passwordSignIn: boolean;
       readonly passkeys: boolean;
@@ -819,13 +817,11 @@ export type Reads = {
     };
   };
   readonly '/api/console/v1/me': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: Me;
   };
   readonly '/api/console/v1/sessions': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly sessions: readonly {
         readonly sessionId: string;
@@ -841,8 +837,7 @@ export type Reads = {
     };
   };
   readonly '/api/console/v1/members': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly members: readonly {
         readonly userId: string;
@@ -948,8 +943,7 @@ export type Reads = {
     };
   };
   readonly '/api/admin/v1/providers': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly providers: readonly Provider[];
     };
@@ -1055,28 +1049,32 @@ export type Reads = {
 export type Sends = {
   readonly '/api/v1/jobs/createTask': {
     readonly body: TaskRequest;
-    readonly answer: CreatedTask | TaskRecord | {
-      readonly taskId: string;
-      readonly recordId: string;
-    } | {
-      readonly taskId: string;
-      readonly model: string;
-      readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-      readonly param: string;
-      readonly resultJson: string;
-      readonly response: {
-        readonly resultUrls: readonly string[];
-      } | null;
-      readonly successFlag: 0 | 1 | 3;
-      readonly failCode: string | null;
-      readonly failMsg: string | null;
-      readonly costTime: number | null;
-      readonly createTime: number;
-      readonly updateTime: number;
-      readonly completeTime: number | null;
-      readonly progress: number;
-      readonly creditsConsumed: number;
-    };
+    readonly answer:
+      | CreatedTask
+      | TaskRecord
+      | {
+          readonly taskId: string;
+          readonly recordId: string;
+        }
+      | {
+          readonly taskId: string;
+          readonly model: string;
+          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+          readonly param: string;
+          readonly resultJson: string;
+          readonly response: {
+            readonly resultUrls: readonly string[];
+          } | null;
+          readonly successFlag: 0 | 1 | 3;
+          readonly failCode: string | null;
+          readonly failMsg: string | null;
+          readonly costTime: number | null;
+          readonly createTime: number;
+          readonly updateTime: number;
+          readonly completeTime: number | null;
+          readonly progress: number;
+          readonly creditsConsumed: number;
+        };
   };
   readonly '/api/v1/jobs/cancelTask': {
     readonly body: {
@@ -1104,8 +1102,7 @@ export type Sends = {
     };
   };
   readonly '/api/v1/callbacks/secret': {
-    readonly body: {
-    };
+    readonly body: {};
     readonly answer: {
       /** `whsec_…`, as Standard Webhooks has it. */
       readonly secret: string;
@@ -1178,10 +1175,8 @@ export type Sends = {
     readonly answer: Me;
   };
   readonly '/api/console/v1/sign-out': {
-    readonly body: {
-    };
-    readonly answer: {
-    };
+    readonly body: {};
+    readonly answer: {};
   };
   readonly '/api/console/v1/reauthenticate': {
     readonly body: {
@@ -1198,8 +1193,7 @@ export type Sends = {
     };
   };
   readonly '/api/console/v1/sessions/end-others': {
-    readonly body: {
-    };
+    readonly body: {};
     readonly answer: {
       readonly ended: number;
     };
@@ -1273,10 +1267,13 @@ export type Sends = {
       readonly accountId: string;
       readonly maxUnfinishedTasks?: number | undefined;
       /** So many creates in so many seconds; null for the installation's rate. */
-      readonly creates?: {
-        readonly quota: number;
-        readonly windowSeconds: number;
-      } | null | undefined;
+      readonly creates?:
+        | {
+            readonly quota: number;
+            readonly windowSeconds: number;
+          }
+        | null
+        | undefined;
     };
     readonly answer: Account;
   };
