@@ -684,27 +684,7 @@ export type Reads = {
     readonly query: {
       readonly taskId: string;
     };
-    readonly answer:
-      | TaskRecord
-      | {
-          readonly taskId: string;
-          readonly model: string;
-          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-          readonly param: string;
-          readonly resultJson: string;
-          readonly response: {
-            readonly resultUrls: readonly string[];
-          } | null;
-          readonly successFlag: 0 | 1 | 3;
-          readonly failCode: string | null;
-          readonly failMsg: string | null;
-          readonly costTime: number | null;
-          readonly createTime: number;
-          readonly updateTime: number;
-          readonly completeTime: number | null;
-          readonly progress: number;
-          readonly creditsConsumed: number;
-        };
+    readonly answer: TaskRecord;
   };
   readonly '/api/v1/jobs/listTasks': {
     readonly query: {
@@ -1049,32 +1029,7 @@ export type Reads = {
 export type Sends = {
   readonly '/api/v1/jobs/createTask': {
     readonly body: TaskRequest;
-    readonly answer:
-      | CreatedTask
-      | TaskRecord
-      | {
-          readonly taskId: string;
-          readonly recordId: string;
-        }
-      | {
-          readonly taskId: string;
-          readonly model: string;
-          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-          readonly param: string;
-          readonly resultJson: string;
-          readonly response: {
-            readonly resultUrls: readonly string[];
-          } | null;
-          readonly successFlag: 0 | 1 | 3;
-          readonly failCode: string | null;
-          readonly failMsg: string | null;
-          readonly costTime: number | null;
-          readonly createTime: number;
-          readonly updateTime: number;
-          readonly completeTime: number | null;
-          readonly progress: number;
-          readonly creditsConsumed: number;
-        };
+    readonly answer: CreatedTask | TaskRecord;
   };
   readonly '/api/v1/jobs/cancelTask': {
     readonly body: {
@@ -1267,13 +1222,10 @@ export type Sends = {
       readonly accountId: string;
       readonly maxUnfinishedTasks?: number | undefined;
       /** So many creates in so many seconds; null for the installation's rate. */
-      readonly creates?:
-        | {
-            readonly quota: number;
-            readonly windowSeconds: number;
-          }
-        | null
-        | undefined;
+      readonly creates?: {
+        readonly quota: number;
+        readonly windowSeconds: number;
+      } | null | undefined;
     };
     readonly answer: Account;
   };
