@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { howToGetKieKey } from '../dialects/kie-request.ts';
 import type { Caller } from '../domain/api-key.ts';
@@ -5,7 +6,7 @@ import { fieldPath, maxFieldErrors } from '../domain/field-errors.ts';
 import { isPlainText, notPlainText } from '../domain/task-input.ts';
 import type { Task } from '../domain/task.ts';
 import type { Authentication } from './authentication.ts';
-import { answer, type Context } from './context.ts';
+import { answer, answerText, type Context } from './context.ts';
 import {
   type Access,
   type Call,
@@ -55,7 +56,8 @@ export function defineEndpoint<
         // The guard makes the identity of this scope, and without a schema nothing is parsed: the compiler cannot follow either.
         const call = { ...identity, ...parsed, json, ctx } as Call<A, Query, Body>;
         const data = await handler(call, deps);
-        answer(ctx, { code: 200, msg: 'success', data });
+        if (data instanceof Readable) answerText(ctx, data, operation.contentType);
+        else answer(ctx, { code: 200, msg: 'success', data });
       }),
   };
 }

@@ -1,5 +1,6 @@
 import type { Endpoint } from './define-endpoint.ts';
 import { accountEndpoints } from './routes/accounts.ts';
+import { adminOverview } from './routes/admin-overview.ts';
 import { auditEndpoints } from './routes/audit.ts';
 import { callbackEndpoints, operatorCallbackEndpoints } from './routes/callbacks.ts';
 import { creditEndpoints, operatorCreditEndpoints } from './routes/credits.ts';
@@ -10,6 +11,7 @@ import { modelEndpoints, operatorPriceEndpoints } from './routes/models.ts';
 import { healthEndpoints } from './routes/monitoring.ts';
 import { showOverview } from './routes/overview.ts';
 import { operatorProviderEndpoints } from './routes/providers.ts';
+import { testCallback } from './routes/test-callback.ts';
 import { operatorTaskEndpoints, taskEndpoints } from './routes/tasks.ts';
 import { showTimeline } from './routes/timeline.ts';
 
@@ -30,7 +32,7 @@ export const sections: readonly Section[] = [
   {
     tag: 'callbacks',
     description: 'The notifications that are sent when a task ends.',
-    endpoints: callbackEndpoints,
+    endpoints: [...callbackEndpoints, testCallback],
   },
   { tag: 'keys', description: "The account's own API keys.", endpoints: keyEndpoints },
   {
@@ -48,6 +50,7 @@ export const sections: readonly Section[] = [
     tag: 'operators',
     description: "For those who run the service, with an operator's key. Every change is written into the audit log.",
     endpoints: [
+      adminOverview,
       ...accountEndpoints,
       ...operatorCreditEndpoints,
       ...operatorPriceEndpoints,

@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'body_too_large'
   | 'body_unreadable'
   | 'callback_secret_already_shown'
+  | 'callback_test_running'
   | 'database_busy'
   | 'database_unavailable'
   | 'dialect_required'
