@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'body_too_large'
   | 'body_unreadable'
   | 'callback_secret_already_shown'
+  | 'callback_test_running'
   | 'cross_site_request'
   | 'database_busy'
   | 'database_unavailable'
@@ -52,9 +53,11 @@ export type ErrorCode =
   | 'too_many_refused_creates'
   | 'too_many_sign_ins'
   | 'too_many_unfinished_tasks'
+  | 'too_many_uploads'
   | 'unauthorized'
   | 'unsupported_encoding'
   | 'unsupported_media_type'
+  | 'uploads_busy'
   | 'url_too_long';
 
 export type CreatedTask = {
@@ -125,6 +128,13 @@ export type TaskRequest = {
   };
   /** Notified when the task ends, in success and in failure. */
   readonly callBackUrl?: string | null | undefined;
+};
+
+export type UploadedImage = {
+  readonly imageUrl: string;
+  /** A link to the image, signed for a day. */
+  readonly previewUrl: string;
+  readonly expireTime: number;
 };
 
 export type CancelledTask = {
@@ -460,33 +470,60 @@ export type SecurityEvent = {
   readonly createTime: number;
 };
 
-export type Account = {
-  readonly accountId: string;
-  readonly name: string;
-  readonly balance: number;
-  readonly unfinishedTasks: number;
-  readonly maxUnfinishedTasks: number;
-  /** The account's own rate of creates; null when the installation's counts. */
-  readonly creates: {
-    readonly quota: number;
-    readonly windowSeconds: number;
-  } | null;
-  readonly suspendTime: number | null;
-  readonly createTime: number;
-};
-
-export type SetPrice = {
-  readonly priceId: number;
-  readonly model: string;
-  /** Null: for every account without a price of its own. */
-  readonly accountId: string | null;
-  /** Null ends the price before it: an account goes back to the list price, that for everybody to the catalogue. */
-  readonly creditsPerSecond: number | null;
-  readonly fromTime: number;
-  readonly state: 'announced' | 'in_force' | 'past' | 'withdrawn';
-  readonly reason: string;
-  readonly who: string;
-  readonly createTime: number;
+export type InstallationOverview = {
+  /** Tasks that have not ended, by model and state. */
+  readonly unfinished: readonly {
+    readonly model: string;
+    readonly state: 'waiting' | 'queuing' | 'generating';
+    readonly tasks: number;
+    /** Since the oldest of them was created. */
+    readonly oldestMs: number;
+  }[];
+  /** Tasks whose workflow code fails; they are refunded after a while. */
+  readonly stuckTasks: number;
+  /** Of the last 24 hours; of more than 200000 tasks, the newest. */
+  readonly lastDay: {
+    readonly created: number;
+    readonly charged: number;
+    readonly succeeded: number;
+    readonly failed: readonly {
+      readonly failCode:
+        | 'content_rejected'
+        | 'image_unreachable'
+        | 'image_invalid'
+        | 'provider_rejected'
+        | 'provider_unavailable'
+        | 'timeout'
+        | 'result_invalid'
+        | 'cancelled'
+        | 'terminated'
+        | 'internal';
+      readonly tasks: number;
+    }[];
+    readonly refunded: number;
+  };
+  readonly callbacks: {
+    readonly pending: number;
+    /** Pending ones whose attempt is due since more than a minute. */
+    readonly overdue: number;
+    /** Given up or refused for good in the last 24 hours. */
+    readonly undelivered: number;
+  };
+  readonly books: {
+    /** When the books were last checked; null before the first time. */
+    readonly auditedTime: number | null;
+    readonly violations: number;
+    /** The oldest 100 violations. */
+    readonly found: readonly {
+      readonly rule: string;
+      readonly accountId: string | null;
+      readonly entryId: number | null;
+      readonly taskId: string | null;
+      readonly detail: string;
+      readonly foundTime: number;
+    }[];
+  };
+  readonly providers: readonly Provider[];
 };
 
 export type Provider = {
@@ -515,6 +552,35 @@ export type Provider = {
     /** How long it still takes no task; null when it does. */
     readonly coolingMs: number | null;
   }[];
+};
+
+export type Account = {
+  readonly accountId: string;
+  readonly name: string;
+  readonly balance: number;
+  readonly unfinishedTasks: number;
+  readonly maxUnfinishedTasks: number;
+  /** The account's own rate of creates; null when the installation's counts. */
+  readonly creates: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+  } | null;
+  readonly suspendTime: number | null;
+  readonly createTime: number;
+};
+
+export type SetPrice = {
+  readonly priceId: number;
+  readonly model: string;
+  /** Null: for every account without a price of its own. */
+  readonly accountId: string | null;
+  /** Null ends the price before it: an account goes back to the list price, that for everybody to the catalogue. */
+  readonly creditsPerSecond: number | null;
+  readonly fromTime: number;
+  readonly state: 'announced' | 'in_force' | 'past' | 'withdrawn';
+  readonly reason: string;
+  readonly who: string;
+  readonly createTime: number;
 };
 
 export type Margin = {
@@ -571,6 +637,17 @@ export type NewApiKeyOfAccount = {
 export type TaskDetail = {
   readonly accountId: string;
   readonly task: TaskRecord;
+  /** Who created the task; null for tasks of releases that did not keep it. */
+  readonly createdBy: {
+    readonly kind: 'key' | 'person';
+    readonly id: string;
+    /** The name of the key, or the e-mail address of the person. */
+    readonly name: string | null;
+  } | null;
+  /** A still of the video, as a signed link; null while there is none. */
+  readonly posterUrl: string | null;
+  /** The task's workflow in Temporal's own pages; null when their address is not known. */
+  readonly temporalUrl: string | null;
   /** What was measured of the stored video. */
   readonly result: {
     readonly videoKey: string;
@@ -594,6 +671,21 @@ export type TaskDetail = {
     readonly failCode: string | null;
     readonly failMsg: string | null;
     readonly ageMs: number;
+    /** The provider with its model; null for a job on our own machine. */
+    readonly pool: string | null;
+    /** When the call for the job was decided on; null for a place alone. */
+    readonly intendTime: number | null;
+    /** When the upstream had taken it. */
+    readonly submitTime: number | null;
+    readonly upstreamEndTime: number | null;
+    /** When its outcome was known here. */
+    readonly endTime: number | null;
+    /** In millionths of the currency; null when it is not known. */
+    readonly costMicros: number | null;
+    readonly costCurrency: string | null;
+    readonly costBasis: 'reported' | 'estimated' | 'unknown' | null;
+    /** What the upstream said. */
+    readonly detail: string | null;
   }[];
   readonly callback: Delivery;
   /** Of the callback, newest first, at most 100. */
@@ -847,6 +939,10 @@ export type Reads = {
       readonly nextCursor: string | null;
     };
   };
+  readonly '/api/admin/v1/overview': {
+    readonly query: {};
+    readonly answer: InstallationOverview;
+  };
   readonly '/api/admin/v1/accounts': {
     readonly query: {
       /** How the name begins, in any case; or the id of an account. */
@@ -954,6 +1050,23 @@ export type Reads = {
     readonly query: {
       readonly accountId?: string | undefined;
       readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
+      readonly model?: string | undefined;
+      readonly failCode?:
+        | 'content_rejected'
+        | 'image_unreachable'
+        | 'image_invalid'
+        | 'provider_rejected'
+        | 'provider_unavailable'
+        | 'timeout'
+        | 'result_invalid'
+        | 'cancelled'
+        | 'terminated'
+        | 'internal'
+        | undefined;
+      /** Tasks with a job at this provider. */
+      readonly provider?: string | undefined;
+      /** How the id begins, 8 characters at least. */
+      readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
       /** Created before this Unix millisecond. */
@@ -1031,6 +1144,10 @@ export type Sends = {
     readonly body: TaskRequest;
     readonly answer: CreatedTask | TaskRecord;
   };
+  readonly '/api/v1/uploads': {
+    readonly body: {};
+    readonly answer: UploadedImage;
+  };
   readonly '/api/v1/jobs/cancelTask': {
     readonly body: {
       readonly taskId: string;
@@ -1070,6 +1187,18 @@ export type Sends = {
     readonly answer: {
       readonly secret: string;
       readonly overlapSeconds: number;
+    };
+  };
+  readonly '/api/v1/callbacks/test': {
+    readonly body: {
+      readonly url: string;
+    };
+    readonly answer: {
+      readonly webhookId: string;
+      /** What the receiver answered; null when it could not be reached. */
+      readonly status: number | null;
+      /** Whether a true callback would count as delivered: any 2xx. */
+      readonly delivered: boolean;
     };
   };
   readonly '/api/v1/keys': {
