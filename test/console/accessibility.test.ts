@@ -73,7 +73,7 @@ for (const [window, options] of Object.entries(windows)) {
       }
       if (window === 'narrow') await page.getByRole('button', { name: 'Menu', exact: true }).click();
       await page.getByRole('button', { name: /^Account: / }).click();
-      await page.getByRole('group', { name: /^Account: / }).waitFor();
+      await page.getByRole('group', { name: 'Accounts' }).waitFor();
       await assertAccessible(page, 'the menu of accounts');
       assert.deepEqual(tab.errors, []);
       await tab.context.close();

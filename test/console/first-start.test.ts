@@ -80,7 +80,7 @@ test('a key is shown once, and never again', { skip }, async () => {
 });
 
 test('the playground makes a video: its progress is seen to rise, and it plays', { skip }, async () => {
-  await page.getByRole('link', { name: 'Playground' }).click();
+  await page.getByRole('link', { name: 'Playground', exact: true }).click();
   await page.getByLabel('Prompt').fill('A lighthouse in the fog');
   await page.getByRole('slider', { name: /Length/ }).fill('4');
   await page.getByText('9,868 left after it').waitFor();
