@@ -98,6 +98,14 @@ select id as "linkId", email, role, expires_at as "expiresAt" from one_time_link
 where account_id = $1 and purpose = 'invite' and ${isUsable} order by id desc limit 200`,
 });
 
+/** The open invitations to an address, of all accounts; at most 100. */
+export const openInvitations = many<Pick<Link, 'linkId' | 'accountId' | 'role' | 'makesOperator'>, [email: string]>({
+  name: 'list-invitations-to-email',
+  text: `
+select id as "linkId", account_id as "accountId", role, makes_operator as "makesOperator" from one_time_links
+where email = $1 and purpose = 'invite' and ${isUsable} order by id limit 100`,
+});
+
 /** Withdraws an open invitation to an account; undefined when there is none. */
 export const withdrawInvitation = maybeOne<{ email: string; role: Role }, [accountId: string, linkId: string]>({
   name: 'withdraw-invitation',
