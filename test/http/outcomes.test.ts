@@ -142,6 +142,7 @@ const ways: readonly Way[] = [
   ['cross_site_request', 403, /not come from/, (one) => askAsPerson(one, owner, { 'sec-fetch-site': 'same-site' })],
   ['misdirected_request', 421, /host name/, (one) => askAsPerson(one, owner, { host: 'rebound.test' })],
   ['account_not_found', 404, /no such account/, (one) => askAsPerson(one, owner, { 'videogen-account': operatorKey })],
+  ['unknown_endpoint', 404, /no such endpoint/, (one) => askAsPerson(one, viewer)],
   ['owner_required', 403, /only owners/, (one) => askAsPerson(one, viewer)],
   ['reauthentication_required', 403, /confirm who you are/, (one) => askAsPerson(one, stale)],
   ['rate_limited', 429, /too many requests/, (one) => ask(one, {}, readOut)],

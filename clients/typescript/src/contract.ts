@@ -56,6 +56,7 @@ export type ErrorCode =
   | 'too_many_sign_ins'
   | 'too_many_unfinished_tasks'
   | 'unauthorized'
+  | 'unknown_endpoint'
   | 'unsupported_encoding'
   | 'unsupported_media_type'
   | 'url_too_long';
