@@ -1,11 +1,13 @@
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/browser';
 import { type Body, send } from './call.ts';
 import type { Me } from './contract.ts';
 import { ApiProblem } from './problem.ts';
 
 // The browser's part of passkeys; its library is loaded with the first ceremony.
 
-type Options = Parameters<typeof import('@simplewebauthn/browser').startRegistration>[0]['optionsJSON'];
-type ProofOptions = Parameters<typeof import('@simplewebauthn/browser').startAuthentication>[0]['optionsJSON'];
 type Response = Body<'/api/console/v1/passkeys/sign-in'>['response'];
 
 const own = { account: undefined };
@@ -15,7 +17,9 @@ export async function signInWithPasskey(): Promise<Me> {
   const options = await send('/api/console/v1/passkeys/sign-in-options', {}, own);
   const { startAuthentication } = await import('@simplewebauthn/browser');
   // Both sides of the service use one library, whose shapes these are.
-  const proof = await startAuthentication({ optionsJSON: options as unknown as ProofOptions }).catch(refused);
+  const proof = await startAuthentication({
+    optionsJSON: options as unknown as PublicKeyCredentialRequestOptionsJSON,
+  }).catch(refused);
   return send('/api/console/v1/passkeys/sign-in', { response: proof as unknown as Response }, own);
 }
 
@@ -24,7 +28,7 @@ export async function newPasskey(): Promise<Response> {
   const options = await send('/api/console/v1/passkeys/register-options', {}, own);
   const { startRegistration } = await import('@simplewebauthn/browser');
   // As above.
-  return (await startRegistration({ optionsJSON: options as unknown as Options }).catch(
+  return (await startRegistration({ optionsJSON: options as unknown as PublicKeyCredentialCreationOptionsJSON }).catch(
     refused,
   )) as unknown as Response;
 }
