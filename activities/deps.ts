@@ -30,7 +30,7 @@ export type ActivityDeps = {
   /** Tells accounts apart for upstreams, without naming them. */
   readonly hashAccount: (accountId: string) => string;
   readonly fetchImages: (fetch: ImageFetch) => Promise<readonly ReferenceImage[]>;
-  readonly media: Pick<ResultStore, 'put' | 'fetchTo' | 'move' | 'delete'>;
+  readonly media: Pick<ResultStore, 'put' | 'fetchTo' | 'move' | 'delete' | 'deleteFolder' | 'link'>;
   readonly normaliseVideo: VideoNormaliser;
   readonly inspectVideo: VideoInspector;
   /** Undefined while the task runs, or when it was created without a callback. */

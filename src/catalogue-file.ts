@@ -10,6 +10,7 @@ import { placeholderFaults } from './domain/placeholders.ts';
 import { describeFieldError, fieldPath, firstOfEachPath } from './domain/field-errors.ts';
 import type { SecretReader } from './domain/catalogue/providers.ts';
 import { defaultModels } from './domain/models.ts';
+import { canReach } from './outbound/reach.ts';
 import { type ProviderFile, readProviderFile } from './providers/http/file-schema.ts';
 
 export type CatalogueSource = {
@@ -17,6 +18,8 @@ export type CatalogueSource = {
   readonly path: string;
   /** Given, every secret must be there; a process that calls no provider needs none. */
   readonly readSecret?: SecretReader;
+  /** Given, what needs an upstream that can reach us is checked against its address. */
+  readonly publicUrl?: string;
   readonly readText?: (path: string) => string;
 };
 
@@ -25,7 +28,8 @@ export type CatalogueSource = {
  * repeats a value of a file, for it could be a secret in the wrong place.
  */
 export function readCatalogueFile(source: CatalogueSource): Catalogue {
-  const { path, readSecret, readText = readWholeFile } = source;
+  const { path, readSecret, publicUrl, readText = readWholeFile } = source;
+  const reaches = (baseUrl: string) => publicUrl === undefined || canReach(publicUrl, baseUrl);
   const { data, faults: unreadable } = parsedFile(() => readText(path));
   if (unreadable.length > 0) throw configError(path, unreadable);
   const files = new Map<string, unknown>();
@@ -38,7 +42,7 @@ export function readCatalogueFile(source: CatalogueSource): Catalogue {
       files.set(file, parsed.data);
       return fileFault(kind, parsed);
     },
-    sendsLinks: (file) => fieldOf(files.get(file), 'images') === 'link',
+    lacksImages: ({ file, baseUrl }) => fieldOf(files.get(file), 'images') === 'link' && !reaches(baseUrl),
     secretFault: (ref) => (readSecret === undefined ? undefined : secretFault(readSecret(ref))),
   });
   if (catalogue === undefined) throw configError(path, faults);

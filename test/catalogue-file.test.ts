@@ -156,16 +156,21 @@ test('rules that leave nothing are told where they meet', () => {
   ]);
 });
 
-test('a file whose upstream fetches images by itself takes none, for no links are made yet', () => {
-  const providers = Object.fromEntries(
-    ['kie', 'runway'].map((file) => [file, { kind: 'http', baseUrl: 'https://x.example', file: `builtin:${file}` }]),
-  );
-  const tiers = [[{ provider: 'kie' }], [{ provider: 'runway' }]];
-  const [kie, runway] =
-    read({ providers, models: [{ ...model, tiers }] })
-      .models.get('m')
-      ?.tiers.flat() ?? [];
-  assert.deepEqual([kie?.rules.images?.max, runway?.rules.images?.max], [0, 9]);
+test('an upstream that fetches images from us and cannot reach us takes none', () => {
+  const imagesAt = (publicUrl: string) => {
+    const providers = Object.fromEntries(
+      ['kie', 'runway'].map((file) => [file, { kind: 'http', baseUrl: 'https://x.example', file: `builtin:${file}` }]),
+    );
+    const tiers = [[{ provider: 'kie' }], [{ provider: 'runway' }]];
+    const readText = () => JSON.stringify({ providers, models: [{ ...model, tiers }] });
+    const { models } = readCatalogueFile({ path: 'x', readText, publicUrl });
+    return models
+      .get('m')
+      ?.tiers.flat()
+      .map(({ rules }) => rules.images.max);
+  };
+  assert.deepEqual(imagesAt('http://127.0.0.1:3000'), [0, 9]);
+  assert.deepEqual(imagesAt('https://videogen.example'), [9, 9]);
 });
 
 test('a workflow with a placeholder that does not exist is told, with what was probably meant', () => {

@@ -140,7 +140,7 @@ function requestFor(input: ProviderFile['example']['input']): JobRequest {
     model: 'try',
     input: withDefaults(input),
     images: async () => [],
-    imageLinks: async () => [],
+    imageLinks: [],
     deadlineMs: maxJobMs,
   };
 }

@@ -29,7 +29,7 @@ const drainMs = 15_000;
 /** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
 export async function startApi(settings: Settings, log: Log, metrics = createMetrics()): Promise<RunningPart> {
   await makePrivateFolder(settings.resultStore, 'RESULT_STORE');
-  const catalogue = createLiveCatalogue({ path: settings.catalogueFile, log });
+  const catalogue = createLiveCatalogue({ path: settings.catalogueFile, publicUrl: settings.publicUrl, log });
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,

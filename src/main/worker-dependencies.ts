@@ -35,6 +35,7 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
   const readSecret = secretReader(dirname(settings.catalogueFile ?? ''));
   const catalogue = createLiveCatalogue({
     path: settings.catalogueFile,
+    publicUrl: settings.publicUrl,
     readSecret,
     log,
   });

@@ -12,6 +12,7 @@ export type LinkSignerOptions = {
 /** A link to the media route, as the client sent it. */
 export type PresentedLink = { readonly key: string; readonly expires: string; readonly signature: string };
 
+/** Of a client's link to its result. */
 const linkLifeMs = 24 * 60 * 60_000;
 const purpose = 'videogen media links, version 1';
 
@@ -21,9 +22,9 @@ export function createLinkSigner({ secret, publicUrl, now = Date.now }: LinkSign
   const signatureOf = (key: string, expires: string) =>
     createHmac('sha256', signingKey).update(`${key}\n${expires}`).digest('base64url');
   return {
-    /** An absolute URL to `/media/<key>`, good from now on for a day. */
-    sign: (key: string): string => {
-      const expires = String(Math.floor((now() + linkLifeMs) / 1000));
+    /** An absolute URL to `/media/<key>`, good from now on for so long. */
+    sign: (key: string, lifeMs = linkLifeMs): string => {
+      const expires = String(Math.floor((now() + lifeMs) / 1000));
       return `${publicUrl}/media/${key}?expires=${expires}&signature=${signatureOf(key, expires)}`;
     },
     /** The end of the link's life in Unix milliseconds, or undefined when it is altered, expired or for another key. */

@@ -39,8 +39,8 @@ export type JobRequest = {
   readonly input: TaskInput;
   /** The reference images in order, fetched on the first call; throws a `TaskFault` when one is bad. */
   readonly images: () => Promise<readonly ReferenceImage[]>;
-  /** Signed links to copies in our store, for providers with `images: 'link'`. */
-  readonly imageLinks: () => Promise<readonly string[]>;
+  /** Signed links to copies of the images in our store, in order; empty unless the provider has `images: 'link'`. */
+  readonly imageLinks: readonly string[];
   /** Where the upstream may announce changes of the job; only for providers with `webhook`. */
   readonly hookUrl?: string;
   readonly deadlineMs: number;

@@ -45,6 +45,8 @@ export type FakeOptions = {
   readonly recover?: (job: FakeJob | undefined) => RecoverOutcome;
   /** What every job fails with. */
   readonly fault?: Fault;
+  /** How reference images reach it; as files by default. */
+  readonly images?: PolledProvider['images'];
   /** Whether it loses every job that it has accepted, as by a restart. */
   readonly forgets?: boolean;
 };
@@ -74,7 +76,7 @@ export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
     runs: 'upstream',
     namesJobs: true,
     forgetsJobs: true,
-    images: 'file',
+    images: options.images ?? 'file',
     submit: async ({ taskId, jobKey }) => {
       asked.push(taskId);
       const declined = options.declines?.();

@@ -20,7 +20,7 @@ export function resolveCatalogue(data: unknown, checks: Omit<Lookups, 'kinds'>):
     .filter(([name]) => name === previewProvider)
     .map(([name]) => ({ path: ['providers', name], message: 'is the name of a built-in provider; choose another' }));
   if (checked === undefined || reserved.length > 0) return { faults: [...faults, ...reserved] };
-  const catalogue = builtCatalogue(checked, checks.sendsLinks);
+  const catalogue = builtCatalogue(checked, checks.lacksImages);
   const contradictions = ruleFaults(catalogue);
   return contradictions.length > 0 ? { faults: contradictions } : { faults, catalogue };
 }
@@ -32,7 +32,7 @@ type Providers = Catalogue['providers'];
 
 function builtCatalogue(
   { creditValue, providers: declared, models }: CatalogueData,
-  sendsLinks: Lookups['sendsLinks'],
+  lacksImages: Lookups['lacksImages'],
 ) {
   const preview: ProviderSettings = { kind: 'preview' };
   const providers: Providers = new Map<string, ProviderSettings>([
@@ -43,12 +43,12 @@ function builtCatalogue(
   const built = models.map((data) => {
     const builtInAliases = defaultModels.find(({ model }) => model === data.model)?.aliases ?? [];
     const free = builtInAliases.filter((alias) => !taken.has(alias));
-    return builtModel(data, data.aliases ?? free, { providers, sendsLinks });
+    return builtModel(data, data.aliases ?? free, { providers, lacksImages });
   });
   return { creditValue, providers, models: new Map(built.map((one) => [one.model, one])) };
 }
 
-type Known = { readonly providers: Providers; readonly sendsLinks: Lookups['sendsLinks'] };
+type Known = { readonly providers: Providers; readonly lacksImages: Lookups['lacksImages'] };
 
 function builtModel(data: ModelData, aliases: readonly string[], known: Known): CatalogueModel {
   const { providers } = known;
@@ -71,7 +71,7 @@ function builtModel(data: ModelData, aliases: readonly string[], known: Known): 
   };
 }
 
-function builtEntry(entry: EntryData, { model: own, rules }: ModelData, { providers, sendsLinks }: Known): TierEntry {
+function builtEntry(entry: EntryData, { model: own, rules }: ModelData, { providers, lacksImages }: Known): TierEntry {
   const { model: upstreamModel = own, provider, weight, parameters } = entry;
   const settings: ProviderSettings = providers.get(provider) ?? { kind: 'preview' };
   const shared = settings.kind === 'preview' ? { limit: 10_000, cost: undefined, rules: undefined } : settings;
@@ -83,7 +83,7 @@ function builtEntry(entry: EntryData, { model: own, rules }: ModelData, { provid
     weight,
     limit: entry.limit ?? shared.limit,
     parameters,
-    rules: effectiveRules([kindRules(settings, upstreamModel, sendsLinks), rules, shared.rules, entry.rules]),
+    rules: effectiveRules([kindRules(settings, upstreamModel, lacksImages), rules, shared.rules, entry.rules]),
     ...(cost !== undefined && { cost }),
   };
 }

@@ -16,8 +16,8 @@ export type Lookups = {
   readonly kinds: ReadonlyMap<string, unknown>;
   /** Why a file that the data refers to cannot be used. */
   readonly fileFault: (kind: 'workflow' | 'http', file: string) => string | undefined;
-  /** Whether the file tells its upstream to fetch images by itself; asked once the file was read without faults. */
-  readonly sendsLinks?: (file: string) => boolean;
+  /** Whether its upstream is to fetch images from us and cannot reach us; asked once the file was read without faults. */
+  readonly lacksImages?: (provider: { readonly file: string; readonly baseUrl: string }) => boolean;
   readonly secretFault: (ref: SecretRef) => string | undefined;
 };
 
@@ -217,10 +217,9 @@ const arkImages = { minPx: 300, maxPx: 6000, minAspect: 0.4, maxAspect: 2.5 };
 export function kindRules(
   settings: ProviderSettings,
   upstreamModel: string,
-  sendsLinks: Lookups['sendsLinks'] = () => false,
+  lacksImages: Lookups['lacksImages'] = () => false,
 ): Rules | undefined {
-  // Signed links to reference images are not made yet, so a file that needs them generates from text alone.
-  if (settings.kind === 'http' && sendsLinks(settings.file)) return { images: { max: 0 } };
+  if (settings.kind === 'http' && lacksImages(settings)) return { images: { max: 0 } };
   // Other paths mean another upstream with the same protocol.
   if (settings.kind === 'ark' && settings.paths.create === arkCreatePath) {
     const isFixed = upstreamModel.includes('seedance-2-5');
