@@ -84,6 +84,7 @@ export function requestFor({ deps, task, images, deadlineMs }: Attempt, { open, 
   const { model, input } = task.param;
   const { imageReference: spelling } = open;
   const { prompt, imageUrls } = input;
+  const isHooked = open.provider.runs === 'upstream' && open.provider.webhook;
   return {
     taskId,
     ordinal,
@@ -94,6 +95,7 @@ export function requestFor({ deps, task, images, deadlineMs }: Attempt, { open, 
       spelling === undefined ? input : { ...input, prompt: spellImageReferences(prompt, imageUrls.length, spelling) },
     images,
     imageLinks: [],
+    ...(isHooked && { hookUrl: deps.hookUrlOf({ taskId, ordinal }) }),
     deadlineMs,
   };
 }

@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { createAttempts } from '../../activities/attempts.ts';
+import { createHints } from '../../activities/hints.ts';
 import { createSwitches } from '../../activities/switches.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
+import { createHookLinks } from '../domain/hook-link.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { dirname } from 'node:path';
 import { provideFontSettings, secretReader } from '../config.ts';
@@ -20,6 +22,7 @@ import { createSecretBox } from '../outbound/secrets.ts';
 import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
 import { createProviders } from '../providers/registry.ts';
 import { createDatabase } from '../stores/database.ts';
+import { takeHints } from '../stores/hints.ts';
 import { listProviderSwitches } from '../stores/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../stores/tasks.ts';
 import { connectTemporal } from '../temporal/connect.ts';
@@ -91,6 +94,11 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
       list: () => listProviderSwitches(db),
       onError: (error) => log.warn({ err: error }, 'switches of providers not read'),
     }),
+    hints: createHints({
+      take: (taskIds) => takeHints(db, taskIds),
+      onError: (error) => log.warn({ err: error }, 'hints of upstreams not read'),
+    }),
+    hookUrlOf: createHookLinks(settings).urlOf,
     hashAccount: (accountId) => createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
     fetchImages: (job) => fetchReferenceImages({ client: imageClient, ...job }),
     media,

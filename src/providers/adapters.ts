@@ -44,11 +44,12 @@ export type Adapter<Settings = DeclaredSettings> = {
 const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
   own: {
     options: parametersOf,
-    open: (opening) => createOwnProvider(common(opening)),
+    open: (opening) => createOwnProvider({ ...common(opening), webhook: opening.settings.webhook }),
   },
   ark: {
     options: (entry, { paths, resultPath }) => ({ ...parametersOf(entry), paths, resultPath }),
-    open: ({ cost, ...opening }) => createArkProvider({ ...common(opening), ...(cost !== undefined && { cost }) }),
+    open: ({ cost, ...opening }) =>
+      createArkProvider({ ...common(opening), webhook: opening.settings.webhook, ...(cost !== undefined && { cost }) }),
   },
   'openai-videos': {
     options: (entry, { dialect }) => ({ ...parametersOf(entry), dialect }),
@@ -73,7 +74,8 @@ const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
         named: new Map(Object.entries(secrets).map(([name, ref]) => [name, read(ref)])),
       }),
     open: (opening) => {
-      return createHttpProvider({ ...common(opening), file: fileOf(opening.config) });
+      const [file, { webhook }] = [fileOf(opening.config), opening.settings];
+      return createHttpProvider({ ...common(opening), webhook, file });
     },
   },
 };
@@ -87,8 +89,7 @@ type Polled = Opening<DeclaredSettings & { readonly pollsPerSecond: number }>;
 
 function common({ name, config, client, settings, warn }: Polled) {
   const submitTimeoutMs = settings.timeouts.submitSeconds * 1000;
-  // No address is there yet at which upstreams could announce changes of jobs; they are found by polls.
-  return { name, config, client, warn, webhook: false, submitTimeoutMs, pollsPerSecond: settings.pollsPerSecond };
+  return { name, config, client, warn, submitTimeoutMs, pollsPerSecond: settings.pollsPerSecond };
 }
 
 function parametersOf({ parameters }: TierEntry): JsonObject {

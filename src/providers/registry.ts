@@ -24,6 +24,7 @@ export type OpenProvider = {
   readonly stored: { readonly text: string; readonly hash: string };
   /** All jobs with these terms that this worker follows share their polls. */
   readonly follow: Poller['follow'];
+  readonly hint: Poller['hint'];
   /** How prompts refer to images there; undefined leaves them as they are. */
   readonly imageReference?: string | undefined;
 };
@@ -128,6 +129,7 @@ export function openProvider(
       poller ??= createPoller({ provider, warn, onPoll: () => {} });
       return await poller.follow(job, options);
     },
+    hint: (jobKey) => poller?.hint(jobKey),
   };
 }
 
