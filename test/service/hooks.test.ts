@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { listProviderJobs } from '../../src/stores/provider-jobs.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../fakes/scripted-http.ts';
 import { shippedFile } from '../providers/http/shipped-file.ts';
@@ -86,7 +87,8 @@ describe('an upstream that announces changes of its jobs', () => {
     for (const { id } of [silent.job, job]) await upstream.books.end(id, 'succeeded');
     assert.equal(await announce(), 200);
     assert.equal((await ended(taskId)).state, 'success');
-    assert.equal((await findTask(environment.database.db, silent.taskId))?.state, 'generating');
+    const [notAsked] = await listProviderJobs(environment.database.db, silent.taskId);
+    assert.deepEqual([notAsked?.jobId, notAsked?.upstreamEndedAt], [silent.job.id, undefined]);
     assert.equal(await announce('{}', silentUrl), 200);
     assert.equal((await ended(silent.taskId)).state, 'success');
   });
