@@ -64,7 +64,6 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
     maxBatch: 100,
     minPollMs: 500,
     maxPollsPerSecond: pollsPerSecond,
-    maxJobMs: 86_400_000,
     submit: async (request, signal) => {
       const seen = await statusOf(request, signal);
       if (seen.state === 'unclear') return { kind: 'not_accepted', reason: 'unreachable', detail: seen.detail };

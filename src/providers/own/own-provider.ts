@@ -57,7 +57,6 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
     maxBatch: 1,
     minPollMs: 500,
     maxPollsPerSecond: pollsPerSecond,
-    maxJobMs: 86_400_000,
     submit: async (request, signal) => {
       const body = await requestBody(request, config);
       const reply = await call('PUT', request, { timeoutMs: submitTimeoutMs, signal, body });
