@@ -5,6 +5,7 @@ import { maxMarginMs, readMargin } from '../stores/margin.ts';
 import { type ProviderSwitch, providerStates, setProviderSwitchAs } from '../stores/provider-pools.ts';
 import { instant, textUpTo } from './arguments.ts';
 import { type Answer, CommandError } from './output.ts';
+import { addCheckCommand } from './provider-check.ts';
 import { addTryCommand } from './provider-try.ts';
 import { commandLineActor, type Context, type RunOnDatabase } from './run-command.ts';
 
@@ -21,6 +22,7 @@ export function addProviderCommands(program: Command, run: RunOnDatabase): void 
     .requiredOption('--reason <text>', 'why, at most 500 characters; kept in the audit log', textUpTo(500))
     .action(run(set));
   addTryCommand(program, provider);
+  addCheckCommand(program, provider);
 }
 
 export function addMarginCommand(program: Command, run: RunOnDatabase): void {

@@ -85,7 +85,11 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
   };
 }
 
-async function requestBody(request: JobRequest, { upstreamModel, options }: FrozenConfig): Promise<RequestBody> {
+/** What a PUT holds. */
+export async function requestBody(
+  request: JobRequest,
+  { upstreamModel, options }: Pick<FrozenConfig, 'upstreamModel' | 'options'>,
+): Promise<RequestBody> {
   const { imageUrls: _theirs, ...input } = request.input;
   const images = await request.images();
   const { widthPx, heightPx } = frameSize(input.ratio, images[0]);
