@@ -1,6 +1,9 @@
 import { Argument, type Command } from 'commander';
+import { dirname } from 'node:path';
+import { type Config, secretReader } from '../config.ts';
 import { unknownName } from '../domain/catalogue/faults.ts';
 import { type PresentedProvider, presentMargin, presentProviders } from '../http/presenters/provider.ts';
+import { checkWorkflows, type CheckedWorkflow } from '../main/workflow-checks.ts';
 import { maxMarginMs, readMargin } from '../stores/margin.ts';
 import { type ProviderSwitch, providerStates, setProviderSwitchAs } from '../stores/provider-pools.ts';
 import { instant, textUpTo } from './arguments.ts';
@@ -13,7 +16,10 @@ export function addProviderCommands(program: Command, run: RunOnDatabase): void 
   const provider = program
     .command('provider')
     .description('see and switch those who generate, and try what describes one');
-  provider.command('list').description('switches, places, waiting tasks and cooldowns').action(run(list));
+  provider
+    .command('list')
+    .description('switches, places, waiting tasks, cooldowns, and what workflows miss at their server')
+    .action(run(list));
   provider
     .command('set')
     .description('enabled; draining: no new jobs, running ones end; off: no request at all')
@@ -38,7 +44,24 @@ export function addMarginCommand(program: Command, run: RunOnDatabase): void {
 
 async function list({ db, config }: Context): Promise<Answer> {
   const providers = await presentProviders(db, config.catalogue);
-  return { json: { providers }, lines: providers.flatMap(providerLines) };
+  const isOff = (name: string) => providers.some(({ provider, state }) => provider === name && state === 'off');
+  const workflows = await checkedWorkflows(config, isOff);
+  const lines = providers.flatMap(({ provider, ...one }) => [
+    ...providerLines({ provider, ...one }),
+    ...workflows.filter((workflow) => workflow.provider === provider).flatMap(workflowLines),
+  ]);
+  return { json: { providers, workflows }, lines };
+}
+
+/** A list must not wait for a server that is down. */
+const checkTimeoutMs = 5_000;
+
+async function checkedWorkflows(
+  { catalogue, catalogueFile = '' }: Config,
+  isOff: (provider: string) => boolean,
+): Promise<readonly CheckedWorkflow[]> {
+  const readSecret = secretReader(dirname(catalogueFile));
+  return await checkWorkflows(catalogue, { readSecret, own: [], isOff, signal: AbortSignal.timeout(checkTimeoutMs) });
 }
 
 async function set(
@@ -92,4 +115,10 @@ function providerLines({ provider, kind, origin, state, reason, pools }: Present
       return `  ${pool}  ${occupying} of ${limit ?? '?'} places, ${waiting} waiting${struck}`;
     }),
   ];
+}
+
+function workflowLines({ pool, workflow, faults, warnings, unchecked }: CheckedWorkflow): readonly string[] {
+  if (unchecked !== undefined) return [`  ${pool}  ${workflow} was not compared with the server: ${unchecked}`];
+  const wrong = [...faults, ...warnings.map((warning) => `warning: ${warning}`)];
+  return wrong.map((text) => `  ${pool}  ${workflow}: ${text}`);
 }

@@ -30,6 +30,7 @@ import { createEngine } from '../temporal/engine.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
 import { createOwedCallbacks } from './owed-callbacks.ts';
 import { createRequestParser, ownEndpoints, type Settings } from './settings.ts';
+import { watchWorkflows } from './workflow-checks.ts';
 
 export type WorkerDependencies = { readonly deps: ActivityDeps; close(): Promise<void> };
 
@@ -57,6 +58,7 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
     maxPerHost: 32,
     maxWaitingPerHost: 0,
   });
+  const workflows = watchWorkflows({ catalogue: catalogue.current, readSecret, own, db, log });
   const box = createSecretBox(settings.secret);
   const ffmpeg = createFfmpeg(settings.ffmpegPath === undefined ? {} : { path: settings.ffmpegPath });
   const media = createFolderResultStore(settings);
@@ -120,6 +122,7 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
   };
   const close = async () => {
     catalogue.close();
+    await workflows.close();
     const clients = [imageClient, callbackClient, ...upstreamClients];
     await Promise.allSettled([...clients.map((client) => client.close()), temporal.close(), db.close()]);
   };

@@ -111,7 +111,7 @@ function comfy(kind: 'comfyui' | 'comfy-v2', baseUrl: string) {
     '9': { class_type: 'SaveVideo', inputs: { filename_prefix: '{{prefix}}' } },
   };
   const config: FrozenConfig = { kind, baseUrl, upstreamModel: 'model', options: {} };
-  return { config, workflow, client: clientFor(baseUrl, key) };
+  return { config, workflow: () => workflow, client: clientFor(baseUrl, key) };
 }
 
 const upstreams: readonly Upstream[] = [

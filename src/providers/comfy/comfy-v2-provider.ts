@@ -64,7 +64,7 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
     maxPollsPerSecond: pollsPerSecond,
     submit: async (request, signal) => {
       const timeoutMs = submitTimeoutMs;
-      const filled = await filledWorkflow(workflow, request, config, {
+      const filled = await filledWorkflow(workflow(), request, config, {
         form: (jpeg, number) => imageForm(jpeg, number, request),
         send: (form) => call('POST', '/assets', signal, { body: form, timeoutMs }),
         reference: assetReference,
