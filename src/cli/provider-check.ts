@@ -164,6 +164,7 @@ function createInspection(workFolder: string): Conformance['inspect'] {
 const marks = { pass: 'pass   ', fail: 'FAIL   ', skipped: 'skipped' } as const;
 
 function linesOf({ rule, outcome, expected, came }: Finding): readonly string[] {
+  if (outcome === 'skipped') return [`${marks[outcome]}  ${rule}: ${came ?? expected}`];
   const line = `${marks[outcome]}  ${rule}: ${expected}`;
   if (came === undefined) return [line];
   return [line, `         ${outcome === 'fail' ? 'came: ' : ''}${came}`];

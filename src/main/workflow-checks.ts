@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Catalogue } from '../domain/catalogue/models.ts';
 import type { SecretReader } from '../domain/catalogue/providers.ts';
@@ -37,7 +38,7 @@ function workflowsIn({ models, providers, files }: Catalogue) {
     const file = workflowName.safeParse(parameters).data?.workflow;
     if (settings?.kind !== 'comfyui' || file === undefined) return [];
     const graph = z.record(z.string(), z.json()).parse(files.get(file) ?? {});
-    const key = JSON.stringify([pool, settings.baseUrl, file, graph]);
+    const key = hash('sha256', JSON.stringify([pool, settings.baseUrl, file, graph]));
     return [{ provider, settings, pool, workflow: file, graph, key }];
   });
   return [...new Map(found.map((one) => [one.key, one])).values()];
@@ -116,8 +117,8 @@ export function watchWorkflows({ catalogue, db, log, ...deps }: WatchDeps): Work
       const { provider, pool, faults, warnings, unchecked } = found;
       if (faults.length > 0) await holdPool(db, { pool, provider, holdMs });
       else if (unchecked === undefined) fitting.add(key);
-      const isNew = told.get(pool) !== JSON.stringify(found);
-      told.set(pool, JSON.stringify(found));
+      const isNew = told.get(key) !== JSON.stringify(found);
+      told.set(key, JSON.stringify(found));
       if (!isNew || stopping.signal.aborted) continue;
       if (faults.length > 0) log.error(found, 'provider needs its operator');
       else if (unchecked !== undefined) log.warn(found, 'workflow not compared with ComfyUI, which does not answer');

@@ -21,10 +21,7 @@ test('provider check shows every rule, and what the video is; no database is ask
   assert.equal(code, 0, stdout + stderr);
   assert.match(stdout, /^pass {5}key-missing: a request without the key is answered 401\n/);
   assert.match(stdout, /^pass {5}video-plays: .*\n {9}1280×720, 4\.0 s, 24 fps, with sound, delivered as it is\n/m);
-  assert.match(
-    stdout,
-    /^skipped {2}restart: .*\n {9}restart the server, then check it again with --job [0-9a-f-]{36}\n/m,
-  );
+  assert.match(stdout, /^skipped {2}restart: restart the server, then check it again with --job [0-9a-f-]{36}\n/m);
   assert.match(stdout, /\n29 rules are kept, 0 broken, 1 were not tested\n$/);
   assert.match(stderr, /^job [0-9a-f-]{36}: running 40 %$/m);
   assert.doesNotMatch(stdout + stderr, new RegExp(key));

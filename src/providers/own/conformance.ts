@@ -87,7 +87,8 @@ async function checkJob(run: Run): Promise<void> {
   });
   const last = await follow(run, id);
   const status = statusIn(last) ?? '';
-  run.tell('succeeds', status === 'succeeded' ? pass : failed(last.came));
+  const isOver = run.signal.aborted && !isFinal(last);
+  run.tell('succeeds', status === 'succeeded' ? pass : failed(isOver ? `the time was over; ${last.came}` : last.came));
   if (!isFinal(last)) return skip([...ofItsVideo, ...ofItsEnd], 'the job has not ended');
   await checkEnded(run, id, status);
   skip(['restart'], `restart the server, then check it again with --job ${id}`);
