@@ -12,7 +12,7 @@ import { type Attempt, deadlinePassed, isWaiting } from './generation/attempt.ts
 import { openJob, type Opened } from './generation/open-job.ts';
 import { workOn } from './generation/work-on.ts';
 import { heartbeatProgress } from './heartbeats.ts';
-import { mediaKeysOf, withWorkFolder } from './task-files.ts';
+import { imageFolderOf, mediaKeysOf, withWorkFolder } from './task-files.ts';
 
 /** Where the generated video waits for `storeResult`: its key in our own store, and that of the poster delivered with it. */
 export type StagedVideo = {
@@ -87,7 +87,10 @@ async function generate(deps: ActivityDeps, task: GeneratingTask, start: Start):
   const { deadlineMs } = task;
   try {
     const parts = { workFolder: start.folder, signal, patientSignal, images: fetchImages, report, deadlineMs };
-    return await toVideo({ deps, task, ...parts }, start.opened);
+    const staged = await toVideo({ deps, task, ...parts }, start.opened);
+    // The upstream needs them no more. What a failed task or a crash leaves is found by `reconcile`.
+    if (urls.length > 0) await deps.media.deleteFolder(imageFolderOf(taskId));
+    return staged;
   } catch (error) {
     if (isWaiting(error)) await pauseGeneration(deps.db, taskId);
     throw error;

@@ -51,9 +51,11 @@ async function endOf(
 ): Promise<Ended> {
   const { deps, report: onProgress } = attempt;
   const off = deps.switches.watch(provider.name);
+  const { open, job } = running;
+  const hints = provider.webhook ? deps.hints.watch(running, () => open.hint(job.jobKey)) : undefined;
   const either = AbortSignal.any([signal, off.signal]);
   try {
-    return await running.open.follow(running.job, { ageMs: ageOf(running), onProgress, signal: either });
+    return await open.follow(job, { ageMs: ageOf(running), onProgress, signal: either });
   } catch (error) {
     if (error === switchedOff) {
       await untilAsked(attempt, running.ordinal, async () => !(await deps.switches.isOff(provider.name)) || undefined);
@@ -64,6 +66,7 @@ async function endOf(
     throw await stopped(attempt, running, provider);
   } finally {
     off.stop();
+    hints?.stop();
   }
 }
 

@@ -7,6 +7,7 @@ import type { JobRequest, NotAccepted, PolledProvider, Refused } from '../../src
 import { endProviderJob, intendReservedJob, recordProviderJob } from '../../src/stores/provider-jobs.ts';
 import { clearStrikes, type StrikeReason, strikePool } from '../../src/stores/provider-pools.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { imageFolderOf } from '../task-files.ts';
 import {
   type Attempt,
   type Call,
@@ -30,7 +31,9 @@ export async function submitJob(
   provider: PolledProvider,
 ): Promise<AcceptedJob | undefined> {
   const { deps, signal } = attempt;
-  const request = requestFor(attempt, call);
+  // Before the intent: a fault of our store must not look like a lost answer.
+  const imageLinks = provider.images === 'link' ? await linkImages(attempt) : [];
+  const request = { ...requestFor(attempt, call), imageLinks };
   await intend(attempt, call);
   signal.throwIfAborted();
   const outcome = await provider
@@ -81,6 +84,7 @@ export function requestFor({ deps, task, images, deadlineMs }: Attempt, { open, 
   const { model, input } = task.param;
   const { imageReference: spelling } = open;
   const { prompt, imageUrls } = input;
+  const isHooked = open.provider.runs === 'upstream' && open.provider.webhook;
   return {
     taskId,
     ordinal,
@@ -90,10 +94,25 @@ export function requestFor({ deps, task, images, deadlineMs }: Attempt, { open, 
     input:
       spelling === undefined ? input : { ...input, prompt: spellImageReferences(prompt, imageUrls.length, spelling) },
     images,
-    // The rules of such a provider take no task with images (kindRules), for links to them are not made yet.
-    imageLinks: () => Promise.resolve([]),
+    imageLinks: [],
+    ...(isHooked && { hookUrl: deps.hookUrlOf({ taskId, ordinal }) }),
     deadlineMs,
   };
+}
+
+/** Beyond the deadline, up to which an upstream may let a job wait. */
+const linkGraceMs = 60 * 60_000;
+
+/** Copies of the checked images, which the upstream reads in place of the client's own. */
+async function linkImages({ deps, task, images, deadlineMs }: Attempt): Promise<readonly string[]> {
+  const folder = imageFolderOf(task.taskId);
+  const links: string[] = [];
+  for (const [index, { path }] of (await images()).entries()) {
+    const key = `${folder}/${index + 1}.jpg`;
+    await deps.media.put(key, path);
+    links.push(deps.media.link(key, deadlineMs + linkGraceMs));
+  }
+  return links;
 }
 
 function sentenceOf(text: string): string {

@@ -11,6 +11,7 @@ import { answerErrors } from './middleware/answer-errors.ts';
 import { logRequests } from './middleware/log-requests.ts';
 import { refuseMalformed } from './middleware/malformed-requests.ts';
 import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
+import { hookRoute } from './routes/hooks.ts';
 import { mediaRoute } from './routes/media.ts';
 import { pageRoutes } from './routes/pages.ts';
 
@@ -38,6 +39,7 @@ export function createRouter(deps: HttpDeps): AppRouter {
   for (const { method, path, serve } of endpoints) router[method](path, (ctx) => serve(ctx, deps, authentication));
   pageRoutes(router, deps);
   mediaRoute(router, deps);
+  hookRoute(router, deps);
   return router;
 }
 

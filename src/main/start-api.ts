@@ -1,3 +1,4 @@
+import { createHookLinks } from '../domain/hook-link.ts';
 import type { Engine } from '../domain/ports.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { createApp } from '../http/app.ts';
@@ -26,10 +27,13 @@ import { createRequestParser, type RunningPart, type Settings } from './settings
 /** Running requests, and then the starts of workflows behind them, get this long each. */
 const drainMs = 15_000;
 
+/** Of each address, which is that of an upstream with up to thousands of jobs. */
+const hintRate = { quota: 1_000, windowMs: 10_000 };
+
 /** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
 export async function startApi(settings: Settings, log: Log, metrics = createMetrics()): Promise<RunningPart> {
   await makePrivateFolder(settings.resultStore, 'RESULT_STORE');
-  const catalogue = createLiveCatalogue({ path: settings.catalogueFile, log });
+  const catalogue = createLiveCatalogue({ path: settings.catalogueFile, publicUrl: settings.publicUrl, log });
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
@@ -84,6 +88,8 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     reads: settings.readRate && createRateLimiter(settings.readRate),
     refusedCreates: settings.refusedCreateRate && createRateLimiter(settings.refusedCreateRate),
     badKeys: createBadKeys(settings.badKeyRate && createRateLimiter(settings.badKeyRate)),
+    hookLinks: createHookLinks(settings),
+    hints: createRateLimiter(hintRate),
     temporalUiUrl: settings.temporalUiUrl,
     touchKey: keyTouches.add,
     taskWaiters,

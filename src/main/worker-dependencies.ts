@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { createAttempts } from '../../activities/attempts.ts';
+import { createHints } from '../../activities/hints.ts';
 import { createSwitches } from '../../activities/switches.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
+import { createHookLinks } from '../domain/hook-link.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { dirname } from 'node:path';
 import { provideFontSettings, secretReader } from '../config.ts';
@@ -20,6 +22,7 @@ import { createSecretBox } from '../outbound/secrets.ts';
 import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
 import { createProviders } from '../providers/registry.ts';
 import { createDatabase } from '../stores/database.ts';
+import { takeHints } from '../stores/hints.ts';
 import { listProviderSwitches } from '../stores/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../stores/tasks.ts';
 import { connectTemporal } from '../temporal/connect.ts';
@@ -27,6 +30,7 @@ import { createEngine } from '../temporal/engine.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
 import { createOwedCallbacks } from './owed-callbacks.ts';
 import { createRequestParser, ownEndpoints, type Settings } from './settings.ts';
+import { watchWorkflows } from './workflow-checks.ts';
 
 export type WorkerDependencies = { readonly deps: ActivityDeps; close(): Promise<void> };
 
@@ -35,6 +39,7 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
   const readSecret = secretReader(dirname(settings.catalogueFile ?? ''));
   const catalogue = createLiveCatalogue({
     path: settings.catalogueFile,
+    publicUrl: settings.publicUrl,
     readSecret,
     log,
   });
@@ -53,6 +58,7 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
     maxPerHost: 32,
     maxWaitingPerHost: 0,
   });
+  const workflows = watchWorkflows({ catalogue: catalogue.current, readSecret, own, db, log });
   const box = createSecretBox(settings.secret);
   const ffmpeg = createFfmpeg(settings.ffmpegPath === undefined ? {} : { path: settings.ffmpegPath });
   const media = createFolderResultStore(settings);
@@ -90,6 +96,11 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
       list: () => listProviderSwitches(db),
       onError: (error) => log.warn({ err: error }, 'switches of providers not read'),
     }),
+    hints: createHints({
+      take: (taskIds) => takeHints(db, taskIds),
+      onError: (error) => log.warn({ err: error }, 'hints of upstreams not read'),
+    }),
+    hookUrlOf: createHookLinks(settings).urlOf,
     hashAccount: (accountId) => createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
     fetchImages: (job) => fetchReferenceImages({ client: imageClient, ...job }),
     media,
@@ -111,6 +122,7 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
   };
   const close = async () => {
     catalogue.close();
+    await workflows.close();
     const clients = [imageClient, callbackClient, ...upstreamClients];
     await Promise.allSettled([...clients.map((client) => client.close()), temporal.close(), db.close()]);
   };

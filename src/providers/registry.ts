@@ -24,6 +24,7 @@ export type OpenProvider = {
   readonly stored: { readonly text: string; readonly hash: string };
   /** All jobs with these terms that this worker follows share their polls. */
   readonly follow: Poller['follow'];
+  readonly hint: Poller['hint'];
   /** How prompts refer to images there; undefined leaves them as they are. */
   readonly imageReference?: string | undefined;
 };
@@ -69,7 +70,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
     const config = { kind, baseUrl, upstreamModel, options };
     const headers = adapter.headers?.(config) ?? {};
     const client = deps.openClient({ baseUrl, headers, credentials: () => credentialsOf(name, config) });
-    const { files } = deps.catalogue();
+    const files = () => deps.catalogue().files;
     const agreed = cost === undefined ? {} : { cost };
     const provider = adapter.open({ name, config, client, settings, files, warn, ...agreed });
     const one = openProvider(provider, terms, { warn, imageReference: settings.imageReference });
@@ -128,6 +129,7 @@ export function openProvider(
       poller ??= createPoller({ provider, warn, onPoll: () => {} });
       return await poller.follow(job, options);
     },
+    hint: (jobKey) => poller?.hint(jobKey),
   };
 }
 

@@ -11,6 +11,8 @@ export type UpstreamBooks = {
   end(id: string, state: 'succeeded' | 'failed'): Promise<void>;
 };
 
+export type FetchedImage = { readonly link: string; readonly bytes: Buffer };
+
 /** An upstream that tests run for themselves. */
 export type RunningUpstream = {
   /** host:port */
@@ -18,6 +20,8 @@ export type RunningUpstream = {
   readonly books: UpstreamBooks;
   /** The file that every job delivers. */
   readonly videoPath: string;
+  /** What it has fetched of the reference images that it was given links to, in order. */
+  readonly fetched?: readonly FetchedImage[];
   /** Dies without a word, as in `kill -9`, and starts again at the same address. */
   restart(): Promise<void>;
   close(): Promise<void>;

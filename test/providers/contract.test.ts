@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
+import { withDefaults } from '../../src/domain/task-input.ts';
 import type {
   FrozenConfig,
   Job,
@@ -25,6 +26,7 @@ import { skipWithoutPython, startExampleUpstream } from '../fakes/example-upstre
 import { type Fault, type FaultName, type FaultProxy, faults, startFaultProxy } from '../fakes/fault-proxy.ts';
 import { startOwnUpstream } from '../fakes/own-upstream.ts';
 import { startScriptedUpstream } from '../fakes/scripted-http.ts';
+import { startRestartableServer } from '../fakes/restartable-server.ts';
 import { startVideosUpstream } from '../fakes/videos.ts';
 import type { BookedState, RunningUpstream } from '../fakes/upstream-books.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -109,7 +111,7 @@ function comfy(kind: 'comfyui' | 'comfy-v2', baseUrl: string) {
     '9': { class_type: 'SaveVideo', inputs: { filename_prefix: '{{prefix}}' } },
   };
   const config: FrozenConfig = { kind, baseUrl, upstreamModel: 'model', options: {} };
-  return { config, workflow, client: clientFor(baseUrl, key) };
+  return { config, workflow: () => workflow, client: clientFor(baseUrl, key) };
 }
 
 const upstreams: readonly Upstream[] = [
@@ -297,6 +299,24 @@ for (const upstream of upstreams) {
         assert.notEqual(await provider.cancel(job, never), 'cancelled');
       });
     }
+
+    test('an upstream that fetches reference images finds them at the links, in order', async (t) => {
+      const { provider } = await stage(t, upstream, running);
+      if (provider.images === 'file') return assert.equal(running.fetched?.length ?? 0, 0);
+      const pictures = ['the first picture', 'the second'];
+      const store = await startRestartableServer(async (request, response) => {
+        response.end(pictures[Number(request.url?.slice('/media/'.length))]);
+      });
+      t.after(() => store.close());
+      const imageLinks = pictures.map((_, index) => `http://${store.address}/media/${index}`);
+      const input = withDefaults({ prompt: 'like @Image2', imageUrls: ['http://client/a', 'http://client/b'] });
+      const outcome = await provider.submit(jobRequest({ input, imageLinks }), never);
+      assert.equal(outcome.kind, 'accepted');
+      assert.deepEqual(
+        running.fetched?.map(({ link, bytes }) => [link, bytes.toString()]),
+        imageLinks.map((link, index) => [link, pictures[index]]),
+      );
+    });
 
     test('a download that hangs ends with the signal', async (t) => {
       const { proxy, provider } = await stage(t, upstream, running);

@@ -54,6 +54,7 @@ import * as pools from '../../src/stores/provider-pools.ts';
 import * as places from '../../src/stores/places.ts';
 import { readMargin } from '../../src/stores/margin.ts';
 import { keepTiers, readTiers } from '../../src/stores/task-tiers.ts';
+import * as hints from '../../src/stores/hints.ts';
 import * as jobs from '../../src/stores/provider-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount, type TestAccount } from '../support/service.ts';
@@ -259,6 +260,8 @@ test('no statement on the way of a task to an upstream does, with thousands of t
   await pools.clearStrikes(watched, free.pool);
   await jobs.countRivals(watched, { ...job, intendedAt: Date.now() });
   await jobs.listClaimedJobs(watched, 'free', ['job']);
+  await hints.recordHint(watched, { taskId, ordinal: 1 });
+  assert.deepEqual(await hints.takeHints(watched, [taskId]), [{ taskId, ordinal: 1 }]);
   await jobs.recordUpstreamEnd(watched, { taskId, ordinal: 1 });
   await keepTiers(watched, taskId, []);
   await readTiers(watched, ['sha256:none']);

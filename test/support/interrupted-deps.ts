@@ -42,6 +42,8 @@ export function interruptedDeps(deps: ActivityDeps, death: DeathPoint): { deps: 
       fetchTo: (key, path) => call('fetchTo', () => media.fetchTo(key, path)),
       move: (moves) => call('move', () => media.move(moves)),
       delete: (key) => call('delete', () => media.delete(key)),
+      deleteFolder: (folder) => call('deleteFolder', () => media.deleteFolder(folder)),
+      link: media.link,
     },
     engine: {
       startTask: (task) => call('startTask', () => engine.startTask(task)),

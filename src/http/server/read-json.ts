@@ -32,7 +32,8 @@ function isJsonType(header: string): boolean {
   return type === 'application/json' && (charset === undefined || /^charset="?utf-?8"?$/.test(charset));
 }
 
-async function readBody(req: IncomingMessage): Promise<Buffer> {
+/** Reads the body to its end, up to `maxBodyBytes`. */
+export async function readBody(req: IncomingMessage): Promise<Buffer> {
   try {
     return await getRawBody(req, { limit: maxBodyBytes, length: req.headers['content-length'] ?? null });
   } catch (error) {

@@ -60,7 +60,6 @@ export function createHttpProvider(deps: HttpProviderDeps): PolledProvider {
     maxBatch: 1,
     minPollMs: file.status.minSeconds * 1000,
     maxPollsPerSecond: pollsPerSecond,
-    maxJobMs: file.keepsJobsHours * 3_600_000,
     submit: async (request, signal) => await submit(upstream, request, signal),
     recover: async (lost, signal) => await recover(upstream, lost, signal),
     status: async (jobs, signal) => await statusOfEach(jobs, (job) => statusOf(upstream, job, signal)),
