@@ -1,5 +1,9 @@
 import type { Endpoint } from './define-endpoint.ts';
 import { accountEndpoints } from './routes/accounts.ts';
+import { memberEndpoints } from './routes/console/members.ts';
+import { passkeyEndpoints } from './routes/console/passkeys.ts';
+import { sessionEndpoints } from './routes/console/sessions.ts';
+import { signInEndpoints } from './routes/console/sign-in.ts';
 import { auditEndpoints } from './routes/audit.ts';
 import { callbackEndpoints, operatorCallbackEndpoints } from './routes/callbacks.ts';
 import { creditEndpoints, operatorCreditEndpoints } from './routes/credits.ts';
@@ -8,6 +12,7 @@ import { keyEndpoints, operatorKeyEndpoints } from './routes/keys.ts';
 import { kieEndpoints } from './routes/kie.ts';
 import { modelEndpoints, operatorPriceEndpoints } from './routes/models.ts';
 import { healthEndpoints } from './routes/monitoring.ts';
+import { peopleEndpoints } from './routes/people.ts';
 import { operatorProviderEndpoints } from './routes/providers.ts';
 import { operatorTaskEndpoints, taskEndpoints } from './routes/tasks.ts';
 
@@ -34,6 +39,14 @@ export const sections: readonly Section[] = [
     endpoints: kieEndpoints,
   },
   {
+    tag: 'console',
+    description:
+      'For the pages of the console alone, which people use with a cookie and no key. Each request has the header ' +
+      '`Videogen-Console: 1`, or `Videogen-Account` with the id of the account that it is about; with these the cookie also ' +
+      "opens the other endpoints, as far as the person's role allows.",
+    endpoints: [...signInEndpoints, ...sessionEndpoints, ...passkeyEndpoints, ...memberEndpoints],
+  },
+  {
     tag: 'service',
     description: 'For load balancers and monitors; no API key is needed.',
     endpoints: healthEndpoints,
@@ -49,6 +62,7 @@ export const sections: readonly Section[] = [
       ...operatorKeyEndpoints,
       ...operatorTaskEndpoints,
       ...operatorCallbackEndpoints,
+      ...peopleEndpoints,
       ...auditEndpoints,
     ],
   },

@@ -5,6 +5,7 @@ import type { ModelCatalogue } from '../domain/models.ts';
 import type { Rate } from '../domain/rate-limit.ts';
 import type { ParsedTaskRequest } from '../domain/task-request.ts';
 import type { Task } from '../domain/task.ts';
+import type { IdentityProvider } from '../oidc/identity-provider.ts';
 import type { ResultStore } from '../media/folder-result-store.ts';
 import type { Acceptance, NewTask } from '../stores/acceptance.ts';
 import type { Database } from '../stores/database.ts';
@@ -13,6 +14,15 @@ import type { TaskWaiters } from './tasks/long-poll.ts';
 
 /** A task that was cancelled; a callback may be owed for it. */
 export type CancelledTask = { readonly taskId: string; readonly accountId: string; readonly hasCallback: boolean };
+
+export type ConsoleSettings = {
+  /** Where people open the console: other origins and hosts may not use its sessions. */
+  readonly publicUrl: string;
+  /** Whether people may sign in with a password. */
+  readonly passwordSignIn: boolean;
+  /** Where people may sign in instead. */
+  readonly oidc?: IdentityProvider | undefined;
+};
 
 /** What the HTTP layer needs of the rest; the API's entry point provides it. */
 export type HttpDeps = {
@@ -53,6 +63,7 @@ export type HttpDeps = {
   /** Records, in the background, that a key was used; never throws. */
   readonly touchKey: (keyId: string) => void;
   readonly taskWaiters: TaskWaiters;
+  readonly console: ConsoleSettings;
   readonly log: Logger;
   /** Shown at `/metrics`, to this machine alone; without it there is no such route. */
   readonly metrics?: { readonly contentType: string; metrics(): Promise<string> };
