@@ -14,6 +14,7 @@ import type { Log } from '../log.ts';
 import { createFolderResultStore } from '../media/folder-result-store.ts';
 import { createMetrics } from '../metrics.ts';
 import { createIdentityProvider } from '../oidc/identity-provider.ts';
+import { literalRefusal } from '../outbound/guard.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createDatabase } from '../stores/database.ts';
 import { createTaskAcceptor } from '../stores/task-acceptor.ts';
@@ -24,7 +25,9 @@ import { createTaskStarter } from '../temporal/task-starter.ts';
 import { revealSecret, rotateSecret } from './account-secrets.ts';
 import { exportBookMetrics } from './book-metrics.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
+import { createImageUploads } from './image-uploads.ts';
 import { listenFault, makePrivateFolder } from './local-faults.ts';
+import { createTestCallbacks } from './test-callback.ts';
 import { createRequestParser, type RunningPart, type Settings } from './settings.ts';
 
 /** Running requests, and then the starts of workflows behind them, get this long each. */
@@ -46,6 +49,8 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
   const box = createSecretBox(settings.secret);
   exportBookMetrics(metrics, db);
+  const models = () => catalogue.current().models;
+  const testCallbacks = createTestCallbacks({ settings, db, box, log, models });
   const uncertainCreates = createUncertainCreates({
     db,
     log,
@@ -64,6 +69,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const taskWaiters = createTaskWaiters(db);
   const keyTouches = createKeyTouches(db);
   let isLeaving = false;
+  const resultStore = createFolderResultStore(settings);
   const app = createApp({
     db,
     log,
@@ -74,12 +80,17 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       return catalogue.current();
     },
     parseTaskRequest: createRequestParser(settings, catalogue.current),
-    resultStore: createFolderResultStore(settings),
+    resultStore,
+    publicUrl: settings.publicUrl,
+    keepImage: createImageUploads({ ...settings, db, resultStore }),
+    retentionMs: settings.retentionMs,
     acceptTask: createTaskAcceptor(db),
     startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
     stopTask: later((task: CancelledTask) => stopTask(engine, task), 'stop of a cancelled task deferred'),
     refundUncertain: uncertainCreates.add,
     redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
+    testCallback: testCallbacks.send,
+    refuseCallbackUrl: (url) => literalRefusal(url, settings.callbackAllow),
     callbackSecrets: {
       reveal: (accountId) => revealSecret(db, box, accountId),
       rotate: (rotation) => rotateSecret(db, box, rotation),
@@ -93,6 +104,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     badKeys: createBadKeys(settings.badKeyRate && createRateLimiter(settings.badKeyRate)),
     hookLinks: createHookLinks(settings),
     hints: createRateLimiter(hintRate),
+    consoleMediaOrigins: [new URL(settings.publicUrl).origin],
     temporalUiUrl: settings.temporalUiUrl,
     touchKey: keyTouches.add,
     taskWaiters,
@@ -123,7 +135,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       await server.close(drainMs);
       await Promise.all(draining.map((part) => part.drain(drainMs)));
       await keyTouches.drain();
-      await Promise.allSettled([temporal.close(), db.close()]);
+      await Promise.allSettled([testCallbacks.close(), temporal.close(), db.close()]);
     },
   };
 }
