@@ -62,9 +62,9 @@ test('409 a second test of the account, until the first is over', async () => {
 for (const body of [{}, { url: 'ftp://x' }, { url: 7 }, { url: 'http://10.0.0.1/' }, { url, body: 'x' }]) {
   test(`422 ${JSON.stringify(body)}`, async () => {
     const { key } = await service.newAccount(0);
-    const before = sent.length;
+    const posted = sent.length;
     const { status, json } = await post(key, body);
-    assert.deepEqual([status, json.error, sent.length], [422, 'invalid_request', before]);
+    assert.deepEqual([status, json.error, sent.length], [422, 'invalid_request', posted]);
   });
 }
 
