@@ -5,7 +5,7 @@ import { FilePathSource, Input, MATROSKA, MP4, MPEG_TS, QTFF, WEBM } from 'media
 import pLimit from 'p-limit';
 import { type FrameSize, frameSize } from '../domain/frame-size.ts';
 import type { Ffmpeg, VideoWants } from '../domain/ports.ts';
-import { containerOf } from './container.ts';
+import { containerOf } from '../outbound/container.ts';
 import { blamingFile } from './inspect-video.ts';
 import { VideoFileError } from './probe-video.ts';
 

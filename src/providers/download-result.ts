@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { containerOf } from '../media/container.ts';
+import { containerOf } from '../outbound/container.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { detailOf } from './answers.ts';
 import type { GeneratedVideo, UpstreamClient, Warn, WorkPlace } from './contract.ts';
