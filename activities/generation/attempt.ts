@@ -63,8 +63,14 @@ export async function failTask(
   failure: TaskFailure,
   end: Omit<ProviderJobEnd, 'taskId' | 'ordinal' | 'failure'>,
 ): Promise<TaskFault> {
-  await endProviderJob(deps.db, { taskId, ordinal, failure, ...end });
+  await endCall(deps, { taskId, ordinal, failure, ...end });
   return faultOf(failure, end.detail);
+}
+
+/** Commits how the call ended; the first end stays, and is counted. */
+export async function endCall({ db, onCallEnded }: ActivityDeps, end: ProviderJobEnd): Promise<void> {
+  const ended = await endProviderJob(db, end);
+  if (ended !== undefined) onCallEnded(ended);
 }
 
 /** `detail` is for the log. */
