@@ -91,11 +91,11 @@ test('places, waiting tasks, cooldowns and switches of the catalogue are scraped
 });
 
 test('the last known state is scraped while the database is unavailable; what leaves the catalogue is scraped no more', async () => {
-  const before = (await scraped()).filter((line) => line.startsWith('places_taken'));
+  const known = (await scraped()).filter((line) => line.startsWith('places_taken'));
   isUnavailable = true;
   assert.deepEqual(
     (await scraped()).filter((line) => line.startsWith('places_taken')),
-    before,
+    known,
   );
   isUnavailable = false;
   catalogue = catalogueOf(['alpha']);
