@@ -85,16 +85,16 @@ async function hangingRow(remote: Remote, { name }: WholeTaskEngine, count: numb
 
 async function manyRow(bench: Bench, remote: Remote, { name }: WholeTaskEngine, count: number): Promise<Row> {
   const { upstream, worker } = remote;
-  const memory = watchMemory(worker.pid);
   await fillUp(remote, count);
+  const memory = watchMemory(worker.pid);
   const before = await temporalWrites(bench, remote);
   await delay(restMs);
   const after = await temporalWrites(bench, remote);
   const from = Date.now();
   const { p50, max } = await endSome(remote);
   const polls = await upstream.pollsSince(from);
-  const [residents, perSecond] = [memory.stop(), polls.reduce((sum, each) => sum + each, 0) / polls.length];
-  const peak = Math.max(...residents);
+  const residents = memory.stop();
+  const [peak, perSecond] = [Math.max(...residents), polls.reduce((sum, each) => sum + each, 0) / polls.length];
   const perJob = (what: keyof Writes) => ((after[what] - before[what]) / count / (restMs / 60_000)).toFixed(1);
   const writes =
     bench.production === undefined
@@ -158,7 +158,13 @@ async function seen({ account, baseUrl }: Remote, taskId: string): Promise<numbe
 /** What a process holds, in MB, once a second until `stop`. */
 function watchMemory(pid: number): { readonly stop: () => readonly number[] } {
   const seenMb: number[] = [];
-  const timer = setInterval(() => void residentMb(pid).then((mb) => seenMb.push(mb)), 1_000);
+  // A worker that has died is found by those who wait for its work.
+  const look = () =>
+    void residentMb(pid).then(
+      (mb) => seenMb.push(mb),
+      () => undefined,
+    );
+  const timer = setInterval(look, 1_000).unref();
   const stop = () => {
     clearInterval(timer);
     return seenMb;
