@@ -39,6 +39,8 @@ const server = createServer((request, response) => {
   process.send?.({ baseUrl: `http://127.0.0.1:${port}` });
 });
 process.once('SIGTERM', () => process.exit(0));
+// The bench was broken off.
+process.once('disconnect', () => process.exit(0));
 
 const createSchema = z.object({ content: z.array(z.object({ text: z.string() })) });
 

@@ -35,8 +35,18 @@ type Remote = {
   readonly running: Map<string, string>;
 };
 
-/** Jobs at an upstream that is another process, which one worker follows: how soon their ends are seen, and what waiting for them costs. */
-export async function outstandingRows(bench: Bench, engine: WholeTaskEngine): Promise<readonly Row[]> {
+/** How soon clients see the ends of jobs at an upstream that does not answer all questions. */
+export function hangingRow(bench: Bench, engine: WholeTaskEngine): Promise<Row> {
+  return withRemote(bench, engine, (remote) => measureHanging(remote, engine, bench.quick ? few / 10 : few));
+}
+
+/** The same for more jobs than a worker follows by default, and what waiting for them costs. */
+export function manyRow(bench: Bench, engine: WholeTaskEngine): Promise<Row> {
+  return withRemote(bench, engine, (remote) => measureMany(bench, remote, engine, bench.quick ? many / 10 : many));
+}
+
+/** An upstream that is another process, and one worker that follows its jobs. */
+async function withRemote(bench: Bench, engine: WholeTaskEngine, work: (remote: Remote) => Promise<Row>): Promise<Row> {
   const upstream = await startUpstream();
   const path = join(bench.folder, 'remote-catalogue.json');
   await writeFile(path, JSON.stringify(catalogueAt(upstream)));
@@ -47,9 +57,7 @@ export async function outstandingRows(bench: Bench, engine: WholeTaskEngine): Pr
     if (account === undefined) throw new Error('no account');
     const { baseUrl } = await service.startApi();
     const worker = service.startWorker();
-    const remote: Remote = { service, account, baseUrl, worker, upstream, running: new Map() };
-    const scale = bench.quick ? 0.1 : 1;
-    return [await hangingRow(remote, engine, few * scale), await manyRow(bench, remote, engine, many * scale)];
+    return await work({ service, account, baseUrl, worker, upstream, running: new Map() });
   } finally {
     await service.close();
     await upstream.stop();
@@ -63,7 +71,7 @@ function catalogueAt({ baseUrl }: Upstream): object {
   return { providers: { fake }, models: [{ ...sold, tiers: [[{ provider: 'fake', model: 'upstream-model' }]] }] };
 }
 
-async function hangingRow(remote: Remote, { name }: WholeTaskEngine, count: number): Promise<Row> {
+async function measureHanging(remote: Remote, { name }: WholeTaskEngine, count: number): Promise<Row> {
   const { upstream } = remote;
   await fillUp(remote, count);
   upstream.hang(true);
@@ -83,7 +91,7 @@ async function hangingRow(remote: Remote, { name }: WholeTaskEngine, count: numb
   };
 }
 
-async function manyRow(bench: Bench, remote: Remote, { name }: WholeTaskEngine, count: number): Promise<Row> {
+async function measureMany(bench: Bench, remote: Remote, { name }: WholeTaskEngine, count: number): Promise<Row> {
   const { upstream, worker } = remote;
   await fillUp(remote, count);
   const memory = watchMemory(worker.pid);
@@ -112,17 +120,15 @@ async function manyRow(bench: Bench, remote: Remote, { name }: WholeTaskEngine, 
 
 /** Creates tasks until so many jobs run, and waits until nothing is done but to follow them. */
 async function fillUp({ account, baseUrl, upstream, running, worker }: Remote, count: number): Promise<void> {
-  const [first, missing] = [upstream.began.size, count - running.size];
   const clients = Array.from({ length: atOnce }, () => openTaskClient(baseUrl, account));
   await inParallel(atOnce, atOnce, async (index) => {
-    for (let one = index; one < missing; one += atOnce) {
-      const prompt = `outstanding ${first + one}`;
+    for (let one = index; one < count; one += atOnce) {
+      const prompt = `outstanding ${one}`;
       running.set(prompt, (await clients[index]?.create(prompt))?.taskId ?? '');
     }
   });
   for (const client of clients) client.close();
-  const allBegan = () => ([...running.keys()].every((prompt) => upstream.began.has(prompt)) ? true : undefined);
-  await waitFor('the jobs to run', allBegan, 600_000);
+  await waitFor('the jobs to run', () => (upstream.began.size >= count ? true : undefined), 600_000);
   await delay(5_000);
   await quiet([worker.pid]).catch(() => undefined);
 }
