@@ -290,6 +290,7 @@ test('no statement on the way of a task to an upstream does, with thousands of t
   assert.equal((await places.reservePlace(watched, free)).kind, 'granted');
   assert.ok(await jobs.intendReservedJob(watched, job));
   await pools.clearStrikes(watched, free.pool);
+  await pools.holdPool(watched, { ...free, holdMs: 0 });
   await lostCalls.countRivals(watched, { ...job, intendedAt: Date.now() });
   await lostCalls.listClaimedJobs(watched, 'free', ['job']);
   await hints.recordHint(watched, { taskId, ordinal: 1 });
