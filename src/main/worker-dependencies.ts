@@ -15,7 +15,7 @@ import { createFolderResultStore } from '../media/folder-result-store.ts';
 import { createVideoInspector } from '../media/inspect-video.ts';
 import { createVideoNormaliser } from '../media/normalise-video.ts';
 import { fetchReferenceImages } from '../media/reference-image.ts';
-import type { Metrics } from '../metrics.ts';
+import { type Metrics, recordCatalogue } from '../metrics.ts';
 import { createGuardedClient } from '../outbound/client.ts';
 import { createProviderClient, type ProviderClient } from '../outbound/provider-client.ts';
 import { createCallbackPoster } from '../outbound/webhook.ts';
@@ -30,6 +30,7 @@ import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
 import { createOwedCallbacks } from './owed-callbacks.ts';
+import { countProviders } from './provider-metrics.ts';
 import { createRequestParser, ownEndpoints, type Settings } from './settings.ts';
 import { watchWorkflows } from './workflow-checks.ts';
 
@@ -43,7 +44,9 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
     publicUrl: settings.publicUrl,
     readSecret,
     log,
+    onRead: recordCatalogue(metrics, 'worker'),
   });
+  const counts = countProviders(metrics, catalogue.current);
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
@@ -91,6 +94,7 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
         return client;
       },
       warn: (event, fields) => log.warn(fields, event),
+      onEvent: counts.onProviderEvent,
     }),
     attempts: createAttempts({
       touch: (taskIds) => touchGenerations(db, taskIds),
@@ -124,6 +128,7 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
     retentionMs: settings.retentionMs,
     stuckTaskMs: settings.stuckTaskMs,
     onSettled: (outcome) => metrics.tasksSettled.inc({ outcome }),
+    ...counts,
   };
   const close = async () => {
     catalogue.close();

@@ -60,6 +60,7 @@ import * as installation from '../../src/stores/installation.ts';
 import * as usage from '../../src/stores/usage.ts';
 import * as ownDeliveries from '../../src/stores/own-deliveries.ts';
 import * as uploads from '../../src/stores/uploads.ts';
+import * as lostCalls from '../../src/stores/lost-calls.ts';
 import * as jobs from '../../src/stores/provider-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount, type TestAccount } from '../support/service.ts';
@@ -289,8 +290,8 @@ test('no statement on the way of a task to an upstream does, with thousands of t
   assert.equal((await places.reservePlace(watched, free)).kind, 'granted');
   assert.ok(await jobs.intendReservedJob(watched, job));
   await pools.clearStrikes(watched, free.pool);
-  await jobs.countRivals(watched, { ...job, intendedAt: Date.now() });
-  await jobs.listClaimedJobs(watched, 'free', ['job']);
+  await lostCalls.countRivals(watched, { ...job, intendedAt: Date.now() });
+  await lostCalls.listClaimedJobs(watched, 'free', ['job']);
   await hints.recordHint(watched, { taskId, ordinal: 1 });
   assert.deepEqual(await hints.takeHints(watched, [taskId]), [{ taskId, ordinal: 1 }]);
   await jobs.recordUpstreamEnd(watched, { taskId, ordinal: 1 });
