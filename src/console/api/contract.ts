@@ -58,6 +58,7 @@ export type ErrorCode =
   | 'too_many_unfinished_tasks'
   | 'too_many_uploads'
   | 'unauthorized'
+  | 'unknown_endpoint'
   | 'unsupported_encoding'
   | 'unsupported_media_type'
   | 'uploads_busy'
