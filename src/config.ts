@@ -48,6 +48,8 @@ const anyText = z.string();
 
 const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
 
+const onOrOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
+
 const plainName = z
   .string()
   .regex(/^[\w.-]{1,100}$/, { error: 'must be 1 to 100 letters, digits, dots, dashes or underscores' });
@@ -125,6 +127,8 @@ const schema = z.object({
   metricsPort: from('METRICS_PORT', wholeNumber(0, 65_535).optional()),
   /** Base address in links; undefined means http://HOST:PORT. */
   publicUrl: from('PUBLIC_URL', baseUrl.optional()),
+  /** Whether people may sign in to the console with a password. */
+  passwordSignIn: from('CONSOLE_PASSWORD_LOGIN', onOrOff.default(true)),
   dataFolder: from('VIDEOGEN_DATA', anyText.default('./data').transform(absolute)),
   cacheFolder: from('XDG_CACHE_HOME', anyText.default(join(homedir(), '.cache')).transform(withOurName)),
   databaseUrl: from('DATABASE_URL', postgresUrl.optional()),

@@ -25,7 +25,8 @@ const mayImport: Record<string, readonly string[]> = {
   workflows: ['src/domain', 'types:activities'],
   'src/temporal': ['src/domain', 'types:workflows'],
   'src/dialects': ['src/domain'],
-  'src/http': ['src/domain', 'src/dialects', 'src/stores', 'src/media'],
+  'src/passwords': ['src/domain'],
+  'src/http': ['src/domain', 'src/dialects', 'src/stores', 'src/media', 'src/passwords'],
   'src/main': anything.filter((folder) => folder !== 'src/embedded'),
   'src/embedded': anything,
   shared: ['src/domain', 'src/outbound', 'src/providers', 'types:src/temporal'],
@@ -48,6 +49,7 @@ const doors: Record<string, readonly string[]> = {
   '@temporalio/envconfig': ['shared'],
   'prom-client': ['shared', 'src/main'],
   sharp: ['src/media', 'src/providers'],
+  '@node-rs/argon2': ['src/passwords'],
 };
 
 // What opens sockets: from these modules whatever the pattern finds among the imported names.

@@ -7,6 +7,7 @@ import { retry } from '../main/retry.ts';
 import { runUntilSignal, signalled } from '../main/run-until-signal.ts';
 import { createFirstAccount } from '../stores/accounts.ts';
 import { createDatabase, type Database } from '../stores/database.ts';
+import { addressOfLink, createSetupLink } from '../stores/invite.ts';
 import { createApiKey } from '../stores/keys.ts';
 import { type Answer, invocation, isJson, printAnswer } from './output.ts';
 
@@ -29,13 +30,14 @@ export function addStartCommand(program: Command): void {
         throw error;
       });
       const firstKey = await firstKeyOf(service, stopping.signal);
-      printAnswer(startAnswer(service, firstKey), asJson);
+      const setupUrl = await setupUrlOf(service, stopping.signal);
+      printAnswer(startAnswer(service, firstKey, setupUrl), asJson);
       await runUntilSignal(service, service.fatal, service.log, { signal, delayMs: service.settings.shutdownDelayMs });
     });
 }
 
 /** What a start says: where everything is, and how to make the first video. A key is known at the first start only. */
-function startAnswer(service: Service, firstKey: FirstKey | undefined): Answer {
+function startAnswer(service: Service, firstKey: FirstKey | undefined, setupUrl: string | undefined): Answer {
   const { settings, logPath } = service;
   const json = {
     publicUrl: settings.publicUrl,
@@ -44,6 +46,7 @@ function startAnswer(service: Service, firstKey: FirstKey | undefined): Answer {
     dataFolder: settings.dataFolder,
     logPath,
     firstKey: firstKey ?? null,
+    setupUrl: setupUrl ?? null,
   };
   const lines = [
     '',
@@ -55,10 +58,15 @@ function startAnswer(service: Service, firstKey: FirstKey | undefined): Answer {
     `  Data          ${settings.dataFolder}`,
     `  Log           ${logPath}`,
     '',
+    ...(setupUrl === undefined ? [] : setupLines(setupUrl)),
     ...(firstKey === undefined ? anotherKeyLines(service) : firstKeyLines(service, firstKey)),
     '',
   ];
   return { json, lines };
+}
+
+function setupLines(setupUrl: string): readonly string[] {
+  return ['  To set the console up, open this in a browser within half an hour:', '', `  ${setupUrl}`, ''];
 }
 
 function firstKeyLines({ settings }: Service, { accountId, key, credits }: FirstKey): readonly string[] {
@@ -90,10 +98,28 @@ export type FirstKey = { readonly accountId: string; readonly key: string; reado
 
 /** Opens the first account and answers its key, for the only time; undefined when there are accounts, or `signal` came first. */
 export async function firstKeyOf(service: Service, signal: AbortSignal): Promise<FirstKey | undefined> {
+  return onDatabase(service, signal, 'make the first key', makeFirstKey);
+}
+
+/** Where the first operator signs up, a new link at each start; undefined once somebody can, or when `signal` came first. */
+function setupUrlOf(service: Service, signal: AbortSignal): Promise<string | undefined> {
+  return onDatabase(service, signal, 'make the set-up link', async (db) => {
+    const link = await createSetupLink(db);
+    return link && addressOfLink(service.settings.publicUrl, 'setup', link);
+  });
+}
+
+/** What a start still has to ask the database; undefined when `signal` came first. */
+async function onDatabase<T>(
+  service: Service,
+  signal: AbortSignal,
+  step: string,
+  work: (db: Database) => Promise<T>,
+): Promise<T | undefined> {
   const { settings, log } = service;
   const db = createDatabase({ url: settings.databaseUrl, poolSize: 1 });
   try {
-    return await retry({ step: 'make the first key', log, signal }, () => makeFirstKey(db));
+    return await retry({ step, log, signal }, () => work(db));
   } catch (error) {
     if (signal.aborted) return undefined;
     await service.close();

@@ -9,9 +9,14 @@ export const ordinaryScopes: readonly Scope[] = scopes.filter((scope) => scope !
 export const dialects = ['native', 'kie'] as const;
 export type Dialect = (typeof dialects)[number];
 
-/** Who is calling, once a key has been recognised. */
+/** A key, or a person in the console; of a person also whether they have proved who they are a short while ago. */
+export type CalledBy =
+  | { readonly kind: 'key'; readonly keyId: string }
+  | { readonly kind: 'person'; readonly userId: string; readonly email: string; readonly isRecent: boolean };
+
+/** Who is calling for an account, once a key or a session has been recognised. */
 export type Caller = {
-  readonly keyId: string;
+  readonly by: CalledBy;
   readonly accountId: string;
   readonly scopes: readonly Scope[];
   readonly suspended: boolean;

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { validate as isUuid } from 'uuid';
+import { createSessionAuthentication } from './console/authenticate-session.ts';
 import type { Context } from './context.ts';
 import { HttpError } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
@@ -24,8 +25,9 @@ export function createAuthentication({
   db,
   badKeys,
   touchKey,
+  console,
   now = () => performance.now(),
-}: Pick<HttpDeps, 'db' | 'badKeys' | 'touchKey' | 'now'>) {
+}: Pick<HttpDeps, 'db' | 'badKeys' | 'touchKey' | 'console' | 'now'>) {
   const findCaller = createCallerFinder(db);
   const remembered = new LRUCache<string, Caller>({
     max: maxRemembered,
@@ -46,12 +48,14 @@ export function createAuthentication({
   }
 
   return {
+    /** People in the console, by their sessions. */
+    people: createSessionAuthentication({ db, console }),
     /** The caller by an API key, and the task with this id if it is the caller's own. */
     client: async (ctx: Context, taskId: string | null): Promise<CallerWithTask> => {
       const wanted = taskId !== null && isUuid(taskId) ? taskId : undefined;
       const found = await find(ctx, (key) => findCaller(key, wanted));
       const { caller } = found;
-      if (caller.useIsStale) touchKey(caller.keyId);
+      if (caller.useIsStale) touchKey(caller.by.keyId);
       ctx.state.accountId = caller.accountId;
       return found;
     },

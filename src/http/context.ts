@@ -11,6 +11,8 @@ export type RequestState = {
   accountId?: string;
   /** Set instead when an operator calls. */
   operatorId?: string;
+  /** Set when a person in the console calls. */
+  userId?: string;
 };
 
 /** Nothing is put on the context itself: Koa's default type would let any misspelt property pass. */

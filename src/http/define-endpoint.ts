@@ -1,10 +1,14 @@
+import { validate as isUuid } from 'uuid';
 import type { z } from 'zod';
 import { howToGetKieKey } from '../dialects/kie-request.ts';
 import type { Caller } from '../domain/api-key.ts';
+import type { Actor } from '../domain/operator.ts';
 import { fieldPath, maxFieldErrors } from '../domain/field-errors.ts';
 import { isPlainText, notPlainText } from '../domain/task-input.ts';
 import type { Task } from '../domain/task.ts';
 import type { Authentication } from './authentication.ts';
+import { requireRecentProof } from './console/authenticate-session.ts';
+import { requireOwnPage } from './console/same-origin.ts';
 import { answer, type Context } from './context.ts';
 import {
   type Access,
@@ -14,6 +18,7 @@ import {
   failuresOf,
   type Identity,
   isForClients,
+  isOfConsole,
   type Operation,
 } from './endpoint.ts';
 import { HttpError, invalidRequest, isRefusal } from './errors.ts';
@@ -21,6 +26,7 @@ import type { HttpDeps } from './http-deps.ts';
 import { rateAnswerHeaders } from './limits/rate-headers.ts';
 import { limitReads, limitRefusals } from './limits/rate-limits.ts';
 import { readJson } from './server/read-json.ts';
+import { findTask } from '../stores/tasks.ts';
 
 export type Endpoint = Operation & {
   /** Guards the request, runs the handler and answers; throws what refuses the request. */
@@ -36,11 +42,10 @@ export function defineEndpoint<
 >({ route, handler, failures = [], answerHeaders = {}, ...spec }: EndpointSpec<A, Query, Body, Data>): Endpoint {
   // Where no scope is named, 'operator' is what the compiler takes for `A`.
   const scope = (spec.scope ?? 'operator') as A;
-  const described = { ...spec, scope };
+  const described = { ...spec, scope, path: route.slice(route.indexOf('/')) };
   const operation: Operation = {
     ...described,
     method: route.startsWith('GET ') ? 'get' : 'post',
-    path: route.slice(route.indexOf('/')),
     failures: failuresOf(described, failures),
     answerHeaders: { ...(isForClients(scope) && rateAnswerHeaders), ...answerHeaders },
   };
@@ -71,14 +76,47 @@ type Proceed = (identity: Identity<Access>) => Promise<void>;
 
 /** Finds out who calls, and lets the request proceed or throws what refuses it. */
 async function guard(request: Request, proceed: Proceed): Promise<void> {
-  const { ctx, deps, authentication, operation } = request;
-  if (operation.scope === 'none') return proceed({});
-  if (operation.scope === 'operator') return proceed({ actor: await authentication.operator(ctx) });
+  const { ctx, deps, operation } = request;
+  const { scope } = operation;
+  switch (scope) {
+    case 'none':
+      if (isOfConsole(operation.path)) requireOwnPage(ctx, deps.console.publicUrl);
+      return proceed({});
+    case 'operator':
+      return proceed({ actor: await operatorOf(request) });
+    case 'session':
+    case 'member':
+    case 'owner':
+      return proceed(await personOf(request, scope));
+    default:
+  }
   if (operation.isCreate === true) return guardCreate(request, proceed);
   const identity = await lookUp(request);
-  limitReads(ctx, deps.reads, identity.caller);
+  const { by, accountId } = identity.caller;
+  limitReads(ctx, deps.reads, by.kind === 'key' ? accountId : by.userId);
   authorize(operation, identity);
   return proceed(identity);
+}
+
+async function operatorOf({ ctx, authentication, operation }: Request): Promise<Actor> {
+  if (!authentication.people.isFromConsole(ctx)) return authentication.operator(ctx);
+  const { isRecent, ...actor } = await authentication.people.operator(ctx);
+  if (operation.needsRecentProof === true) requireRecentProof({ isRecent });
+  return actor;
+}
+
+async function personOf(
+  { ctx, deps, authentication, operation }: Request,
+  scope: 'session' | 'member' | 'owner',
+): Promise<Identity<Access>> {
+  const identity =
+    scope === 'session'
+      ? { session: await authentication.people.session(ctx) }
+      : await authentication.people.member(ctx);
+  limitReads(ctx, deps.reads, identity.session.userId);
+  if (scope === 'owner' && 'role' in identity && identity.role !== 'owner') throw new HttpError('owner_required');
+  if (operation.needsRecentProof === true) requireRecentProof(identity.session);
+  return identity;
 }
 
 /** Every refusal counts, also for want of the scope. A known caller is not looked up unless the request is refused. */
@@ -98,11 +136,21 @@ async function guardCreate(request: Request, proceed: Proceed): Promise<void> {
   });
 }
 
-async function lookUp({ ctx, authentication, operation: { isCreate, readsTask } }: Request): Promise<ClientIdentity> {
+async function lookUp(request: Request): Promise<ClientIdentity> {
+  const { ctx, deps, authentication, operation } = request;
+  const { isCreate, readsTask } = operation;
   const taskId = readsTask === true ? new URLSearchParams(ctx.querystring).get('taskId') : null;
+  if (authentication.people.isFromConsole(ctx)) return personWithTask(ctx, deps, authentication, taskId);
   const { caller, task } = await authentication.client(ctx, taskId);
   if (isCreate === true) authentication.remember(ctx, caller);
   return identityOf(ctx, caller, task);
+}
+
+/** A person is looked up at every request: a session may end, and a role change, at any time. */
+async function personWithTask(ctx: Context, { db }: HttpDeps, { people }: Authentication, taskId: string | null) {
+  const caller = await people.caller(ctx);
+  const task = taskId !== null && isUuid(taskId) ? await findTask(db, taskId) : undefined;
+  return identityOf(ctx, caller, task?.accountId === caller.accountId ? task : undefined);
 }
 
 function identityOf(ctx: Context, caller: Caller, task?: Task): ClientIdentity {
@@ -118,9 +166,11 @@ function authorize(operation: Operation, { caller, dialect }: ClientIdentity): v
     });
   }
   if (operation.scope !== 'any' && !caller.scopes.some((scope) => scope === operation.scope)) {
-    throw new HttpError('scope_missing', { msg: `the API key lacks the scope ${operation.scope}` });
+    const who = caller.by.kind === 'key' ? 'the API key' : 'your role in this account';
+    throw new HttpError('scope_missing', { msg: `${who} lacks the scope ${operation.scope}` });
   }
   if (operation.refusesSuspended === true && caller.suspended) throw new HttpError('account_suspended');
+  if (operation.needsRecentProof === true && caller.by.kind === 'person') requireRecentProof(caller.by);
 }
 
 /** 422 names every fault. */

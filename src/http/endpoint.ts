@@ -2,13 +2,19 @@ import type { z } from 'zod';
 import type { Caller, Dialect, Scope } from '../domain/api-key.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
 import type { Actor } from '../domain/operator.ts';
+import type { SignedIn } from '../domain/session.ts';
 import type { Task } from '../domain/task.ts';
+import type { PersonOfAccount } from './console/authenticate-session.ts';
 import type { Context } from './context.ts';
 import type { ErrorCode } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 
-/** Who may call: a key with this scope, any good key of a client, an operator's key, or a request without a key. */
-export type Access = Scope | 'any' | 'operator' | 'none';
+/**
+ * Who may call: a key or a role with this scope, any good key of a client or any member, an operator's key or a person who is an
+ * operator, or a request without a key. The last three are for the console alone: any person with a session, any member of the
+ * account that the page names, and its owners.
+ */
+export type Access = Scope | 'any' | 'operator' | 'none' | 'session' | 'member' | 'owner';
 
 /** An endpoint as a client sees it; the OpenAPI document is made from this. */
 type Described = {
@@ -27,6 +33,8 @@ type Described = {
   /** The endpoint exists only for keys of this dialect. */
   readonly dialect?: Dialect;
   readonly refusesSuspended?: true;
+  /** A person must have proved who they are a short while ago; a key has not to. */
+  readonly needsRecentProof?: true;
   /**
    * The handler's own statement judges rate, suspension and whether the key is still good, so a caller known from a short
    * while ago is not looked up first. Everything else that a client does counts against the limit of reads.
@@ -78,7 +86,11 @@ export type Identity<A extends Access> = A extends 'operator'
   ? { readonly actor: Actor }
   : A extends 'none'
     ? object
-    : ClientIdentity;
+    : A extends 'session'
+      ? { readonly session: SignedIn }
+      : A extends 'member' | 'owner'
+        ? PersonOfAccount
+        : ClientIdentity;
 
 /** Presenters may answer what they must not change. */
 export type DeepReadonly<T> = T extends readonly (infer Item)[]
@@ -123,18 +135,27 @@ const bodyFailures: readonly ErrorCode[] = [
 /** The refusals of the guards that a declaration asks for, and those of its handler. */
 export function failuresOf(
   {
+    path,
     scope,
     dialect,
     refusesSuspended,
+    needsRecentProof,
     isCreate,
     query,
     body,
     jsonBody,
-  }: Omit<Operation, 'failures' | 'method' | 'path'>,
+  }: Omit<Operation, 'failures' | 'method'>,
   ofHandler: readonly ErrorCode[],
 ): readonly ErrorCode[] {
+  const takesKeys = scope === 'operator' || isForClients(scope);
   const guards: readonly (readonly [isOn: boolean | undefined, failures: readonly ErrorCode[]])[] = [
-    [scope !== 'none', ['unauthorized', 'too_many_bad_keys', 'database_unavailable', 'database_busy']],
+    [takesKeys, ['unauthorized', 'too_many_bad_keys']],
+    [scope !== 'none', ['not_signed_in', 'database_unavailable', 'database_busy']],
+    [scope !== 'none' || isOfConsole(path), ['cross_site_request', 'misdirected_request']],
+    [isForClients(scope) || isOfAccount(scope), ['account_not_found']],
+    [scope === 'owner', ['owner_required']],
+    [scope === 'session' || isOfAccount(scope), ['rate_limited']],
+    [needsRecentProof, ['reauthentication_required']],
     [isForClients(scope), ['rate_limited']],
     [isForClients(scope) && scope !== 'any', ['scope_missing']],
     [dialect !== undefined, ['dialect_required']],
@@ -148,5 +169,15 @@ export function failuresOf(
 
 /** Each client has a rate. */
 export function isForClients(scope: Access): boolean {
-  return scope !== 'none' && scope !== 'operator';
+  return !['none', 'operator', 'session', 'member', 'owner'].includes(scope);
+}
+
+/** Where a page must name one of the person's accounts. */
+function isOfAccount(scope: Access): boolean {
+  return scope === 'member' || scope === 'owner';
+}
+
+/** Endpoints that pages of the console alone may call. */
+export function isOfConsole(path: string): boolean {
+  return path.startsWith('/api/console/');
 }

@@ -1,5 +1,6 @@
 import type { Endpoint } from './define-endpoint.ts';
 import { accountEndpoints } from './routes/accounts.ts';
+import { signInEndpoints } from './routes/console/sign-in.ts';
 import { auditEndpoints } from './routes/audit.ts';
 import { callbackEndpoints, operatorCallbackEndpoints } from './routes/callbacks.ts';
 import { creditEndpoints, operatorCreditEndpoints } from './routes/credits.ts';
@@ -32,6 +33,14 @@ export const sections: readonly Section[] = [
     description:
       'Only for keys of the [dialect `kie`](/docs/dialect-kie), which tells what else such a key reads and sends otherwise.',
     endpoints: kieEndpoints,
+  },
+  {
+    tag: 'console',
+    description:
+      'For the pages of the console alone, which people use with a cookie and no key. Each request has the header ' +
+      '`Videogen-Console: 1`, or `Videogen-Account` with the id of the account that it is about; with these the cookie also ' +
+      "opens the other endpoints, as far as the person's role allows.",
+    endpoints: signInEndpoints,
   },
   {
     tag: 'service',

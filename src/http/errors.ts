@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { describeFieldError, type FieldError, firstOfEachPath } from '../domain/field-errors.ts';
+import { PasswordsBusy } from '../passwords/passwords.ts';
 import { DatabaseUnavailable, DatabaseBusy } from '../stores/database.ts';
 import { rateRefusalHeaders } from './limits/rate-headers.ts';
 
@@ -40,10 +41,18 @@ export const errorCatalogue = {
   unauthorized: refusal(401, 'a valid API key is required: Authorization: Bearer <API_KEY>', {
     headers: { 'WWW-Authenticate': 'Bearer' },
   }),
+  not_signed_in: refusal(401, 'sign in to go on', {
+    addedHeaders: { 'Set-Cookie': 'The browser forgets the cookie, unless the request had `Videogen-Background: 1`.' },
+  }),
+  sign_in_failed: refusal(401, 'the e-mail or the password is wrong'),
   insufficient_credits: refusal(402, 'the balance is too low', {
     data: z.strictObject({ required: credits, balance: credits }),
   }),
   scope_missing: refusal(403, 'the API key lacks the scope for this'),
+  owner_required: refusal(403, 'only owners of the account may do this'),
+  reauthentication_required: refusal(403, 'confirm who you are, then repeat this'),
+  password_sign_in_off: refusal(403, 'signing in with a password is switched off here'),
+  cross_site_request: refusal(403, 'the request does not come from a page of the console'),
   account_suspended: refusal(403, 'the account is suspended'),
   dialect_required: refusal(403, 'the API key is not of the dialect that this endpoint belongs to'),
   link_invalid: refusal(403, 'the link is not valid, or has expired; query the task for a fresh one'),
@@ -52,6 +61,7 @@ export const errorCatalogue = {
   key_not_found: refusal(404, 'no such key'),
   account_not_found: refusal(404, 'no such account'),
   price_not_found: refusal(404, 'no such price'),
+  link_not_found: refusal(404, 'the link was used, has expired or never existed; ask for a new one'),
   media_deleted: refusal(404, 'the file is no longer kept'),
   method_not_allowed: refusal(405, 'the method is not allowed here'),
   request_timeout: refusal(408, 'the request took too long to arrive'),
@@ -76,6 +86,7 @@ export const errorCatalogue = {
     headers: { 'Accept-Encoding': 'identity' },
   }),
   range_not_satisfiable: refusal(416, 'the file does not have this range'),
+  misdirected_request: refusal(421, 'the console is not served under this host name; open the address in PUBLIC_URL'),
   invalid_request: refusal(422, 'the request breaks a rule', {
     data: z.strictObject({ errors: z.array(z.strictObject({ path: z.string(), message: z.string() })) }),
   }),
@@ -86,6 +97,7 @@ export const errorCatalogue = {
   rate_limited: refusal(429, 'too many requests; Retry-After tells when there is room again', byRate),
   too_many_refused_creates: refusal(429, 'too many creates of this account were refused; try again later', byRate),
   too_many_bad_keys: refusal(429, 'too many bad API keys came from this address; try again later', byRate),
+  too_many_sign_ins: refusal(429, 'too many tries to sign in; try again later', { headers: { 'Retry-After': '60' } }),
   headers_too_large: refusal(
     431,
     `the headers are too large; at most ${maxHeaders} of them and ${maxHeaderBytes / 1024} KiB are allowed`,
@@ -163,6 +175,7 @@ export function invalidRequest(errors: readonly FieldError[], hint?: string): Ht
 
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
+  if (error instanceof PasswordsBusy) return new HttpError('too_many_sign_ins');
   if (error instanceof DatabaseBusy) return new HttpError('database_busy');
   if (error instanceof DatabaseUnavailable) return new HttpError('database_unavailable', { cause: error.cause });
   return new HttpError('internal', { cause: error });

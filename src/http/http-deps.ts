@@ -13,6 +13,13 @@ import type { TaskWaiters } from './tasks/long-poll.ts';
 /** A task that was cancelled; a callback may be owed for it. */
 export type CancelledTask = { readonly taskId: string; readonly accountId: string; readonly hasCallback: boolean };
 
+export type ConsoleSettings = {
+  /** Where people open the console: other origins and hosts may not use its sessions. */
+  readonly publicUrl: string;
+  /** Whether people may sign in with a password. */
+  readonly passwordSignIn: boolean;
+};
+
 /** What the HTTP layer needs of the rest; the API's entry point provides it. */
 export type HttpDeps = {
   readonly db: Database;
@@ -48,6 +55,7 @@ export type HttpDeps = {
   /** Records, in the background, that a key was used; never throws. */
   readonly touchKey: (keyId: string) => void;
   readonly taskWaiters: TaskWaiters;
+  readonly console: ConsoleSettings;
   readonly log: Logger;
   /** Shown at `/metrics`, to this machine alone; without it there is no such route. */
   readonly metrics?: { readonly contentType: string; metrics(): Promise<string> };

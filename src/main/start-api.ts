@@ -88,6 +88,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     temporalUiUrl: settings.temporalUiUrl,
     touchKey: keyTouches.add,
     taskWaiters,
+    console: { publicUrl: settings.publicUrl, passwordSignIn: settings.passwordSignIn },
     isLeaving: () => isLeaving,
   });
   const { host, port } = settings;

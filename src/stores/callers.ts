@@ -25,7 +25,7 @@ left join lateral (select ${taskColumns} from tasks where id = asked.task_id and
 };
 
 /** A caller, and whether the use of its key was recorded more than a minute ago. */
-export type FoundCaller = Caller & { readonly useIsStale: boolean };
+export type FoundCaller = Caller & { readonly by: { readonly kind: 'key' } } & { readonly useIsStale: boolean };
 
 /** The SHA-256 of a key, and the id of a task, a UUID, or undefined when no task is asked for. */
 type Question = { readonly hash: Buffer; readonly taskId: string | undefined };
@@ -50,13 +50,14 @@ async function findCallers(
   db: Database,
   questions: readonly Question[],
 ): Promise<readonly (CallerWithTask | undefined)[]> {
-  type Row = { place: number; callerId: string } & Omit<FoundCaller, 'accountId'> & (Task | { taskId: undefined });
+  type Row = { place: number; callerId: string; keyId: string } & Omit<FoundCaller, 'accountId' | 'by'> &
+    (Task | { taskId: undefined });
   const values = [questions.map(({ hash }) => hash), questions.map(({ taskId }) => taskId)];
   const found: (CallerWithTask | undefined)[] = Array.from({ length: questions.length });
   for (const row of await readRows<Row>(db, selectCallers, values)) {
     const { place, callerId: accountId, keyId, scopes, suspended, dialect, useIsStale, ...task } = row;
     found[place - 1] = {
-      caller: { keyId, accountId, scopes, suspended, dialect, useIsStale },
+      caller: { by: { kind: 'key', keyId }, accountId, scopes, suspended, dialect, useIsStale },
       task: task.taskId === undefined ? undefined : task,
     };
   }

@@ -37,11 +37,13 @@ export function recordAction<Answer>(
 const insertAction = none<[actor: Actor, done: Done]>({
   name: 'record-operator-action',
   text: `
-insert into operator_actions (operator_id, actor, request_id, action, account_id, task_id, key_id, details)
-values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+insert into operator_actions (operator_id, user_id, actor, request_id, action, account_id, task_id, key_id, details)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
   values: (actor, { action, accountId, taskId, keyId, details }) => {
-    const { operatorId, requestId } = actor.kind === 'operator' ? actor : {};
-    return [operatorId, actor.name, requestId, action, accountId, taskId, keyId, JSON.stringify(details)];
+    const operatorId = actor.kind === 'operator' ? actor.operatorId : undefined;
+    const userId = actor.kind === 'user' ? actor.userId : undefined;
+    const requestId = actor.kind === 'command_line' ? undefined : actor.requestId;
+    return [operatorId, userId, actor.name, requestId, action, accountId, taskId, keyId, JSON.stringify(details)];
   },
 });
 
@@ -70,9 +72,12 @@ export const listActions = many<RecordedAction, [filter: ActionFilter]>({
   text: `
 select id as "actionId", replace(action, 'rates.', 'prices.') as action,
   account_id as "accountId", task_id as "taskId", key_id as "keyId", details,
-  created_at as "createdAt", case when operator_id is null then json_build_object('kind', 'command_line', 'name', actor)
-    else json_build_object('kind', 'operator', 'operatorId', operator_id, 'name', actor, 'requestId', coalesce(request_id, ''))
-    end as actor
+  created_at as "createdAt", case
+    when user_id is not null
+      then json_build_object('kind', 'user', 'userId', user_id, 'name', actor, 'requestId', coalesce(request_id, ''))
+    when operator_id is not null
+      then json_build_object('kind', 'operator', 'operatorId', operator_id, 'name', actor, 'requestId', coalesce(request_id, ''))
+    else json_build_object('kind', 'command_line', 'name', actor) end as actor
 from operator_actions
 where ($1::uuid is null or account_id = $1) and ($2::uuid is null or operator_id = $2) and id < $3
 order by id desc limit $4`,

@@ -89,6 +89,13 @@ export async function startHttpService({
     badKeys: createBadKeys(undefined),
     touchKey: keyTouches.add,
     taskWaiters: createTaskWaiters(ownDatabase.db, { pauseMs: 20 }),
+    console: {
+      // Known once the server listens.
+      get publicUrl() {
+        return `http://127.0.0.1:${server.port}`;
+      },
+      passwordSignIn: true,
+    },
     log: pino({ level: 'debug' }, { write: (text: string) => note(log, parseLine(text)) }),
     ...overrides,
   };

@@ -31,10 +31,13 @@ export function createRateLimiter(rate: Rate, now: () => number = () => performa
   };
 }
 
-/** Limits everything that creates no task, per account and process: exact limits are for what costs money. */
-export function limitReads(ctx: Context, reads: RateLimiter | undefined, { accountId }: Caller): void {
+/**
+ * Limits everything that creates no task, per process: exact limits are for what costs money. `who` is an account, or a person in
+ * the console, so that open pages do not use up what is there for programs.
+ */
+export function limitReads(ctx: Context, reads: RateLimiter | undefined, who: string): void {
   if (reads === undefined) return;
-  const taken = reads.take(accountId);
+  const taken = reads.take(who);
   if (!taken.isAllowed) {
     throw new HttpError('rate_limited', { headers: refusalHeaders('reads', reads.rate, taken) });
   }

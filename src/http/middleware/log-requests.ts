@@ -23,7 +23,7 @@ export function logRequests(log: Logger): Step {
 
 /** The log leaves out what is undefined. */
 function line(ctx: Context) {
-  const { requestId, errorCode, accountId, operatorId } = ctx.state;
+  const { requestId, errorCode, accountId, operatorId, userId } = ctx.state;
   const clientRequestId = ctx.get('X-Request-Id');
   return {
     requestId,
@@ -34,6 +34,7 @@ function line(ctx: Context) {
     errorCode,
     accountId,
     operatorId,
+    userId,
     clientRequestId: /^[\x21-\x7e]{1,128}$/.test(clientRequestId) ? clientRequestId : undefined,
     aborted: ctx.res.writableFinished ? undefined : true,
   };

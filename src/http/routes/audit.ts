@@ -7,9 +7,13 @@ import { view } from '../presenters/view.ts';
 import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery } from '../query.ts';
 
 const actorSchema = z.strictObject({
-  kind: z.enum(['operator', 'command_line']),
+  kind: z.enum(['operator', 'user', 'command_line']),
   operatorId: z.string().nullable(),
-  name: z.string().meta({ description: "The operator's, or at the command line that of the user of the machine." }),
+  userId: z.string().nullable().meta({ description: 'Of an operator who was signed in to the console.' }),
+  name: z.string().meta({
+    description:
+      "The operator's, the e-mail of a person in the console, or at the command line the user of the machine.",
+  }),
   requestId: z.string().nullable().meta({ description: 'The `X-Request-Id` of the answer.' }),
 });
 
@@ -47,7 +51,7 @@ const list = defineEndpoint({
 });
 
 function presentAction({ accountId, taskId, keyId, createdAt: createTime, ...action }: RecordedAction) {
-  const actor = { operatorId: null, requestId: null, ...action.actor };
+  const actor = { operatorId: null, userId: null, requestId: null, ...action.actor };
   return view(actionSchema, { ...action, accountId, taskId, keyId, actor, createTime });
 }
 

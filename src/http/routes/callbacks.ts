@@ -111,6 +111,7 @@ const showSecret = defineEndpoint({
   operationId: 'showCallbackSecret',
   route: 'POST /api/v1/callbacks/secret',
   scope: 'tasks:write',
+  needsRecentProof: true,
   summary: 'Show the secret that signs the callbacks, once',
   description:
     'Made on first use and shown a single time; every later call is refused with 409. A lost secret is replaced by ' +
@@ -128,6 +129,7 @@ const rotateSecret = defineEndpoint({
   operationId: 'rotateCallbackSecret',
   route: 'POST /api/v1/callbacks/secret/rotate',
   scope: 'tasks:write',
+  needsRecentProof: true,
   summary: 'Replace the secret that signs the callbacks',
   description:
     'Shows the new secret, once. For `overlapSeconds` (a day unless given) every callback carries two signatures, so ' +

@@ -66,6 +66,7 @@ const booking = {
 const grant = defineEndpoint({
   operationId: 'adminGrantCredits',
   route: 'POST /api/admin/v1/credits/grant',
+  needsRecentProof: true,
   summary: 'Grant credits to an account',
   description:
     'For credits that were bought or given. Needs an `Idempotency-Key`: repeating a lost request gives the first answer ' +
@@ -87,6 +88,7 @@ const amountError = `must be a whole number from -${maxCredits} to ${maxCredits}
 const adjust = defineEndpoint({
   operationId: 'adminAdjustCredits',
   route: 'POST /api/admin/v1/credits/adjust',
+  needsRecentProof: true,
   summary: 'Adjust the balance of an account',
   description:
     'For corrections, up or down. The balance can not fall below zero: such an adjustment is refused and changes nothing. ' +

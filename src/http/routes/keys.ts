@@ -14,6 +14,7 @@ import {
   rotateAccountKey,
   type TooManyKeys,
 } from '../../stores/keys.ts';
+import { requireRecentProof } from '../console/authenticate-session.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../errors.ts';
 import { idField, maxUnixMs, oneOf, opaqueId, overlapField, plainText, unixMs } from '../fields.ts';
@@ -116,9 +117,11 @@ const create = defineEndpoint({
   description: `Shows the new key, this once. A key can never grant more scopes than it has itself. At most ${maxActiveKeys} keys of an account are active.`,
   body: z.strictObject(wantedFields('Those of the calling key at most; without them all of those but `keys:write`.')),
   data: keySchema.extend({ key: secretSchema }).meta({ id: 'NewApiKey' }),
-  failures: ['too_many_keys'],
-  handler: async ({ caller: { accountId, scopes: own }, input }, { db, now = Date.now }) => {
+  failures: ['too_many_keys', 'reauthentication_required'],
+  handler: async ({ caller: { by, accountId, scopes: own }, input }, { db, now = Date.now }) => {
     const wanted = { accountId, scopes: grantedScopes(input.scopes, own), ...wantedKey(input, now()) };
+    // It could make further keys after the session has ended.
+    if (by.kind === 'person' && wanted.scopes.includes('keys:write')) requireRecentProof(by);
     return presentMadeKey(await createAccountKey(db, wanted));
   },
 });
@@ -159,6 +162,7 @@ const rotate = defineEndpoint({
   route: 'POST /api/v1/keys/rotate',
   scope: 'keys:write',
   refusesSuspended: true,
+  needsRecentProof: true,
   summary: 'Replace a key',
   description:
     'Makes a key with the same name, scopes, dialect and length of life, and shows it, this once. The old key lives on for ' +

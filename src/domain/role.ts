@@ -1,0 +1,12 @@
+import { type Scope, scopes } from './api-key.ts';
+
+/** What a person is in an account. */
+export const roles = ['owner', 'member', 'viewer'] as const;
+export type Role = (typeof roles)[number];
+
+/** What each role may do with the API: the scopes that a key would need. Owners also manage members. */
+export const scopesOfRole: Readonly<Record<Role, readonly Scope[]>> = {
+  owner: scopes,
+  member: ['tasks:write', 'tasks:read', 'credits:read'],
+  viewer: ['tasks:read', 'credits:read'],
+};

@@ -1,0 +1,42 @@
+/** How long a session lives without use, and at most. Operators can move money, so theirs are short. */
+export const sessionSeconds = {
+  person: { idle: 12 * 3600, absolute: 7 * 24 * 3600 },
+  operator: { idle: 3600, absolute: 12 * 3600 },
+} as const;
+
+/** For so long after proving who they are, a person may do what asks for a new proof. */
+export const recentSeconds = 10 * 60;
+
+/** A person with a session. Times are Unix milliseconds. */
+export type SignedIn = {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly email: string;
+  readonly isOperator: boolean;
+  /** When the person last proved who they are. */
+  readonly authenticatedAt: number;
+  readonly isRecent: boolean;
+  readonly expiresAt: number;
+};
+
+/** What the log of security events knows. */
+export const securityEventKinds = [
+  'signed_in',
+  'sign_in_failed',
+  'signed_out',
+  'reauthenticated',
+  'password_changed',
+  'session_ended',
+  'link_made',
+  'link_accepted',
+  'link_withdrawn',
+  'role_changed',
+  'member_removed',
+  'user_disabled',
+  'user_enabled',
+  'operator_changed',
+  'passkey_added',
+  'passkey_removed',
+  'identity_linked',
+] as const;
+export type SecurityEventKind = (typeof securityEventKinds)[number];

@@ -1,0 +1,56 @@
+import type { Actor } from '../domain/operator.ts';
+import type { Role } from '../domain/role.ts';
+import { findAccount } from './accounts.ts';
+import type { Database } from './database.ts';
+import { createLink, type NewLink, withdrawLinks } from './one-time-links.ts';
+import { recordAction } from './operator-actions.ts';
+import { recordEvent } from './security-events.ts';
+import { findUserByEmail, hasOperator } from './users.ts';
+
+/** What a link to somebody grants. */
+export type WantedInvitation = {
+  readonly email: string;
+  readonly isOperator: boolean;
+  readonly accountId?: string | undefined;
+  readonly role?: Role | undefined;
+};
+
+/** A link that lets somebody in, for an operator; undefined when there is no such account. */
+export function inviteAs(db: Database, actor: Actor, wanted: WantedInvitation): Promise<NewLink | undefined> {
+  const { email, isOperator: makesOperator, accountId, role } = wanted;
+  return recordAction(db, actor, async (transaction) => {
+    if (accountId !== undefined && (await findAccount(transaction, accountId)) === undefined)
+      return { answer: undefined };
+    const answer = await createLink(transaction, { purpose: 'invite', email, accountId, role, makesOperator });
+    const details = { email, role: role ?? null, isOperator: makesOperator };
+    await recordEvent(transaction, { kind: 'link_made', email, accountId, actor: actor.name, details });
+    return { answer, done: { action: 'people.invite', accountId, details } };
+  });
+}
+
+/** A link by which somebody chooses a new password, for an operator; undefined when nobody has the e-mail. */
+export function resetAs(db: Database, actor: Actor, email: string): Promise<NewLink | undefined> {
+  return recordAction(db, actor, async (transaction) => {
+    const user = await findUserByEmail(transaction, email);
+    if (user === undefined) return { answer: undefined };
+    await withdrawLinks(transaction, 'reset', email);
+    const answer = await createLink(transaction, { purpose: 'reset', email, makesOperator: false });
+    const details = { purpose: 'reset' };
+    await recordEvent(transaction, { kind: 'link_made', userId: user.userId, email, actor: actor.name, details });
+    return { answer, done: { action: 'people.reset', details: { email } } };
+  });
+}
+
+/** The link of a first start, in place of those before it; undefined once somebody can sign in as an operator. */
+export function createSetupLink(db: Database): Promise<NewLink | undefined> {
+  return db.transaction(async (run) => {
+    if ((await hasOperator({ run })).exists) return undefined;
+    await withdrawLinks({ run }, 'setup');
+    return createLink({ run }, { purpose: 'setup', makesOperator: true });
+  });
+}
+
+/** Where a link leads. What follows the # is sent to no server and stands in no log. */
+export function addressOfLink(publicUrl: string, purpose: 'setup' | 'invite' | 'reset', { token }: NewLink): string {
+  return `${publicUrl}/console/${purpose}#${token}`;
+}

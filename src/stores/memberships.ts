@@ -1,0 +1,37 @@
+import type { Role } from '../domain/role.ts';
+import { many, maybeOne, none } from './statement.ts';
+
+export type OwnAccount = { readonly accountId: string; readonly name: string; readonly role: Role };
+
+/** The accounts of a user, by name; at most 200. */
+export const accountsOfUser = many<OwnAccount, [userId: string]>({
+  name: 'list-accounts-of-user',
+  text: `
+select account_id as "accountId", name, role from memberships join accounts on accounts.id = account_id
+where user_id = $1 order by lower(name), account_id limit 200`,
+});
+
+/** Makes a user a member of an account, or gives them another role there. */
+export const setMembership = none<[accountId: string, userId: string, role: Role]>({
+  name: 'set-membership',
+  text: `
+insert into memberships (account_id, user_id, role) values ($1, $2, $3)
+on conflict (account_id, user_id) do update set role = excluded.role`,
+});
+
+export const deleteMembership = none<[accountId: string, userId: string]>({
+  name: 'delete-membership',
+  text: `delete from memberships where account_id = $1 and user_id = $2`,
+});
+
+export const findMembership = maybeOne<{ role: Role; email: string }, [accountId: string, userId: string]>({
+  name: 'find-membership',
+  text: `
+select role, email from memberships join users on users.id = user_id where account_id = $1 and user_id = $2`,
+});
+
+/** The account that was opened first: whoever sets the installation up owns it. */
+export const findFirstAccount = maybeOne<{ accountId: string }>({
+  name: 'find-first-account',
+  text: `select id as "accountId" from accounts order by created_at, id limit 1`,
+});

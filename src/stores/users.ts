@@ -1,0 +1,90 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Role } from '../domain/role.ts';
+import type { Database } from './database.ts';
+import { many, maybeOne, none, one } from './statement.ts';
+
+export type User = {
+  readonly userId: string;
+  readonly email: string;
+  readonly isOperator: boolean;
+  readonly isDisabled: boolean;
+  /** A PHC string; undefined for somebody who has no password. */
+  readonly passwordHash: string | undefined;
+};
+
+const columns = `id as "userId", email, is_operator as "isOperator", disabled_at is not null as "isDisabled",
+  password_hash as "passwordHash"`;
+
+export const findUserByEmail = maybeOne<User, [email: string]>({
+  name: 'find-user-by-email',
+  text: `select ${columns} from users where email = $1`,
+});
+
+export const findUser = maybeOne<User, [userId: string]>({
+  name: 'find-user',
+  text: `select ${columns} from users where id = $1`,
+});
+
+/** As `findUser`, and locks the user until the transaction ends. */
+export const lockUser = maybeOne<User, [userId: string]>({
+  name: 'lock-user',
+  text: `select ${columns} from users where id = $1 for no key update`,
+});
+
+type NewUser = Pick<User, 'email' | 'passwordHash' | 'isOperator'>;
+
+const insertUser = one<User, [userId: string, user: NewUser]>({
+  name: 'create-user',
+  text: `insert into users (id, email, password_hash, is_operator) values ($1, $2, $3, $4) returning ${columns}`,
+  values: (userId, { email, passwordHash, isOperator }) => [userId, email, passwordHash, isOperator],
+});
+
+export function createUser(db: Pick<Database, 'run'>, user: NewUser): Promise<User> {
+  return insertUser(db, uuidv7(), user);
+}
+
+export const setPassword = none<[userId: string, passwordHash: string]>({
+  name: 'set-password',
+  text: `update users set password_hash = $2 where id = $1`,
+});
+
+export const setOperator = none<[userId: string, isOperator: boolean]>({
+  name: 'set-operator',
+  text: `update users set is_operator = $2 where id = $1`,
+});
+
+/** Disables a user from the next request on, or lifts that. */
+export const setDisabled = none<[userId: string, isDisabled: boolean]>({
+  name: 'disable-user',
+  text: `update users set disabled_at = case when $2 then now() end where id = $1`,
+});
+
+/** Whether somebody can sign in as an operator; until then the set-up link counts. */
+export const hasOperator = one<{ exists: boolean }>({
+  name: 'has-operator',
+  text: `select exists (select from users where is_operator and disabled_at is null)`,
+});
+
+/** A user as operators may see it. */
+export type ListedUser = Omit<User, 'passwordHash'> & {
+  readonly createdAt: number;
+  readonly lastSignInAt: number | undefined;
+  readonly accounts: readonly { readonly accountId: string; readonly name: string; readonly role: Role }[];
+};
+
+type UserFilter = { readonly search: string; readonly after?: string | undefined; readonly limit: number };
+
+/** Users by e-mail, those whose address holds the text, after the one with this address. */
+export const listUsers = many<ListedUser, [filter: UserFilter]>({
+  name: 'list-users',
+  plannedAnew: true,
+  text: `
+select id as "userId", email, is_operator as "isOperator", disabled_at is not null as "isDisabled",
+  created_at as "createdAt", last_sign_in_at as "lastSignInAt", coalesce((
+    select json_agg(json_build_object('accountId', accounts.id, 'name', name, 'role', role) order by name, accounts.id)
+    from (select * from memberships where user_id = users.id limit 100) memberships
+    join accounts on accounts.id = account_id
+  ), '[]') as accounts
+from users where email > $2 and strpos(email, $1) > 0 order by email limit $3`,
+  values: ({ search, after = '', limit }) => [search.toLowerCase(), after, limit],
+});

@@ -1,0 +1,94 @@
+import type { Role } from '../../src/domain/role.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { setMembership } from '../../src/stores/memberships.ts';
+import { hashPassword } from '../../src/passwords/passwords.ts';
+import { createUser } from '../../src/stores/users.ts';
+import { type Answer, createHttpClient, type SendOptions } from './http-client.ts';
+import type { HttpService } from './http-service.ts';
+
+type At = Pick<HttpService, 'send' | 'database' | 'url'>;
+
+/** How the pages of the console ask. */
+export const fromConsole = {
+  'content-type': 'application/json',
+  'sec-fetch-site': 'same-origin',
+  'videogen-console': '1',
+} as const;
+
+export const goodPassword = 'correct horse battery';
+
+/** A browser of one person: keeps its cookie and sends it along. */
+export type Browser = {
+  cookie(): string | undefined;
+  /** Asks as a page of the console does; `body` is sent as JSON. */
+  ask(method: 'GET' | 'POST', path: string, wish?: Wish): Promise<Answer>;
+  /** Asks with other headers than a page does, the cookie aside. */
+  askAs(method: 'GET' | 'POST', path: string, headers: SendOptions['headers'], body?: unknown): Promise<Answer>;
+};
+
+type Wish = {
+  readonly body?: unknown;
+  readonly accountId?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export function newBrowser({ send }: Pick<HttpService, 'send'>, given?: string): Browser {
+  let cookie = given;
+  const askAs: Browser['askAs'] = async (method, path, headers = {}, body) => {
+    const answer = await send(method, path, {
+      headers: { ...(cookie !== undefined && { cookie }), ...headers },
+      ...(method === 'POST' && { body: JSON.stringify(body ?? {}) }),
+    });
+    for (const line of answer.headers['set-cookie'] ?? []) {
+      const [pair = ''] = line.split(';');
+      cookie = line.includes('Max-Age=0') ? undefined : pair;
+    }
+    return answer;
+  };
+  return {
+    cookie: () => cookie,
+    askAs,
+    ask: (method, path, { body, accountId, headers = {} } = {}) =>
+      askAs(
+        method,
+        path,
+        { ...fromConsole, ...(accountId !== undefined && { 'videogen-account': accountId }), ...headers },
+        body,
+      ),
+  };
+}
+
+export type Person = Browser & { readonly userId: string; readonly email: string };
+
+let count = 0;
+
+/** Somebody who is signed in, in these accounts. */
+export async function newPerson(
+  service: At,
+  wanted: { readonly roles?: Readonly<Record<string, Role>>; readonly isOperator?: boolean } = {},
+): Promise<Person> {
+  const { db } = service.database;
+  const email = `person-${(count += 1)}@example.com`;
+  const passwordHash = await hashPassword(goodPassword);
+  const { userId } = await createUser(db, { email, passwordHash, isOperator: wanted.isOperator === true });
+  for (const [accountId, role] of Object.entries(wanted.roles ?? {})) await setMembership(db, accountId, userId, role);
+  const browser = newBrowser(service);
+  const answer = await signIn(browser, email);
+  if (answer.status !== 200) throw new Error(answer.json.msg);
+  return { ...browser, userId, email };
+}
+
+export function signIn(browser: Browser, email: string, password: string = goodPassword): Promise<Answer> {
+  return browser.ask('POST', '/api/console/v1/sign-in', { body: { email, password } });
+}
+
+/** An account with somebody in it. */
+export async function newMember(service: At, role: Role = 'owner', credits = 10_000) {
+  const accountId = await createAccount(service.database.db, { name: 'test', credits });
+  return { accountId, person: await newPerson(service, { roles: { [accountId]: role } }) };
+}
+
+/** A second service on the same database would have another port; this asks the one under another host name. */
+export function withHost(service: Pick<HttpService, 'url'>) {
+  return createHttpClient(service.url);
+}
