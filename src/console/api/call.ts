@@ -1,10 +1,11 @@
 import { isUsed } from './activity.ts';
 import type { Reads as DescribedReads, Sends as DescribedSends } from './contract.ts';
+import type { PlannedOpsReads, PlannedOpsSends } from './planned-ops.ts';
 import type { PlannedReads, PlannedSends } from './planned.ts';
 import { ApiProblem } from './problem.ts';
 
-type Reads = DescribedReads & PlannedReads;
-type Sends = DescribedSends & PlannedSends;
+type Reads = DescribedReads & PlannedReads & PlannedOpsReads;
+type Sends = DescribedSends & PlannedSends & PlannedOpsSends;
 
 /** Whom a call is made for: an account, or undefined for what belongs to the person or the operators. */
 export type Acting = { readonly account: string | undefined };
