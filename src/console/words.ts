@@ -83,3 +83,15 @@ export const scopeWords = {
 export const ratioWords: Readonly<Record<string, string>> = {
   adaptive: 'Auto',
 };
+
+const eventWords: Readonly<Record<string, string>> = {
+  sign_in: 'Signed in',
+  sign_in_failed: 'Sign-in failed',
+  sign_out: 'Signed out',
+};
+
+/** What happened, of the log of sign-ins and roles; kinds without a word of their own are legible as they are. */
+export function eventWord(kind: string): string {
+  const plain = kind.replaceAll(/[._]/g, ' ');
+  return eventWords[kind] ?? plain.charAt(0).toUpperCase() + plain.slice(1);
+}

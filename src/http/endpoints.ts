@@ -11,6 +11,7 @@ import { modelEndpoints, operatorPriceEndpoints } from './routes/models.ts';
 import { healthEndpoints } from './routes/monitoring.ts';
 import { operatorProviderEndpoints } from './routes/providers.ts';
 import { operatorTaskEndpoints, taskEndpoints } from './routes/tasks.ts';
+import { showTimeline } from './routes/timeline.ts';
 
 export type Section = { readonly tag: string; readonly description: string; readonly endpoints: readonly Endpoint[] };
 
@@ -19,7 +20,7 @@ export const sections: readonly Section[] = [
   {
     tag: 'tasks',
     description: 'Create video generation tasks and follow them to their end.',
-    endpoints: [createTask, ...taskEndpoints],
+    endpoints: [createTask, ...taskEndpoints, showTimeline],
   },
   { tag: 'account', description: 'Credits, models and limits.', endpoints: [...creditEndpoints, ...modelEndpoints] },
   {

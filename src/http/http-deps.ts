@@ -28,6 +28,8 @@ export type HttpDeps = {
   readonly catalogue: Catalogue;
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
   readonly resultStore: ResultStore;
+  /** How long media is kept. */
+  readonly retentionMs: number;
   /** Accepts and charges a task, or answers why not. */
   readonly acceptTask: (task: NewTask) => Promise<Acceptance>;
   /** Starts the workflow of an accepted task in the background; never waits and never throws. */

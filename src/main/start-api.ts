@@ -68,6 +68,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     },
     parseTaskRequest: createRequestParser(settings, catalogue.current),
     resultStore: createFolderResultStore(settings),
+    retentionMs: settings.retentionMs,
     acceptTask: createTaskAcceptor(db),
     startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
     stopTask: later((task: CancelledTask) => stopTask(engine, task), 'stop of a cancelled task deferred'),

@@ -26,6 +26,8 @@ export type ProviderJob = {
   readonly intendedAt: number | undefined;
   readonly submittedAt: number | undefined;
   readonly upstreamEndedAt: number | undefined;
+  /** When its outcome was known. */
+  readonly endedAt: number | undefined;
   readonly costMicros: number | undefined;
   readonly costCurrency: string | undefined;
   readonly costBasis: JobCost['basis'] | 'unknown' | undefined;
@@ -40,6 +42,7 @@ const selectJobs = {
 select ordinal, provider, pool, intended_at is not null as "isIntended", job_id as "jobId", handle, config, outcome,
   case when fail_code is not null then json_build_object('failCode', fail_code, 'failMsg', fail_msg) end as failure,
   intended_at as "intendedAt", submitted_at as "submittedAt", upstream_ended_at as "upstreamEndedAt",
+  ended_at as "endedAt",
   cost_micros as "costMicros", cost_currency as "costCurrency", cost_basis as "costBasis", detail,
   (extract(epoch from now() - coalesce(intended_at, reserved_at)) * 1000)::bigint as "ageMs"
 from provider_jobs left join provider_configs on hash = config_hash where task_id = $1 order by ordinal`,

@@ -53,6 +53,7 @@ import * as operators from '../../src/stores/operators.ts';
 import * as pools from '../../src/stores/provider-pools.ts';
 import * as places from '../../src/stores/places.ts';
 import { readMargin } from '../../src/stores/margin.ts';
+import { countAhead, findMaker } from '../../src/stores/task-maker.ts';
 import { keepTiers, readTiers } from '../../src/stores/task-tiers.ts';
 import * as jobs from '../../src/stores/provider-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -173,6 +174,14 @@ test('no statement of a request reads a growing table from end to end', async ()
     await assertPlans();
   }
   await listTasks(watched, { accountId, model: 'videogen-2.0', limit: 50 });
+  await assertPlans();
+  await listTasks(watched, { accountId, failCode: 'timeout', limit: 50 });
+  await assertPlans();
+  await listTasks(watched, { accountId, createdBy: taskId, limit: 50 });
+  await assertPlans();
+  await listTasks(watched, { accountId, ids: [taskId, taskId], limit: 50 });
+  await findMaker(watched, taskId);
+  await countAhead(watched, taskId);
   await readBooks(watched, { accountId, before: undefined, limit: 50 });
   await listTaskEntries(watched, taskId);
   await accounts.findAccount(watched, accountId);

@@ -73,6 +73,7 @@ export async function startHttpService({
       secret: 's'.repeat(32),
       publicUrl: 'http://media.test',
     }),
+    retentionMs: 14 * 86_400_000,
     acceptTask: createTaskAcceptor(overrides.db ?? ownDatabase.db),
     startTask: (task) => started.push(task),
     stopTask: (task) => stopped.push(task),

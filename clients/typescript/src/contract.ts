@@ -186,7 +186,7 @@ export type Limits = {
 };
 
 export type TaskPage = {
-  readonly tasks: readonly TaskRecord[];
+  readonly tasks: readonly ListedTask[];
   /** Give it as `cursor` to get the next page; null on the last one. */
   readonly nextCursor: string | null;
 };
@@ -206,6 +206,23 @@ export type Catalogue = {
 export type TaskQuery = {
   readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
   readonly model?: string | undefined;
+  /** Failed tasks with this code. */
+  readonly failCode?:
+    | 'content_rejected'
+    | 'image_unreachable'
+    | 'image_invalid'
+    | 'provider_rejected'
+    | 'provider_unavailable'
+    | 'timeout'
+    | 'result_invalid'
+    | 'cancelled'
+    | 'terminated'
+    | 'internal'
+    | undefined;
+  /** Tasks that this key or person made. */
+  readonly createdBy?: string | undefined;
+  /** How the id begins, 8 characters at least. */
+  readonly search?: string | undefined;
   /** Created at this Unix millisecond or later. */
   readonly from?: number | undefined;
   /** Created before this Unix millisecond. */

@@ -4,8 +4,10 @@ import type { PlannedOpsReads, PlannedOpsSends } from './planned-ops.ts';
 import type { PlannedReads, PlannedSends } from './planned.ts';
 import { ApiProblem } from './problem.ts';
 
-type Reads = DescribedReads & PlannedReads & PlannedOpsReads;
-type Sends = DescribedSends & PlannedSends & PlannedOpsSends;
+type AllPlannedReads = PlannedReads & PlannedOpsReads;
+type AllPlannedSends = PlannedSends & PlannedOpsSends;
+type Reads = Omit<DescribedReads, keyof AllPlannedReads> & AllPlannedReads;
+type Sends = Omit<DescribedSends, keyof AllPlannedSends> & AllPlannedSends;
 
 /** Whom a call is made for: an account, or undefined for what belongs to the person or the operators. */
 export type Acting = { readonly account: string | undefined };
@@ -47,7 +49,7 @@ export function send<Path extends SendPath>(
 }
 
 /** POST of a file as it is. */
-export function upload(path: SendPath, file: Blob, { account }: Acting): Promise<unknown> {
+export function upload(path: '/api/v1/uploads', file: Blob, { account }: Acting): Promise<unknown> {
   const headers = { ...headersOf(account), 'Content-Type': file.type };
   return exchange(path, { method: 'POST', headers, body: file });
 }

@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'body_too_large'
   | 'body_unreadable'
   | 'callback_secret_already_shown'
+  | 'cross_site_request'
   | 'database_busy'
   | 'database_unavailable'
   | 'dialect_required'
@@ -22,19 +23,26 @@ export type ErrorCode =
   | 'invalid_request'
   | 'key_not_active'
   | 'key_not_found'
+  | 'link_not_found'
   | 'malformed_request'
   | 'media_deleted'
+  | 'misdirected_request'
   | 'not_ready'
+  | 'not_signed_in'
+  | 'password_sign_in_off'
   | 'price_in_force'
   | 'price_not_found'
   | 'rate_limited'
+  | 'reauthentication_required'
   | 'request_timeout'
   | 'scope_missing'
+  | 'sign_in_failed'
   | 'task_not_finished'
   | 'task_not_found'
   | 'too_many_bad_keys'
   | 'too_many_keys'
   | 'too_many_refused_creates'
+  | 'too_many_sign_ins'
   | 'too_many_unfinished_tasks'
   | 'unauthorized'
   | 'unsupported_encoding'
@@ -131,6 +139,96 @@ export type CancelledTask = {
   readonly creditsRefunded: number;
 };
 
+export type ListedTask = {
+  readonly taskId: string;
+  readonly model: string;
+  /** `success` and `fail` are final and never change. */
+  readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+  readonly progress: number;
+  readonly param: {
+    readonly model: string;
+    readonly input: {
+      readonly prompt: string;
+      readonly resolution: '720p';
+      /** Whole seconds. */
+      readonly duration: number;
+      readonly ratio: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9';
+      readonly generateAudio: boolean;
+      readonly imageUrls: readonly string[];
+    };
+    readonly callBackUrl?: string | undefined;
+  };
+  readonly resultJson: {
+    /** Links signed for this reading; empty until success. */
+    readonly resultUrls: readonly string[];
+  };
+  readonly failCode:
+    | 'content_rejected'
+    | 'image_unreachable'
+    | 'image_invalid'
+    | 'provider_rejected'
+    | 'provider_unavailable'
+    | 'timeout'
+    | 'result_invalid'
+    | 'cancelled'
+    | 'terminated'
+    | 'internal'
+    | null;
+  readonly failMsg: string | null;
+  readonly creditsCharged: number;
+  readonly creditsRefunded: number;
+  /** Milliseconds from the start of generation to the end. */
+  readonly costTime: number | null;
+  /** Unix milliseconds, as every time here. */
+  readonly createTime: number;
+  readonly updateTime: number;
+  readonly completeTime: number | null;
+  /** Who created the task; null for tasks of releases that did not keep it. */
+  readonly createdBy: {
+    readonly kind: 'key' | 'person';
+    readonly id: string;
+    /** The name of the key, or the e-mail address of the person. */
+    readonly name: string | null;
+  } | null;
+  /** A still of the video, as a signed link; null while there is none. */
+  readonly posterUrl: string | null;
+};
+
+export type TaskTimeline = {
+  readonly task: TaskRecord;
+  /** Who created the task; null for tasks of releases that did not keep it. */
+  readonly createdBy: {
+    readonly kind: 'key' | 'person';
+    readonly id: string;
+    /** The name of the key, or the e-mail address of the person. */
+    readonly name: string | null;
+  } | null;
+  /** A still of the video, as a signed link; null while there is none. */
+  readonly posterUrl: string | null;
+  /** What was measured of the video. */
+  readonly video: {
+    readonly widthPx: number;
+    readonly heightPx: number;
+    readonly durationSeconds: number;
+    readonly framesPerSecond: number;
+    readonly hasAudio: boolean;
+    readonly bytes: number;
+  } | null;
+  /** When the video was deleted, or will be; null for a task without one. */
+  readonly mediaDeleteTime: number | null;
+  /** In the order in which they began. */
+  readonly steps: readonly {
+    readonly step: 'accepted' | 'waited' | 'generating' | 'stored' | 'succeeded' | 'failed' | 'refunded' | 'callback';
+    readonly startTime: number;
+    /** Null while the step runs; equal to the start for an instant. */
+    readonly endTime: number | null;
+  }[];
+  readonly ledger: readonly LedgerEntry[];
+  readonly callback: Callback;
+  /** The account's own tasks that came before and wait too, at most 1,000; accounts take turns, so there is no place in a common queue. Null once the task is generated. */
+  readonly aheadOfOwn: number | null;
+};
+
 export type LedgerEntry = {
   readonly entryId: number;
   readonly kind: 'grant' | 'charge' | 'refund' | 'adjustment';
@@ -142,6 +240,28 @@ export type LedgerEntry = {
   /** Unix milliseconds. */
   readonly createTime: number;
 };
+
+export type Callback = {
+  readonly taskId: string;
+  /** The `webhook-id` header, the same at every attempt. */
+  readonly webhookId: string;
+  readonly url: string;
+  readonly state: 'pending' | 'delivered' | 'failed' | 'gone';
+  readonly createTime: number;
+  readonly completeTime: number | null;
+  /** The next attempt begins by then; null when there is none. */
+  readonly nextAttemptTime: number | null;
+  /** Newest first, at most 100. */
+  readonly attempts: readonly {
+    readonly attempt: number;
+    /** Unix milliseconds, in whole seconds. */
+    readonly startTime: number;
+    /** What the receiver answered; null when it could not be reached. */
+    readonly status: number | null;
+    readonly durationMs: number | null;
+    readonly error: 'unreachable' | null;
+  }[];
+} | null;
 
 export type Model = {
   readonly model: string;
@@ -175,28 +295,6 @@ export type Limits = {
   } | null;
   readonly unfinishedTasks: number;
   readonly maxUnfinishedTasks: number;
-};
-
-export type Callback = {
-  readonly taskId: string;
-  /** The `webhook-id` header, the same at every attempt. */
-  readonly webhookId: string;
-  readonly url: string;
-  readonly state: 'pending' | 'delivered' | 'failed' | 'gone';
-  readonly createTime: number;
-  readonly completeTime: number | null;
-  /** The next attempt begins by then; null when there is none. */
-  readonly nextAttemptTime: number | null;
-  /** Newest first, at most 100. */
-  readonly attempts: readonly {
-    readonly attempt: number;
-    /** Unix milliseconds, in whole seconds. */
-    readonly startTime: number;
-    /** What the receiver answered; null when it could not be reached. */
-    readonly status: number | null;
-    readonly durationMs: number | null;
-    readonly error: 'unreachable' | null;
-  }[];
 };
 
 export type ApiKey = {
@@ -248,6 +346,26 @@ export type RotatedApiKey = {
   readonly key: string;
   readonly oldKeyId: string;
   readonly oldExpireTime: number;
+};
+
+export type Me = {
+  readonly user: {
+    readonly userId: string;
+    readonly email: string;
+    readonly isOperator: boolean;
+  };
+  /** By name; at most 200. */
+  readonly accounts: readonly {
+    readonly accountId: string;
+    readonly name: string;
+    readonly role: 'owner' | 'member' | 'viewer';
+  }[];
+  readonly session: {
+    readonly sessionId: string;
+    /** When the person last proved who they are. */
+    readonly authTime: number;
+    readonly expireTime: number;
+  };
 };
 
 export type Account = {
@@ -414,11 +532,19 @@ export type OperatorAction = {
     | 'callback_secret.rotate'
     | 'operators.create'
     | 'operators.revoke'
-    | 'providers.set';
+    | 'providers.set'
+    | 'people.invite'
+    | 'people.reset'
+    | 'people.disable'
+    | 'people.enable'
+    | 'people.operator'
+    | 'people.end_sessions';
   readonly actor: {
-    readonly kind: 'operator' | 'command_line';
+    readonly kind: 'operator' | 'user' | 'command_line';
     readonly operatorId: string | null;
-    /** The operator's, or at the command line that of the user of the machine. */
+    /** Of an operator who was signed in to the console. */
+    readonly userId: string | null;
+    /** The operator's, the e-mail of a person in the console, or at the command line the user of the machine. */
     readonly name: string;
     /** The `X-Request-Id` of the answer. */
     readonly requestId: string | null;
@@ -462,6 +588,23 @@ export type Reads = {
     readonly query: {
       readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
       readonly model?: string | undefined;
+      /** Failed tasks with this code. */
+      readonly failCode?:
+        | 'content_rejected'
+        | 'image_unreachable'
+        | 'image_invalid'
+        | 'provider_rejected'
+        | 'provider_unavailable'
+        | 'timeout'
+        | 'result_invalid'
+        | 'cancelled'
+        | 'terminated'
+        | 'internal'
+        | undefined;
+      /** Tasks that this key or person made. */
+      readonly createdBy?: string | undefined;
+      /** How the id begins, 8 characters at least. */
+      readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
       /** Created before this Unix millisecond. */
@@ -470,10 +613,16 @@ export type Reads = {
       readonly limit?: number | undefined;
     };
     readonly answer: {
-      readonly tasks: readonly TaskRecord[];
+      readonly tasks: readonly ListedTask[];
       /** Give it as `cursor` to get the next page; null on the last one. */
       readonly nextCursor: string | null;
     };
+  };
+  readonly '/api/v1/jobs/timeline': {
+    readonly query: {
+      readonly taskId: string;
+    };
+    readonly answer: TaskTimeline;
   };
   readonly '/api/v1/credits': {
     readonly query: {
@@ -507,6 +656,22 @@ export type Reads = {
     readonly answer: {
       readonly keys: readonly ApiKey[];
     };
+  };
+  readonly '/api/console/v1/options': {
+    readonly query: {};
+    readonly answer: {
+      readonly passwordSignIn: boolean;
+      readonly passkeys: boolean;
+      readonly oidc: {
+        readonly name: string;
+      } | null;
+      /** Nobody can sign in as an operator yet: `npm start` prints a link. */
+      readonly needsSetUp: boolean;
+    };
+  };
+  readonly '/api/console/v1/me': {
+    readonly query: {};
+    readonly answer: Me;
   };
   readonly '/api/admin/v1/accounts': {
     readonly query: {
@@ -618,7 +783,7 @@ export type Reads = {
     readonly answer: {
       readonly tasks: readonly {
         readonly accountId: string;
-        readonly task: TaskRecord;
+        readonly task: ListedTask;
       }[];
       /** Give it as `cursor` to get the next page; null on the last one. */
       readonly nextCursor: string | null;
@@ -744,6 +909,45 @@ export type Sends = {
       readonly keyId: string;
       readonly revokeTime: number;
     };
+  };
+  readonly '/api/console/v1/links/show': {
+    readonly body: {
+      readonly token: string;
+    };
+    readonly answer: {
+      readonly purpose: 'setup' | 'invite' | 'reset';
+      readonly email: string | null;
+      readonly accountName: string | null;
+      readonly role: 'owner' | 'member' | 'viewer' | null;
+      /** The person is known, and an invitation asks for the password they have. */
+      readonly userExists: boolean;
+      readonly expireTime: number;
+    };
+  };
+  readonly '/api/console/v1/links/accept': {
+    readonly body: {
+      readonly token: string;
+      readonly email?: string | null | undefined;
+      readonly password: string;
+    };
+    readonly answer: Me;
+  };
+  readonly '/api/console/v1/sign-in': {
+    readonly body: {
+      readonly email: string;
+      readonly password: string;
+    };
+    readonly answer: Me;
+  };
+  readonly '/api/console/v1/sign-out': {
+    readonly body: {};
+    readonly answer: {};
+  };
+  readonly '/api/console/v1/reauthenticate': {
+    readonly body: {
+      readonly password: string;
+    };
+    readonly answer: Me;
   };
   readonly '/api/admin/v1/accounts': {
     readonly body: {

@@ -1,29 +1,8 @@
-import type { Callback, LedgerEntry, TaskRecord } from './contract.ts';
+import type { Callback, Me } from './contract.ts';
 
 // Operations that the service is about to have; each leaves this file once openapi.json names it.
 
 export type Role = 'owner' | 'member' | 'viewer';
-
-export type Me = {
-  readonly user: { readonly userId: string; readonly email: string; readonly isOperator: boolean };
-  readonly accounts: readonly { readonly accountId: string; readonly name: string; readonly role: Role }[];
-  readonly session: { readonly sessionId: string; readonly authTime: number; readonly expireTime: number };
-};
-
-export type SignInOptions = {
-  readonly passwordSignIn: boolean;
-  readonly passkeys: boolean;
-  readonly oidc: { readonly name: string } | null;
-  readonly needsSetUp: boolean;
-};
-
-export type OneTimeLink = {
-  readonly purpose: 'setup' | 'invite' | 'reset';
-  readonly email: string | null;
-  readonly accountName: string | null;
-  readonly role: string | null;
-  readonly expireTime: number;
-};
 
 export type Session = {
   readonly sessionId: string;
@@ -51,6 +30,17 @@ export type Invitation = {
   readonly expireTime: number;
 };
 
+export type SecurityEvent = {
+  readonly eventId: number;
+  readonly kind: string;
+  readonly email: string | null;
+  readonly userId: string | null;
+  readonly address: string | null;
+  readonly userAgent: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly createTime: number;
+};
+
 export type Day = {
   readonly day: string;
   readonly model: string | null;
@@ -60,36 +50,7 @@ export type Day = {
   readonly tasks: number;
 };
 
-export type CreatedBy = { readonly kind: 'key' | 'person'; readonly id: string; readonly name: string };
-
-export type Step = {
-  readonly step: 'accepted' | 'waited' | 'generating' | 'stored' | 'succeeded' | 'failed' | 'refunded' | 'callback';
-  readonly startTime: number;
-  readonly endTime: number | null;
-};
-
-export type TaskTimeline = {
-  readonly task: TaskRecord;
-  readonly createdBy: CreatedBy | null;
-  readonly posterUrl: string | null;
-  readonly video: {
-    readonly widthPx: number;
-    readonly heightPx: number;
-    readonly durationSeconds: number;
-    readonly framesPerSecond: number;
-    readonly hasAudio: boolean;
-    readonly bytes: number;
-  } | null;
-  readonly mediaDeleteTime: number | null;
-  readonly steps: readonly Step[];
-  readonly ledger: readonly LedgerEntry[];
-  readonly callback: Callback | null;
-  readonly aheadOfOwn: number | null;
-};
-
 export type PlannedReads = {
-  readonly '/api/console/v1/options': { readonly query: object; readonly answer: SignInOptions };
-  readonly '/api/console/v1/me': { readonly query: object; readonly answer: Me };
   readonly '/api/console/v1/sessions': {
     readonly query: object;
     readonly answer: { readonly sessions: readonly Session[] };
@@ -98,7 +59,14 @@ export type PlannedReads = {
     readonly query: object;
     readonly answer: { readonly members: readonly Member[]; readonly invitations: readonly Invitation[] };
   };
-  readonly '/api/v1/jobs/timeline': { readonly query: { readonly taskId: string }; readonly answer: TaskTimeline };
+  readonly '/api/console/v1/events': {
+    readonly query: { readonly cursor?: string; readonly limit?: number };
+    readonly answer: { readonly events: readonly SecurityEvent[]; readonly nextCursor: string | null };
+  };
+  readonly '/api/v1/callbacks': {
+    readonly query: { readonly state?: string; readonly cursor?: string; readonly limit?: number };
+    readonly answer: { readonly callbacks: readonly NonNullable<Callback>[]; readonly nextCursor: string | null };
+  };
   readonly '/api/v1/credits/daily': {
     readonly query: { readonly from?: string; readonly to?: string };
     readonly answer: { readonly days: readonly Day[] };
@@ -116,15 +84,28 @@ export type PlannedReads = {
 };
 
 export type PlannedSends = {
-  readonly '/api/console/v1/links/show': { readonly body: { readonly token: string }; readonly answer: OneTimeLink };
-  readonly '/api/console/v1/links/accept': {
-    readonly body: { readonly token: string; readonly email?: string; readonly password: string };
+  readonly '/api/console/v1/sessions/end': { readonly body: { readonly sessionId: string }; readonly answer: object };
+  readonly '/api/console/v1/sessions/end-others': { readonly body: object; readonly answer: object };
+  readonly '/api/console/v1/password': {
+    readonly body: { readonly currentPassword: string; readonly newPassword: string };
     readonly answer: Me;
   };
-  readonly '/api/console/v1/sign-in': {
-    readonly body: { readonly email: string; readonly password: string };
-    readonly answer: Me;
+  readonly '/api/console/v1/members/invite': {
+    readonly body: { readonly email: string; readonly role: Role };
+    readonly answer: { readonly linkId: string; readonly url: string; readonly expireTime: number };
   };
-  readonly '/api/console/v1/sign-out': { readonly body: object; readonly answer: object };
-  readonly '/api/console/v1/reauthenticate': { readonly body: { readonly password: string }; readonly answer: Me };
+  readonly '/api/console/v1/members/role': {
+    readonly body: { readonly userId: string; readonly role: Role };
+    readonly answer: object;
+  };
+  readonly '/api/console/v1/members/remove': { readonly body: { readonly userId: string }; readonly answer: object };
+  readonly '/api/console/v1/members/withdraw': { readonly body: { readonly linkId: string }; readonly answer: object };
+  readonly '/api/v1/callbacks/redeliver-failed': {
+    readonly body: { readonly since: number };
+    readonly answer: { readonly callbacks: number };
+  };
+  readonly '/api/v1/callbacks/test': {
+    readonly body: { readonly url: string };
+    readonly answer: { readonly status: number | null };
+  };
 };

@@ -1,7 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useContext } from 'preact/hooks';
 import { read, send } from './call.ts';
-import type { Me, Role } from './planned.ts';
+import type { Me } from './contract.ts';
+import type { Role } from './planned.ts';
 import { type ApiProblem, problemOf } from './problem.ts';
 import { AccountContext } from './queries.ts';
 

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter-preact';
 import { AccountContext } from '../api/queries.ts';
-import type { Me } from '../api/planned.ts';
+import type { Me } from '../api/contract.ts';
 import { failureOf } from '../api/problem.ts';
 import { useMe } from '../api/session.ts';
 import { opsPaths, paths, signInPaths } from '../paths.ts';

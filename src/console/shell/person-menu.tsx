@@ -1,7 +1,7 @@
 import { ChevronsUpDown, CircleUser, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { Me } from '../api/planned.ts';
+import type { Me } from '../api/contract.ts';
 import { failureOf } from '../api/problem.ts';
 import { signOut, useSignedIn } from '../api/session.ts';
 import { Menu } from '../ui/menu.tsx';

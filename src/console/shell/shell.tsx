@@ -2,7 +2,7 @@ import { Menu as MenuIcon } from 'lucide-preact';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import type { Me } from '../api/planned.ts';
+import type { Me } from '../api/contract.ts';
 import { Button } from '../ui/button.tsx';
 import { Mark } from './mark.tsx';
 import { OfflineBanner } from './offline-banner.tsx';

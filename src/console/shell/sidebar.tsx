@@ -14,7 +14,7 @@ import {
   Webhook,
 } from 'lucide-preact';
 import { Link, useLocation } from 'wouter-preact';
-import type { Me } from '../api/planned.ts';
+import type { Me } from '../api/contract.ts';
 import { useRead } from '../api/queries.ts';
 import { useAccount } from '../api/session.ts';
 import { docsPath, opsPaths, paths } from '../paths.ts';

@@ -70,16 +70,25 @@ type ConfirmProps = {
   readonly title: string;
   readonly children: ComponentChildren;
   readonly action: string;
+  readonly dismiss?: string;
   readonly isBusy: boolean;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
 };
 
 /** Before what cannot be taken back. */
-export function ConfirmDialog({ title, children, action, isBusy, onConfirm, onClose }: ConfirmProps) {
+export function ConfirmDialog({
+  title,
+  children,
+  action,
+  dismiss = 'Cancel',
+  isBusy,
+  onConfirm,
+  onClose,
+}: ConfirmProps) {
   const footer = (
     <>
-      <Button onClick={onClose}>Cancel</Button>
+      <Button onClick={onClose}>{dismiss}</Button>
       <Button look="danger" type="submit" busy={isBusy}>
         {action}
       </Button>

@@ -72,7 +72,7 @@ function newTask({ caller, dialect, json, ctx }: CreateCall, deps: HttpDeps): Ne
   return {
     taskId: uuidv7(),
     accountId: caller.accountId,
-    keyId: caller.by.kind === 'key' ? caller.by.keyId : undefined,
+    by: caller.by,
     param,
     listedPrices: model.prices,
     deadlineMs: model.deadlineMs,

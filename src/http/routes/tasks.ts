@@ -16,9 +16,11 @@ import {
   nextCursorSchema,
   strictQuery,
   taskIdParameter,
+  taskIdPrefix,
   textParameter,
 } from '../query.ts';
 import type { HttpDeps } from '../http-deps.ts';
+import { listedTaskSchema, presentListedTask } from '../presenters/listed-task.ts';
 import { presentTask, taskRecordSchema } from '../presenters/task.ts';
 import { presentTaskDetail, taskDetailSchema } from '../presenters/task-detail.ts';
 import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts';
@@ -137,13 +139,17 @@ const list = defineEndpoint({
     model: textParameter('must be the name of a model')
       .max(100, { error: 'must be at most 100 characters' })
       .optional(),
+    failCode: oneOf(failCodes).meta({ description: 'Failed tasks with this code.' }).optional(),
+    createdBy: idParameter('a key or a person').meta({ description: 'Tasks that this key or person made.' }).optional(),
+    search: taskIdPrefix.optional(),
     ...createdBetweenPage,
   }),
-  data: z.strictObject({ tasks: z.array(taskRecordSchema), nextCursor: nextCursorSchema }),
-  handler: async ({ caller: { accountId }, query: { state, model, from, to, cursor: after, limit } }, deps) => {
-    const filter = { accountId, state, model, fromMs: from, toMs: to, after, limit: limit + 1 };
+  data: z.strictObject({ tasks: z.array(listedTaskSchema), nextCursor: nextCursorSchema }),
+  handler: async ({ caller: { accountId }, query }, deps) => {
+    const { from: fromMs, to: toMs, cursor: after, limit, search: ids, ...others } = query;
+    const filter = { accountId, ...others, ids, fromMs, toMs, after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
-    return { tasks: await Promise.all(page.map((task) => presentTask(deps, task))), nextCursor };
+    return { tasks: await Promise.all(page.map((task) => presentListedTask(deps, task))), nextCursor };
   },
 });
 
@@ -158,13 +164,13 @@ const adminList = defineEndpoint({
     ...createdBetweenPage,
   }),
   data: z.strictObject({
-    tasks: z.array(z.strictObject({ accountId: z.string(), task: taskRecordSchema })),
+    tasks: z.array(z.strictObject({ accountId: z.string(), task: listedTaskSchema })),
     nextCursor: nextCursorSchema,
   }),
   handler: async ({ query: { accountId, state, from, to, cursor: after, limit } }, deps) => {
     const filter = { accountId, state, fromMs: from, toMs: to, after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
-    const tasks = page.map(async (task) => ({ accountId: task.accountId, task: await presentTask(deps, task) }));
+    const tasks = page.map(async (task) => ({ accountId: task.accountId, task: await presentListedTask(deps, task) }));
     return { tasks: await Promise.all(tasks), nextCursor };
   },
 });

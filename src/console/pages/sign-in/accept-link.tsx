@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { send } from '../../api/call.ts';
-import type { OneTimeLink } from '../../api/planned.ts';
+import { send, type Sent } from '../../api/call.ts';
 import { type ApiProblem, failureOf, problemOf } from '../../api/problem.ts';
 import { useSignedIn } from '../../api/session.ts';
 import { signInPaths } from '../../paths.ts';
@@ -10,6 +9,7 @@ import { Button, LinkButton } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ErrorBox, Notice } from '../../ui/notice.tsx';
 
+type OneTimeLink = Sent<'/api/console/v1/links/show'>;
 type Purpose = OneTimeLink['purpose'];
 
 const words: Readonly<Record<Purpose, { readonly title: string; readonly action: string; readonly old: string }>> = {
