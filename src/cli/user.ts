@@ -103,6 +103,7 @@ function setDisabled(isDisabled: boolean) {
   return async ({ db }: Context, address: string): Promise<Answer> => {
     const user = await disableAs(db, commandLineActor(), { email: address }, isDisabled);
     if (user === undefined) throw noUser(address);
+    if (user === 'last_operator') throw new CommandError('nobody else can sign in as an operator');
     return {
       json: { userId: user.userId, disabled: isDisabled },
       lines: [`${address} is ${isDisabled ? 'disabled; their sessions have ended' : 'let in again'}.`],

@@ -78,18 +78,12 @@ type Proceed = (identity: Identity<Access>) => Promise<void>;
 async function guard(request: Request, proceed: Proceed): Promise<void> {
   const { ctx, deps, operation } = request;
   const { scope } = operation;
-  switch (scope) {
-    case 'none':
-      if (isOfConsole(operation.path)) requireOwnPage(ctx, deps.console.publicUrl);
-      return proceed({});
-    case 'operator':
-      return proceed({ actor: await operatorOf(request) });
-    case 'session':
-    case 'member':
-    case 'owner':
-      return proceed(await personOf(request, scope));
-    default:
+  if (scope === 'none') {
+    if (isOfConsole(operation.path)) requireOwnPage(ctx, deps.console.publicUrl);
+    return proceed({});
   }
+  if (scope === 'operator') return proceed({ actor: await operatorOf(request) });
+  if (scope === 'session' || scope === 'member' || scope === 'owner') return proceed(await personOf(request, scope));
   if (operation.isCreate === true) return guardCreate(request, proceed);
   const identity = await lookUp(request);
   const { by, accountId } = identity.caller;

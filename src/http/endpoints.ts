@@ -1,5 +1,7 @@
 import type { Endpoint } from './define-endpoint.ts';
 import { accountEndpoints } from './routes/accounts.ts';
+import { memberEndpoints } from './routes/console/members.ts';
+import { sessionEndpoints } from './routes/console/sessions.ts';
 import { signInEndpoints } from './routes/console/sign-in.ts';
 import { auditEndpoints } from './routes/audit.ts';
 import { callbackEndpoints, operatorCallbackEndpoints } from './routes/callbacks.ts';
@@ -9,6 +11,7 @@ import { keyEndpoints, operatorKeyEndpoints } from './routes/keys.ts';
 import { kieEndpoints } from './routes/kie.ts';
 import { modelEndpoints, operatorPriceEndpoints } from './routes/models.ts';
 import { healthEndpoints } from './routes/monitoring.ts';
+import { peopleEndpoints } from './routes/people.ts';
 import { operatorProviderEndpoints } from './routes/providers.ts';
 import { operatorTaskEndpoints, taskEndpoints } from './routes/tasks.ts';
 import { showTimeline } from './routes/timeline.ts';
@@ -41,7 +44,7 @@ export const sections: readonly Section[] = [
       'For the pages of the console alone, which people use with a cookie and no key. Each request has the header ' +
       '`Videogen-Console: 1`, or `Videogen-Account` with the id of the account that it is about; with these the cookie also ' +
       "opens the other endpoints, as far as the person's role allows.",
-    endpoints: signInEndpoints,
+    endpoints: [...signInEndpoints, ...sessionEndpoints, ...memberEndpoints],
   },
   {
     tag: 'service',
@@ -59,6 +62,7 @@ export const sections: readonly Section[] = [
       ...operatorKeyEndpoints,
       ...operatorTaskEndpoints,
       ...operatorCallbackEndpoints,
+      ...peopleEndpoints,
       ...auditEndpoints,
     ],
   },

@@ -61,6 +61,9 @@ export const errorCatalogue = {
   key_not_found: refusal(404, 'no such key'),
   account_not_found: refusal(404, 'no such account'),
   price_not_found: refusal(404, 'no such price'),
+  session_not_found: refusal(404, 'no such session'),
+  member_not_found: refusal(404, 'no such member'),
+  person_not_found: refusal(404, 'no such person'),
   link_not_found: refusal(404, 'the link was used, has expired or never existed; ask for a new one'),
   media_deleted: refusal(404, 'the file is no longer kept'),
   method_not_allowed: refusal(405, 'the method is not allowed here'),
@@ -69,6 +72,12 @@ export const errorCatalogue = {
   task_not_finished: refusal(409, 'the task has not ended yet; its callback is sent when it does'),
   callback_secret_already_shown: refusal(409, 'the callback secret was shown before; rotate it to get a new one'),
   key_not_active: refusal(409, 'the key is revoked or has expired'),
+  already_member: refusal(409, 'the person is a member of the account already'),
+  last_owner: refusal(409, 'the account needs an owner; make somebody else one first'),
+  last_operator: refusal(409, 'somebody must be left who can sign in as an operator'),
+  too_many_invitations: refusal(409, 'too many invitations are open; withdraw one first', {
+    data: z.strictObject({ limit: z.int().positive() }),
+  }),
   too_many_keys: refusal(409, 'the account has too many active keys; revoke one first', {
     data: z.strictObject({ limit: z.int().positive() }),
   }),

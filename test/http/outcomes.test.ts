@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import type { Operation } from '../../src/http/endpoint.ts';
+import { isOfConsole, type Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import type { ErrorCode } from '../../src/http/errors.ts';
 import { createBadKeys, createRateLimiter, type RateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Answer, assertRefused, type SendOptions } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { fromConsole, newPerson, type Person } from '../support/person.ts';
 import type { Scope } from '../../src/domain/api-key.ts';
 import { type Database, DatabaseUnavailable, DatabaseBusy } from '../../src/stores/database.ts';
 import { createApiKey } from '../../src/stores/keys.ts';
@@ -24,6 +25,12 @@ let triedOut: HttpService;
 let clientKey: string;
 let kieKey: string;
 let operatorKey: string;
+let ownAccountId: string;
+let owner: Person;
+/** Proved who they are some time ago. */
+let stale: Person;
+let viewer: Person;
+const agedProofs = `update sessions set authenticated_at = now() - interval '11 minutes' where user_id = $1`;
 /** What the next statement throws instead of running. */
 let fault: Error | undefined;
 
@@ -31,10 +38,19 @@ before(async () => {
   database = await createTestDatabase();
   service = await startHttpService({ database, db: faulty(database.db) });
   const { accountId } = await service.newAccount(0);
+  ownAccountId = accountId;
+  owner = await newPerson(service, { roles: { [accountId]: 'owner' }, isOperator: true });
+  stale = await newPerson(service, { roles: { [accountId]: 'owner' }, isOperator: true });
+  await database.db.run({ name: 'test-age-proofs', text: agedProofs }, [stale.userId]);
+  viewer = await newPerson(service, { roles: { [accountId]: 'viewer' } });
   clientKey = await newKey(accountId, 'native', ['tasks:write', 'tasks:read', 'credits:read', 'keys:write']);
   kieKey = await newKey(accountId, 'kie', ['tasks:write', 'tasks:read', 'credits:read']);
   operatorKey = (await createOperator(database.db, { name: 'ada' })).key;
-  readOut = await startHttpService({ database, reads: spentLimiter(accountId) });
+  readOut = await startHttpService({
+    database,
+    reads: spentLimiter(accountId, owner.userId),
+    console: service.deps.console,
+  });
   triedOut = await startHttpService({ database, badKeys: createBadKeys(spentLimiter('127.0.0.1')) });
 });
 beforeEach(() => {
@@ -53,9 +69,9 @@ async function newKey(accountId: string, dialect: 'native' | 'kie', scopes: read
   return created.key;
 }
 
-function spentLimiter(key: string): RateLimiter {
+function spentLimiter(...keys: readonly string[]): RateLimiter {
   const limiter = createRateLimiter({ quota: 1, windowMs: hour });
-  limiter.take(key);
+  for (const key of keys) limiter.take(key);
   return limiter;
 }
 
@@ -70,16 +86,31 @@ function faulty(db: Database): Database {
   };
 }
 
-/** A key that may do everything the operation asks for. */
-function keyFor({ scope, dialect }: Operation): string {
-  if (scope === 'operator') return operatorKey;
-  return dialect === 'kie' ? kieKey : clientKey;
+/** What shows somebody who may do everything the operation asks for. */
+function identityFor({ path, scope, dialect }: Operation): Readonly<Record<string, string>> {
+  if (isOfConsole(path)) return asPerson(owner);
+  const key = scope === 'operator' ? operatorKey : dialect === 'kie' ? kieKey : clientKey;
+  return { authorization: `Bearer ${key}` };
+}
+
+/** What a page of the console sends for a person. */
+function asPerson(person: Person): Readonly<Record<string, string>> {
+  const { cookie, 'videogen-account': account } = { cookie: person.cookie(), 'videogen-account': ownAccountId };
+  assert.ok(cookie);
+  return { ...fromConsole, cookie, 'videogen-account': account };
+}
+
+/** As somebody in the console, also where a key would do. */
+function askAsPerson(operation: Operation, person: Person, headers: Readonly<Record<string, string>> = {}) {
+  const { method, path } = operation;
+  const sent = { ...asPerson(person), 'idempotency-key': 'k', ...headers };
+  return service.send(method.toUpperCase(), path, { headers: sent, ...(method === 'post' && { body: '{}' }) });
 }
 
 function ask(operation: Operation, options: SendOptions = {}, at = service, query = ''): Promise<Answer> {
   const { method, path } = operation;
   const usual = { 'content-type': 'application/json', 'idempotency-key': 'k' };
-  const headers = { authorization: `Bearer ${keyFor(operation)}`, ...usual, ...options.headers };
+  const headers = { ...identityFor(operation), ...usual, ...options.headers };
   const sent = method === 'post' ? { body: '{}', ...options, headers } : { headers };
   return at.send(method.toUpperCase(), path + query, sent);
 }
@@ -107,6 +138,12 @@ const ways: readonly Way[] = [
     /bad API keys/,
     (one) => ask(one, { headers: { authorization: 'Bearer never' } }, triedOut),
   ],
+  ['not_signed_in', 401, /sign in/, (one) => askAsPerson(one, owner, { cookie: 'none=1' })],
+  ['cross_site_request', 403, /not come from/, (one) => askAsPerson(one, owner, { 'sec-fetch-site': 'same-site' })],
+  ['misdirected_request', 421, /host name/, (one) => askAsPerson(one, owner, { host: 'rebound.test' })],
+  ['account_not_found', 404, /no such account/, (one) => askAsPerson(one, owner, { 'videogen-account': operatorKey })],
+  ['owner_required', 403, /only owners/, (one) => askAsPerson(one, viewer)],
+  ['reauthentication_required', 403, /confirm who you are/, (one) => askAsPerson(one, stale)],
   ['rate_limited', 429, /too many requests/, (one) => ask(one, {}, readOut)],
   [
     'database_unavailable',
@@ -133,6 +170,11 @@ for (const operation of endpoints) {
   const { operationId, scope, failures } = operation;
   for (const [failure, status, msg, produce] of ways) {
     const isDocumented = failure === 'internal' ? scope !== 'none' : failures.includes(failure);
+    // Of an account that the body names, or a key that it asks for, their own tests ask.
+    if (failure === 'account_not_found' && scope === 'operator') continue;
+    if (failure === 'reauthentication_required' && operationId === 'createKey') continue;
+    // What is looked up when a request without a session is judged: their own tests.
+    if (failure.startsWith('database_') && isOfConsole(operation.path) && scope === 'none') continue;
     // Creates have a rate of their own: test/http/rates.test.ts.
     if (!isDocumented || (failure === 'rate_limited' && operationId === 'createTask')) continue;
     test(`${status} ${operationId}: ${failure}`, async () => {

@@ -5,6 +5,7 @@ import { createApiKey } from '../../src/stores/keys.ts';
 import { createOperator } from '../../src/stores/operators.ts';
 import { type Answer, isObject } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { fromConsole, newMember, type Person } from '../support/person.ts';
 
 // PostgreSQL takes neither NUL nor half a character, so no string of a request may reach it with them.
 
@@ -24,6 +25,8 @@ const operations: readonly Operation[] = Object.entries(document.paths).flatMap(
 );
 
 let service: HttpService;
+let person: Person;
+let personsAccountId: string;
 let keys: Readonly<Record<'native' | 'kie' | 'operator', string>>;
 before(async () => {
   service = await startHttpService();
@@ -36,11 +39,17 @@ before(async () => {
     return created.key;
   };
   const { key: operator } = await createOperator(db, { name: 'ada' });
+  const member = await newMember(service);
+  [person, personsAccountId] = [member.person, member.accountId];
   keys = { native: await keyOf('native'), kie: await keyOf('kie'), operator };
 });
 after(() => service.close());
 
 function ask({ method, path, tags }: Operation, query: string, body?: string): Promise<Answer> {
+  if (tags.includes('console')) {
+    const headers = { ...fromConsole, cookie: person.cookie() ?? '', 'videogen-account': personsAccountId };
+    return service.send(method, path + query, { headers, ...(body !== undefined && { body }) });
+  }
   const key = keys[tags.includes('operators') ? 'operator' : tags.includes('kie') ? 'kie' : 'native'];
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': 'k' };
   return service.send(method, path + query, { headers, ...(body !== undefined && { body }) });

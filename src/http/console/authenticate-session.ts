@@ -42,8 +42,10 @@ export function createSessionAuthentication(deps: Deps) {
 
 /** Of a cookie that is none, unknown, expired or somebody's who is disabled, one and the same 401; the browser forgets it. */
 export async function findPerson(ctx: Context, { db, console: { publicUrl } }: Deps): Promise<FoundSession> {
+  // A key opens nothing here, and the cookie beside it does not count.
+  if (ctx.get('Authorization') !== '') throw new HttpError('not_signed_in');
   requireOwnPage(ctx, publicUrl);
-  const token = ctx.get('Authorization') === '' ? sessionToken(ctx, publicUrl) : undefined;
+  const token = sessionToken(ctx, publicUrl);
   const accountId = ctx.get(accountHeader);
   const isBackground = ctx.get('Videogen-Background') === '1';
   const asked = { accountId: isUuid(accountId) ? accountId : undefined, isBackground };

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { securityEventKinds } from '../../domain/session.ts';
+import type { SecurityEvent } from '../../stores/security-events.ts';
+import { unixMs } from '../fields.ts';
+import { cutPage, nextCursorSchema } from '../query.ts';
+import { view } from './view.ts';
+
+const eventSchema = z
+  .strictObject({
+    eventId: z.int(),
+    kind: z.enum(securityEventKinds),
+    userId: z.string().nullable().meta({ description: 'Whom it happened to.' }),
+    email: z.string().nullable(),
+    accountId: z.string().nullable().meta({ description: 'Null for what concerns the person in all their accounts.' }),
+    actor: z.string().nullable().meta({ description: 'Who did it, where that was somebody else.' }),
+    address: z.string().nullable(),
+    userAgent: z.string().nullable(),
+    details: z.record(z.string(), z.unknown()),
+    createTime: unixMs,
+  })
+  .meta({ id: 'SecurityEvent' });
+
+export const eventsSchema = z.strictObject({ events: z.array(eventSchema), nextCursor: nextCursorSchema });
+
+/** A page of events that were read with one more than the limit. */
+export function presentEvents(events: readonly SecurityEvent[], limit: number) {
+  const { page, nextCursor } = cutPage(events, limit, ({ eventId }) => String(eventId));
+  return { events: page.map(presentEvent), nextCursor };
+}
+
+function presentEvent({ createdAt: createTime, details = {}, ...event }: SecurityEvent) {
+  const { userId, email, accountId, actor, address, userAgent } = event;
+  return view(eventSchema, { ...event, userId, email, accountId, actor, address, userAgent, details, createTime });
+}

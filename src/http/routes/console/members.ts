@@ -1,0 +1,153 @@
+import { validate as isUuid } from 'uuid';
+import { z } from 'zod';
+import { roles } from '../../../domain/role.ts';
+import { addressOfLink } from '../../../stores/invite.ts';
+import {
+  changeRole,
+  inviteMember,
+  listMembers,
+  maxInvitations,
+  removeMember,
+  withdrawMemberInvitation,
+} from '../../../stores/members.ts';
+import { listInvitations } from '../../../stores/one-time-links.ts';
+import { listAccountEvents } from '../../../stores/security-events.ts';
+import { originOf, type PersonOfAccount } from '../../console/authenticate-session.ts';
+import { giveCookie } from '../../console/session-cookie.ts';
+import type { Context } from '../../context.ts';
+import { defineEndpoint } from '../../define-endpoint.ts';
+import { HttpError } from '../../errors.ts';
+import { oneOf, opaqueId, unixMs } from '../../fields.ts';
+import { eventsSchema, presentEvents } from '../../presenters/security-event.ts';
+import { view } from '../../presenters/view.ts';
+import { numberedPage, strictQuery } from '../../query.ts';
+import { emailField } from './sign-in.ts';
+
+const memberSchema = z.strictObject({
+  userId: z.string(),
+  email: z.string(),
+  role: z.enum(roles),
+  isDisabled: z.boolean(),
+  joinTime: unixMs,
+  lastUseTime: unixMs.nullable().meta({ description: 'Exact to about a minute.' }),
+});
+
+const invitationSchema = z.strictObject({
+  linkId: z.string(),
+  email: z.string(),
+  role: z.enum(roles),
+  expireTime: unixMs,
+});
+
+const list = defineEndpoint({
+  operationId: 'listMembers',
+  route: 'GET /api/console/v1/members',
+  scope: 'member',
+  summary: 'The people of the account, and who is invited',
+  data: z.strictObject({ members: z.array(memberSchema), invitations: z.array(invitationSchema) }),
+  handler: async ({ accountId }, { db }) => ({
+    members: (await listMembers(db, accountId)).map(({ joinedAt: joinTime, lastUsedAt: lastUseTime, ...member }) =>
+      view(memberSchema, { ...member, joinTime, lastUseTime }),
+    ),
+    invitations: (await listInvitations(db, accountId)).map(({ expiresAt: expireTime, ...invitation }) =>
+      view(invitationSchema, { ...invitation, expireTime }),
+    ),
+  }),
+});
+
+/** The link of an invitation or a reset, for the only time. */
+export const newLinkSchema = z
+  .strictObject({
+    linkId: z.string(),
+    url: z.string().meta({ description: 'Give it to the person by hand. It is not shown again.' }),
+    expireTime: unixMs,
+  })
+  .meta({ id: 'NewLink' });
+
+const roleField = oneOf(roles);
+
+const invite = defineEndpoint({
+  operationId: 'inviteMember',
+  route: 'POST /api/console/v1/members/invite',
+  scope: 'owner',
+  needsRecentProof: true,
+  summary: 'Invite somebody into the account',
+  body: z.strictObject({ email: emailField, role: roleField }),
+  data: newLinkSchema,
+  failures: ['already_member', 'too_many_invitations'],
+  handler: async ({ input, ctx, ...person }, { db, console: { publicUrl } }) => {
+    const link = await inviteMember(db, byOf(ctx, person), input);
+    if (link === 'too_many_invitations') throw new HttpError(link, { data: { limit: maxInvitations } });
+    if (link === 'already_member') throw new HttpError(link);
+    return { linkId: link.linkId, url: addressOfLink(publicUrl, 'invite', link), expireTime: link.expiresAt };
+  },
+});
+
+function byOf(ctx: Context, { session, accountId }: PersonOfAccount) {
+  return { session, accountId, origin: originOf(ctx) };
+}
+
+const withdraw = defineEndpoint({
+  operationId: 'withdrawInvitation',
+  route: 'POST /api/console/v1/members/withdraw',
+  scope: 'owner',
+  summary: 'Withdraw an invitation',
+  body: z.strictObject({ linkId: opaqueId }),
+  data: z.strictObject({ linkId: z.string() }),
+  failures: ['link_not_found'],
+  handler: async ({ input: { linkId }, ctx, ...person }, { db }) => {
+    const isWithdrawn = isUuid(linkId) && (await withdrawMemberInvitation(db, byOf(ctx, person), linkId));
+    if (!isWithdrawn) throw new HttpError('link_not_found');
+    return { linkId };
+  },
+});
+
+const setRole = defineEndpoint({
+  operationId: 'setMemberRole',
+  route: 'POST /api/console/v1/members/role',
+  scope: 'owner',
+  needsRecentProof: true,
+  summary: 'Give a member another role',
+  description: "The member's sessions end. An owner who changes their own role gets a new cookie.",
+  body: z.strictObject({ userId: opaqueId, role: roleField }),
+  data: z.strictObject({ userId: z.string(), role: z.enum(roles) }),
+  answerHeaders: { 'Set-Cookie': 'The new cookie of an owner who changed their own role.' },
+  failures: ['member_not_found', 'last_owner'],
+  handler: async ({ input, ctx, ...person }, { db, console: { publicUrl } }) => {
+    const outcome = isUuid(input.userId) ? await changeRole(db, byOf(ctx, person), input) : 'member_not_found';
+    if (typeof outcome === 'string') throw new HttpError(outcome);
+    if (outcome.own !== undefined) giveCookie(ctx, publicUrl, outcome.own.token, outcome.own.session.expiresAt);
+    return input;
+  },
+});
+
+const remove = defineEndpoint({
+  operationId: 'removeMember',
+  route: 'POST /api/console/v1/members/remove',
+  scope: 'owner',
+  needsRecentProof: true,
+  summary: 'Take somebody out of the account',
+  description: 'Counts from their next request on.',
+  body: z.strictObject({ userId: opaqueId }),
+  data: z.strictObject({ userId: z.string() }),
+  failures: ['member_not_found', 'last_owner'],
+  handler: async ({ input: { userId }, ctx, ...person }, { db }) => {
+    const outcome = isUuid(userId) ? await removeMember(db, byOf(ctx, person), userId) : 'member_not_found';
+    if (outcome !== 'removed') throw new HttpError(outcome);
+    return { userId };
+  },
+});
+
+const events = defineEndpoint({
+  operationId: 'listSecurityEvents',
+  route: 'GET /api/console/v1/events',
+  scope: 'owner',
+  summary: 'What happened to the people of the account',
+  description: 'Newest first: sign-ins and failed ones, links, roles, sessions.',
+  query: strictQuery(numberedPage),
+  data: eventsSchema,
+  handler: async ({ accountId, query: { cursor: before, limit } }, { db }) =>
+    presentEvents(await listAccountEvents(db, accountId, { before, limit: limit + 1 }), limit),
+});
+
+export const memberEndpoints = [list, invite, setRole, remove, withdraw, events];

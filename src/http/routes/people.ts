@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import { roles } from '../../domain/role.ts';
+import { addressOfLink, inviteAs, resetAs } from '../../stores/invite.ts';
+import { disableAs, endSessionsAs, setOperatorAs } from '../../stores/people.ts';
+import { listAllEvents } from '../../stores/security-events.ts';
+import { findUser, type ListedUser, listUsers } from '../../stores/users.ts';
+import { defineEndpoint } from '../define-endpoint.ts';
+import { existing, HttpError, invalidRequest } from '../errors.ts';
+import { idField, oneOf, required, unixMs } from '../fields.ts';
+import { eventsSchema, presentEvents } from '../presenters/security-event.ts';
+import { view } from '../presenters/view.ts';
+import {
+  cutPage,
+  cursorParameter,
+  nextCursorSchema,
+  numberedPage,
+  pageFrom,
+  strictQuery,
+  textParameter,
+} from '../query.ts';
+import { newLinkSchema } from './console/members.ts';
+import { emailField } from './console/sign-in.ts';
+
+const personSchema = z
+  .strictObject({
+    userId: z.string(),
+    email: z.string(),
+    isOperator: z.boolean(),
+    isDisabled: z.boolean(),
+    accounts: z
+      .array(z.strictObject({ accountId: z.string(), name: z.string(), role: z.enum(roles) }))
+      .meta({ description: 'By name; at most 100.' }),
+    createTime: unixMs,
+    lastSignInTime: unixMs.nullable(),
+  })
+  .meta({ id: 'Person' });
+
+function presentPerson({ createdAt: createTime, lastSignInAt: lastSignInTime, ...person }: ListedUser) {
+  return view(personSchema, { ...person, createTime, lastSignInTime });
+}
+
+const list = defineEndpoint({
+  operationId: 'adminListPeople',
+  route: 'GET /api/admin/v1/people',
+  summary: 'The people who use the console',
+  description: 'By e-mail.',
+  query: strictQuery({
+    search: textParameter('must be a text')
+      .max(254)
+      .default('')
+      .meta({ description: 'A part of the e-mail.', default: '' }),
+    ...pageFrom(cursorParameter),
+  }),
+  data: z.strictObject({ people: z.array(personSchema), nextCursor: nextCursorSchema }),
+  handler: async ({ query: { search, cursor: after, limit } }, { db }) => {
+    const users = await listUsers(db, { search, after, limit: limit + 1 });
+    const { page, nextCursor } = cutPage(users, limit, ({ email }) => email);
+    return { people: page.map(presentPerson), nextCursor };
+  },
+});
+
+const events = defineEndpoint({
+  operationId: 'adminListSecurityEvents',
+  route: 'GET /api/admin/v1/people/events',
+  summary: 'What happened to the people of all accounts',
+  description: 'Newest first: sign-ins and failed ones, links, roles, sessions.',
+  query: strictQuery(numberedPage),
+  data: eventsSchema,
+  handler: async ({ query: { cursor: before, limit } }, { db }) =>
+    presentEvents(await listAllEvents(db, { before, limit: limit + 1 }), limit),
+});
+
+const invite = defineEndpoint({
+  operationId: 'adminInvitePerson',
+  route: 'POST /api/admin/v1/people/invite',
+  needsRecentProof: true,
+  summary: 'Invite somebody',
+  description: 'As an operator, into an account, or both.',
+  body: z.strictObject({
+    email: emailField,
+    isOperator: z.boolean({ error: 'must be true or false' }).nullish(),
+    accountId: idField('an account').nullish(),
+    role: oneOf(roles).nullish().meta({ description: '`member`, when it is left out.' }),
+  }),
+  data: newLinkSchema,
+  failures: ['account_not_found'],
+  handler: async ({ actor, input }, { db, console: { publicUrl } }) => {
+    const [accountId, isOperator] = [input.accountId ?? undefined, input.isOperator === true];
+    if (accountId === undefined && !isOperator)
+      throw invalidRequest([{ path: 'accountId', message: 'is required, unless isOperator is true' }]);
+    const role = accountId === undefined ? undefined : (input.role ?? 'member');
+    const wanted = { email: input.email, isOperator, accountId, role };
+    const link = existing(await inviteAs(db, actor, wanted), 'account_not_found');
+    return { linkId: link.linkId, url: addressOfLink(publicUrl, 'invite', link), expireTime: link.expiresAt };
+  },
+});
+
+/** What names a person in a body. */
+const personField = { userId: idField('a person') };
+
+const reset = defineEndpoint({
+  operationId: 'adminResetPassword',
+  route: 'POST /api/admin/v1/people/reset',
+  needsRecentProof: true,
+  summary: 'Make a link by which somebody chooses a new password',
+  body: z.strictObject(personField),
+  data: newLinkSchema,
+  failures: ['person_not_found'],
+  handler: async ({ actor, input: { userId } }, { db, console: { publicUrl } }) => {
+    const { email } = existing(await findUser(db, userId), 'person_not_found');
+    const link = existing(await resetAs(db, actor, email), 'person_not_found');
+    return { linkId: link.linkId, url: addressOfLink(publicUrl, 'reset', link), expireTime: link.expiresAt };
+  },
+});
+
+const changed = { data: z.strictObject({ userId: z.string() }), needsRecentProof: true } as const;
+
+function changedUser(outcome: Awaited<ReturnType<typeof disableAs>>) {
+  if (outcome === 'last_operator') throw new HttpError('last_operator');
+  return { userId: existing(outcome, 'person_not_found').userId };
+}
+
+const disable = defineEndpoint({
+  operationId: 'adminDisablePerson',
+  route: 'POST /api/admin/v1/people/disable',
+  summary: 'Let somebody in no more',
+  description: 'Counts from their next request on. Repeating it changes nothing.',
+  body: z.strictObject(personField),
+  failures: ['person_not_found', 'last_operator'],
+  ...changed,
+  handler: async ({ actor, input }, { db }) => changedUser(await disableAs(db, actor, input, true)),
+});
+
+const enable = defineEndpoint({
+  operationId: 'adminEnablePerson',
+  route: 'POST /api/admin/v1/people/enable',
+  summary: 'Let somebody in again',
+  description: 'They sign in anew. Repeating it changes nothing.',
+  body: z.strictObject(personField),
+  failures: ['person_not_found'],
+  ...changed,
+  handler: async ({ actor, input }, { db }) => changedUser(await disableAs(db, actor, input, false)),
+});
+
+const endSessions = defineEndpoint({
+  operationId: 'adminEndSessions',
+  route: 'POST /api/admin/v1/people/end-sessions',
+  summary: 'Sign somebody out everywhere',
+  body: z.strictObject(personField),
+  failures: ['person_not_found'],
+  ...changed,
+  handler: async ({ actor, input }, { db }) => changedUser(await endSessionsAs(db, actor, input)),
+});
+
+const setOperator = defineEndpoint({
+  operationId: 'adminSetOperator',
+  route: 'POST /api/admin/v1/people/operator',
+  summary: 'Make somebody an operator, or no more',
+  description: 'Their sessions end. Repeating it changes nothing.',
+  body: z.strictObject({ ...personField, isOperator: z.boolean({ error: required('must be true or false') }) }),
+  failures: ['person_not_found', 'last_operator'],
+  ...changed,
+  handler: async ({ actor, input }, { db }) => changedUser(await setOperatorAs(db, actor, input, input.isOperator)),
+});
+
+export const peopleEndpoints = [list, events, invite, reset, disable, enable, endSessions, setOperator];

@@ -1,0 +1,134 @@
+import type { Role } from '../domain/role.ts';
+import type { SignedIn } from '../domain/session.ts';
+import type { Database } from './database.ts';
+import { deleteMembership, findMembership, setMembership } from './memberships.ts';
+import { createLink, listInvitations, type NewLink, withdrawInvitation } from './one-time-links.ts';
+import { type Origin, recordEvent } from './security-events.ts';
+import { endSessions, type NewSession, renewSession } from './sessions.ts';
+import { many, none } from './statement.ts';
+
+// What an owner changes about the people of an account.
+
+/** A person in an account. */
+export type Member = {
+  readonly userId: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly isDisabled: boolean;
+  readonly joinedAt: number;
+  readonly lastUsedAt: number | undefined;
+};
+
+/** The members of an account by e-mail; at most 1,000. */
+export const listMembers = many<Member, [accountId: string]>({
+  name: 'list-members',
+  text: `
+select users.id as "userId", email, role, disabled_at is not null as "isDisabled", memberships.created_at as "joinedAt",
+  greatest(last_sign_in_at, (select max(last_used_at) from sessions where user_id = users.id)) as "lastUsedAt"
+from memberships join users on users.id = user_id where account_id = $1 order by email limit 1000`,
+});
+
+/** The account about which an owner decides, and from where. */
+export type By = { readonly session: SignedIn; readonly accountId: string; readonly origin: Origin };
+
+export const maxInvitations = 100;
+
+/** Makes a link that lets somebody into the account. */
+export function inviteMember(
+  db: Database,
+  { session, accountId, origin }: By,
+  { email, role }: { readonly email: string; readonly role: Role },
+): Promise<NewLink | 'too_many_invitations' | 'already_member'> {
+  return db.transaction(async (run) => {
+    await lockMembers({ run }, accountId);
+    const members = await listMembers({ run }, accountId);
+    if (members.some((member) => member.email === email)) return 'already_member';
+    if ((await listInvitations({ run }, accountId)).length >= maxInvitations) return 'too_many_invitations';
+    const details = { email, role };
+    await recordEvent({ run }, { kind: 'link_made', email, accountId, actor: session.email, origin, details });
+    return createLink({ run }, { purpose: 'invite', accountId, makesOperator: false, ...details });
+  });
+}
+
+/** Withdraws an open invitation; false when there is none. */
+export function withdrawMemberInvitation(
+  db: Database,
+  { session, accountId, origin }: By,
+  linkId: string,
+): Promise<boolean> {
+  return db.transaction(async (run) => {
+    const withdrawn = await withdrawInvitation({ run }, accountId, linkId);
+    if (withdrawn === undefined) return false;
+    const { email, role } = withdrawn;
+    const event = {
+      kind: 'link_withdrawn',
+      email,
+      accountId,
+      actor: session.email,
+      origin,
+      details: { role },
+    } as const;
+    await recordEvent({ run }, event);
+    return true;
+  });
+}
+
+const lockMembers = none<[accountId: string]>({
+  name: 'lock-members',
+  text: 'select from accounts where id = $1 for no key update',
+});
+
+type Outcome = 'member_not_found' | 'last_owner';
+
+/** Somebody must be left who can let others in. */
+async function isLastOwner(db: Pick<Database, 'run'>, accountId: string, userId: string): Promise<boolean> {
+  const owners = (await listMembers(db, accountId)).filter(({ role, isDisabled }) => role === 'owner' && !isDisabled);
+  return owners.length === 1 && owners[0]?.userId === userId;
+}
+
+/**
+ * Gives a member another role. Their sessions end, so that none that was taken from them lives on with more rights; the owner's own
+ * gets a new secret, which is answered.
+ */
+export function changeRole(
+  db: Database,
+  { session, accountId, origin }: By,
+  { userId, role }: { readonly userId: string; readonly role: Role },
+): Promise<Outcome | { readonly own: NewSession | undefined }> {
+  return db.transaction(async (run) => {
+    await lockMembers({ run }, accountId);
+    const member = await findMembership({ run }, accountId, userId);
+    if (member === undefined) return 'member_not_found';
+    if (member.role === role) return { own: undefined };
+    if (role !== 'owner' && (await isLastOwner({ run }, accountId, userId))) return 'last_owner';
+    await setMembership({ run }, accountId, userId, role);
+    const isSelf = userId === session.userId;
+    await endSessions({ run }, userId, isSelf ? session.sessionId : undefined);
+    const { email } = member;
+    const details = { from: member.role, to: role };
+    await recordEvent(
+      { run },
+      { kind: 'role_changed', userId, email, accountId, actor: session.email, origin, details },
+    );
+    return { own: isSelf ? await renewSession({ run }, session.sessionId) : undefined };
+  });
+}
+
+/** Takes somebody out of the account, from their next request on. */
+export function removeMember(
+  db: Database,
+  { session, accountId, origin }: By,
+  userId: string,
+): Promise<Outcome | 'removed'> {
+  return db.transaction(async (run) => {
+    await lockMembers({ run }, accountId);
+    const member = await findMembership({ run }, accountId, userId);
+    if (member === undefined) return 'member_not_found';
+    if (await isLastOwner({ run }, accountId, userId)) return 'last_owner';
+    await deleteMembership({ run }, accountId, userId);
+    const { email, role } = member;
+    const event = { kind: 'member_removed', userId, email, accountId, actor: session.email, origin } as const;
+    await recordEvent({ run }, { ...event, details: { role } });
+    return 'removed';
+  });
+}
