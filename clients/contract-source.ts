@@ -37,7 +37,16 @@ export type Description = {
 };
 
 /** Named schemas that the client hands on, in reading order. */
-const named = ['TaskRequest', 'CreatedTask', 'TaskRecord', 'CancelledTask', 'LedgerEntry', 'Model', 'Limits'];
+const named = [
+  'TaskRequest',
+  'CreatedTask',
+  'TaskRecord',
+  'ListedTask',
+  'CancelledTask',
+  'LedgerEntry',
+  'Model',
+  'Limits',
+];
 
 /** `data` of an operation that has no name of its own. */
 const answers = { TaskPage: 'listTasks', Credits: 'getCredits', Catalogue: 'listModels' };

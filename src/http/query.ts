@@ -35,19 +35,18 @@ export function idParameter(what: string) {
   return z.uuid({ error: onceOnly(`must be the id of ${what}`) });
 }
 
+const prefixError = 'must be the first 8 to 36 characters of the id of a task';
+const tail = (next: string) => `(?:-(?:[0-9a-f]{0,4}|[0-9a-f]{4}${next}))?`;
+const prefixShape = new RegExp(`^[0-9a-f]{8}${tail(tail(tail('-[0-9a-f]{0,12}')))}$`);
+
 /** How the id of a task begins, as the range of ids that begin so. Fewer characters would be those of too many tasks. */
-export const taskIdPrefix = textParameter('must be the first 8 to 36 characters of the id of a task')
-  .regex(/^[0-9a-f]{8}(?:-|$)[0-9a-f-]{0,27}$/, { error: 'must be the first 8 to 36 characters of the id of a task' })
-  .transform((prefix, context): readonly [first: string, last: string] => {
-    const rangeOf = (filling: string) =>
-      prefix + `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`.slice(prefix.length).replaceAll('x', filling);
-    const [first, last] = [rangeOf('0'), rangeOf('f')];
-    if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(first)) {
-      context.addIssue({ code: 'custom', message: 'must be the first 8 to 36 characters of the id of a task' });
-    }
-    return [first, last];
+export const taskIdPrefix = textParameter(prefixError)
+  .regex(prefixShape, { error: prefixError })
+  .transform((prefix): readonly [first: string, last: string] => {
+    const rest = 'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'.slice(prefix.length);
+    return [prefix + rest.replaceAll('x', '0'), prefix + rest.replaceAll('x', 'f')];
   })
-  .meta({ type: 'string', description: 'How the id begins, 8 characters at least.' });
+  .meta({ description: 'How the id begins, 8 characters at least.' });
 
 /** One parameter that is a whole number from `min` to `max`. */
 export function wholeParameter(min: number, max: number) {

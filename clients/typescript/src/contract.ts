@@ -5,6 +5,7 @@ export type ErrorCode =
   | 'acceptance_withdrawn'
   | 'account_not_found'
   | 'account_suspended'
+  | 'already_member'
   | 'balance_out_of_range'
   | 'body_not_object'
   | 'body_too_large'
@@ -23,23 +24,30 @@ export type ErrorCode =
   | 'invalid_request'
   | 'key_not_active'
   | 'key_not_found'
+  | 'last_operator'
+  | 'last_owner'
   | 'link_not_found'
   | 'malformed_request'
   | 'media_deleted'
+  | 'member_not_found'
   | 'misdirected_request'
   | 'not_ready'
   | 'not_signed_in'
+  | 'owner_required'
   | 'password_sign_in_off'
+  | 'person_not_found'
   | 'price_in_force'
   | 'price_not_found'
   | 'rate_limited'
   | 'reauthentication_required'
   | 'request_timeout'
   | 'scope_missing'
+  | 'session_not_found'
   | 'sign_in_failed'
   | 'task_not_finished'
   | 'task_not_found'
   | 'too_many_bad_keys'
+  | 'too_many_invitations'
   | 'too_many_keys'
   | 'too_many_refused_creates'
   | 'too_many_sign_ins'
@@ -117,6 +125,61 @@ export type TaskRecord = {
   readonly createTime: number;
   readonly updateTime: number;
   readonly completeTime: number | null;
+};
+
+export type ListedTask = {
+  readonly taskId: string;
+  readonly model: string;
+  /** `success` and `fail` are final and never change. */
+  readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+  readonly progress: number;
+  readonly param: {
+    readonly model: string;
+    readonly input: {
+      readonly prompt: string;
+      readonly resolution: '720p';
+      /** Whole seconds. */
+      readonly duration: number;
+      readonly ratio: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9';
+      readonly generateAudio: boolean;
+      readonly imageUrls: readonly string[];
+    };
+    readonly callBackUrl?: string | undefined;
+  };
+  readonly resultJson: {
+    /** Links signed for this reading; empty until success. */
+    readonly resultUrls: readonly string[];
+  };
+  readonly failCode:
+    | 'content_rejected'
+    | 'image_unreachable'
+    | 'image_invalid'
+    | 'provider_rejected'
+    | 'provider_unavailable'
+    | 'timeout'
+    | 'result_invalid'
+    | 'cancelled'
+    | 'terminated'
+    | 'internal'
+    | null;
+  readonly failMsg: string | null;
+  readonly creditsCharged: number;
+  readonly creditsRefunded: number;
+  /** Milliseconds from the start of generation to the end. */
+  readonly costTime: number | null;
+  /** Unix milliseconds, as every time here. */
+  readonly createTime: number;
+  readonly updateTime: number;
+  readonly completeTime: number | null;
+  /** Who created the task; null for tasks of releases that did not keep it. */
+  readonly createdBy: {
+    readonly kind: 'key' | 'person';
+    readonly id: string;
+    /** The name of the key, or the e-mail address of the person. */
+    readonly name: string | null;
+  } | null;
+  /** A still of the video, as a signed link; null while there is none. */
+  readonly posterUrl: string | null;
 };
 
 export type CancelledTask = {

@@ -5,6 +5,7 @@ export type ErrorCode =
   | 'acceptance_withdrawn'
   | 'account_not_found'
   | 'account_suspended'
+  | 'already_member'
   | 'balance_out_of_range'
   | 'body_not_object'
   | 'body_too_large'
@@ -23,23 +24,30 @@ export type ErrorCode =
   | 'invalid_request'
   | 'key_not_active'
   | 'key_not_found'
+  | 'last_operator'
+  | 'last_owner'
   | 'link_not_found'
   | 'malformed_request'
   | 'media_deleted'
+  | 'member_not_found'
   | 'misdirected_request'
   | 'not_ready'
   | 'not_signed_in'
+  | 'owner_required'
   | 'password_sign_in_off'
+  | 'person_not_found'
   | 'price_in_force'
   | 'price_not_found'
   | 'rate_limited'
   | 'reauthentication_required'
   | 'request_timeout'
   | 'scope_missing'
+  | 'session_not_found'
   | 'sign_in_failed'
   | 'task_not_finished'
   | 'task_not_found'
   | 'too_many_bad_keys'
+  | 'too_many_invitations'
   | 'too_many_keys'
   | 'too_many_refused_creates'
   | 'too_many_sign_ins'
@@ -368,6 +376,46 @@ export type Me = {
   };
 };
 
+export type NewLink = {
+  readonly linkId: string;
+  /** Give it to the person by hand. It is not shown again. */
+  readonly url: string;
+  readonly expireTime: number;
+};
+
+export type SecurityEvent = {
+  readonly eventId: number;
+  readonly kind:
+    | 'signed_in'
+    | 'sign_in_failed'
+    | 'signed_out'
+    | 'reauthenticated'
+    | 'password_changed'
+    | 'session_ended'
+    | 'link_made'
+    | 'link_accepted'
+    | 'link_withdrawn'
+    | 'role_changed'
+    | 'member_removed'
+    | 'user_disabled'
+    | 'user_enabled'
+    | 'operator_changed'
+    | 'passkey_added'
+    | 'passkey_removed'
+    | 'identity_linked';
+  /** Whom it happened to. */
+  readonly userId: string | null;
+  readonly email: string | null;
+  /** Null for what concerns the person in all their accounts. */
+  readonly accountId: string | null;
+  /** Who did it, where that was somebody else. */
+  readonly actor: string | null;
+  readonly address: string | null;
+  readonly userAgent: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly createTime: number;
+};
+
 export type Account = {
   readonly accountId: string;
   readonly name: string;
@@ -514,6 +562,21 @@ export type Delivery = {
   readonly nextAttemptTime: number | null;
 } | null;
 
+export type Person = {
+  readonly userId: string;
+  readonly email: string;
+  readonly isOperator: boolean;
+  readonly isDisabled: boolean;
+  /** By name; at most 100. */
+  readonly accounts: readonly {
+    readonly accountId: string;
+    readonly name: string;
+    readonly role: 'owner' | 'member' | 'viewer';
+  }[];
+  readonly createTime: number;
+  readonly lastSignInTime: number | null;
+};
+
 export type OperatorAction = {
   readonly actionId: number;
   readonly action:
@@ -562,27 +625,25 @@ export type Reads = {
     readonly query: {
       readonly taskId: string;
     };
-    readonly answer:
-      | TaskRecord
-      | {
-          readonly taskId: string;
-          readonly model: string;
-          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-          readonly param: string;
-          readonly resultJson: string;
-          readonly response: {
-            readonly resultUrls: readonly string[];
-          } | null;
-          readonly successFlag: 0 | 1 | 3;
-          readonly failCode: string | null;
-          readonly failMsg: string | null;
-          readonly costTime: number | null;
-          readonly createTime: number;
-          readonly updateTime: number;
-          readonly completeTime: number | null;
-          readonly progress: number;
-          readonly creditsConsumed: number;
-        };
+    readonly answer: TaskRecord | {
+      readonly taskId: string;
+      readonly model: string;
+      readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+      readonly param: string;
+      readonly resultJson: string;
+      readonly response: {
+        readonly resultUrls: readonly string[];
+      } | null;
+      readonly successFlag: 0 | 1 | 3;
+      readonly failCode: string | null;
+      readonly failMsg: string | null;
+      readonly costTime: number | null;
+      readonly createTime: number;
+      readonly updateTime: number;
+      readonly completeTime: number | null;
+      readonly progress: number;
+      readonly creditsConsumed: number;
+    };
   };
   readonly '/api/v1/jobs/listTasks': {
     readonly query: {
@@ -637,7 +698,8 @@ export type Reads = {
     };
   };
   readonly '/api/v1/models': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: {
       readonly models: readonly Model[];
       readonly limits: Limits;
@@ -652,13 +714,15 @@ export type Reads = {
     };
   };
   readonly '/api/v1/keys': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: {
       readonly keys: readonly ApiKey[];
     };
   };
   readonly '/api/console/v1/options': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: {
       readonly passwordSignIn: boolean;
       readonly passkeys: boolean;
@@ -670,8 +734,58 @@ export type Reads = {
     };
   };
   readonly '/api/console/v1/me': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: Me;
+  };
+  readonly '/api/console/v1/sessions': {
+    readonly query: {
+    };
+    readonly answer: {
+      readonly sessions: readonly {
+        readonly sessionId: string;
+        readonly isCurrent: boolean;
+        readonly createTime: number;
+        /** Exact to about a minute. */
+        readonly lastUseTime: number;
+        /** When it ends unless it is used before. */
+        readonly expireTime: number;
+        readonly address: string;
+        readonly userAgent: string;
+      }[];
+    };
+  };
+  readonly '/api/console/v1/members': {
+    readonly query: {
+    };
+    readonly answer: {
+      readonly members: readonly {
+        readonly userId: string;
+        readonly email: string;
+        readonly role: 'owner' | 'member' | 'viewer';
+        readonly isDisabled: boolean;
+        readonly joinTime: number;
+        /** Exact to about a minute. */
+        readonly lastUseTime: number | null;
+      }[];
+      readonly invitations: readonly {
+        readonly linkId: string;
+        readonly email: string;
+        readonly role: 'owner' | 'member' | 'viewer';
+        readonly expireTime: number;
+      }[];
+    };
+  };
+  readonly '/api/console/v1/events': {
+    readonly query: {
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly events: readonly SecurityEvent[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
   };
   readonly '/api/admin/v1/accounts': {
     readonly query: {
@@ -742,7 +856,8 @@ export type Reads = {
     };
   };
   readonly '/api/admin/v1/providers': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: {
       readonly providers: readonly Provider[];
     };
@@ -806,6 +921,30 @@ export type Reads = {
       readonly nextCursor: string | null;
     };
   };
+  readonly '/api/admin/v1/people': {
+    readonly query: {
+      /** A part of the e-mail. */
+      readonly search?: string | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly people: readonly Person[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/people/events': {
+    readonly query: {
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly events: readonly SecurityEvent[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
   readonly '/api/admin/v1/audit': {
     readonly query: {
       readonly accountId?: string | undefined;
@@ -824,32 +963,28 @@ export type Reads = {
 export type Sends = {
   readonly '/api/v1/jobs/createTask': {
     readonly body: TaskRequest;
-    readonly answer:
-      | CreatedTask
-      | TaskRecord
-      | {
-          readonly taskId: string;
-          readonly recordId: string;
-        }
-      | {
-          readonly taskId: string;
-          readonly model: string;
-          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-          readonly param: string;
-          readonly resultJson: string;
-          readonly response: {
-            readonly resultUrls: readonly string[];
-          } | null;
-          readonly successFlag: 0 | 1 | 3;
-          readonly failCode: string | null;
-          readonly failMsg: string | null;
-          readonly costTime: number | null;
-          readonly createTime: number;
-          readonly updateTime: number;
-          readonly completeTime: number | null;
-          readonly progress: number;
-          readonly creditsConsumed: number;
-        };
+    readonly answer: CreatedTask | TaskRecord | {
+      readonly taskId: string;
+      readonly recordId: string;
+    } | {
+      readonly taskId: string;
+      readonly model: string;
+      readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+      readonly param: string;
+      readonly resultJson: string;
+      readonly response: {
+        readonly resultUrls: readonly string[];
+      } | null;
+      readonly successFlag: 0 | 1 | 3;
+      readonly failCode: string | null;
+      readonly failMsg: string | null;
+      readonly costTime: number | null;
+      readonly createTime: number;
+      readonly updateTime: number;
+      readonly completeTime: number | null;
+      readonly progress: number;
+      readonly creditsConsumed: number;
+    };
   };
   readonly '/api/v1/jobs/cancelTask': {
     readonly body: {
@@ -867,7 +1002,8 @@ export type Sends = {
     };
   };
   readonly '/api/v1/callbacks/secret': {
-    readonly body: {};
+    readonly body: {
+    };
     readonly answer: {
       /** `whsec_…`, as Standard Webhooks has it. */
       readonly secret: string;
@@ -940,14 +1076,71 @@ export type Sends = {
     readonly answer: Me;
   };
   readonly '/api/console/v1/sign-out': {
-    readonly body: {};
-    readonly answer: {};
+    readonly body: {
+    };
+    readonly answer: {
+    };
   };
   readonly '/api/console/v1/reauthenticate': {
     readonly body: {
       readonly password: string;
     };
     readonly answer: Me;
+  };
+  readonly '/api/console/v1/sessions/end': {
+    readonly body: {
+      readonly sessionId: string;
+    };
+    readonly answer: {
+      readonly sessionId: string;
+    };
+  };
+  readonly '/api/console/v1/sessions/end-others': {
+    readonly body: {
+    };
+    readonly answer: {
+      readonly ended: number;
+    };
+  };
+  readonly '/api/console/v1/password': {
+    readonly body: {
+      readonly currentPassword: string;
+      readonly newPassword: string;
+    };
+    readonly answer: Me;
+  };
+  readonly '/api/console/v1/members/invite': {
+    readonly body: {
+      readonly email: string;
+      readonly role: 'owner' | 'member' | 'viewer';
+    };
+    readonly answer: NewLink;
+  };
+  readonly '/api/console/v1/members/role': {
+    readonly body: {
+      readonly userId: string;
+      readonly role: 'owner' | 'member' | 'viewer';
+    };
+    readonly answer: {
+      readonly userId: string;
+      readonly role: 'owner' | 'member' | 'viewer';
+    };
+  };
+  readonly '/api/console/v1/members/remove': {
+    readonly body: {
+      readonly userId: string;
+    };
+    readonly answer: {
+      readonly userId: string;
+    };
+  };
+  readonly '/api/console/v1/members/withdraw': {
+    readonly body: {
+      readonly linkId: string;
+    };
+    readonly answer: {
+      readonly linkId: string;
+    };
   };
   readonly '/api/admin/v1/accounts': {
     readonly body: {
@@ -978,13 +1171,10 @@ export type Sends = {
       readonly accountId: string;
       readonly maxUnfinishedTasks?: number | undefined;
       /** So many creates in so many seconds; null for the installation's rate. */
-      readonly creates?:
-        | {
-            readonly quota: number;
-            readonly windowSeconds: number;
-          }
-        | null
-        | undefined;
+      readonly creates?: {
+        readonly quota: number;
+        readonly windowSeconds: number;
+      } | null | undefined;
     };
     readonly answer: Account;
   };
@@ -1079,5 +1269,54 @@ export type Sends = {
       readonly taskId: string;
     };
     readonly answer: Delivery;
+  };
+  readonly '/api/admin/v1/people/invite': {
+    readonly body: {
+      readonly email: string;
+      readonly isOperator?: boolean | null | undefined;
+      readonly accountId?: string | null | undefined;
+      /** `member`, when it is left out. */
+      readonly role?: 'owner' | 'member' | 'viewer' | null | undefined;
+    };
+    readonly answer: NewLink;
+  };
+  readonly '/api/admin/v1/people/reset': {
+    readonly body: {
+      readonly userId: string;
+    };
+    readonly answer: NewLink;
+  };
+  readonly '/api/admin/v1/people/disable': {
+    readonly body: {
+      readonly userId: string;
+    };
+    readonly answer: {
+      readonly userId: string;
+    };
+  };
+  readonly '/api/admin/v1/people/enable': {
+    readonly body: {
+      readonly userId: string;
+    };
+    readonly answer: {
+      readonly userId: string;
+    };
+  };
+  readonly '/api/admin/v1/people/end-sessions': {
+    readonly body: {
+      readonly userId: string;
+    };
+    readonly answer: {
+      readonly userId: string;
+    };
+  };
+  readonly '/api/admin/v1/people/operator': {
+    readonly body: {
+      readonly userId: string;
+      readonly isOperator: boolean;
+    };
+    readonly answer: {
+      readonly userId: string;
+    };
   };
 };

@@ -223,7 +223,8 @@ for (const [query, path] of [
 
 test('422 a misspelt parameter is named, with those there are', async () => {
   const { key } = await service.newAccount(0);
-  const message = 'unknown parameter `status`; allowed: `state`, `model`, `from`, `to`, `cursor`, `limit`';
+  const message =
+    'unknown parameter `status`; allowed: `state`, `model`, `failCode`, `createdBy`, `search`, `from`, `to`, `cursor`, `limit`';
   assertRefused(await list(key, '?status=fail'), 422, /^unknown parameter `status`/, {
     errors: [{ path: '', message }],
   });
