@@ -1,13 +1,12 @@
 import { isUsed } from './activity.ts';
 import type { Reads as DescribedReads, Sends as DescribedSends } from './contract.ts';
-import type { PlannedOpsReads, PlannedOpsSends } from './planned-ops.ts';
+import type { PlannedOpsReads } from './planned-ops.ts';
 import type { PlannedReads, PlannedSends } from './planned.ts';
 import { ApiProblem } from './problem.ts';
 
 type AllPlannedReads = PlannedReads & PlannedOpsReads;
-type AllPlannedSends = PlannedSends & PlannedOpsSends;
 type Reads = Omit<DescribedReads, keyof AllPlannedReads> & AllPlannedReads;
-type Sends = Omit<DescribedSends, keyof AllPlannedSends> & AllPlannedSends;
+type Sends = Omit<DescribedSends, keyof PlannedSends> & PlannedSends;
 
 /** Whom a call is made for: an account, or undefined for what belongs to the person or the operators. */
 export type Acting = { readonly account: string | undefined };

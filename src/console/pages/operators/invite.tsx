@@ -1,7 +1,7 @@
 import { UserPlus } from 'lucide-preact';
 import { useState } from 'preact/hooks';
 import type { Account } from '../../api/contract.ts';
-import type { NewLink } from '../../api/planned-ops.ts';
+import type { NewLink } from './shown-once.tsx';
 import { useRead } from '../../api/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { CheckField, Segmented, SelectField, TextField } from '../../ui/field.tsx';

@@ -1,5 +1,5 @@
 import { Users } from 'lucide-preact';
-import type { Person } from '../../api/planned-ops.ts';
+import type { Person } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useMe } from '../../api/session.ts';

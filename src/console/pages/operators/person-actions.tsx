@@ -1,6 +1,7 @@
 import { Ellipsis, KeyRound, LogOut, ShieldCheck, ShieldOff, UserCheck, UserX } from 'lucide-preact';
 import { useState } from 'preact/hooks';
-import type { NewLink, Person } from '../../api/planned-ops.ts';
+import type { Person } from '../../api/contract.ts';
+import type { NewLink } from './shown-once.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ChangeDialog } from './change-dialog.tsx';

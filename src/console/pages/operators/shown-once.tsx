@@ -1,7 +1,10 @@
+import type { Sent } from '../../api/call.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Notice } from '../../ui/notice.tsx';
+
+export type NewLink = Sent<'/api/admin/v1/people/invite'>;
 
 type ShownOnceProps = {
   readonly title: string;
