@@ -1,4 +1,4 @@
-import type { TaskRecord } from './api/contract.ts';
+import type { SecurityEvent, TaskRecord } from './api/contract.ts';
 import type { Tone } from './ui/badge.tsx';
 
 type TaskState = TaskRecord['state'];
@@ -84,14 +84,22 @@ export const ratioWords: Readonly<Record<string, string>> = {
   adaptive: 'Auto',
 };
 
-const eventWords: Readonly<Record<string, string>> = {
-  sign_in: 'Signed in',
+export const eventWords: Readonly<Record<SecurityEvent['kind'], string>> = {
+  signed_in: 'Signed in',
   sign_in_failed: 'Sign-in failed',
-  sign_out: 'Signed out',
+  signed_out: 'Signed out',
+  reauthenticated: 'Confirmed the password',
+  password_changed: 'Password changed',
+  session_ended: 'Session ended',
+  link_made: 'Link made',
+  link_accepted: 'Link accepted',
+  link_withdrawn: 'Invitation withdrawn',
+  role_changed: 'Role changed',
+  member_removed: 'Removed from the account',
+  user_disabled: 'Disabled',
+  user_enabled: 'Enabled again',
+  operator_changed: 'Operator’s rights changed',
+  passkey_added: 'Passkey added',
+  passkey_removed: 'Passkey removed',
+  identity_linked: 'Linked to single sign-on',
 };
-
-/** What happened, of the log of sign-ins and roles; kinds without a word of their own are legible as they are. */
-export function eventWord(kind: string): string {
-  const plain = kind.replaceAll(/[._]/g, ' ');
-  return eventWords[kind] ?? plain.charAt(0).toUpperCase() + plain.slice(1);
-}

@@ -12,6 +12,7 @@ import { kieEndpoints } from './routes/kie.ts';
 import { modelEndpoints, operatorPriceEndpoints } from './routes/models.ts';
 import { healthEndpoints } from './routes/monitoring.ts';
 import { peopleEndpoints } from './routes/people.ts';
+import { showOverview } from './routes/overview.ts';
 import { operatorProviderEndpoints } from './routes/providers.ts';
 import { operatorTaskEndpoints, taskEndpoints } from './routes/tasks.ts';
 import { showTimeline } from './routes/timeline.ts';
@@ -25,7 +26,11 @@ export const sections: readonly Section[] = [
     description: 'Create video generation tasks and follow them to their end.',
     endpoints: [createTask, ...taskEndpoints, showTimeline],
   },
-  { tag: 'account', description: 'Credits, models and limits.', endpoints: [...creditEndpoints, ...modelEndpoints] },
+  {
+    tag: 'account',
+    description: 'Credits, models and limits.',
+    endpoints: [showOverview, ...creditEndpoints, ...modelEndpoints],
+  },
   {
     tag: 'callbacks',
     description: 'The notifications that are sent when a task ends.',

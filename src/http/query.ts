@@ -48,6 +48,9 @@ export const taskIdPrefix = textParameter(prefixError)
   })
   .meta({ description: 'How the id begins, 8 characters at least.' });
 
+/** A day of UTC, such as 2026-01-31. */
+export const dayParameter = z.iso.date({ error: onceOnly('must be a day, such as 2026-01-31') });
+
 /** One parameter that is a whole number from `min` to `max`. */
 export function wholeParameter(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`;

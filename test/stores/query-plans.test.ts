@@ -46,7 +46,7 @@ import {
   markStuck,
   removeTermination,
 } from '../../src/stores/task-list.ts';
-import { bookCreditsAs, bookCredits, listTaskEntries, readBooks } from '../../src/stores/credits.ts';
+import { bookCreditsAs, bookCredits, ledgerKinds, listTaskEntries, readBooks } from '../../src/stores/credits.ts';
 import { listActions } from '../../src/stores/operator-actions.ts';
 import { listPrices, readPriceSchedules, setPriceAs, withdrawPriceAs } from '../../src/stores/prices.ts';
 import * as operators from '../../src/stores/operators.ts';
@@ -55,6 +55,8 @@ import * as places from '../../src/stores/places.ts';
 import { readMargin } from '../../src/stores/margin.ts';
 import { countAhead, findMaker } from '../../src/stores/task-maker.ts';
 import { keepTiers, readTiers } from '../../src/stores/task-tiers.ts';
+import * as usage from '../../src/stores/usage.ts';
+import * as ownDeliveries from '../../src/stores/own-deliveries.ts';
 import * as jobs from '../../src/stores/provider-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount, type TestAccount } from '../support/service.ts';
@@ -182,7 +184,15 @@ test('no statement of a request reads a growing table from end to end', async ()
   await listTasks(watched, { accountId, ids: [taskId, taskId], limit: 50 });
   await findMaker(watched, taskId);
   await countAhead(watched, taskId);
-  await readBooks(watched, { accountId, before: undefined, limit: 50 });
+  const times = { fromMs: Date.now() - 86_400_000, toMs: Date.now() };
+  const booked = [...ledgerKinds.map((kind) => ({ kind })), { taskId }, times, { before: 1_000 }, {}];
+  for (const filter of booked) {
+    await readBooks(watched, { accountId, ...filter, limit: 50 });
+    await assertPlans();
+  }
+  await usage.listUsageDays(watched, { accountId, ...times });
+  await usage.listKeyUses(watched, accountId);
+  await usage.summariseAccount(watched, accountId);
   await listTaskEntries(watched, taskId);
   await accounts.findAccount(watched, accountId);
   await readPriceSchedules(watched, accountId, defaultModels);
@@ -249,6 +259,13 @@ test('no statement on the way of a task does', async () => {
   await deliveries.recordDeliveryAttempt(watched, { delivery, attempt, verdict });
   await deliveries.listDeliveryAttempts(watched, taskId);
   await deliveries.askForRedelivery(watched, taskId);
+  for (const state of [undefined, 'pending', 'delivered', 'failed', 'gone'] as const) {
+    for (const last of [undefined, taskId]) {
+      await ownDeliveries.listOwnDeliveries(watched, { accountId, state, after: last, limit: 50, nowMs: Date.now() });
+      await assertPlans();
+    }
+  }
+  await ownDeliveries.redeliverFailed(watched, { accountId, sinceMs: 0, nowMs: Date.now() });
   await assertPlans();
 });
 

@@ -295,6 +295,13 @@ export type TaskQuery = {
 };
 
 export type LedgerQuery = {
+  readonly kind?: 'grant' | 'charge' | 'refund' | 'adjustment' | undefined;
+  /** The charge of this task, and its refund. */
+  readonly taskId?: string | undefined;
+  /** Booked at this Unix millisecond or later. */
+  readonly from?: number | undefined;
+  /** Booked before this Unix millisecond. */
+  readonly to?: number | undefined;
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
 };

@@ -232,7 +232,7 @@ export type TaskTimeline = {
     readonly endTime: number | null;
   }[];
   readonly ledger: readonly LedgerEntry[];
-  readonly callback: Callback;
+  readonly callback: Callback | null;
   /** The account's own tasks that came before and wait too, at most 1,000; accounts take turns, so there is no place in a common queue. Null once the task is generated. */
   readonly aheadOfOwn: number | null;
 };
@@ -269,7 +269,46 @@ export type Callback = {
     readonly durationMs: number | null;
     readonly error: 'unreachable' | null;
   }[];
-} | null;
+};
+
+export type Overview = {
+  readonly balance: number;
+  /** Today and the six days before it, in UTC. */
+  readonly days: readonly UsageDay[];
+  /** Those that have not ended, and those of the last seven days that have; none is counted beyond 10000. */
+  readonly tasksByState: {
+    readonly waiting: number;
+    readonly queuing: number;
+    readonly generating: number;
+    readonly success: number;
+    readonly fail: number;
+  };
+  /** What the account has done at least once. */
+  readonly steps: {
+    readonly hasKey: boolean;
+    readonly hasTask: boolean;
+    readonly hasCallback: boolean;
+  };
+  readonly books: {
+    /** When the books were last checked; null before the first time. */
+    readonly auditedTime: number | null;
+    /** Faults in this account's books that are not yet put right. */
+    readonly violations: number;
+  };
+};
+
+export type UsageDay = {
+  /** Of UTC. */
+  readonly day: string;
+  /** Null for what was booked by hand. */
+  readonly model: string | null;
+  readonly charged: number;
+  readonly refunded: number;
+  /** Grants and adjustments; negative when credits were taken. */
+  readonly granted: number;
+  /** Tasks that were created. */
+  readonly tasks: number;
+};
 
 export type Model = {
   readonly model: string;
@@ -305,7 +344,7 @@ export type Limits = {
   readonly maxUnfinishedTasks: number;
 };
 
-export type ApiKey = {
+export type UsedApiKey = {
   readonly keyId: string;
   readonly name: string;
   /** Beginning and end of the key, to tell it from its siblings. */
@@ -318,6 +357,11 @@ export type ApiKey = {
   /** Exact to about a minute. */
   readonly lastUseTime: number | null;
   readonly revokeTime: number | null;
+  /** Tasks that the key made in the last 30 days, and what they cost less their refunds; of an account with more than 50000 tasks in that time, of the newest. */
+  readonly uses: {
+    readonly tasks: number;
+    readonly credits: number;
+  };
 };
 
 export type NewApiKey = {
@@ -491,6 +535,21 @@ export type Margin = {
   readonly marginMicros: number | null;
 };
 
+export type ApiKey = {
+  readonly keyId: string;
+  readonly name: string;
+  /** Beginning and end of the key, to tell it from its siblings. */
+  readonly hint: string;
+  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  /** In which words requests with the key are read and answered. */
+  readonly dialect: 'native' | 'kie';
+  readonly createTime: number;
+  readonly expireTime: number | null;
+  /** Exact to about a minute. */
+  readonly lastUseTime: number | null;
+  readonly revokeTime: number | null;
+};
+
 export type NewApiKeyOfAccount = {
   readonly keyId: string;
   readonly name: string;
@@ -625,25 +684,27 @@ export type Reads = {
     readonly query: {
       readonly taskId: string;
     };
-    readonly answer: TaskRecord | {
-      readonly taskId: string;
-      readonly model: string;
-      readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-      readonly param: string;
-      readonly resultJson: string;
-      readonly response: {
-        readonly resultUrls: readonly string[];
-      } | null;
-      readonly successFlag: 0 | 1 | 3;
-      readonly failCode: string | null;
-      readonly failMsg: string | null;
-      readonly costTime: number | null;
-      readonly createTime: number;
-      readonly updateTime: number;
-      readonly completeTime: number | null;
-      readonly progress: number;
-      readonly creditsConsumed: number;
-    };
+    readonly answer:
+      | TaskRecord
+      | {
+          readonly taskId: string;
+          readonly model: string;
+          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+          readonly param: string;
+          readonly resultJson: string;
+          readonly response: {
+            readonly resultUrls: readonly string[];
+          } | null;
+          readonly successFlag: 0 | 1 | 3;
+          readonly failCode: string | null;
+          readonly failMsg: string | null;
+          readonly costTime: number | null;
+          readonly createTime: number;
+          readonly updateTime: number;
+          readonly completeTime: number | null;
+          readonly progress: number;
+          readonly creditsConsumed: number;
+        };
   };
   readonly '/api/v1/jobs/listTasks': {
     readonly query: {
@@ -685,8 +746,19 @@ export type Reads = {
     };
     readonly answer: TaskTimeline;
   };
+  readonly '/api/v1/overview': {
+    readonly query: {};
+    readonly answer: Overview;
+  };
   readonly '/api/v1/credits': {
     readonly query: {
+      readonly kind?: 'grant' | 'charge' | 'refund' | 'adjustment' | undefined;
+      /** The charge of this task, and its refund. */
+      readonly taskId?: string | undefined;
+      /** Booked at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Booked before this Unix millisecond. */
+      readonly to?: number | undefined;
       readonly cursor?: string | undefined;
       readonly limit?: number | undefined;
     };
@@ -697,9 +769,17 @@ export type Reads = {
       readonly nextCursor: string | null;
     };
   };
-  readonly '/api/v1/models': {
+  readonly '/api/v1/credits/daily': {
     readonly query: {
+      readonly from: string;
+      readonly to: string;
     };
+    readonly answer: {
+      readonly days: readonly UsageDay[];
+    };
+  };
+  readonly '/api/v1/models': {
+    readonly query: {};
     readonly answer: {
       readonly models: readonly Model[];
       readonly limits: Limits;
@@ -707,22 +787,25 @@ export type Reads = {
   };
   readonly '/api/v1/callbacks': {
     readonly query: {
-      readonly taskId: string;
+      readonly taskId?: string | undefined;
+      readonly state?: 'pending' | 'delivered' | 'failed' | 'gone' | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
     };
     readonly answer: {
       readonly callbacks: readonly Callback[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
     };
   };
   readonly '/api/v1/keys': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
-      readonly keys: readonly ApiKey[];
+      readonly keys: readonly UsedApiKey[];
     };
   };
   readonly '/api/console/v1/options': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly passwordSignIn: boolean;
       readonly passkeys: boolean;
@@ -734,13 +817,11 @@ export type Reads = {
     };
   };
   readonly '/api/console/v1/me': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: Me;
   };
   readonly '/api/console/v1/sessions': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly sessions: readonly {
         readonly sessionId: string;
@@ -756,8 +837,7 @@ export type Reads = {
     };
   };
   readonly '/api/console/v1/members': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly members: readonly {
         readonly userId: string;
@@ -820,6 +900,13 @@ export type Reads = {
   readonly '/api/admin/v1/credits': {
     readonly query: {
       readonly accountId: string;
+      readonly kind?: 'grant' | 'charge' | 'refund' | 'adjustment' | undefined;
+      /** The charge of this task, and its refund. */
+      readonly taskId?: string | undefined;
+      /** Booked at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Booked before this Unix millisecond. */
+      readonly to?: number | undefined;
       readonly cursor?: string | undefined;
       readonly limit?: number | undefined;
     };
@@ -856,8 +943,7 @@ export type Reads = {
     };
   };
   readonly '/api/admin/v1/providers': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly providers: readonly Provider[];
     };
@@ -925,8 +1011,6 @@ export type Reads = {
     readonly query: {
       /** A part of the e-mail. */
       readonly search?: string | undefined;
-      /** The members of one account. */
-      readonly accountId?: string | undefined;
       readonly cursor?: string | undefined;
       readonly limit?: number | undefined;
     };
@@ -965,28 +1049,32 @@ export type Reads = {
 export type Sends = {
   readonly '/api/v1/jobs/createTask': {
     readonly body: TaskRequest;
-    readonly answer: CreatedTask | TaskRecord | {
-      readonly taskId: string;
-      readonly recordId: string;
-    } | {
-      readonly taskId: string;
-      readonly model: string;
-      readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-      readonly param: string;
-      readonly resultJson: string;
-      readonly response: {
-        readonly resultUrls: readonly string[];
-      } | null;
-      readonly successFlag: 0 | 1 | 3;
-      readonly failCode: string | null;
-      readonly failMsg: string | null;
-      readonly costTime: number | null;
-      readonly createTime: number;
-      readonly updateTime: number;
-      readonly completeTime: number | null;
-      readonly progress: number;
-      readonly creditsConsumed: number;
-    };
+    readonly answer:
+      | CreatedTask
+      | TaskRecord
+      | {
+          readonly taskId: string;
+          readonly recordId: string;
+        }
+      | {
+          readonly taskId: string;
+          readonly model: string;
+          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+          readonly param: string;
+          readonly resultJson: string;
+          readonly response: {
+            readonly resultUrls: readonly string[];
+          } | null;
+          readonly successFlag: 0 | 1 | 3;
+          readonly failCode: string | null;
+          readonly failMsg: string | null;
+          readonly costTime: number | null;
+          readonly createTime: number;
+          readonly updateTime: number;
+          readonly completeTime: number | null;
+          readonly progress: number;
+          readonly creditsConsumed: number;
+        };
   };
   readonly '/api/v1/jobs/cancelTask': {
     readonly body: {
@@ -1003,9 +1091,18 @@ export type Sends = {
       readonly webhookId: string;
     };
   };
-  readonly '/api/v1/callbacks/secret': {
+  readonly '/api/v1/callbacks/redeliver-failed': {
     readonly body: {
+      /** Unix milliseconds. */
+      readonly since: number;
     };
+    readonly answer: {
+      readonly redelivered: number;
+      readonly hasMore: boolean;
+    };
+  };
+  readonly '/api/v1/callbacks/secret': {
+    readonly body: {};
     readonly answer: {
       /** `whsec_…`, as Standard Webhooks has it. */
       readonly secret: string;
@@ -1078,10 +1175,8 @@ export type Sends = {
     readonly answer: Me;
   };
   readonly '/api/console/v1/sign-out': {
-    readonly body: {
-    };
-    readonly answer: {
-    };
+    readonly body: {};
+    readonly answer: {};
   };
   readonly '/api/console/v1/reauthenticate': {
     readonly body: {
@@ -1098,8 +1193,7 @@ export type Sends = {
     };
   };
   readonly '/api/console/v1/sessions/end-others': {
-    readonly body: {
-    };
+    readonly body: {};
     readonly answer: {
       readonly ended: number;
     };
@@ -1173,10 +1267,13 @@ export type Sends = {
       readonly accountId: string;
       readonly maxUnfinishedTasks?: number | undefined;
       /** So many creates in so many seconds; null for the installation's rate. */
-      readonly creates?: {
-        readonly quota: number;
-        readonly windowSeconds: number;
-      } | null | undefined;
+      readonly creates?:
+        | {
+            readonly quota: number;
+            readonly windowSeconds: number;
+          }
+        | null
+        | undefined;
     };
     readonly answer: Account;
   };

@@ -2,9 +2,10 @@ import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useContext } from 'preact/hooks';
 import { read, send } from './call.ts';
 import type { Me } from './contract.ts';
-import type { Role } from './planned.ts';
 import { type ApiProblem, problemOf } from './problem.ts';
 import { AccountContext } from './queries.ts';
+
+type Role = Me['accounts'][number]['role'];
 
 const key = ['me'];
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
 const short = new Intl.DateTimeFormat('en', {
   hour: '2-digit',

@@ -51,7 +51,8 @@ export const timelineSchema = z
       .meta({ description: 'When the video was deleted, or will be; null for a task without one.' }),
     steps: z.array(stepSchema).meta({ description: 'In the order in which they began.' }),
     ledger: z.array(ledgerEntrySchema),
-    callback: ownCallbackSchema.nullable(),
+    // Not `nullable`, which would make every Callback of the description one that may be null.
+    callback: z.union([ownCallbackSchema, z.null()]),
     aheadOfOwn: z
       .int()
       .nullable()

@@ -136,9 +136,10 @@ function RecoverButton() {
   const [hours, setHours] = useState<(typeof spans)[number]['value']>('24');
   const reason = useRoleReason('member');
   const recover = useSend('/api/v1/callbacks/redeliver-failed', {
-    onDone: () => {
+    onDone: ({ redelivered, hasMore }) => {
       setAsked(false);
-      toast('The failed callbacks are sent again now');
+      const more = hasMore ? '; there are more, send again' : '';
+      toast(redelivered === 0 ? 'None had failed' : `${redelivered} are sent again now${more}`);
     },
   });
   return (

@@ -16,7 +16,7 @@ import { Card, Page, Tiles } from '../../ui/page.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time, useNow } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ledgerWords } from '../../words.ts';
 import { DayChart } from './day-chart.tsx';
@@ -56,7 +56,7 @@ export function CreditsPage() {
 
 /** The sums and the chart of the days. */
 function Use({ span }: { readonly span: Span }) {
-  const to = Math.floor(Date.now() / dayMs) * dayMs;
+  const to = Math.floor(useNow(60_000) / dayMs) * dayMs;
   const from = to - (Number(span) - 1) * dayMs;
   const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
   const { data, error, refetch } = useRead('/api/v1/credits/daily', { from: day(from), to: day(to) }, { keeps: true });
@@ -97,7 +97,7 @@ function Ledger({ span }: { readonly span: Span }) {
   const { get, set } = useAddress();
   const kind = kinds.find((one) => one === get('kind'));
   const [taskId, cursor] = [get('taskId'), get('cursor')];
-  const from = Math.floor(Date.now() / dayMs) * dayMs - (Number(span) - 1) * dayMs;
+  const from = Math.floor(useNow(60_000) / dayMs) * dayMs - (Number(span) - 1) * dayMs;
   const filters = {
     from,
     ...(kind !== undefined && { kind }),

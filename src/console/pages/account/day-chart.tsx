@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { Day } from '../../api/planned.ts';
+import type { UsageDay as Day } from '../../api/contract.ts';
 import type { Series } from '../../ui/chart.tsx';
 import { lazy } from '../../ui/lazy.tsx';
 import { number } from '../../ui/money.tsx';

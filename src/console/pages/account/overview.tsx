@@ -20,6 +20,7 @@ type Overview = Answer<'/api/v1/overview'>;
 
 export function OverviewPage() {
   const { accountId, name } = useAccount();
+  const now = useNow(60_000);
   const { data, error, refetch } = useRead('/api/v1/overview', {}, { everyMs: 5000 });
   const isNew = data !== undefined && !(data.steps.hasKey && data.steps.hasTask);
   return (
@@ -37,17 +38,13 @@ export function OverviewPage() {
       {(data !== undefined || error === null) && <Figures data={data} />}
       {data !== undefined && data.days.some(({ charged }) => charged > 0) && (
         <Card title="Credits charged by day and model" isFlush>
-          <DayChart days={data.days} from={sevenDaysAgo()} to={Date.now()} />
+          <DayChart days={data.days} from={now - 6 * 86_400_000} to={now} />
         </Card>
       )}
       <Recent hasTask={data?.steps.hasTask} />
       {data !== undefined && <Books books={data.books} />}
     </Page>
   );
-}
-
-function sevenDaysAgo(): number {
-  return Date.now() - 6 * 86_400_000;
 }
 
 function FirstSteps({ steps }: { readonly steps: Overview['steps'] }) {

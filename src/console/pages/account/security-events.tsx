@@ -5,7 +5,7 @@ import { Card } from '../../ui/page.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { eventWord } from '../../words.ts';
+import { eventWords } from '../../words.ts';
 import { deviceOf } from './device.ts';
 
 /** Sign-ins, links, roles and ended sessions of the account's people. */
@@ -28,8 +28,11 @@ export function SecurityEvents() {
           rows={data?.events}
           rowKey={({ eventId }) => eventId}
           columns={[
-            { title: 'What', kind: 'head', cell: ({ kind }) => eventWord(kind) },
-            { title: 'Who', cell: ({ email }) => email ?? '–' },
+            { title: 'What', kind: 'head', cell: ({ kind }) => eventWords[kind] },
+            {
+              title: 'Who',
+              cell: ({ email, actor }) => (actor === null ? (email ?? '–') : `${email ?? '–'}, by ${actor}`),
+            },
             {
               title: 'From',
               cell: ({ address, userAgent }) => [address, deviceOf(userAgent)].filter(Boolean).join(', ') || '–',

@@ -15,7 +15,7 @@ import { callbackWords } from '../../words.ts';
 import { verifySample } from './samples.ts';
 
 /** What was sent to the client's own address, every attempt, and how a receiver knows it is genuine. */
-export function TaskCallback({ callback }: { readonly callback: NonNullable<Callback> }) {
+export function TaskCallback({ callback }: { readonly callback: Callback }) {
   const { word, tone } = callbackWords[callback.state];
   return (
     <Card title="Callback" actions={<RedeliverButton taskId={callback.taskId} />} isFlush>

@@ -173,7 +173,7 @@ function FactsCard({ timeline: { task, video, createdBy, mediaDeleteTime } }: { 
             'Created by',
             createdBy === null ? undefined : `${createdBy.name} (${createdBy.kind === 'key' ? 'API key' : 'person'})`,
           ],
-          ['Deleted', mediaDeleteTime === null ? undefined : <Time ms={mediaDeleteTime} />],
+          ['Video kept until', mediaDeleteTime === null ? undefined : <Time ms={mediaDeleteTime} />],
         ]}
       />
     </Card>

@@ -13,6 +13,7 @@ import { ErrorBox } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { useNow } from '../../ui/time.tsx';
 import { failWords, stateWords } from '../../words.ts';
 import { firstRequest } from './samples.ts';
 import { type ListedTask, TaskTable } from './task-table.tsx';
@@ -91,7 +92,8 @@ function useFilters() {
   const since = get('since') ?? '';
   const [search, model, cursor] = [get('search'), get('model'), get('cursor')];
   // To the minute, so that the query stays the same from one render to the next.
-  const from = spanMs[since] === undefined ? undefined : Math.floor((Date.now() - spanMs[since]) / 60_000) * 60_000;
+  const now = useNow(60_000);
+  const from = spanMs[since] === undefined ? undefined : Math.floor((now - spanMs[since]) / 60_000) * 60_000;
   const query = {
     limit: 30,
     ...(state !== undefined && { state }),
