@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { Caller, Dialect, Scope } from '../domain/api-key.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
@@ -28,6 +29,8 @@ type Described = {
   readonly jsonBody?: (models: ModelCatalogue) => z.ZodType;
   /** Headers of a 200 beside those that every answer has: name and meaning. */
   readonly answerHeaders?: Readonly<Record<string, string>>;
+  /** Of a 200 that is a stream of text, and no envelope; `data` is that stream. */
+  readonly contentType?: string;
   /** The operation leads to a callback to the URL in the request's `callBackUrl`. */
   readonly callsBack?: true;
   /** The endpoint exists only for keys of this dialect. */
@@ -93,11 +96,13 @@ export type Identity<A extends Access> = A extends 'operator'
         : ClientIdentity;
 
 /** Presenters may answer what they must not change. */
-export type DeepReadonly<T> = T extends readonly (infer Item)[]
-  ? readonly DeepReadonly<Item>[]
-  : T extends object
-    ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> }
-    : T;
+export type DeepReadonly<T> = T extends Readable
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly DeepReadonly<Item>[]
+    : T extends object
+      ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> }
+      : T;
 
 export type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 

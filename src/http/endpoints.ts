@@ -3,6 +3,7 @@ import { accountEndpoints } from './routes/accounts.ts';
 import { memberEndpoints } from './routes/console/members.ts';
 import { sessionEndpoints } from './routes/console/sessions.ts';
 import { signInEndpoints } from './routes/console/sign-in.ts';
+import { adminOverview } from './routes/admin-overview.ts';
 import { auditEndpoints } from './routes/audit.ts';
 import { callbackEndpoints, operatorCallbackEndpoints } from './routes/callbacks.ts';
 import { creditEndpoints, operatorCreditEndpoints } from './routes/credits.ts';
@@ -14,6 +15,7 @@ import { healthEndpoints } from './routes/monitoring.ts';
 import { peopleEndpoints } from './routes/people.ts';
 import { showOverview } from './routes/overview.ts';
 import { operatorProviderEndpoints } from './routes/providers.ts';
+import { testCallback } from './routes/test-callback.ts';
 import { operatorTaskEndpoints, taskEndpoints } from './routes/tasks.ts';
 import { showTimeline } from './routes/timeline.ts';
 
@@ -34,7 +36,7 @@ export const sections: readonly Section[] = [
   {
     tag: 'callbacks',
     description: 'The notifications that are sent when a task ends.',
-    endpoints: callbackEndpoints,
+    endpoints: [...callbackEndpoints, testCallback],
   },
   { tag: 'keys', description: "The account's own API keys.", endpoints: keyEndpoints },
   {
@@ -60,6 +62,7 @@ export const sections: readonly Section[] = [
     tag: 'operators',
     description: "For those who run the service, with an operator's key. Every change is written into the audit log.",
     endpoints: [
+      adminOverview,
       ...accountEndpoints,
       ...operatorCreditEndpoints,
       ...operatorPriceEndpoints,

@@ -70,6 +70,7 @@ export const errorCatalogue = {
   request_timeout: refusal(408, 'the request took too long to arrive'),
   idempotency_key_reused: refusal(409, 'this Idempotency-Key was used before with another request'),
   task_not_finished: refusal(409, 'the task has not ended yet; its callback is sent when it does'),
+  callback_test_running: refusal(409, 'a test of this account is under way; wait for its answer'),
   callback_secret_already_shown: refusal(409, 'the callback secret was shown before; rotate it to get a new one'),
   key_not_active: refusal(409, 'the key is revoked or has expired'),
   already_member: refusal(409, 'the person is a member of the account already'),

@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
+import type { Dialect } from '../domain/api-key.ts';
 import type { Catalogue } from '../domain/catalogue/models.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
 import type { Rate } from '../domain/rate-limit.ts';
 import type { ParsedTaskRequest } from '../domain/task-request.ts';
+import type { RefuseUrl } from '../domain/task-input.ts';
 import type { Task } from '../domain/task.ts';
 import type { ResultStore } from '../media/folder-result-store.ts';
 import type { Acceptance, NewTask } from '../stores/acceptance.ts';
@@ -42,6 +44,14 @@ export type HttpDeps = {
   readonly progressOf: (task: Task) => Promise<number>;
   /** Has an owed callback sent now, in the background; never throws. */
   readonly redeliver: (delivery: { readonly taskId: string; readonly accountId: string }) => void;
+  /** Posts a callback about a task that does not exist; answers the receiver's status, undefined when it cannot be reached. */
+  readonly testCallback: (test: {
+    readonly accountId: string;
+    readonly url: string;
+    readonly dialect: Dialect;
+  }) => Promise<number | undefined>;
+  /** Why a callback may not go to this address, as far as the address itself tells. */
+  readonly refuseCallbackUrl: RefuseUrl;
   readonly callbackSecrets: {
     /** Shows the account's secret once; undefined when it was shown before. */
     reveal(accountId: string): Promise<string | undefined>;

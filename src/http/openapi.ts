@@ -87,11 +87,12 @@ function json(schema: z.ZodType, examples?: Readonly<Record<string, { readonly v
   return { 'application/json': { schema, ...(examples !== undefined && { examples }) } };
 }
 
-function success({ data, answerHeaders = {} }: Operation) {
+function success({ data, answerHeaders = {}, contentType }: Operation) {
+  const text = contentType === undefined ? undefined : { [contentType]: { schema: { type: 'string' as const } } };
   return {
     description: 'Success',
     headers: headersOf(answerHeaders),
-    content: json(z.strictObject({ code: z.literal(200), msg: z.literal('success'), data })),
+    content: text ?? json(z.strictObject({ code: z.literal(200), msg: z.literal('success'), data })),
   };
 }
 

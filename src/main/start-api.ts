@@ -10,6 +10,7 @@ import { createUncertainCreates } from '../http/tasks/uncertain-creates.ts';
 import type { Log } from '../log.ts';
 import { createFolderResultStore } from '../media/folder-result-store.ts';
 import { createMetrics } from '../metrics.ts';
+import { literalRefusal } from '../outbound/guard.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createDatabase } from '../stores/database.ts';
 import { createTaskAcceptor } from '../stores/task-acceptor.ts';
@@ -21,6 +22,7 @@ import { revealSecret, rotateSecret } from './account-secrets.ts';
 import { exportBookMetrics } from './book-metrics.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
 import { listenFault, makePrivateFolder } from './local-faults.ts';
+import { createTestCallbacks } from './test-callback.ts';
 import { createRequestParser, type RunningPart, type Settings } from './settings.ts';
 
 /** Running requests, and then the starts of workflows behind them, get this long each. */
@@ -39,6 +41,8 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
   const box = createSecretBox(settings.secret);
   exportBookMetrics(metrics, db);
+  const models = () => catalogue.current().models;
+  const testCallbacks = createTestCallbacks({ settings, db, box, log, models });
   const uncertainCreates = createUncertainCreates({
     db,
     log,
@@ -74,6 +78,8 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     stopTask: later((task: CancelledTask) => stopTask(engine, task), 'stop of a cancelled task deferred'),
     refundUncertain: uncertainCreates.add,
     redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
+    testCallback: testCallbacks.send,
+    refuseCallbackUrl: (url) => literalRefusal(url, settings.callbackAllow),
     callbackSecrets: {
       reveal: (accountId) => revealSecret(db, box, accountId),
       rotate: (rotation) => rotateSecret(db, box, rotation),
@@ -107,7 +113,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       await server.close(drainMs);
       await Promise.all(draining.map((part) => part.drain(drainMs)));
       await keyTouches.drain();
-      await Promise.allSettled([temporal.close(), db.close()]);
+      await Promise.allSettled([testCallbacks.close(), temporal.close(), db.close()]);
     },
   };
 }

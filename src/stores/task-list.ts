@@ -7,11 +7,13 @@ import { type AgedPage, many, none, one } from './statement.ts';
 import { makerColumn, type Maker } from './task-maker.ts';
 import { taskColumns } from './tasks.ts';
 
-/** Without `accountId` the tasks of all accounts, and then without `model`: looking for a rare one would read every task there is. */
-export type TaskFilter = (
-  | { readonly accountId: string; readonly model?: string | undefined }
-  | { readonly accountId?: undefined; readonly model?: undefined }
-) & {
+export type TaskFilter = {
+  /** Without it the tasks of all accounts. */
+  readonly accountId?: string | undefined;
+  /** For this and the next one no list is kept: without an account they need a bounded time. */
+  readonly model?: string | undefined;
+  /** Tasks with a job there. */
+  readonly provider?: string | undefined;
   readonly state?: TaskState | undefined;
   readonly failCode?: FailCode | undefined;
   /** A key or a person; a UUID. */
@@ -48,10 +50,11 @@ where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2)
   and ($8::text is null or (state = 'fail' and fail_code = $8))
   and ($9::uuid is null or key_id = $9 or user_id = $9)
   and ($10::uuid is null or id between $10 and $11::uuid)
+  and ($12::text is null or exists (select from provider_jobs where task_id = tasks.id and provider = $12))
 order by created_at desc, id desc limit $7`,
-  values: ({ accountId, state, model, fromMs, toMs, after, limit, failCode, createdBy, ids }) => [
+  values: ({ accountId, state, model, fromMs, toMs, after, limit, failCode, createdBy, ids, provider }) => [
     ...[accountId, state, model, fromMs, toMs, after, limit],
-    ...[failCode, createdBy, ids?.[0], ids?.[1]],
+    ...[failCode, createdBy, ids?.[0], ids?.[1], provider],
   ],
 });
 

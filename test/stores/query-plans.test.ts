@@ -55,6 +55,7 @@ import * as places from '../../src/stores/places.ts';
 import { readMargin } from '../../src/stores/margin.ts';
 import { countAhead, findMaker } from '../../src/stores/task-maker.ts';
 import { keepTiers, readTiers } from '../../src/stores/task-tiers.ts';
+import * as installation from '../../src/stores/installation.ts';
 import * as usage from '../../src/stores/usage.ts';
 import * as ownDeliveries from '../../src/stores/own-deliveries.ts';
 import * as jobs from '../../src/stores/provider-jobs.ts';
@@ -322,6 +323,10 @@ test('no statement of an operator does', async () => {
   await pools.setProviderSwitchAs(watched, actor, { provider: 'busy', state: 'enabled', reason: 'a' });
   await pools.listProviderSwitches(watched);
   await pools.listPools(watched);
+  for (const read of [installation.listUnfinishedByModel, installation.sumCreatedOfDay, installation.sumEndedOfDay])
+    await read(watched);
+  await installation.countOwedCallbacks(watched);
+  await installation.listViolations(watched);
   await readMargin(watched, { fromMs: Date.now() - 3_600_000, toMs: Date.now(), currency: 'USD' });
   await assertPlans();
 });
@@ -332,6 +337,10 @@ test('no list over all accounts does', async () => {
   for (const last of [undefined, taskId]) {
     for (const state of [undefined, ...taskStates]) {
       await listTasks(watched, { state, after: last, limit: 50 });
+      await assertPlans();
+    }
+    for (const filter of [{ model: 'none' }, { failCode: 'timeout' }, { provider: 'none' }] as const) {
+      await listTasks(watched, { ...filter, fromMs: Date.now() - 86_400_000, after: last, limit: 50 });
       await assertPlans();
     }
     const cursor = last === undefined ? undefined : { finishedAtUs: 1, taskId: last };

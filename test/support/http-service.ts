@@ -79,6 +79,8 @@ export async function startHttpService({
     stopTask: (task) => stopped.push(task),
     refundUncertain: () => undefined,
     redeliver: (delivery) => redelivered.push(delivery),
+    testCallback: () => Promise.resolve(204),
+    refuseCallbackUrl: allow,
     callbackSecrets: {
       reveal: (accountId) => revealSecret(ownDatabase.db, box, accountId),
       rotate: (rotation) => rotateSecret(ownDatabase.db, box, rotation),

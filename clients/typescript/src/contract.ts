@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'body_too_large'
   | 'body_unreadable'
   | 'callback_secret_already_shown'
+  | 'callback_test_running'
   | 'cross_site_request'
   | 'database_busy'
   | 'database_unavailable'

@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'body_too_large'
   | 'body_unreadable'
   | 'callback_secret_already_shown'
+  | 'callback_test_running'
   | 'cross_site_request'
   | 'database_busy'
   | 'database_unavailable'
@@ -460,33 +461,60 @@ export type SecurityEvent = {
   readonly createTime: number;
 };
 
-export type Account = {
-  readonly accountId: string;
-  readonly name: string;
-  readonly balance: number;
-  readonly unfinishedTasks: number;
-  readonly maxUnfinishedTasks: number;
-  /** The account's own rate of creates; null when the installation's counts. */
-  readonly creates: {
-    readonly quota: number;
-    readonly windowSeconds: number;
-  } | null;
-  readonly suspendTime: number | null;
-  readonly createTime: number;
-};
-
-export type SetPrice = {
-  readonly priceId: number;
-  readonly model: string;
-  /** Null: for every account without a price of its own. */
-  readonly accountId: string | null;
-  /** Null ends the price before it: an account goes back to the list price, that for everybody to the catalogue. */
-  readonly creditsPerSecond: number | null;
-  readonly fromTime: number;
-  readonly state: 'announced' | 'in_force' | 'past' | 'withdrawn';
-  readonly reason: string;
-  readonly who: string;
-  readonly createTime: number;
+export type InstallationOverview = {
+  /** Tasks that have not ended, by model and state. */
+  readonly unfinished: readonly {
+    readonly model: string;
+    readonly state: 'waiting' | 'queuing' | 'generating';
+    readonly tasks: number;
+    /** Since the oldest of them was created. */
+    readonly oldestMs: number;
+  }[];
+  /** Tasks whose workflow code fails; they are refunded after a while. */
+  readonly stuckTasks: number;
+  /** Of the last 24 hours; of more than 200000 tasks, the newest. */
+  readonly lastDay: {
+    readonly created: number;
+    readonly charged: number;
+    readonly succeeded: number;
+    readonly failed: readonly {
+      readonly failCode:
+        | 'content_rejected'
+        | 'image_unreachable'
+        | 'image_invalid'
+        | 'provider_rejected'
+        | 'provider_unavailable'
+        | 'timeout'
+        | 'result_invalid'
+        | 'cancelled'
+        | 'terminated'
+        | 'internal';
+      readonly tasks: number;
+    }[];
+    readonly refunded: number;
+  };
+  readonly callbacks: {
+    readonly pending: number;
+    /** Pending ones whose attempt is due since more than a minute. */
+    readonly overdue: number;
+    /** Given up or refused for good in the last 24 hours. */
+    readonly undelivered: number;
+  };
+  readonly books: {
+    /** When the books were last checked; null before the first time. */
+    readonly auditedTime: number | null;
+    readonly violations: number;
+    /** The oldest 100 violations. */
+    readonly found: readonly {
+      readonly rule: string;
+      readonly accountId: string | null;
+      readonly entryId: number | null;
+      readonly taskId: string | null;
+      readonly detail: string;
+      readonly foundTime: number;
+    }[];
+  };
+  readonly providers: readonly Provider[];
 };
 
 export type Provider = {
@@ -515,6 +543,35 @@ export type Provider = {
     /** How long it still takes no task; null when it does. */
     readonly coolingMs: number | null;
   }[];
+};
+
+export type Account = {
+  readonly accountId: string;
+  readonly name: string;
+  readonly balance: number;
+  readonly unfinishedTasks: number;
+  readonly maxUnfinishedTasks: number;
+  /** The account's own rate of creates; null when the installation's counts. */
+  readonly creates: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+  } | null;
+  readonly suspendTime: number | null;
+  readonly createTime: number;
+};
+
+export type SetPrice = {
+  readonly priceId: number;
+  readonly model: string;
+  /** Null: for every account without a price of its own. */
+  readonly accountId: string | null;
+  /** Null ends the price before it: an account goes back to the list price, that for everybody to the catalogue. */
+  readonly creditsPerSecond: number | null;
+  readonly fromTime: number;
+  readonly state: 'announced' | 'in_force' | 'past' | 'withdrawn';
+  readonly reason: string;
+  readonly who: string;
+  readonly createTime: number;
 };
 
 export type Margin = {
@@ -571,6 +628,17 @@ export type NewApiKeyOfAccount = {
 export type TaskDetail = {
   readonly accountId: string;
   readonly task: TaskRecord;
+  /** Who created the task; null for tasks of releases that did not keep it. */
+  readonly createdBy: {
+    readonly kind: 'key' | 'person';
+    readonly id: string;
+    /** The name of the key, or the e-mail address of the person. */
+    readonly name: string | null;
+  } | null;
+  /** A still of the video, as a signed link; null while there is none. */
+  readonly posterUrl: string | null;
+  /** The task's workflow in Temporal's own pages; null when their address is not known. */
+  readonly temporalUrl: string | null;
   /** What was measured of the stored video. */
   readonly result: {
     readonly videoKey: string;
@@ -594,6 +662,21 @@ export type TaskDetail = {
     readonly failCode: string | null;
     readonly failMsg: string | null;
     readonly ageMs: number;
+    /** The provider with its model; null for a job on our own machine. */
+    readonly pool: string | null;
+    /** When the call for the job was decided on; null for a place alone. */
+    readonly intendTime: number | null;
+    /** When the upstream had taken it. */
+    readonly submitTime: number | null;
+    readonly upstreamEndTime: number | null;
+    /** When its outcome was known here. */
+    readonly endTime: number | null;
+    /** In millionths of the currency; null when it is not known. */
+    readonly costMicros: number | null;
+    readonly costCurrency: string | null;
+    readonly costBasis: 'reported' | 'estimated' | 'unknown' | null;
+    /** What the upstream said. */
+    readonly detail: string | null;
   }[];
   readonly callback: Delivery;
   /** Of the callback, newest first, at most 100. */
@@ -684,27 +767,25 @@ export type Reads = {
     readonly query: {
       readonly taskId: string;
     };
-    readonly answer:
-      | TaskRecord
-      | {
-          readonly taskId: string;
-          readonly model: string;
-          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-          readonly param: string;
-          readonly resultJson: string;
-          readonly response: {
-            readonly resultUrls: readonly string[];
-          } | null;
-          readonly successFlag: 0 | 1 | 3;
-          readonly failCode: string | null;
-          readonly failMsg: string | null;
-          readonly costTime: number | null;
-          readonly createTime: number;
-          readonly updateTime: number;
-          readonly completeTime: number | null;
-          readonly progress: number;
-          readonly creditsConsumed: number;
-        };
+    readonly answer: TaskRecord | {
+      readonly taskId: string;
+      readonly model: string;
+      readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+      readonly param: string;
+      readonly resultJson: string;
+      readonly response: {
+        readonly resultUrls: readonly string[];
+      } | null;
+      readonly successFlag: 0 | 1 | 3;
+      readonly failCode: string | null;
+      readonly failMsg: string | null;
+      readonly costTime: number | null;
+      readonly createTime: number;
+      readonly updateTime: number;
+      readonly completeTime: number | null;
+      readonly progress: number;
+      readonly creditsConsumed: number;
+    };
   };
   readonly '/api/v1/jobs/listTasks': {
     readonly query: {
@@ -747,7 +828,8 @@ export type Reads = {
     readonly answer: TaskTimeline;
   };
   readonly '/api/v1/overview': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: Overview;
   };
   readonly '/api/v1/credits': {
@@ -779,7 +861,8 @@ export type Reads = {
     };
   };
   readonly '/api/v1/models': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: {
       readonly models: readonly Model[];
       readonly limits: Limits;
@@ -799,13 +882,15 @@ export type Reads = {
     };
   };
   readonly '/api/v1/keys': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: {
       readonly keys: readonly UsedApiKey[];
     };
   };
   readonly '/api/console/v1/options': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: {
       readonly passwordSignIn: boolean;
       readonly passkeys: boolean;
@@ -817,11 +902,13 @@ export type Reads = {
     };
   };
   readonly '/api/console/v1/me': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: Me;
   };
   readonly '/api/console/v1/sessions': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: {
       readonly sessions: readonly {
         readonly sessionId: string;
@@ -837,7 +924,8 @@ export type Reads = {
     };
   };
   readonly '/api/console/v1/members': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: {
       readonly members: readonly {
         readonly userId: string;
@@ -866,6 +954,11 @@ export type Reads = {
       /** Give it as `cursor` to get the next page; null on the last one. */
       readonly nextCursor: string | null;
     };
+  };
+  readonly '/api/admin/v1/overview': {
+    readonly query: {
+    };
+    readonly answer: InstallationOverview;
   };
   readonly '/api/admin/v1/accounts': {
     readonly query: {
@@ -943,7 +1036,8 @@ export type Reads = {
     };
   };
   readonly '/api/admin/v1/providers': {
-    readonly query: {};
+    readonly query: {
+    };
     readonly answer: {
       readonly providers: readonly Provider[];
     };
@@ -974,6 +1068,23 @@ export type Reads = {
     readonly query: {
       readonly accountId?: string | undefined;
       readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
+      readonly model?: string | undefined;
+      readonly failCode?:
+        | 'content_rejected'
+        | 'image_unreachable'
+        | 'image_invalid'
+        | 'provider_rejected'
+        | 'provider_unavailable'
+        | 'timeout'
+        | 'result_invalid'
+        | 'cancelled'
+        | 'terminated'
+        | 'internal'
+        | undefined;
+      /** Tasks with a job at this provider. */
+      readonly provider?: string | undefined;
+      /** How the id begins, 8 characters at least. */
+      readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
       /** Created before this Unix millisecond. */
@@ -1011,6 +1122,8 @@ export type Reads = {
     readonly query: {
       /** A part of the e-mail. */
       readonly search?: string | undefined;
+      /** The members of one account. */
+      readonly accountId?: string | undefined;
       readonly cursor?: string | undefined;
       readonly limit?: number | undefined;
     };
@@ -1049,32 +1162,28 @@ export type Reads = {
 export type Sends = {
   readonly '/api/v1/jobs/createTask': {
     readonly body: TaskRequest;
-    readonly answer:
-      | CreatedTask
-      | TaskRecord
-      | {
-          readonly taskId: string;
-          readonly recordId: string;
-        }
-      | {
-          readonly taskId: string;
-          readonly model: string;
-          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-          readonly param: string;
-          readonly resultJson: string;
-          readonly response: {
-            readonly resultUrls: readonly string[];
-          } | null;
-          readonly successFlag: 0 | 1 | 3;
-          readonly failCode: string | null;
-          readonly failMsg: string | null;
-          readonly costTime: number | null;
-          readonly createTime: number;
-          readonly updateTime: number;
-          readonly completeTime: number | null;
-          readonly progress: number;
-          readonly creditsConsumed: number;
-        };
+    readonly answer: CreatedTask | TaskRecord | {
+      readonly taskId: string;
+      readonly recordId: string;
+    } | {
+      readonly taskId: string;
+      readonly model: string;
+      readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+      readonly param: string;
+      readonly resultJson: string;
+      readonly response: {
+        readonly resultUrls: readonly string[];
+      } | null;
+      readonly successFlag: 0 | 1 | 3;
+      readonly failCode: string | null;
+      readonly failMsg: string | null;
+      readonly costTime: number | null;
+      readonly createTime: number;
+      readonly updateTime: number;
+      readonly completeTime: number | null;
+      readonly progress: number;
+      readonly creditsConsumed: number;
+    };
   };
   readonly '/api/v1/jobs/cancelTask': {
     readonly body: {
@@ -1102,7 +1211,8 @@ export type Sends = {
     };
   };
   readonly '/api/v1/callbacks/secret': {
-    readonly body: {};
+    readonly body: {
+    };
     readonly answer: {
       /** `whsec_…`, as Standard Webhooks has it. */
       readonly secret: string;
@@ -1115,6 +1225,18 @@ export type Sends = {
     readonly answer: {
       readonly secret: string;
       readonly overlapSeconds: number;
+    };
+  };
+  readonly '/api/v1/callbacks/test': {
+    readonly body: {
+      readonly url: string;
+    };
+    readonly answer: {
+      readonly webhookId: string;
+      /** What the receiver answered; null when it could not be reached. */
+      readonly status: number | null;
+      /** Whether a true callback would count as delivered: any 2xx. */
+      readonly delivered: boolean;
     };
   };
   readonly '/api/v1/keys': {
@@ -1175,8 +1297,10 @@ export type Sends = {
     readonly answer: Me;
   };
   readonly '/api/console/v1/sign-out': {
-    readonly body: {};
-    readonly answer: {};
+    readonly body: {
+    };
+    readonly answer: {
+    };
   };
   readonly '/api/console/v1/reauthenticate': {
     readonly body: {
@@ -1193,7 +1317,8 @@ export type Sends = {
     };
   };
   readonly '/api/console/v1/sessions/end-others': {
-    readonly body: {};
+    readonly body: {
+    };
     readonly answer: {
       readonly ended: number;
     };
@@ -1267,13 +1392,10 @@ export type Sends = {
       readonly accountId: string;
       readonly maxUnfinishedTasks?: number | undefined;
       /** So many creates in so many seconds; null for the installation's rate. */
-      readonly creates?:
-        | {
-            readonly quota: number;
-            readonly windowSeconds: number;
-          }
-        | null
-        | undefined;
+      readonly creates?: {
+        readonly quota: number;
+        readonly windowSeconds: number;
+      } | null | undefined;
     };
     readonly answer: Account;
   };

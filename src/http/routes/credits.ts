@@ -1,19 +1,12 @@
 import { z } from 'zod';
 import { findAccount } from '../../stores/accounts.ts';
-import { bookCreditsAs, type Booking, ledgerKinds, readBooks } from '../../stores/credits.ts';
+import { bookCreditsAs, type Booking, readBooks } from '../../stores/credits.ts';
+import { booksFilter, exportCredits } from './credits-export.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import type { Call } from '../endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../errors.ts';
-import { idField, maxCredits, maxUnixMs, oneOf, reasonField, wholeNumber } from '../fields.ts';
-import {
-  cutPage,
-  dayParameter,
-  idParameter,
-  nextCursorSchema,
-  numberedPage,
-  strictQuery,
-  wholeParameter,
-} from '../query.ts';
+import { idField, maxCredits, reasonField, wholeNumber } from '../fields.ts';
+import { cutPage, dayParameter, idParameter, nextCursorSchema, numberedPage, strictQuery } from '../query.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../idempotency-key.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/account.ts';
@@ -27,14 +20,8 @@ const booksFields = {
   nextCursor: nextCursorSchema,
 };
 
-const booksFilter = {
-  kind: oneOf(ledgerKinds).optional(),
-  taskId: idParameter('a task').meta({ description: 'The charge of this task, and its refund.' }).optional(),
-  from: wholeParameter(0, maxUnixMs).meta({ description: 'Booked at this Unix millisecond or later.' }).optional(),
-  to: wholeParameter(0, maxUnixMs).meta({ description: 'Booked before this Unix millisecond.' }).optional(),
-  ...numberedPage,
-};
-const booksQuery = strictQuery(booksFilter);
+const booksPage = { ...booksFilter, ...numberedPage };
+const booksQuery = strictQuery(booksPage);
 
 async function presentBooks({ db }: HttpDeps, accountId: string, query: z.output<typeof booksQuery>) {
   const { cursor: before, limit, from: fromMs, to: toMs, kind, taskId } = query;
@@ -84,7 +71,7 @@ const adminShow = defineEndpoint({
   route: 'GET /api/admin/v1/credits',
   summary: 'The balance of an account, and the ledger behind it',
   description: listed,
-  query: strictQuery({ accountId: idParameter('an account'), ...booksFilter }),
+  query: strictQuery({ accountId: idParameter('an account'), ...booksPage }),
   data: z.strictObject({ accountId: z.string(), ...booksFields }),
   failures: ['account_not_found'],
   handler: async ({ query }, deps) => {
@@ -159,5 +146,5 @@ async function bookCredits(
   return { accountId: wanted.accountId, entry: presentLedgerEntry(outcome.entry) };
 }
 
-export const creditEndpoints = [show, daily];
+export const creditEndpoints = [show, daily, exportCredits];
 export const operatorCreditEndpoints = [adminShow, grant, adjust];

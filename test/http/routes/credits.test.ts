@@ -161,6 +161,43 @@ test('200 a time picks the entries of that time, wherever it begins and ends', a
   }
 });
 
+test('200 the export is a table of every entry, also of more than one page', async () => {
+  const { accountId, key } = await service.newAccount(0);
+  const { db } = service.database;
+  await db.run({ name: 'test-past-week', text: pastWeek }, [accountId]);
+  await db.run({ name: 'test-many-grants', text: manyGrants }, [accountId]);
+  await bookCredits(db, { accountId, kind: 'grant', amount: 1, reason: '=1+1, "so"' });
+  const { status, headers, bytes } = await service.send('GET', '/api/v1/credits/export', auth(key));
+  assert.equal(status, 200);
+  assert.match(String(headers['content-disposition']), /^attachment; filename="credits\.csv"$/);
+  const [names, newest, ...lines] = bytes.toString().split('\r\n');
+  assert.equal(names, 'entryId,createTime,kind,amount,balanceAfter,taskId,reason');
+  assert.match(String(newest), /^\d+,\d{4}-\d\d-\d\dT[\d:.]+Z,grant,1,1,,"'=1\+1, ""so"""$/);
+  assert.deepEqual([lines.length, lines.at(-1)], [112 + 4_000 + 1, '']);
+  const ids = lines.slice(0, -1).map((line) => Number(line.split(',')[0]));
+  assert.deepEqual(
+    ids,
+    ids.toSorted((a, b) => b - a),
+  );
+  assert.equal(new Set(ids).size, ids.length);
+  const charges = await service.send('GET', '/api/v1/credits/export?kind=charge', auth(key));
+  assert.equal(charges.bytes.toString().split('\r\n').length, 56 + 2);
+  const stranger = await service.newAccount(0);
+  const empty = await service.send('GET', '/api/v1/credits/export', auth(stranger.key));
+  assert.equal(empty.bytes.toString(), `${names}\r\n`);
+});
+
+const manyGrants = `
+insert into ledger_entries (account_id, kind, amount, balance_after) select $1, 'grant', 1, 1 from generate_series(1, 4000)`;
+
+test('422 an export with a cursor, 403 without the scope', async () => {
+  const { key } = await service.newAccount(0);
+  const { status, json } = await service.send('GET', '/api/v1/credits/export?cursor=1', auth(key));
+  assert.deepEqual([status, json.error], [422, 'invalid_request']);
+  const reader = await service.newAccount(0, ['tasks:read']);
+  assertRefused(await service.send('GET', '/api/v1/credits/export', auth(reader.key)), 403, /credits:read/);
+});
+
 test('200 the sums of each day are those of the ledger', async () => {
   const { accountId, key } = await service.newAccount(1_000);
   const taskId = await newTask(key);
