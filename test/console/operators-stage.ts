@@ -17,7 +17,7 @@ import { completeTask, confirmCharge, refundTask, startGeneration } from '../../
 import { startBrowser } from '../support/browser.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { goodPassword, newPerson, type Person } from '../support/person.ts';
-import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
 
 /** A service with two providers that cost money, and a browser in which an operator is signed in. */
 export type OperatorsStage = {
@@ -120,7 +120,8 @@ export async function seed({ database: { db } }: HttpService): Promise<Seeded> {
   await begin(succeeded);
   await recordUpstreamEnd(db, await job(succeeded, 1, 'studio-gpu', 210_000));
   await succeedProviderJob(db, succeeded);
-  await completeTask(db, succeeded, madeUpResult);
+  const [videoKey, posterKey] = [`results/${succeeded}/video.mp4`, `results/${succeeded}/poster.jpg`];
+  await completeTask(db, succeeded, { ...madeUpMeasures, videoKey, posterKey });
   const failed = await accept('A crowd on a square at night', 'https://films.example.com/hooks/videogen');
   await begin(failed);
   const first = await job(failed, 1, 'studio-gpu');

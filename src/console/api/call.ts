@@ -1,11 +1,9 @@
 import { isUsed } from './activity.ts';
 import type { Reads as DescribedReads, Sends as DescribedSends } from './contract.ts';
-import type { PlannedOpsReads } from './planned-ops.ts';
 import type { PlannedReads, PlannedSends } from './planned.ts';
 import { ApiProblem } from './problem.ts';
 
-type AllPlannedReads = PlannedReads & PlannedOpsReads;
-type Reads = Omit<DescribedReads, keyof AllPlannedReads> & AllPlannedReads;
+type Reads = Omit<DescribedReads, keyof PlannedReads> & PlannedReads;
 type Sends = Omit<DescribedSends, keyof PlannedSends> & PlannedSends;
 
 /** Whom a call is made for: an account, or undefined for what belongs to the person or the operators. */

@@ -767,25 +767,27 @@ export type Reads = {
     readonly query: {
       readonly taskId: string;
     };
-    readonly answer: TaskRecord | {
-      readonly taskId: string;
-      readonly model: string;
-      readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-      readonly param: string;
-      readonly resultJson: string;
-      readonly response: {
-        readonly resultUrls: readonly string[];
-      } | null;
-      readonly successFlag: 0 | 1 | 3;
-      readonly failCode: string | null;
-      readonly failMsg: string | null;
-      readonly costTime: number | null;
-      readonly createTime: number;
-      readonly updateTime: number;
-      readonly completeTime: number | null;
-      readonly progress: number;
-      readonly creditsConsumed: number;
-    };
+    readonly answer:
+      | TaskRecord
+      | {
+          readonly taskId: string;
+          readonly model: string;
+          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+          readonly param: string;
+          readonly resultJson: string;
+          readonly response: {
+            readonly resultUrls: readonly string[];
+          } | null;
+          readonly successFlag: 0 | 1 | 3;
+          readonly failCode: string | null;
+          readonly failMsg: string | null;
+          readonly costTime: number | null;
+          readonly createTime: number;
+          readonly updateTime: number;
+          readonly completeTime: number | null;
+          readonly progress: number;
+          readonly creditsConsumed: number;
+        };
   };
   readonly '/api/v1/jobs/listTasks': {
     readonly query: {
@@ -828,8 +830,7 @@ export type Reads = {
     readonly answer: TaskTimeline;
   };
   readonly '/api/v1/overview': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: Overview;
   };
   readonly '/api/v1/credits': {
@@ -861,8 +862,7 @@ export type Reads = {
     };
   };
   readonly '/api/v1/models': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly models: readonly Model[];
       readonly limits: Limits;
@@ -882,15 +882,13 @@ export type Reads = {
     };
   };
   readonly '/api/v1/keys': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly keys: readonly UsedApiKey[];
     };
   };
   readonly '/api/console/v1/options': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly passwordSignIn: boolean;
       readonly passkeys: boolean;
@@ -902,13 +900,11 @@ export type Reads = {
     };
   };
   readonly '/api/console/v1/me': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: Me;
   };
   readonly '/api/console/v1/sessions': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly sessions: readonly {
         readonly sessionId: string;
@@ -924,8 +920,7 @@ export type Reads = {
     };
   };
   readonly '/api/console/v1/members': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly members: readonly {
         readonly userId: string;
@@ -956,8 +951,7 @@ export type Reads = {
     };
   };
   readonly '/api/admin/v1/overview': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: InstallationOverview;
   };
   readonly '/api/admin/v1/accounts': {
@@ -1036,8 +1030,7 @@ export type Reads = {
     };
   };
   readonly '/api/admin/v1/providers': {
-    readonly query: {
-    };
+    readonly query: {};
     readonly answer: {
       readonly providers: readonly Provider[];
     };
@@ -1162,28 +1155,32 @@ export type Reads = {
 export type Sends = {
   readonly '/api/v1/jobs/createTask': {
     readonly body: TaskRequest;
-    readonly answer: CreatedTask | TaskRecord | {
-      readonly taskId: string;
-      readonly recordId: string;
-    } | {
-      readonly taskId: string;
-      readonly model: string;
-      readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-      readonly param: string;
-      readonly resultJson: string;
-      readonly response: {
-        readonly resultUrls: readonly string[];
-      } | null;
-      readonly successFlag: 0 | 1 | 3;
-      readonly failCode: string | null;
-      readonly failMsg: string | null;
-      readonly costTime: number | null;
-      readonly createTime: number;
-      readonly updateTime: number;
-      readonly completeTime: number | null;
-      readonly progress: number;
-      readonly creditsConsumed: number;
-    };
+    readonly answer:
+      | CreatedTask
+      | TaskRecord
+      | {
+          readonly taskId: string;
+          readonly recordId: string;
+        }
+      | {
+          readonly taskId: string;
+          readonly model: string;
+          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+          readonly param: string;
+          readonly resultJson: string;
+          readonly response: {
+            readonly resultUrls: readonly string[];
+          } | null;
+          readonly successFlag: 0 | 1 | 3;
+          readonly failCode: string | null;
+          readonly failMsg: string | null;
+          readonly costTime: number | null;
+          readonly createTime: number;
+          readonly updateTime: number;
+          readonly completeTime: number | null;
+          readonly progress: number;
+          readonly creditsConsumed: number;
+        };
   };
   readonly '/api/v1/jobs/cancelTask': {
     readonly body: {
@@ -1211,8 +1208,7 @@ export type Sends = {
     };
   };
   readonly '/api/v1/callbacks/secret': {
-    readonly body: {
-    };
+    readonly body: {};
     readonly answer: {
       /** `whsec_…`, as Standard Webhooks has it. */
       readonly secret: string;
@@ -1297,10 +1293,8 @@ export type Sends = {
     readonly answer: Me;
   };
   readonly '/api/console/v1/sign-out': {
-    readonly body: {
-    };
-    readonly answer: {
-    };
+    readonly body: {};
+    readonly answer: {};
   };
   readonly '/api/console/v1/reauthenticate': {
     readonly body: {
@@ -1317,8 +1311,7 @@ export type Sends = {
     };
   };
   readonly '/api/console/v1/sessions/end-others': {
-    readonly body: {
-    };
+    readonly body: {};
     readonly answer: {
       readonly ended: number;
     };
@@ -1392,10 +1385,13 @@ export type Sends = {
       readonly accountId: string;
       readonly maxUnfinishedTasks?: number | undefined;
       /** So many creates in so many seconds; null for the installation's rate. */
-      readonly creates?: {
-        readonly quota: number;
-        readonly windowSeconds: number;
-      } | null | undefined;
+      readonly creates?:
+        | {
+            readonly quota: number;
+            readonly windowSeconds: number;
+          }
+        | null
+        | undefined;
     };
     readonly answer: Account;
   };

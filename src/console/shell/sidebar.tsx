@@ -107,6 +107,7 @@ function Switcher({ me }: { readonly me: Me }) {
   const { accountId, name, role } = useAccount();
   const isOps = role === undefined;
   const title = isOps ? 'Operators' : name;
+  const under = isOps ? 'The whole service' : roleWords[role].word;
   const trigger = (
     <>
       <span class={isOps ? 'mark ops' : 'mark'} aria-hidden="true">
@@ -114,13 +115,13 @@ function Switcher({ me }: { readonly me: Me }) {
       </span>
       <span class="names">
         <strong class="truncate">{title}</strong>
-        <small>{isOps ? 'The whole service' : roleWords[role].word}</small>
+        <small>{under}</small>
       </span>
       <ChevronsUpDown size={14} aria-hidden="true" />
     </>
   );
   return (
-    <Menu label={`Account: ${title}. Change`} triggerClass="switcher" trigger={trigger}>
+    <Menu label={`${title} ${under}, change the account`} triggerClass="switcher" trigger={trigger}>
       <p class="heading">Accounts</p>
       {me.accounts.map((account) => (
         <Link key={account.accountId} href={paths.overview(account.accountId)}>

@@ -31,13 +31,12 @@ export function actionWord({ action }: Pick<OperatorAction, 'action'>): string {
   return words[action] ?? action;
 }
 
-export type Detail = readonly [name: string, value: string];
+/** What a reader can do nothing with: the reason, which is shown apart, and ids. */
+const hidden = new Set(['reason', 'priceId', 'entryId', 'userId', 'purpose']);
 
-/** Old and new values, one a line; the reason is shown apart from them, and ids that are links are left out. */
-export function detailsOf({ details }: Pick<OperatorAction, 'details'>): readonly Detail[] {
-  return Object.entries(details)
-    .filter(([name, value]) => name !== 'reason' && value !== null && value !== undefined)
-    .map(([name, value]) => [nameOf(name), valueOf(name, value)] as const);
+/** Old and new values in one line. */
+export function detailsOf({ details }: Pick<OperatorAction, 'details'>): string {
+  return listed(Object.entries(details).filter(([name]) => !hidden.has(name)));
 }
 
 export function reasonOf({ details }: Pick<OperatorAction, 'details'>): string | undefined {
@@ -45,23 +44,33 @@ export function reasonOf({ details }: Pick<OperatorAction, 'details'>): string |
   return typeof reason === 'string' ? reason : undefined;
 }
 
-/** `maxUnfinishedTasks` → "max unfinished tasks". */
-function nameOf(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-}
-
-function valueOf(name: string, value: unknown): string {
-  if (typeof value === 'number') return /(?:Time|At|Ms)$/.test(name) ? timeOf(value) : number(value);
-  if (typeof value === 'string') return value;
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value !== 'object' || value === null) return '–';
-  return Object.entries(value)
-    .map(([key, inner]) => `${nameOf(key)} ${valueOf(key, inner)}`)
+function listed(entries: readonly (readonly [name: string, value: unknown])[]): string {
+  return entries
+    .filter(([, value]) => value !== null && value !== undefined && value !== false)
+    .map(([name, value]) => (value === true ? nameOf(name) : `${nameOf(name)} ${valueOf(name, value)}`))
     .join(', ');
 }
 
-const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
+const names: Readonly<Record<string, string>> = {
+  email: 'e-mail',
+  isOperator: 'as an operator',
+  quota: 'at most',
+  windowMs: 'in ms',
+  before: 'was',
+  balance: 'balance then',
+};
 
-function timeOf(ms: number): string {
-  return ms > 1e12 ? exact.format(ms) : number(ms);
+/** `maxUnfinishedTasks` → "max unfinished tasks". */
+function nameOf(name: string): string {
+  return names[name] ?? name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
+
+function valueOf(name: string, value: unknown): string {
+  if (typeof value === 'number') return /(?:Time|At|From)$/.test(name) ? exact.format(value) : number(value);
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.join(' + ');
+  if (typeof value !== 'object' || value === null) return String(value);
+  return `(${listed(Object.entries(value))})`;
+}
+
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });

@@ -11,8 +11,7 @@ import { Pager, useAddress } from '../../ui/pager.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { actionWord, detailsOf, reasonOf } from './audit-words.ts';
-import { AccountLink, TaskLink } from './references.tsx';
-import { AccountFilter } from './tasks.tsx';
+import { AccountFilter, AccountLink, TaskLink } from './references.tsx';
 
 /** Who did what, to whom, when and why. */
 export function AuditPage() {
@@ -64,14 +63,15 @@ export function AuditPage() {
 type RowProps = { readonly action: OperatorAction };
 
 function What({ action }: RowProps) {
+  const details = detailsOf(action);
   return (
     <>
       <span class="strong">{actionWord(action)}</span>
-      {detailsOf(action).map(([name, value]) => (
-        <small key={name} class="sub">
-          {name}: <bdi>{value}</bdi>
+      {details !== '' && (
+        <small class="under">
+          <bdi>{details}</bdi>
         </small>
-      ))}
+      )}
     </>
   );
 }
@@ -82,7 +82,7 @@ function On({ action: { accountId, taskId } }: RowProps) {
     <>
       {accountId !== null && <AccountLink accountId={accountId} />}
       {taskId !== null && (
-        <small class="sub">
+        <small class="under">
           task <TaskLink taskId={taskId} />
         </small>
       )}
@@ -102,7 +102,7 @@ function Who({ actor: { kind, name } }: Pick<OperatorAction, 'actor'>) {
   const how = kinds[kind];
   return (
     <>
-      <bdi>{name}</bdi> {how !== undefined && <Badge>{how}</Badge>}
+      <bdi class="nowrap">{name}</bdi> {how !== undefined && <Badge>{how}</Badge>}
     </>
   );
 }

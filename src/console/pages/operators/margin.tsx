@@ -105,7 +105,7 @@ function Cost({ row, money }: { readonly row: Margin; readonly money: Money }) {
   return (
     <>
       {open >= jobs && costMicros === 0 ? 'unknown' : `${money(costMicros)} and more`}
-      <small class="sub">{why}</small>
+      <small class="under">{why}</small>
     </>
   );
 }

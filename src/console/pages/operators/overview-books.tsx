@@ -1,14 +1,17 @@
-import type { AdminOverview } from '../../api/planned-ops.ts';
+import type { InstallationOverview } from '../../api/contract.ts';
 import { StateDot } from '../../ui/badge.tsx';
 import { number } from '../../ui/money.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
-import { duration, useNow } from '../../ui/time.tsx';
+import { duration, Time, useNow } from '../../ui/time.tsx';
+import { AccountLink, TaskLink } from './references.tsx';
+
+type Books = InstallationOverview['books'];
 
 /** The service adds up every ledger again and again; this is when it last did, and whether the sums agree. */
-export function BooksCard({ books: { auditedTime, violations } }: { readonly books: AdminOverview['books'] }) {
+export function BooksCard({ books: { auditedTime, violations, found } }: { readonly books: Books }) {
   const now = useNow(1000);
-  const when = auditedTime === null ? 'not checked yet' : `checked ${duration(secondsSince(auditedTime, now))} ago`;
+  const when = auditedTime === null ? 'not checked yet' : `checked ${wholeSeconds(now - auditedTime)} ago`;
   return (
     <Card title="Books">
       {violations === 0 ? (
@@ -17,14 +20,32 @@ export function BooksCard({ books: { auditedTime, violations } }: { readonly boo
         </StateDot>
       ) : (
         <Notice tone="bad" title={`${number(violations)} ${violations === 1 ? 'violation' : 'violations'}, ${when}`}>
-          <p>A balance does not equal its ledger. Do not change credits by hand; look at the log of the worker.</p>
+          <p>Do not change credits by hand before the cause is known.</p>
+          <ul class="stack tight">
+            {found.map((violation) => (
+              <Violation key={`${violation.rule} ${violation.entryId} ${violation.taskId}`} violation={violation} />
+            ))}
+          </ul>
         </Notice>
       )}
     </Card>
   );
 }
 
-/** In whole seconds, so that the figure does not tremble; clocks may differ a little. */
-function secondsSince(ms: number, now: number): number {
-  return Math.max(1, Math.round((now - ms) / 1000)) * 1000;
+function Violation({ violation }: { readonly violation: Books['found'][number] }) {
+  const { rule, accountId, taskId, detail, foundTime } = violation;
+  return (
+    <li>
+      <code>{rule}</code> <bdi>{detail}</bdi>
+      <small class="under">
+        {accountId !== null && <AccountLink accountId={accountId} />} {taskId !== null && <TaskLink taskId={taskId} />}{' '}
+        found <Time ms={foundTime} />
+      </small>
+    </li>
+  );
+}
+
+/** So that the figure does not tremble; clocks may differ a little. */
+function wholeSeconds(ms: number): string {
+  return ms < 1500 ? '1\u00A0s' : duration(Math.round(ms / 1000) * 1000).replace('.0', '');
 }

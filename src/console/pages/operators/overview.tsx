@@ -1,10 +1,10 @@
 import { Link } from 'wouter-preact';
-import type { AdminOverview } from '../../api/planned-ops.ts';
+import type { InstallationOverview } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { opsPaths } from '../../paths.ts';
 import { number } from '../../ui/money.tsx';
-import { ErrorBox } from '../../ui/notice.tsx';
+import { ErrorBox, Notice } from '../../ui/notice.tsx';
 import { Card, Facts, Page, Tiles } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { duration } from '../../ui/time.tsx';
@@ -12,45 +12,48 @@ import { BooksCard } from './overview-books.tsx';
 import { FailuresCard } from './overview-failures.tsx';
 import { ProvidersCard } from './overview-providers.tsx';
 
-const everyMs = 5000;
-
 /** How the service is right now; read again every five seconds while somebody looks. */
 export function OverviewPage() {
-  const { data, error, refetch } = useRead('/api/admin/v1/overview', {}, { everyMs });
+  const { data, error, refetch } = useRead('/api/admin/v1/overview', {}, { everyMs: 5000 });
   return (
     <Page title="Overview" lead="The whole service, as it is now. Renewed every five seconds.">
       {error !== null && data === undefined && <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />}
       {data === undefined && error === null && (
         <>
-          <Skeleton height="86px" />
-          <Skeleton height="220px" />
+          <Skeleton height="103px" />
+          <Skeleton height="257px" />
+          <Skeleton height="206px" />
         </>
       )}
       {data !== undefined && <Figures overview={data} />}
-      <ProvidersCard everyMs={everyMs} />
     </Page>
   );
 }
 
-function Figures({ overview }: { readonly overview: AdminOverview }) {
-  const { tasksByState, oldestWaits, lastDay, callbacks, books } = overview;
-  const oldest = Math.max(0, ...oldestWaits.map(({ oldestWaitMs }) => oldestWaitMs));
+function Figures({ overview }: { readonly overview: InstallationOverview }) {
+  const { unfinished, stuckTasks, lastDay, callbacks, books, providers } = overview;
   const failed = lastDay.failed.reduce((sum, { tasks }) => sum + tasks, 0);
   return (
     <>
+      {stuckTasks > 0 && (
+        <Notice tone="bad" title={`${number(stuckTasks)} ${stuckTasks === 1 ? 'task is' : 'tasks are'} stuck`} isAlert>
+          <p>Their workflow code fails. They are refunded after a while; the log of the worker says why.</p>
+        </Notice>
+      )}
       <Tiles
         tiles={[
-          {
-            label: 'Waiting',
-            value: number(tasksByState.waiting),
-            note: oldest === 0 ? 'none waits long' : `the oldest ${duration(oldest)}`,
-          },
-          { label: 'In queue', value: number(tasksByState.queuing), note: 'handed to a provider' },
-          { label: 'Generating', value: number(tasksByState.generating), note: 'right now' },
+          { label: 'Waiting', ...stateTile(unfinished, 'waiting') },
+          { label: 'In queue', ...stateTile(unfinished, 'queuing') },
+          { label: 'Generating', ...stateTile(unfinished, 'generating') },
           {
             label: 'Owed callbacks',
-            value: number(callbacks.owed),
-            note: <Link href={opsPaths.callbacks}>{number(callbacks.failed)} failed</Link>,
+            value: number(callbacks.pending),
+            note: callbacks.overdue === 0 ? 'none overdue' : `${number(callbacks.overdue)} overdue`,
+          },
+          {
+            label: 'Failed callbacks',
+            value: number(callbacks.undelivered),
+            note: <Link href={opsPaths.callbacks}>in 24 hours; see all</Link>,
           },
         ]}
       />
@@ -71,8 +74,23 @@ function Figures({ overview }: { readonly overview: AdminOverview }) {
           <BooksCard books={books} />
         </div>
       </div>
+      <ProvidersCard providers={providers} />
     </>
   );
+}
+
+type Unfinished = InstallationOverview['unfinished'];
+
+/** Of all models together. */
+function stateTile(unfinished: Unfinished, state: Unfinished[number]['state']) {
+  const those = unfinished.filter((one) => one.state === state);
+  const oldest = Math.max(0, ...those.map(({ oldestMs }) => oldestMs));
+  const value = those.reduce((sum, { tasks }) => sum + tasks, 0);
+  const href = `${opsPaths.tasks}?state=${state}`;
+  return {
+    value: number(value),
+    note: value === 0 ? 'none' : <Link href={href}>the oldest {duration(Math.round(oldest / 1000) * 1000)}</Link>,
+  };
 }
 
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });

@@ -26,8 +26,15 @@ export function SetPriceDialog({ model, title, creditsPerSecond, account, onClos
   const [from, setFrom] = useState('');
   const price = writtenNumber(wholeOf(text));
   const whom = account === undefined ? 'every account without a price of its own' : account.name;
-  const end = account === undefined ? 'Price of the catalogue' : 'List price';
-  const what = kind === 'end' ? end.toLowerCase() : price === undefined ? '…' : `${number(price)} credits a second`;
+  const end = account === undefined ? 'That of the catalogue' : 'The list price';
+  const what =
+    kind === 'end'
+      ? account === undefined
+        ? 'the price of the catalogue'
+        : 'the list price'
+      : price === undefined
+        ? '…'
+        : `${number(price)} credits a second`;
   return (
     <ChangeDialog
       path="/api/admin/v1/prices/set"
@@ -49,10 +56,10 @@ export function SetPriceDialog({ model, title, creditsPerSecond, account, onClos
       {(faults) => (
         <>
           <Segmented
-            label="What counts"
+            label="Price"
             value={kind}
             options={[
-              { value: 'price', label: 'A price' },
+              { value: 'price', label: account === undefined ? 'Set here' : 'Its own' },
               { value: 'end', label: end },
             ]}
             onValue={setKind}

@@ -107,7 +107,7 @@ function Decided({ prices, isOfAccount }: DecidedProps) {
           rows={prices}
           rowKey={({ priceId }) => priceId}
           columns={[
-            { title: 'Model', kind: 'head', cell: ({ model }) => <code>{model}</code> },
+            { title: 'Model', kind: 'head', cell: ({ model }) => <code class="nowrap">{model}</code> },
             ...(isOfAccount
               ? []
               : [
@@ -152,7 +152,8 @@ function endOf(accountId: string | null): string {
 function Why({ reason, who }: Pick<SetPrice, 'reason' | 'who'>) {
   return (
     <>
-      <bdi>{reason}</bdi> <small class="faint nowrap">{who}</small>
+      <bdi>{reason}</bdi>
+      <small class="under">{who}</small>
     </>
   );
 }

@@ -28,7 +28,8 @@ const coolingWords: Readonly<Record<NonNullable<Pool['coolingReason']>, string>>
 };
 
 /** Whether a pool takes tasks, and if not, why and how long. */
-export function poolHealth({ coolingMs, coolingReason, limit, occupying }: Pool): Word {
+export function poolHealth({ coolingMs, coolingReason, limit, occupying }: Pool, state: Provider['state']): Word {
+  if (state !== 'enabled') return { word: 'Takes no tasks', tone: 'calm' };
   if (coolingMs !== null)
     return { word: `Cooling ${duration(coolingMs)}, ${coolingWords[coolingReason ?? 'unknown']}`, tone: 'warn' };
   if (limit !== null && occupying >= limit) return { word: 'Full', tone: 'live' };

@@ -52,34 +52,36 @@ function ProviderCard({ provider }: { readonly provider: Provider }) {
         <Origin provider={provider} />
         <SwitchedBy provider={provider} />
       </p>
-      <Table
-        caption={`Pools of ${provider.provider}`}
-        rows={provider.pools}
-        rowKey={({ pool }) => pool}
-        columns={[
-          { title: 'Pool', kind: 'head', cell: ({ pool }) => <code>{pool}</code> },
-          {
-            title: 'Health',
-            cell: (pool) => {
-              const { word: health, tone: healthTone } = poolHealth(pool);
-              return <StateDot tone={healthTone}>{health}</StateDot>;
+      {provider.pools.length > 0 && (
+        <Table
+          caption={`Pools of ${provider.provider}`}
+          rows={provider.pools}
+          rowKey={({ pool }) => pool}
+          columns={[
+            { title: 'Pool', kind: 'head', cell: ({ pool }) => <code>{pool}</code> },
+            {
+              title: 'Health',
+              cell: (pool) => {
+                const { word: health, tone: healthTone } = poolHealth(pool, provider.state);
+                return <StateDot tone={healthTone}>{health}</StateDot>;
+              },
             },
-          },
-          {
-            title: 'Running',
-            kind: 'end',
-            cell: ({ occupying, limit }) =>
-              limit === null ? number(occupying) : `${number(occupying)} of ${number(limit)}`,
-          },
-          { title: 'Waiting', kind: 'end', cell: ({ waiting }) => number(waiting) },
-          {
-            title: 'Longest wait',
-            kind: 'end',
-            cell: ({ oldestWaitMs }) => (oldestWaitMs === null ? '–' : duration(oldestWaitMs)),
-          },
-          { title: 'Failures in a row', kind: 'end', cell: ({ strikes }) => number(strikes) },
-        ]}
-      />
+            {
+              title: 'Running',
+              kind: 'end',
+              cell: ({ occupying, limit }) =>
+                limit === null ? number(occupying) : `${number(occupying)} of ${number(limit)}`,
+            },
+            { title: 'Waiting', kind: 'end', cell: ({ waiting }) => number(waiting) },
+            {
+              title: 'Longest wait',
+              kind: 'end',
+              cell: ({ oldestWaitMs }) => (oldestWaitMs === null ? '–' : duration(oldestWaitMs)),
+            },
+            { title: 'Failures in a row', kind: 'end', cell: ({ strikes }) => number(strikes) },
+          ]}
+        />
+      )}
       {isAsked && <SwitchDialog provider={provider} onClose={() => setAsked(false)} />}
     </Card>
   );
@@ -87,7 +89,7 @@ function ProviderCard({ provider }: { readonly provider: Provider }) {
 
 function Origin({ provider: { kind, origin } }: { readonly provider: Provider }) {
   if (kind === null) return <>The catalogue no longer names it. </>;
-  return origin === null ? <>Runs on our own workers. </> : <>{`${kind} at ${origin}. `}</>;
+  return origin === null ? <>Runs on our own workers, as many tasks as they can. </> : <>{`${kind} at ${origin}. `}</>;
 }
 
 function SwitchedBy({ provider: { who, reason, changeTime } }: { readonly provider: Provider }) {

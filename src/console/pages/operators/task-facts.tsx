@@ -4,15 +4,17 @@ import { Card, Facts } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { duration, ExactTime } from '../../ui/time.tsx';
 import { ledgerWords } from '../../words.ts';
-import { AccountLink } from './references.tsx';
+import { AccountLink, shortId } from './references.tsx';
 
-export function TaskFacts({ detail: { accountId, task, result, mediaDeleteTime } }: { readonly detail: TaskDetail }) {
+export function TaskFacts({ detail }: { readonly detail: TaskDetail }) {
+  const { accountId, task, result, mediaDeleteTime, createdBy } = detail;
   const { input } = task.param;
   return (
     <Card title="Facts">
       <Facts
         facts={[
           ['Account', <AccountLink accountId={accountId} />],
+          ['Created by', createdBy === null ? undefined : <Maker createdBy={createdBy} />],
           ['Model', <code>{task.model}</code>],
           ['Credits', credits(task.creditsCharged - task.creditsRefunded)],
           ['Asked for', `${input.duration}\u00A0s, ${input.ratio}, ${input.generateAudio ? 'with' : 'no'} sound`],
@@ -24,6 +26,14 @@ export function TaskFacts({ detail: { accountId, task, result, mediaDeleteTime }
         ]}
       />
     </Card>
+  );
+}
+
+function Maker({ createdBy: { kind, id, name } }: { readonly createdBy: NonNullable<TaskDetail['createdBy']> }) {
+  return (
+    <span title={id}>
+      <bdi>{name ?? shortId(id)}</bdi> <span class="faint">({kind === 'key' ? 'API key' : 'person'})</span>
+    </span>
   );
 }
 

@@ -2,7 +2,8 @@ import type { TaskDetail } from '../../api/contract.ts';
 import { StateDot, type Tone } from '../../ui/badge.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
-import { duration } from '../../ui/time.tsx';
+import { duration, Time } from '../../ui/time.tsx';
+import { moneyOf } from './margin.tsx';
 
 type Job = TaskDetail['providerJobs'][number];
 
@@ -15,7 +16,7 @@ const outcomes: Readonly<Record<NonNullable<Job['outcome']>, readonly [word: str
   late_success: ['Finished too late', 'warn'],
 };
 
-/** What was asked of providers for this task, in order. */
+/** What was asked of providers for this task, in order, with what each of them cost. */
 export function TaskJobs({ detail: { providerJobs } }: { readonly detail: TaskDetail }) {
   return (
     <Card title="Upstream jobs" isFlush>
@@ -27,10 +28,11 @@ export function TaskJobs({ detail: { providerJobs } }: { readonly detail: TaskDe
           rows={providerJobs}
           rowKey={({ ordinal }) => ordinal}
           columns={[
-            { title: 'Provider', kind: 'head', cell: ({ ordinal, provider }) => `${ordinal}. ${provider}` },
-            { title: 'Job', cell: ({ jobId }) => (jobId === null ? 'unknown' : <code>{jobId}</code>) },
+            { title: 'Provider', kind: 'head', cell: (job) => <Where job={job} /> },
             { title: 'Outcome', cell: (job) => <Outcome job={job} /> },
-            { title: 'Began', kind: 'end', cell: ({ ageMs }) => `${duration(ageMs)} ago` },
+            { title: 'Cost', kind: 'end', cell: (job) => <Cost job={job} /> },
+            { title: 'Took', kind: 'end', cell: (job) => tookOf(job) },
+            { title: 'Began', kind: 'end', cell: ({ intendTime }) => intendTime !== null && <Time ms={intendTime} /> },
           ]}
         />
       )}
@@ -38,16 +40,44 @@ export function TaskJobs({ detail: { providerJobs } }: { readonly detail: TaskDe
   );
 }
 
-function Outcome({ job: { outcome, failCode, failMsg } }: { readonly job: Job }) {
-  const [word, tone] = outcome === null ? (['Running', 'live'] as const) : outcomes[outcome];
+function Where({ job: { ordinal, provider, jobId } }: { readonly job: Job }) {
+  return (
+    <>
+      {ordinal}. {provider}
+      <small class="under">{jobId === null ? 'id unknown' : <code>{jobId}</code>}</small>
+    </>
+  );
+}
+
+function Outcome({ job: { outcome, failCode, failMsg, detail, intendTime } }: { readonly job: Job }) {
+  const [word, tone] =
+    outcome === null ? ([intendTime === null ? 'Place reserved' : 'Running', 'live'] as const) : outcomes[outcome];
+  const said = failMsg ?? detail;
   return (
     <>
       <StateDot tone={tone}>{word}</StateDot>
-      {failCode !== null && (
-        <small class="sub">
-          <code>{failCode}</code> {failMsg !== null && <bdi>{failMsg}</bdi>}
+      {(failCode !== null || said !== null) && (
+        <small class="under">
+          {failCode !== null && <code>{failCode}</code>} {said !== null && <bdi>{said}</bdi>}
         </small>
       )}
     </>
   );
+}
+
+/** What nobody knows is not nothing. A job on our own machine has no price. */
+function Cost({ job: { costMicros, costCurrency, costBasis, pool } }: { readonly job: Job }) {
+  if (pool === null) return <span class="faint">own machine</span>;
+  if (costMicros === null || costCurrency === null) return <span class="faint">unknown</span>;
+  return (
+    <>
+      {moneyOf(costMicros, costCurrency)}
+      {costBasis === 'estimated' && <small class="under">estimated</small>}
+    </>
+  );
+}
+
+function tookOf({ intendTime, upstreamEndTime, endTime }: Job): string {
+  const end = upstreamEndTime ?? endTime;
+  return intendTime === null || end === null ? '–' : duration(Math.max(0, end - intendTime));
 }

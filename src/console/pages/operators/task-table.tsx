@@ -1,19 +1,20 @@
-import { Film } from 'lucide-preact';
-import type { Query } from '../../api/call.ts';
+import { ArrowUp, Film } from 'lucide-preact';
+import type { Answer, Query } from '../../api/call.ts';
 import type { TaskRecord } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
-import { StateDot } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { number } from '../../ui/money.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
+import { useSteadyList } from '../../ui/steady-list.ts';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { failWords, stateWords } from '../../words.ts';
+import { Poster } from '../account/poster.tsx';
+import { TaskCost, TaskState } from '../account/task-table.tsx';
 import { AccountLink, TaskLink } from './references.tsx';
 
-type Listed = { readonly accountId: string; readonly task: TaskRecord };
+type Listed = Answer<'/api/admin/v1/tasks'>['tasks'][number];
 
 type Props = {
   readonly filter: Omit<Query<'/api/admin/v1/tasks'>, 'cursor' | 'limit'>;
@@ -21,17 +22,17 @@ type Props = {
   readonly isOfAccount?: boolean;
 };
 
-/** Tasks, newest first; read again while one of them is unfinished. */
+/** Tasks, newest first; read again often while one of them is unfinished. */
 export function TaskTable({ filter, isOfAccount }: Props) {
-  const cursor = useAddress().get('cursor');
-  const { data, error, refetch } = useRead(
-    '/api/admin/v1/tasks',
-    { ...filter, cursor, limit: 50 },
-    { keeps: true, everyMs: (shown) => (shown?.tasks.some(({ task }) => isLive(task)) === true ? 3000 : 15_000) },
-  );
+  const query = { ...filter, cursor: useAddress().get('cursor'), limit: 50 };
+  const { data, error, refetch } = useRead('/api/admin/v1/tasks', query, {
+    keeps: true,
+    everyMs: (page) => (page?.tasks.some(({ task }) => isLive(task)) === true ? 3000 : 15_000),
+  });
+  const { rows, added, showAdded } = useSteadyList(data?.tasks, ({ task }) => task.taskId, JSON.stringify(query));
   if (data === undefined && error !== null)
     return <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />;
-  if (data?.tasks.length === 0) {
+  if (rows?.length === 0) {
     return (
       <Empty icon={Film} title="No tasks">
         <p>{isOfAccount === true ? 'This account has created none yet.' : 'None match these filters.'}</p>
@@ -40,11 +41,19 @@ export function TaskTable({ filter, isOfAccount }: Props) {
   }
   return (
     <div class="stack">
+      {added > 0 && (
+        <p role="status">
+          <Button size="small" onClick={showAdded}>
+            <ArrowUp size={14} aria-hidden="true" /> {added === 1 ? '1 new task' : `${added} new tasks`}
+          </Button>
+        </p>
+      )}
       <Table
         caption="Tasks"
-        rows={data?.tasks}
+        rows={rows}
         rowKey={({ task }) => task.taskId}
         isLinked
+        expected={8}
         columns={isOfAccount === true ? columns.filter(({ title }) => title !== 'Account') : columns}
       />
       <Pager nextCursor={data?.nextCursor} what="tasks" />
@@ -61,32 +70,17 @@ const columns: readonly Column<Listed>[] = [
     title: 'Task',
     kind: 'head',
     cell: ({ task }) => (
-      <TaskLink taskId={task.taskId} isRow>
-        <span class="prompt one" dir="auto">
+      <span class="film-cell small">
+        <Poster url={task.posterUrl} state={task.state} />
+        <TaskLink taskId={task.taskId} isRow>
           {task.param.input.prompt}
-        </span>
-      </TaskLink>
+        </TaskLink>
+      </span>
     ),
   },
   { title: 'Account', cell: ({ accountId }) => <AccountLink accountId={accountId} /> },
-  { title: 'State', cell: ({ task }) => <TaskState task={task} /> },
-  { title: 'Model', cell: ({ task }) => <code class="nowrap">{task.model}</code> },
-  { title: 'Credits', kind: 'end', cell: ({ task }) => number(task.creditsCharged - task.creditsRefunded) },
+  { title: 'State', kind: 'shrink', cell: ({ task }) => <TaskState task={task} /> },
+  { title: 'Model', kind: 'shrink', cell: ({ task }) => <code>{task.model}</code> },
+  { title: 'Credits', kind: 'end', cell: ({ task }) => <TaskCost task={task} /> },
   { title: 'Created', kind: 'end', cell: ({ task }) => <Time ms={task.createTime} /> },
 ];
-
-export function TaskState({ task: { state, failCode, progress } }: { readonly task: TaskRecord }) {
-  const { word, tone } = stateWords[state];
-  const detail =
-    failCode !== null
-      ? failWords[failCode].title
-      : state === 'generating'
-        ? `${Math.floor(progress)}\u00A0%`
-        : undefined;
-  return (
-    <>
-      <StateDot tone={tone}>{word}</StateDot>
-      {detail !== undefined && <small class="sub">{detail}</small>}
-    </>
-  );
-}

@@ -1,6 +1,6 @@
 import { Ban, ExternalLink, Film } from 'lucide-preact';
 import { useState } from 'preact/hooks';
-import type { TaskWithEngine } from '../../api/planned-ops.ts';
+import type { TaskDetail } from '../../api/contract.ts';
 import { failureOf, problemOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { opsPaths } from '../../paths.ts';
@@ -58,7 +58,7 @@ export function TaskPage({ taskId }: { readonly taskId: string }) {
   );
 }
 
-function TaskContent({ detail }: { readonly detail: TaskWithEngine }) {
+function TaskContent({ detail }: { readonly detail: TaskDetail }) {
   const { task } = detail;
   const { word, tone } = stateWords[task.state];
   const heading = (
@@ -119,7 +119,7 @@ function TaskContent({ detail }: { readonly detail: TaskWithEngine }) {
 }
 
 /** Each reading signs the link anew; the film keeps the first one, or it would begin again. */
-function FilmOf({ detail: { task, result } }: { readonly detail: TaskWithEngine }) {
+function FilmOf({ detail: { task, result } }: { readonly detail: TaskDetail }) {
   const [kept, setKept] = useState<string>();
   const [url] = task.resultJson.resultUrls;
   if (url === undefined || result === null) return null;
@@ -138,12 +138,12 @@ function FilmOf({ detail: { task, result } }: { readonly detail: TaskWithEngine 
   );
 }
 
-function Actions({ detail }: { readonly detail: TaskWithEngine }) {
+function Actions({ detail }: { readonly detail: TaskDetail }) {
   const [isAsked, setAsked] = useState(false);
   const { task } = detail;
   return (
     <>
-      {detail.temporalUrl !== undefined && detail.temporalUrl !== null && (
+      {detail.temporalUrl !== null && (
         <a class="button" href={detail.temporalUrl} target="_blank" rel="noopener">
           <ExternalLink size={16} aria-hidden="true" /> Temporal
         </a>
