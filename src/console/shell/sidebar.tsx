@@ -114,8 +114,7 @@ function Switcher({ me }: { readonly me: Me }) {
         {isOps ? <ShieldCheck size={16} /> : name.charAt(0).toUpperCase()}
       </span>
       <span class="names">
-        <strong class="truncate">{title}</strong>
-        <small>{under}</small>
+        <strong class="truncate">{title}</strong> <small>{under}</small>
       </span>
       <ChevronsUpDown size={14} aria-hidden="true" />
     </>

@@ -7,7 +7,7 @@ import { TextField } from '../../ui/field.tsx';
 import { credits } from '../../ui/money.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { auditHint, ChangeDialog } from './change-dialog.tsx';
-import { wholeOf, writtenNumber } from './whole-number.ts';
+import { wholeOf, writtenNumber } from './figures.ts';
 
 type Props = { readonly account: Account };
 

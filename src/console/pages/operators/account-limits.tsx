@@ -6,7 +6,7 @@ import { number } from '../../ui/money.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ChangeDialog } from './change-dialog.tsx';
-import { wholeOf } from './whole-number.ts';
+import { wholeOf } from './figures.ts';
 
 /** How much at once, and how fast. */
 export function AccountLimits({ account }: { readonly account: Account }) {

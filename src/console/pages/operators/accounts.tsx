@@ -18,7 +18,7 @@ import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ChangeDialog } from './change-dialog.tsx';
-import { wholeOf } from './whole-number.ts';
+import { wholeOf } from './figures.ts';
 
 const states = [
   { value: '', label: 'All accounts' },

@@ -36,7 +36,23 @@ const hidden = new Set(['reason', 'priceId', 'entryId', 'userId', 'purpose']);
 
 /** Old and new values in one line. */
 export function detailsOf({ details }: Pick<OperatorAction, 'details'>): string {
+  const { from, to } = details;
+  if (isValues(from) && isValues(to)) return changesOf(from, to);
   return listed(Object.entries(details).filter(([name]) => !hidden.has(name)));
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+function isValues(value: unknown): value is Values {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** "max unfinished tasks 1,000 → 40". */
+function changesOf(from: Values, to: Values): string {
+  return Object.keys(to)
+    .filter((name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]))
+    .map((name) => `${nameOf(name)} ${valueOf(name, from[name])} → ${valueOf(name, to[name])}`)
+    .join(', ');
 }
 
 export function reasonOf({ details }: Pick<OperatorAction, 'details'>): string | undefined {
@@ -47,12 +63,16 @@ export function reasonOf({ details }: Pick<OperatorAction, 'details'>): string |
 function listed(entries: readonly (readonly [name: string, value: unknown])[]): string {
   return entries
     .filter(([, value]) => value !== null && value !== undefined && value !== false)
-    .map(([name, value]) => (value === true ? nameOf(name) : `${nameOf(name)} ${valueOf(name, value)}`))
+    .map(([name, value]) => (value === true ? nameOf(name) : `${nameOf(name)} ${valueOf(name, value)}`.trim()))
     .join(', ');
 }
 
 const names: Readonly<Record<string, string>> = {
-  email: 'e-mail',
+  // Values that say by themselves what they are.
+  email: '',
+  name: '',
+  model: '',
+  provider: '',
   isOperator: 'as an operator',
   quota: 'at most',
   windowMs: 'in ms',
@@ -69,8 +89,8 @@ function valueOf(name: string, value: unknown): string {
   if (typeof value === 'number') return /(?:Time|At|From)$/.test(name) ? exact.format(value) : number(value);
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.join(' + ');
-  if (typeof value !== 'object' || value === null) return String(value);
-  return `(${listed(Object.entries(value))})`;
+  if (isValues(value)) return listed(Object.entries(value));
+  return value === null || value === undefined ? 'none' : JSON.stringify(value);
 }
 
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });

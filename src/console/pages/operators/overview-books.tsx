@@ -3,8 +3,9 @@ import { StateDot } from '../../ui/badge.tsx';
 import { number } from '../../ui/money.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
-import { duration, Time, useNow } from '../../ui/time.tsx';
+import { Time, useNow } from '../../ui/time.tsx';
 import { AccountLink, TaskLink } from './references.tsx';
+import { wholeSeconds } from './figures.ts';
 
 type Books = InstallationOverview['books'];
 
@@ -43,9 +44,4 @@ function Violation({ violation }: { readonly violation: Books['found'][number] }
       </small>
     </li>
   );
-}
-
-/** So that the figure does not tremble; clocks may differ a little. */
-function wholeSeconds(ms: number): string {
-  return ms < 1500 ? '1\u00A0s' : duration(Math.round(ms / 1000) * 1000).replace('.0', '');
 }

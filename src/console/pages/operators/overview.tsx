@@ -7,10 +7,10 @@ import { number } from '../../ui/money.tsx';
 import { ErrorBox, Notice } from '../../ui/notice.tsx';
 import { Card, Facts, Page, Tiles } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { duration } from '../../ui/time.tsx';
 import { BooksCard } from './overview-books.tsx';
 import { FailuresCard } from './overview-failures.tsx';
 import { ProvidersCard } from './overview-providers.tsx';
+import { wholeSeconds } from './figures.ts';
 
 /** How the service is right now; read again every five seconds while somebody looks. */
 export function OverviewPage() {
@@ -89,7 +89,7 @@ function stateTile(unfinished: Unfinished, state: Unfinished[number]['state']) {
   const href = `${opsPaths.tasks}?state=${state}`;
   return {
     value: number(value),
-    note: value === 0 ? 'none' : <Link href={href}>the oldest {duration(Math.round(oldest / 1000) * 1000)}</Link>,
+    note: value === 0 ? 'none' : <Link href={href}>the oldest {wholeSeconds(oldest)}</Link>,
   };
 }
 

@@ -5,7 +5,7 @@ import { number } from '../../ui/money.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { auditHint, ChangeDialog } from './change-dialog.tsx';
-import { wholeOf, writtenNumber } from './whole-number.ts';
+import { wholeOf, writtenNumber } from './figures.ts';
 
 type SetProps = {
   readonly model: string;
