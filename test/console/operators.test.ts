@@ -4,7 +4,8 @@ import type { Page } from 'playwright-core';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { plainRequest } from '../support/http-service.ts';
-import { newPerson, type Person } from '../support/person.ts';
+import { createHttpClient } from '../support/http-client.ts';
+import { fromConsole, newPerson, type Person } from '../support/person.ts';
 import { type OperatorsStage, seed, startOperatorsStage } from './operators-stage.ts';
 
 const skip = skipWithoutBrowser();
@@ -108,7 +109,7 @@ describe('an operator in the console', { skip }, () => {
     await press('Suspend');
     const button = dialog().getByRole('button', { name: 'Suspend the account' });
     assert.equal(await button.getAttribute('aria-disabled'), 'true');
-    await button.getByText('Suspend the account').click();
+    await button.click({ force: true });
     await dialog().getByText('Give a reason first').waitFor({ state: 'attached' });
     await page.keyboard.press('Escape');
   });
@@ -198,7 +199,7 @@ describe('an operator in the console', { skip }, () => {
     await said('backup-gpu is draining now');
     await page.getByText('“New drivers”').waitFor();
     const margin = page.getByRole('table', { name: 'Cost and margin by model and provider' });
-    await margin.getByRole('row', { name: /studio-gpu .* \$0\.21 and more\s*1 unknown unknown$/ }).waitFor();
+    await margin.getByRole('row', { name: /studio-gpu .* and more\s*1 unknown unknown$/ }).waitFor();
   });
 
   test('makes a key that is shown once', async () => {
@@ -225,7 +226,7 @@ describe('an operator in the console', { skip }, () => {
     await dialog().getByLabel('E-mail').fill('cleo@example.com');
     await confirm('Make the link');
     await dialog().getByText('Choose an account, or make them an operator.').waitFor();
-    await dialog().getByLabel('Account').selectOption('Northlight Studio');
+    await dialog().getByLabel('Account', { exact: true }).selectOption('Northlight Studio');
     await confirm('Make the link');
     await dialog()
       .getByText(/\/console\/invite#/)
@@ -280,8 +281,11 @@ describe('an operator in the console', { skip }, () => {
       await theirs.goto(`${stage.service.url}/console/ops${path}`);
       await theirs.getByText('You have no access to this page').waitFor();
     }
+    // Whether there is such an address is not for them to know, so the description says nothing of this answer.
+    const send = createHttpClient(stage.service.url);
+    const headers = { ...fromConsole, cookie: owner.cookie() ?? '' };
     for (const path of ['overview', 'accounts', 'tasks', 'people', 'audit', 'providers', 'prices']) {
-      const { status, json } = await owner.ask('GET', `/api/admin/v1/${path}`);
+      const { status, json } = await send('GET', `/api/admin/v1/${path}`, { headers });
       assert.deepEqual([status, json.error], [404, 'unknown_endpoint'], path);
     }
   });
