@@ -1,6 +1,8 @@
 import { Context } from '@temporalio/activity';
 import { listPendingDeliveries } from '../src/stores/deliveries.ts';
 import { auditNextPart } from '../src/stores/ledger-audit.ts';
+import { uploadKey } from '../src/domain/upload.ts';
+import { listExpiredUploads, removeUpload } from '../src/stores/uploads.ts';
 import { listExpiredMedia, markMediaDeleted } from '../src/stores/task-list.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
@@ -45,7 +47,7 @@ async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number
 const maxSwept = 1_000;
 
 /**
- * Deletes videos and posters past their retention, and what tasks left behind: files of failed ones, places that none waits for any
+ * Deletes videos, posters and uploaded images past their retention, and what tasks left behind: files of failed ones, places that none waits for any
  * more. The record stays.
  */
 async function deleteExpiredMedia(deps: ActivityDeps): Promise<{ deleted: number }> {
@@ -61,6 +63,15 @@ async function deleteExpiredMedia(deps: ActivityDeps): Promise<{ deleted: number
       deleted += 1;
     },
     onError: (error, taskId) => deps.log.warn({ err: error, taskId }, 'media not deleted in this run'),
+    budgetMs: housekeepingBudgetMs,
+  });
+  await forEachRow<string>({
+    page: async (_after, limit) => (await listExpiredUploads(deps.db, limit)).map(({ uploadId }) => uploadId),
+    work: async (uploadId) => {
+      await deps.media.delete(uploadKey(uploadId));
+      await removeUpload(deps.db, uploadId);
+    },
+    onError: (error, uploadId) => deps.log.warn({ err: error, uploadId }, 'upload not deleted in this run'),
     budgetMs: housekeepingBudgetMs,
   });
   return { deleted };

@@ -26,11 +26,11 @@ export function consoleContractSource(description: Description): string {
     ...Object.entries(schemas).map(([name, schema]) => typeOf(name, schema)),
     typeOf(
       'Reads',
-      byPath(reads, (operation) => ({ query: queryOf(operation), answer: answerOf(operation) })),
+      byPath(reads, (operation) => ({ query: queryOf(operation), answer: nativeAnswerOf(operation) })),
     ),
     typeOf(
       'Sends',
-      byPath(sends, (operation) => ({ body: bodyOf(operation), answer: answerOf(operation) })),
+      byPath(sends, (operation) => ({ body: bodyOf(operation), answer: nativeAnswerOf(operation) })),
     ),
   ];
   return `${[heading, ...types].join('\n\n')}\n`;
@@ -53,6 +53,13 @@ function byPath(operations: readonly Located[], parts: (operation: Operation) =>
 /** Not what answers with a file or a redirect. */
 function hasAnswer({ responses }: Operation): boolean {
   return responses['200']?.content?.['application/json']?.schema.properties?.['data'] !== undefined;
+}
+
+/** Of the spellings of one answer, our own, which has a name: the console speaks no other dialect. */
+function nativeAnswerOf(operation: Operation): Schema {
+  const answer = answerOf(operation);
+  const named = answer.anyOf?.filter(({ $ref }) => $ref !== undefined) ?? [];
+  return named.length === 0 ? answer : { anyOf: named };
 }
 
 function bodyOf({ requestBody }: Operation): Schema {

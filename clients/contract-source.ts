@@ -153,6 +153,7 @@ function objectType({ properties = {}, required = [], additionalProperties }: Sc
   const lines = Object.entries(properties).map(([name, schema]) =>
     property(name, schema, required.includes(name), depth + 1),
   );
+  if (lines.length === 0) return '{}';
   return ['{', ...lines, `${'  '.repeat(depth)}}`].join('\n');
 }
 

@@ -1,5 +1,5 @@
-import { validate as isUuid } from 'uuid';
 import { Readable } from 'node:stream';
+import { validate as isUuid } from 'uuid';
 import type { z } from 'zod';
 import { howToGetKieKey } from '../dialects/kie-request.ts';
 import type { Caller } from '../domain/api-key.ts';

@@ -25,6 +25,8 @@ type Described = {
   readonly description?: string;
   /** Documented request headers. */
   readonly headers?: z.ZodObject;
+  /** Documents a body that is a file, which the handler reads itself. */
+  readonly fileBody?: { readonly types: readonly string[]; readonly maxBytes: number };
   /** Documents a JSON body that the handler validates itself; the models of this installation may be part of it. */
   readonly jsonBody?: (models: ModelCatalogue) => z.ZodType;
   /** Headers of a 200 beside those that every answer has: name and meaning. */
@@ -137,6 +139,13 @@ const bodyFailures: readonly ErrorCode[] = [
   'invalid_request',
 ];
 
+const fileFailures: readonly ErrorCode[] = [
+  'body_unreadable',
+  'body_too_large',
+  'unsupported_media_type',
+  'unsupported_encoding',
+];
+
 /** The refusals of the guards that a declaration asks for, and those of its handler. */
 export function failuresOf(
   {
@@ -149,6 +158,7 @@ export function failuresOf(
     query,
     body,
     jsonBody,
+    fileBody,
   }: Omit<Operation, 'failures' | 'method'>,
   ofHandler: readonly ErrorCode[],
 ): readonly ErrorCode[] {
@@ -167,6 +177,7 @@ export function failuresOf(
     [refusesSuspended, ['account_suspended']],
     [isCreate, ['too_many_refused_creates']],
     [body !== undefined || jsonBody !== undefined, bodyFailures],
+    [fileBody !== undefined, fileFailures],
     [query !== undefined, ['invalid_request']],
   ];
   return [...new Set([...guards.flatMap(([isOn, failures]) => (isOn === true ? failures : [])), ...ofHandler])];

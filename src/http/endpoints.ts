@@ -16,6 +16,7 @@ import { peopleEndpoints } from './routes/people.ts';
 import { showOverview } from './routes/overview.ts';
 import { operatorProviderEndpoints } from './routes/providers.ts';
 import { testCallback } from './routes/test-callback.ts';
+import { uploadImage } from './routes/uploads.ts';
 import { operatorTaskEndpoints, taskEndpoints } from './routes/tasks.ts';
 import { showTimeline } from './routes/timeline.ts';
 
@@ -26,7 +27,7 @@ export const sections: readonly Section[] = [
   {
     tag: 'tasks',
     description: 'Create video generation tasks and follow them to their end.',
-    endpoints: [createTask, ...taskEndpoints, showTimeline],
+    endpoints: [createTask, uploadImage, ...taskEndpoints, showTimeline],
   },
   {
     tag: 'account',

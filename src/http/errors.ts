@@ -82,6 +82,9 @@ export const errorCatalogue = {
   too_many_keys: refusal(409, 'the account has too many active keys; revoke one first', {
     data: z.strictObject({ limit: z.int().positive() }),
   }),
+  too_many_uploads: refusal(409, 'the account keeps too many uploaded images; the oldest go by themselves', {
+    data: z.strictObject({ limit: z.int().positive() }),
+  }),
   balance_out_of_range: refusal(409, 'the balance would fall below zero, or grow beyond what can be counted', {
     data: z.strictObject({ balance: credits }),
   }),
@@ -115,6 +118,7 @@ export const errorCatalogue = {
   internal: refusal(500, 'something went wrong on our side'),
   database_unavailable: refusal(503, 'the database is unavailable; nothing was charged', retrySoon),
   database_busy: refusal(503, 'too many requests wait for the database; nothing was charged', retrySoon),
+  uploads_busy: refusal(503, 'too many images are being uploaded; try again in a moment', retrySoon),
   acceptance_unknown: refusal(
     503,
     'the database became unavailable during the request, so it is not known whether the task was accepted; ' +

@@ -12,6 +12,12 @@ import type { Database } from '../stores/database.ts';
 import { type BadKeys, type RateLimiter } from './limits/rate-limits.ts';
 import type { TaskWaiters } from './tasks/long-poll.ts';
 
+/** `refused` says why, in words that continue the name of the image. */
+export type UploadOutcome =
+  | { readonly kind: 'kept'; readonly uploadId: string; readonly expiresAt: number }
+  | { readonly kind: 'too_many' }
+  | { readonly kind: 'refused'; readonly why: string };
+
 /** A task that was cancelled; a callback may be owed for it. */
 export type CancelledTask = { readonly taskId: string; readonly accountId: string; readonly hasCallback: boolean };
 
@@ -30,6 +36,10 @@ export type HttpDeps = {
   readonly catalogue: Catalogue;
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
   readonly resultStore: ResultStore;
+  /** Base address of the service, without a slash at its end. */
+  readonly publicUrl: string;
+  /** Checks an uploaded image and keeps it. */
+  readonly keepImage: (accountId: string, image: Buffer) => Promise<UploadOutcome>;
   /** How long media is kept. */
   readonly retentionMs: number;
   /** Accepts and charges a task, or answers why not. */

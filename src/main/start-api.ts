@@ -21,6 +21,7 @@ import { createTaskStarter } from '../temporal/task-starter.ts';
 import { revealSecret, rotateSecret } from './account-secrets.ts';
 import { exportBookMetrics } from './book-metrics.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
+import { createImageUploads } from './image-uploads.ts';
 import { listenFault, makePrivateFolder } from './local-faults.ts';
 import { createTestCallbacks } from './test-callback.ts';
 import { createRequestParser, type RunningPart, type Settings } from './settings.ts';
@@ -61,6 +62,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const taskWaiters = createTaskWaiters(db);
   const keyTouches = createKeyTouches(db);
   let isLeaving = false;
+  const resultStore = createFolderResultStore(settings);
   const app = createApp({
     db,
     log,
@@ -71,7 +73,9 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       return catalogue.current();
     },
     parseTaskRequest: createRequestParser(settings, catalogue.current),
-    resultStore: createFolderResultStore(settings),
+    resultStore,
+    publicUrl: settings.publicUrl,
+    keepImage: createImageUploads({ ...settings, db, resultStore }),
     retentionMs: settings.retentionMs,
     acceptTask: createTaskAcceptor(db),
     startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createAttempts } from '../../activities/attempts.ts';
 import { createSwitches } from '../../activities/switches.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
+import { uploadIdOf, uploadKey } from '../domain/upload.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { dirname } from 'node:path';
 import { provideFontSettings, secretReader } from '../config.ts';
@@ -56,6 +57,10 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
   const box = createSecretBox(settings.secret);
   const ffmpeg = createFfmpeg(settings.ffmpegPath === undefined ? {} : { path: settings.ffmpegPath });
   const media = createFolderResultStore(settings);
+  const readUpload = (url: string, path: string) => {
+    const uploadId = uploadIdOf(settings.publicUrl, url);
+    return uploadId === undefined ? undefined : media.fetchTo(uploadKey(uploadId), path);
+  };
   const upstreamClients: ProviderClient[] = [];
   provideFontSettings();
   const preview = createPreviewProvider({
@@ -91,7 +96,7 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
       onError: (error) => log.warn({ err: error }, 'switches of providers not read'),
     }),
     hashAccount: (accountId) => createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
-    fetchImages: (job) => fetchReferenceImages({ client: imageClient, ...job }),
+    fetchImages: (job) => fetchReferenceImages({ client: imageClient, readUpload, ...job }),
     media,
     normaliseVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),

@@ -20,7 +20,7 @@ before(async () => {
   if (skip !== false) return;
   service = await startTestService();
   await createFirstAccount(service.database.db, { name: 'first account', credits: 10_000 });
-  visitor = await startVisitor(service);
+  visitor = await startVisitor(service, { isSetUp: false });
   tab = await visitor.open();
   ({ page } = tab);
 });
@@ -72,10 +72,10 @@ test('a key is shown once, and never again', { skip }, async () => {
   const answer = await fetch(`${service.baseUrl}/api/v1/credits`, { headers: { authorization: `Bearer ${key}` } });
   assert.equal(answer.status, 200);
   await shown.getByRole('button', { name: 'I have stored it' }).click();
-  await page.getByRole('cell', { name: /web shop/ }).waitFor();
+  await page.getByRole('cell', { name: /^web shop/ }).waitFor();
   assert.ok(!(await page.content()).includes(key));
   await page.reload();
-  await page.getByRole('cell', { name: /web shop/ }).waitFor();
+  await page.getByRole('cell', { name: /^web shop/ }).waitFor();
   assert.ok(!(await page.content()).includes(key));
 });
 
@@ -94,10 +94,12 @@ test('the playground makes a video: its progress is seen to rise, and it plays',
     return (await video.isVisible()) ? true : undefined;
   });
   assert.ok(seen.size > 1, `progress was seen at ${[...seen].join(', ')}`);
-  await video.evaluate('(film) => { film.muted = true; return film.play(); }');
-  await waitFor('the film to run', async () =>
-    (await video.evaluate('(film) => film.currentTime > 0.2 && film.videoWidth === 1280')) ? true : undefined,
+  await page.evaluate(
+    '(() => { const film = document.querySelector("video"); film.muted = true; return film.play(); })()',
   );
+  const runs =
+    '(({ currentTime, videoWidth }) => currentTime > 0.2 && videoWidth === 1280)(document.querySelector("video"))';
+  await waitFor('the film to run', async () => ((await page.evaluate(runs)) === true ? true : undefined));
 });
 
 test('its page has the timeline, the measured facts and the ledger line', { skip }, async () => {

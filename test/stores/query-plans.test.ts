@@ -58,6 +58,7 @@ import { keepTiers, readTiers } from '../../src/stores/task-tiers.ts';
 import * as installation from '../../src/stores/installation.ts';
 import * as usage from '../../src/stores/usage.ts';
 import * as ownDeliveries from '../../src/stores/own-deliveries.ts';
+import * as uploads from '../../src/stores/uploads.ts';
 import * as jobs from '../../src/stores/provider-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount, type TestAccount } from '../support/service.ts';
@@ -73,6 +74,7 @@ const growing = ['accounts', 'api_keys', 'tasks', 'ledger_entries', 'provider_jo
   'operator_actions',
   'prices',
   'place_waits',
+  'uploads',
 ]);
 
 /** Runs once in the life of an installation, on a table that is empty or about to be found not to be. */
@@ -266,6 +268,8 @@ test('no statement on the way of a task does', async () => {
       await assertPlans();
     }
   }
+  await uploads.addUpload(watched, { uploadId: uuidv7(), accountId, bytes: 1, retentionMs: 1 });
+  await uploads.listUsableUploads(watched, accountId, [taskId]);
   await ownDeliveries.redeliverFailed(watched, { accountId, sinceMs: 0, nowMs: Date.now() });
   await assertPlans();
 });
@@ -380,6 +384,8 @@ test('no statement of the rounds that run every minute does', async () => {
   await countStuckTasks(watched);
   await listDueTerminations(watched, 200);
   await removeTermination(watched, taskId);
+  await uploads.listExpiredUploads(watched, 200);
+  await uploads.removeUpload(watched, taskId);
   await places.sweepPlaces(watched, 200);
   await auditNextPart(watched);
   await readAuditState(watched);
@@ -441,6 +447,8 @@ select id, account_id, 'http://127.0.0.1/', 'delivered', now() from tasks where 
 insert into callback_deliveries (task_id, account_id, url) select id, account_id, 'http://127.0.0.1/' from tasks where state = 'fail';
 insert into callback_attempts (task_id, attempt, started_at, duration_ms, status)
 select task_id, 1, now(), 5, 204 from callback_deliveries;
+insert into uploads (id, account_id, bytes, expires_at)
+select gen_random_uuid(), id, 1, now() + n * interval '1 hour' from accounts cross join generate_series(1, 4) n;
 insert into operators (id, name, hash, hint) select gen_random_uuid(), 'operator ' || n, sha256(n::text::bytea), 'hint'
 from generate_series(1, 20) n;
 insert into operator_actions (operator_id, actor, action, account_id, details)

@@ -31,7 +31,8 @@ export type Tab = {
 export type Visitor = Awaited<ReturnType<typeof startVisitor>>;
 
 /** A browser for the console of one service. */
-export async function startVisitor(service: Served) {
+export async function startVisitor(service: Served, { isSetUp = true } = {}) {
+  if (isSetUp) await newPerson(service, {}, true);
   const browser = await startBrowser();
   return {
     browser,

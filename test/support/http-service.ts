@@ -13,6 +13,7 @@ import { type HttpServer, type ServerLimits, startHttpServer } from '../../src/h
 import { createTaskWaiters } from '../../src/http/tasks/long-poll.ts';
 import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
+import { createImageUploads } from '../../src/main/image-uploads.ts';
 import { revealSecret, rotateSecret } from '../../src/main/account-secrets.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { createApiKey } from '../../src/stores/keys.ts';
@@ -63,15 +64,20 @@ export async function startHttpService({
   const catalogue = builtInCatalogue();
   const { models } = catalogue;
   const keyTouches = createKeyTouches(ownDatabase.db, 5);
+  const publicUrl = 'http://media.test';
+  const resultStore = createFolderResultStore({ resultStore: folder, secret: 's'.repeat(32), publicUrl });
   const deps: HttpDeps = {
     db: ownDatabase.db,
     models,
     catalogue,
     parseTaskRequest: createTaskRequestParser({ models, refuseImageUrl: allow, refuseCallbackUrl: allow }),
-    resultStore: createFolderResultStore({
-      resultStore: folder,
-      secret: 's'.repeat(32),
-      publicUrl: 'http://media.test',
+    resultStore,
+    publicUrl,
+    keepImage: createImageUploads({
+      db: ownDatabase.db,
+      resultStore,
+      retentionMs: 86_400_000,
+      workFolder: join(folder, 'work'),
     }),
     retentionMs: 14 * 86_400_000,
     acceptTask: createTaskAcceptor(overrides.db ?? ownDatabase.db),

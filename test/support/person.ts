@@ -3,10 +3,10 @@ import { createAccount } from '../../src/stores/accounts.ts';
 import { setMembership } from '../../src/stores/memberships.ts';
 import { hashPassword } from '../../src/passwords/passwords.ts';
 import { createUser } from '../../src/stores/users.ts';
-import { type Answer, createHttpClient, type SendOptions } from './http-client.ts';
+import type { Answer, SendOptions } from './http-client.ts';
 import type { HttpService } from './http-service.ts';
 
-type At = Pick<HttpService, 'send' | 'database' | 'url'>;
+type At = Pick<HttpService, 'send' | 'database'>;
 
 /** How the pages of the console ask. */
 export const fromConsole = {
@@ -32,11 +32,16 @@ type Wish = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
+let browsers = 0;
+
 export function newBrowser({ send }: Pick<HttpService, 'send'>, given?: string): Browser {
   let cookie = given;
+  browsers += 1;
+  // Each at an address of its own, since tries to sign in are limited by it.
+  const address = `10.0.${browsers >> 8}.${browsers & 255}`;
   const askAs: Browser['askAs'] = async (method, path, headers = {}, body) => {
     const answer = await send(method, path, {
-      headers: { ...(cookie !== undefined && { cookie }), ...headers },
+      headers: { ...(cookie !== undefined && { cookie }), 'x-forwarded-for': address, ...headers },
       ...(method === 'POST' && { body: JSON.stringify(body ?? {}) }),
     });
     for (const line of answer.headers['set-cookie'] ?? []) {
@@ -86,9 +91,4 @@ export function signIn(browser: Browser, email: string, password: string = goodP
 export async function newMember(service: At, role: Role = 'owner', credits = 10_000) {
   const accountId = await createAccount(service.database.db, { name: 'test', credits });
   return { accountId, person: await newPerson(service, { roles: { [accountId]: role } }) };
-}
-
-/** A second service on the same database would have another port; this asks the one under another host name. */
-export function withHost(service: Pick<HttpService, 'url'>) {
-  return createHttpClient(service.url);
 }

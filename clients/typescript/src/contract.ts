@@ -53,9 +53,11 @@ export type ErrorCode =
   | 'too_many_refused_creates'
   | 'too_many_sign_ins'
   | 'too_many_unfinished_tasks'
+  | 'too_many_uploads'
   | 'unauthorized'
   | 'unsupported_encoding'
   | 'unsupported_media_type'
+  | 'uploads_busy'
   | 'url_too_long';
 
 export type TaskRequest = {

@@ -1,10 +1,6 @@
 import { isUsed } from './activity.ts';
-import type { Reads as DescribedReads, Sends as DescribedSends } from './contract.ts';
-import type { PlannedReads, PlannedSends } from './planned.ts';
+import type { Reads, Sends } from './contract.ts';
 import { ApiProblem } from './problem.ts';
-
-type Reads = Omit<DescribedReads, keyof PlannedReads> & PlannedReads;
-type Sends = Omit<DescribedSends, keyof PlannedSends> & PlannedSends;
 
 /** Whom a call is made for: an account, or undefined for what belongs to the person or the operators. */
 export type Acting = { readonly account: string | undefined };
@@ -45,10 +41,11 @@ export function send<Path extends SendPath>(
   return exchange(path, { method: 'POST', headers, body: JSON.stringify(body) }) as Promise<Sent<Path>>;
 }
 
-/** POST of a file as it is. */
-export function upload(path: '/api/v1/uploads', file: Blob, { account }: Acting): Promise<unknown> {
+/** POST of a picture as it is. */
+export function upload(file: Blob, { account }: Acting): Promise<Sent<'/api/v1/uploads'>> {
   const headers = { ...headersOf(account), 'Content-Type': file.type };
-  return exchange(path, { method: 'POST', headers, body: file });
+  // As above.
+  return exchange('/api/v1/uploads', { method: 'POST', headers, body: file }) as Promise<Sent<'/api/v1/uploads'>>;
 }
 
 /** For a link that a browser follows by itself, such as a download: nothing but the address can be given along. */

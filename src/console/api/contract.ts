@@ -53,9 +53,11 @@ export type ErrorCode =
   | 'too_many_refused_creates'
   | 'too_many_sign_ins'
   | 'too_many_unfinished_tasks'
+  | 'too_many_uploads'
   | 'unauthorized'
   | 'unsupported_encoding'
   | 'unsupported_media_type'
+  | 'uploads_busy'
   | 'url_too_long';
 
 export type CreatedTask = {
@@ -126,6 +128,13 @@ export type TaskRequest = {
   };
   /** Notified when the task ends, in success and in failure. */
   readonly callBackUrl?: string | null | undefined;
+};
+
+export type UploadedImage = {
+  readonly imageUrl: string;
+  /** A link to the image, signed for a day. */
+  readonly previewUrl: string;
+  readonly expireTime: number;
 };
 
 export type CancelledTask = {
@@ -767,27 +776,7 @@ export type Reads = {
     readonly query: {
       readonly taskId: string;
     };
-    readonly answer:
-      | TaskRecord
-      | {
-          readonly taskId: string;
-          readonly model: string;
-          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-          readonly param: string;
-          readonly resultJson: string;
-          readonly response: {
-            readonly resultUrls: readonly string[];
-          } | null;
-          readonly successFlag: 0 | 1 | 3;
-          readonly failCode: string | null;
-          readonly failMsg: string | null;
-          readonly costTime: number | null;
-          readonly createTime: number;
-          readonly updateTime: number;
-          readonly completeTime: number | null;
-          readonly progress: number;
-          readonly creditsConsumed: number;
-        };
+    readonly answer: TaskRecord;
   };
   readonly '/api/v1/jobs/listTasks': {
     readonly query: {
@@ -1155,32 +1144,11 @@ export type Reads = {
 export type Sends = {
   readonly '/api/v1/jobs/createTask': {
     readonly body: TaskRequest;
-    readonly answer:
-      | CreatedTask
-      | TaskRecord
-      | {
-          readonly taskId: string;
-          readonly recordId: string;
-        }
-      | {
-          readonly taskId: string;
-          readonly model: string;
-          readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
-          readonly param: string;
-          readonly resultJson: string;
-          readonly response: {
-            readonly resultUrls: readonly string[];
-          } | null;
-          readonly successFlag: 0 | 1 | 3;
-          readonly failCode: string | null;
-          readonly failMsg: string | null;
-          readonly costTime: number | null;
-          readonly createTime: number;
-          readonly updateTime: number;
-          readonly completeTime: number | null;
-          readonly progress: number;
-          readonly creditsConsumed: number;
-        };
+    readonly answer: CreatedTask | TaskRecord;
+  };
+  readonly '/api/v1/uploads': {
+    readonly body: {};
+    readonly answer: UploadedImage;
   };
   readonly '/api/v1/jobs/cancelTask': {
     readonly body: {
@@ -1385,13 +1353,10 @@ export type Sends = {
       readonly accountId: string;
       readonly maxUnfinishedTasks?: number | undefined;
       /** So many creates in so many seconds; null for the installation's rate. */
-      readonly creates?:
-        | {
-            readonly quota: number;
-            readonly windowSeconds: number;
-          }
-        | null
-        | undefined;
+      readonly creates?: {
+        readonly quota: number;
+        readonly windowSeconds: number;
+      } | null | undefined;
     };
     readonly answer: Account;
   };

@@ -64,8 +64,10 @@ function readAssets(from: string): ReadonlyMap<string, Asset> {
 
 function sendAsset(ctx: Context, { plain, br, gzip }: Asset): void {
   ctx.set('Vary', 'Accept-Encoding');
-  const offered = [br && 'br', gzip && 'gzip', 'identity'].filter((name) => name !== undefined);
-  const encoding = ctx.acceptsEncodings(offered);
-  if (encoding === 'br' || encoding === 'gzip') ctx.set('Content-Encoding', encoding);
-  ctx.body = (encoding === 'br' ? br : encoding === 'gzip' ? gzip : undefined) ?? plain;
+  // The smaller one first, in whichever order the browser names them.
+  const takes = (name: string) => ctx.acceptsEncodings([name, 'identity']) === name;
+  const [encoding, body] =
+    br !== undefined && takes('br') ? ['br', br] : gzip !== undefined && takes('gzip') ? ['gzip', gzip] : ['', plain];
+  if (encoding !== '') ctx.set('Content-Encoding', encoding);
+  ctx.body = body;
 }

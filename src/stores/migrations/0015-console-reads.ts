@@ -15,5 +15,15 @@ create index ledger_refunds_by_account on ledger_entries (account_id, id) where 
 create index ledger_bookings_by_account on ledger_entries (account_id, id) where kind in ('grant', 'adjustment');
 create index callback_deliveries_by_account on callback_deliveries (account_id, created_at desc, task_id desc);
 create index callback_deliveries_undelivered_by_account on callback_deliveries (account_id, created_at desc, task_id desc)
-  where state <> 'delivered'`.execute(db);
+  where state <> 'delivered';
+-- Images of clients in the result store. The row is there before the file, and goes after it.
+create table uploads (
+  id uuid primary key,
+  account_id uuid not null references accounts,
+  bytes integer not null check (bytes > 0),
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null
+);
+create index uploads_by_account on uploads (account_id, expires_at);
+create index uploads_by_expiry on uploads (expires_at)`.execute(db);
 }

@@ -38,7 +38,7 @@ export function ReferenceImages({ urls, max, fault, onUrls }: ImagesProps) {
       const added: string[] = [];
       for (const file of files.slice(0, max - urls.length)) {
         if (file.size > maxBytes) throw new Error(`${file.name} is larger than 10 MB`);
-        added.push(imageUrlOf(await upload('/api/v1/uploads', file, { account: accountId })));
+        added.push((await upload(file, { account: accountId })).imageUrl);
       }
       onUrls([...urls, ...added]);
     } catch (error) {
@@ -128,9 +128,4 @@ function Thumbnail({ url }: { readonly url: string }) {
 
 function nameOf(url: string): string {
   return url.split('?')[0] ?? url;
-}
-
-function imageUrlOf(answer: unknown): string {
-  if (typeof answer === 'object' && answer !== null && 'imageUrl' in answer) return String(answer.imageUrl);
-  throw new Error('The upload was answered without an address.');
 }

@@ -102,7 +102,7 @@ function Who({ actor: { kind, name } }: Pick<OperatorAction, 'actor'>) {
   const how = kinds[kind];
   return (
     <>
-      <bdi class="nowrap">{name}</bdi> {how !== undefined && <Badge>{how}</Badge>}
+      <bdi class="who">{name}</bdi> {how !== undefined && <Badge>{how}</Badge>}
     </>
   );
 }

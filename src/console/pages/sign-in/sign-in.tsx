@@ -25,7 +25,7 @@ export function SignInPage() {
   if (options === undefined) return <GateLoading failed={false} />;
   if (options.needsSetUp) {
     return (
-      <Gate title="Set up this service" lead="Nobody has an account here yet.">
+      <Gate title="Set up this service" lead="It has no operator yet.">
         <div class="stack">
           <Notice title="Open the set-up link">
             <p>
@@ -33,6 +33,12 @@ export function SignInPage() {
               one.
             </p>
           </Notice>
+          {options.passwordSignIn && (
+            <details class="quiet">
+              <summary>I can sign in already</summary>
+              <PasswordForm next={next} />
+            </details>
+          )}
         </div>
       </Gate>
     );

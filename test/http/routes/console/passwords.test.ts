@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { passwordFault } from '../../../../src/domain/user.ts';
+import { isCommonPassword } from '../../../../src/http/console/common-passwords.ts';
+import { hashPassword, isPassword, PasswordsBusy } from '../../../../src/passwords/passwords.ts';
+import { resetAs } from '../../../../src/stores/invite.ts';
+import { type HttpService, startHttpService } from '../../../support/http-service.ts';
+import { type Browser, goodPassword, newBrowser, newPerson, signIn } from '../../../support/person.ts';
+
+let service: HttpService;
+/** Another process on the same database. */
+let sibling: HttpService;
+before(async () => {
+  service = await startHttpService();
+  sibling = await startHttpService({ database: service.database });
+});
+after(async () => {
+  await sibling.close();
+  await service.close();
+});
+
+test('rule 11: an e-mail that nobody has, a wrong password, no password and a disabled person get one answer, after a hash each', async () => {
+  const { email, userId } = await newPerson(service);
+  const other = await newPerson(service);
+  const text = 'update users set password_hash = null where id = $1';
+  await service.database.db.run({ name: 'test-no-password', text }, [userId]);
+  const third = await newPerson(service);
+  const disabled = 'update users set disabled_at = now() where id = $1';
+  await service.database.db.run({ name: 'test-disable', text: disabled }, [third.userId]);
+  const answers = [
+    await signIn(newBrowser(service), 'nobody@example.com'),
+    await signIn(newBrowser(service), other.email, 'a wrong password'),
+    await signIn(newBrowser(service), email),
+    await signIn(newBrowser(service), third.email),
+  ];
+  for (const answer of answers) assert.deepEqual([answer.status, answer.json.error], [401, 'sign_in_failed']);
+  assert.equal(new Set(answers.map(({ bytes }) => bytes.toString())).size, 1);
+  assert.equal(await isPassword(undefined, 'nobody has this password'), false, 'the hash that stands in opens nothing');
+});
+
+test('rule 11: after ten failures of an e-mail in 15 minutes every process refuses it before hashing, also the right password', async () => {
+  const { email, userId } = await newPerson(service);
+  for (let tries = 0; tries < 10; tries += 1) {
+    const at = tries % 2 === 0 ? service : sibling;
+    assert.equal((await signIn(newBrowser(at), email, `wrong password ${tries}`)).json.error, 'sign_in_failed');
+  }
+  for (const at of [service, sibling]) {
+    const answer = await signIn(newBrowser(at), email);
+    assert.deepEqual([answer.status, answer.json.error], [429, 'too_many_sign_ins']);
+    assert.match(String(answer.headers['retry-after']), /^\d+$/);
+  }
+  const text = `update sign_in_tries set created_at = created_at - interval '15 minutes'`;
+  await service.database.db.run({ name: 'test-age-tries', text });
+  assert.equal((await signIn(newBrowser(service), email)).status, 200, `${userId} gets in again`);
+});
+
+test('rule 11: failures that come together are counted one by one', async () => {
+  const { email } = await newPerson(service);
+  const answers = await Promise.all(
+    Array.from({ length: 16 }, (_, place) =>
+      signIn(newBrowser(place % 2 === 0 ? service : sibling), email, 'wrong one'),
+    ),
+  );
+  const errors = answers.map(({ json }) => json.error);
+  assert.equal(errors.filter((error) => error === 'sign_in_failed').length, 10);
+  assert.equal(errors.filter((error) => error === 'too_many_sign_ins').length, 6);
+});
+
+test('rule 11: one address has twenty tries in a minute, over all e-mails', async () => {
+  const [sprayer, bystander] = [newBrowser(service), newBrowser(service)];
+  const one = (browser: Browser, place: number) => signIn(browser, `spray-${place}@example.com`, 'Summer2026Summer');
+  for (let place = 0; place < 20; place += 1) assert.equal((await one(sprayer, place)).json.error, 'sign_in_failed');
+  assert.equal((await one(sprayer, 20)).json.error, 'too_many_sign_ins');
+  assert.equal((await one(bystander, 21)).json.error, 'sign_in_failed');
+});
+
+test('rule 11: of passwords to hash two are at work and fifty wait; more are refused', async () => {
+  const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => hashPassword(goodPassword)));
+  const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+  assert.equal(refused.length, 8);
+  for (const { reason } of refused) assert.ok(reason instanceof PasswordsBusy);
+});
+
+for (const [password, fault] of [
+  ['eleven char', /12 to 128 characters/],
+  ['x'.repeat(129), /12 to 128 characters/],
+  ['🦊'.repeat(11), /12 to 128 characters/],
+  ['🦊'.repeat(12), undefined],
+  ['🦊'.repeat(128), undefined],
+  ['a b\u{a0}c d e f g', undefined],
+  ['            ', undefined],
+  ['пароль на двенадцать', undefined],
+  ['1QAZ2wsx3edc', /tried first/],
+  ['qwerty123456', /tried first/],
+  ['ada@example.com', /e-mail or the name/],
+  ['Ada.Example.Com1', /e-mail or the name/],
+  ['videogen-2026!', /e-mail or the name/],
+  ['VideogenVideogen', /e-mail or the name/],
+  ['videogen and something else', undefined],
+] as const) {
+  test(`rule 12: a password such as ${JSON.stringify(password.slice(0, 20))} is ${fault === undefined ? 'taken' : 'refused'}`, () => {
+    const told = passwordFault(password, 'ada@example.com', isCommonPassword);
+    if (fault === undefined) assert.equal(told, undefined);
+    else assert.match(String(told), fault);
+  });
+}
+
+test('rule 12: a password counts exactly, letter by letter, and is refused where it is chosen with the field’s name', async () => {
+  const person = await newPerson(service);
+  const change = (newPassword: string, currentPassword: string = goodPassword) =>
+    person.ask('POST', '/api/console/v1/password', { body: { currentPassword, newPassword } });
+  const { status, json } = await change('qwerty123456');
+  assert.deepEqual([status, (json.data['errors'] as { path: string }[])[0]?.path], [422, 'newPassword']);
+  assert.equal((await change('x'.repeat(12), 'not mine, this one')).json.error, 'sign_in_failed');
+  const exact = ' Ünïcode 🦊 mit Rand ';
+  assert.equal((await change(exact)).status, 200);
+  for (const near of [exact.trim(), exact.toLowerCase(), exact.normalize('NFD'), exact.slice(0, -1), `${exact}x`]) {
+    assert.equal((await signIn(newBrowser(service), person.email, near)).json.error, 'sign_in_failed', near);
+  }
+  assert.equal(
+    (await signIn(newBrowser(service), person.email.toUpperCase(), exact)).status,
+    200,
+    'e-mails in any case',
+  );
+});
+
+test('where CONSOLE_PASSWORD_LOGIN is off no password opens anything', async () => {
+  const { database } = service;
+  const { email, ...person } = await newPerson(service);
+  const own = await startHttpService({ database, console: { ...service.deps.console, passwordSignIn: false } });
+  try {
+    const browser = newBrowser(own, person.cookie());
+    const link = await resetAs(database.db, { kind: 'command_line', name: 'ada' }, email);
+    const body = { currentPassword: goodPassword, newPassword: 'another long one' };
+    const answers = [
+      await signIn(browser, email),
+      await browser.ask('POST', '/api/console/v1/reauthenticate', { body: { password: goodPassword } }),
+      await browser.ask('POST', '/api/console/v1/password', { body }),
+      await browser.ask('POST', '/api/console/v1/links/accept', {
+        body: { token: link?.token, password: goodPassword },
+      }),
+    ];
+    for (const { status, json } of answers) assert.deepEqual([status, json.error], [403, 'password_sign_in_off']);
+    const options = await browser.ask('GET', '/api/console/v1/options');
+    assert.equal(options.json.data['passwordSignIn'], false);
+  } finally {
+    await own.close();
+  }
+});
