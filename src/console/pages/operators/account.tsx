@@ -18,7 +18,7 @@ import { AccountLimits } from './account-limits.tsx';
 import { AccountMembers } from './account-members.tsx';
 import { AdjustButton, GrantButton, SuspendButton } from './account-changes.tsx';
 import { AccountState } from './accounts.tsx';
-import { PriceTables } from './price-tables.tsx';
+import { PriceTables } from './prices.tsx';
 import { TaskTable } from './task-table.tsx';
 
 const back = { href: opsPaths.accounts, label: 'Accounts' };

@@ -9,6 +9,7 @@ import { ErrorBox } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
 import { useAddress } from '../../ui/pager.tsx';
 import { Table } from '../../ui/table.tsx';
+import { useNow } from '../../ui/time.tsx';
 
 const dayMs = 86_400_000;
 const periods = [
@@ -22,8 +23,7 @@ const periods = [
 export function MarginCard() {
   const { get, set } = useAddress();
   const days = periods.find(({ value }) => value === get('days'))?.value ?? '7';
-  // The end of the running minute, so that renderings within one minute ask the same.
-  const toTime = Math.ceil(Date.now() / 60_000) * 60_000;
+  const toTime = useNow(60_000);
   const { data, error, refetch } = useRead(
     '/api/admin/v1/margin',
     { fromTime: toTime - Number(days) * dayMs, toTime },

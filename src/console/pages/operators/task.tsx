@@ -15,6 +15,7 @@ import { Card, Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { failWords, stateWords } from '../../words.ts';
+import { Player } from '../account/task-film.tsx';
 import { auditHint, ChangeDialog } from './change-dialog.tsx';
 import { TaskCallbackCard } from './task-callback.tsx';
 import { TaskFacts, TaskLedger } from './task-facts.tsx';
@@ -34,7 +35,7 @@ export function TaskPage({ taskId }: { readonly taskId: string }) {
       },
     },
   );
-  if (data !== undefined) return <TaskContent detail={data} />;
+  if (data !== undefined) return <TaskContent detail={data} onExpired={() => void refetch()} />;
   if (error === null) {
     return (
       <Page title="Task" back={back}>
@@ -58,12 +59,16 @@ export function TaskPage({ taskId }: { readonly taskId: string }) {
   );
 }
 
-function TaskContent({ detail }: { readonly detail: TaskDetail }) {
+function TaskContent({ detail, onExpired }: ContentProps) {
   const { task } = detail;
   const { word, tone } = stateWords[task.state];
   const heading = (
     <span class="row">
-      Task <StateDot tone={tone}>{word}</StateDot>
+      Task{' '}
+      <StateDot tone={tone}>
+        {word}
+        {task.state === 'generating' && <span class="number faint">{task.progress}&nbsp;%</span>}
+      </StateDot>
     </span>
   );
   const id = (
@@ -94,7 +99,7 @@ function TaskContent({ detail }: { readonly detail: TaskDetail }) {
       )}
       <div class="columns wide-left">
         <div class="stack">
-          <FilmOf detail={detail} />
+          <FilmOf detail={detail} onExpired={onExpired} />
           <Card title="Request">
             <div class="stack">
               <p dir="auto">{task.param.input.prompt}</p>
@@ -118,22 +123,14 @@ function TaskContent({ detail }: { readonly detail: TaskDetail }) {
   );
 }
 
-/** Each reading signs the link anew; the film keeps the first one, or it would begin again. */
-function FilmOf({ detail: { task, result } }: { readonly detail: TaskDetail }) {
-  const [kept, setKept] = useState<string>();
-  const [url] = task.resultJson.resultUrls;
-  if (url === undefined || result === null) return null;
-  if (kept === undefined) setKept(url);
+type ContentProps = { readonly detail: TaskDetail; readonly onExpired: () => void };
+
+function FilmOf({ detail, onExpired }: ContentProps) {
+  const { task, result } = detail;
+  if (task.state !== 'success' || result === null) return null;
   return (
     <div class="film" style={{ aspectRatio: `${result.widthPx} / ${result.heightPx}` }}>
-      <video
-        controls
-        preload="metadata"
-        playsInline
-        src={kept ?? url}
-        aria-label="The video"
-        onError={() => setKept(url)}
-      />
+      <Player timeline={detail} onExpired={onExpired} />
     </div>
   );
 }

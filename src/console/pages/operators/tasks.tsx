@@ -5,6 +5,7 @@ import { FilterSelect } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useAddress } from '../../ui/pager.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
+import { useNow } from '../../ui/time.tsx';
 import { failWords, stateWords } from '../../words.ts';
 import { AccountFilter } from './references.tsx';
 import { TaskTable } from './task-table.tsx';
@@ -45,8 +46,8 @@ export function TasksPage() {
   const failCode = chosen(failCodes, get('failCode'));
   const period = periods.find(({ value }) => value === get('hours')) ?? periods[0];
   const [search, account, model, provider] = [get('search'), get('account'), get('model'), get('provider')];
-  // Whole minutes, so that renderings within one minute ask the same.
-  const from = period.hours === 0 ? undefined : Math.floor(Date.now() / 60_000) * 60_000 - period.hours * hourMs;
+  const now = useNow(60_000);
+  const from = period.hours === 0 ? undefined : now - period.hours * hourMs;
   return (
     <Page title="Tasks" lead="Of every account, newest first.">
       <div class="filters">
