@@ -37,12 +37,16 @@ export function readConfig(environment: Environment = process.env): Config {
   for (const { path, message } of error?.issues ?? []) faults.push(`${nameOf.get(path[0])}: ${message}`);
   if (data?.databaseUrl !== undefined && data.secret === undefined)
     faults.push('VIDEOGEN_SECRET: must be set when DATABASE_URL is (32 characters or more), alike in every process');
+  if (data !== undefined && (data.oidcIssuer === undefined) !== (data.oidcClientId === undefined))
+    faults.push('OIDC_ISSUER, OIDC_CLIENT_ID: set both or neither');
+  if (data?.passwordSignIn === false && data.oidcIssuer === undefined)
+    faults.push('CONSOLE_PASSWORD_LOGIN: may be off only where OIDC_ISSUER is set');
   if (faults.length > 0 || data === undefined) throw new ConfigError(faults);
   return configOf(data, env);
 }
 
 /** Variables that may hold a secret and so may also be given as the path of a file, `NAME_FILE`. */
-const secretNames = ['DATABASE_URL', 'VIDEOGEN_SECRET', 'TEMPORAL_API_KEY', 'VIDEOGEN_API_KEY'];
+const secretNames = ['DATABASE_URL', 'VIDEOGEN_SECRET', 'TEMPORAL_API_KEY', 'VIDEOGEN_API_KEY', 'OIDC_CLIENT_SECRET'];
 
 const anyText = z.string();
 
@@ -115,6 +119,10 @@ const withOurName = (path: string) => join(path, 'videogen');
 const resultFolder = anyText.refine((path) => !path.includes('://'), { error: 'must be a folder' }).transform(absolute);
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, ''));
+const isLoopback = ({ hostname }: URL) => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+const issuerUrl = httpUrl.refine((url) => url.startsWith('https:') || isLoopback(new URL(url)), {
+  error: 'must be https, unless it is on this machine',
+});
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
 const longSecret = anyText.min(32, { error: 'must be at least 32 characters of randomness' });
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -129,6 +137,11 @@ const schema = z.object({
   publicUrl: from('PUBLIC_URL', baseUrl.optional()),
   /** Whether people may sign in to the console with a password. */
   passwordSignIn: from('CONSOLE_PASSWORD_LOGIN', onOrOff.default(true)),
+  /** An identity provider that people may sign in with, by OpenID Connect; undefined for none. */
+  oidcIssuer: from('OIDC_ISSUER', issuerUrl.optional()),
+  oidcClientId: from('OIDC_CLIENT_ID', anyText.optional()),
+  oidcClientSecret: from('OIDC_CLIENT_SECRET', anyText.optional()),
+  oidcName: from('OIDC_NAME', anyText.max(100, { error: 'must be at most 100 characters' }).optional()),
   dataFolder: from('VIDEOGEN_DATA', anyText.default('./data').transform(absolute)),
   cacheFolder: from('XDG_CACHE_HOME', anyText.default(join(homedir(), '.cache')).transform(withOurName)),
   databaseUrl: from('DATABASE_URL', postgresUrl.optional()),
@@ -189,10 +202,20 @@ export function sealEnvironment(environment: NodeJS.ProcessEnv = process.env): v
 function configOf(settings: z.output<typeof schema>, env: Record<string, string>) {
   const isEmbedded = settings.databaseUrl === undefined;
   // Embedded mode is for one person's machine, so its own addresses are let through; a shared service names what it wants.
+  const { oidcIssuer: issuer, oidcClientId: clientId } = settings;
   const usualAllow = parseAllowList(isEmbedded ? loopbackAllowance : '');
   return {
     ...settings,
     ...temporalSettings(env),
+    oidc:
+      issuer === undefined || clientId === undefined
+        ? undefined
+        : {
+            issuer,
+            clientId,
+            clientSecret: settings.oidcClientSecret,
+            name: settings.oidcName ?? new URL(issuer).hostname,
+          },
     callbackAllow: settings.callbackAllow ?? usualAllow,
     imageAllow: settings.imageAllow ?? usualAllow,
     /** The catalogue at the start of the process, without a look at its secrets. */

@@ -14,7 +14,7 @@ const anything = [
   'src/outbound',
   'src/temporal',
   'src/http',
-].concat(['src/dialects', 'src/main', 'src/embedded', 'activities', 'shared']);
+].concat(['src/dialects', 'src/passwords', 'src/oidc', 'src/main', 'src/embedded', 'activities', 'shared']);
 const mayImport: Record<string, readonly string[]> = {
   'src/domain': [],
   'src/stores': ['src/domain'],
@@ -26,7 +26,8 @@ const mayImport: Record<string, readonly string[]> = {
   'src/temporal': ['src/domain', 'types:workflows'],
   'src/dialects': ['src/domain'],
   'src/passwords': ['src/domain'],
-  'src/http': ['src/domain', 'src/dialects', 'src/stores', 'src/media', 'src/passwords'],
+  'src/oidc': ['src/domain'],
+  'src/http': ['src/domain', 'src/dialects', 'src/stores', 'src/media', 'src/passwords', 'types:src/oidc'],
   'src/main': anything.filter((folder) => folder !== 'src/embedded'),
   'src/embedded': anything,
   shared: ['src/domain', 'src/outbound', 'src/providers', 'types:src/temporal'],
@@ -50,6 +51,8 @@ const doors: Record<string, readonly string[]> = {
   'prom-client': ['shared', 'src/main'],
   sharp: ['src/media', 'src/providers'],
   '@node-rs/argon2': ['src/passwords'],
+  'openid-client': ['src/oidc'],
+  '@simplewebauthn/server': ['src/http'],
 };
 
 // What opens sockets: from these modules whatever the pattern finds among the imported names.

@@ -21,7 +21,7 @@ export function passwordFault(
     return `must be ${minPasswordLength} to ${maxPasswordLength} characters`;
   const bare = lettersOf(password);
   const names = [email, email.slice(0, email.lastIndexOf('@')), 'videogen'].map(lettersOf);
-  if (names.some((name) => name !== '' && bare.replaceAll(name, '') === ''))
+  if (bare !== '' && names.some((name) => name !== '' && bare.replaceAll(name, '') === ''))
     return 'must not be made of the e-mail or the name of this service';
   return isCommon(password.toLowerCase()) ? 'is one of the passwords that are tried first; choose another' : undefined;
 }

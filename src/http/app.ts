@@ -12,6 +12,7 @@ import { answerErrors } from './middleware/answer-errors.ts';
 import { logRequests } from './middleware/log-requests.ts';
 import { refuseMalformed } from './middleware/malformed-requests.ts';
 import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
+import { oidcRoutes } from './routes/console/oidc.ts';
 import { mediaRoute } from './routes/media.ts';
 import { pageRoutes } from './routes/pages.ts';
 
@@ -37,6 +38,7 @@ export function createRouter(deps: HttpDeps): AppRouter {
   const router: AppRouter = new Router(oneSpelling);
   const authentication = createAuthentication(deps);
   for (const { method, path, serve } of endpoints) router[method](path, (ctx) => serve(ctx, deps, authentication));
+  oidcRoutes(router, deps);
   pageRoutes(router, deps);
   consoleRoutes(router, deps);
   mediaRoute(router, deps);

@@ -169,6 +169,8 @@ export function failuresOf(
     [scope !== 'none' || isOfConsole(path), ['cross_site_request', 'misdirected_request']],
     [isForClients(scope) || isOfAccount(scope), ['account_not_found']],
     [scope === 'owner', ['owner_required']],
+    // To somebody in the console who is no operator.
+    [scope === 'operator', ['unknown_endpoint']],
     [scope === 'session' || isOfAccount(scope), ['rate_limited']],
     [needsRecentProof, ['reauthentication_required']],
     [isForClients(scope), ['rate_limited']],

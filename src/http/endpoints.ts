@@ -1,6 +1,7 @@
 import type { Endpoint } from './define-endpoint.ts';
 import { accountEndpoints } from './routes/accounts.ts';
 import { memberEndpoints } from './routes/console/members.ts';
+import { passkeyEndpoints } from './routes/console/passkeys.ts';
 import { sessionEndpoints } from './routes/console/sessions.ts';
 import { signInEndpoints } from './routes/console/sign-in.ts';
 import { adminOverview } from './routes/admin-overview.ts';
@@ -52,7 +53,7 @@ export const sections: readonly Section[] = [
       'For the pages of the console alone, which people use with a cookie and no key. Each request has the header ' +
       '`Videogen-Console: 1`, or `Videogen-Account` with the id of the account that it is about; with these the cookie also ' +
       "opens the other endpoints, as far as the person's role allows.",
-    endpoints: [...signInEndpoints, ...sessionEndpoints, ...memberEndpoints],
+    endpoints: [...signInEndpoints, ...sessionEndpoints, ...passkeyEndpoints, ...memberEndpoints],
   },
   {
     tag: 'service',

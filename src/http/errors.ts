@@ -52,6 +52,10 @@ export const errorCatalogue = {
   owner_required: refusal(403, 'only owners of the account may do this'),
   reauthentication_required: refusal(403, 'confirm who you are, then repeat this'),
   password_sign_in_off: refusal(403, 'signing in with a password is switched off here'),
+  passkeys_unavailable: refusal(
+    403,
+    'passkeys need PUBLIC_URL to have a host name, behind https or as http://localhost',
+  ),
   cross_site_request: refusal(403, 'the request does not come from a page of the console'),
   account_suspended: refusal(403, 'the account is suspended'),
   dialect_required: refusal(403, 'the API key is not of the dialect that this endpoint belongs to'),
@@ -64,6 +68,7 @@ export const errorCatalogue = {
   session_not_found: refusal(404, 'no such session'),
   member_not_found: refusal(404, 'no such member'),
   person_not_found: refusal(404, 'no such person'),
+  passkey_not_found: refusal(404, 'no such passkey'),
   link_not_found: refusal(404, 'the link was used, has expired or never existed; ask for a new one'),
   media_deleted: refusal(404, 'the file is no longer kept'),
   method_not_allowed: refusal(405, 'the method is not allowed here'),
@@ -77,6 +82,9 @@ export const errorCatalogue = {
   last_owner: refusal(409, 'the account needs an owner; make somebody else one first'),
   last_operator: refusal(409, 'somebody must be left who can sign in as an operator'),
   too_many_invitations: refusal(409, 'too many invitations are open; withdraw one first', {
+    data: z.strictObject({ limit: z.int().positive() }),
+  }),
+  too_many_passkeys: refusal(409, 'the person has too many passkeys; remove one first', {
     data: z.strictObject({ limit: z.int().positive() }),
   }),
   too_many_keys: refusal(409, 'the account has too many active keys; revoke one first', {

@@ -6,6 +6,7 @@ import type { Rate } from '../domain/rate-limit.ts';
 import type { ParsedTaskRequest } from '../domain/task-request.ts';
 import type { RefuseUrl } from '../domain/task-input.ts';
 import type { Task } from '../domain/task.ts';
+import type { IdentityProvider } from '../oidc/identity-provider.ts';
 import type { ResultStore } from '../media/folder-result-store.ts';
 import type { Acceptance, NewTask } from '../stores/acceptance.ts';
 import type { Database } from '../stores/database.ts';
@@ -26,6 +27,8 @@ export type ConsoleSettings = {
   readonly publicUrl: string;
   /** Whether people may sign in with a password. */
   readonly passwordSignIn: boolean;
+  /** Where people may sign in instead. */
+  readonly oidc?: IdentityProvider | undefined;
 };
 
 /** What the HTTP layer needs of the rest; the API's entry point provides it. */

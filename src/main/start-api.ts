@@ -4,6 +4,8 @@ import { createApp } from '../http/app.ts';
 import { createKeyTouches } from '../http/authentication.ts';
 import type { CancelledTask } from '../http/http-deps.ts';
 import { createBadKeys, createRateLimiter } from '../http/limits/rate-limits.ts';
+import { isCookieExposed } from '../http/console/session-cookie.ts';
+import { oidcCallbackPath } from '../http/routes/console/oidc.ts';
 import { startHttpServer } from '../http/server/server.ts';
 import { createTaskWaiters } from '../http/tasks/long-poll.ts';
 import { createUncertainCreates } from '../http/tasks/uncertain-creates.ts';
@@ -11,6 +13,7 @@ import type { Log } from '../log.ts';
 import { createFolderResultStore } from '../media/folder-result-store.ts';
 import { createMetrics } from '../metrics.ts';
 import { literalRefusal } from '../outbound/guard.ts';
+import { createIdentityProvider } from '../oidc/identity-provider.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createDatabase } from '../stores/database.ts';
 import { createTaskAcceptor } from '../stores/task-acceptor.ts';
@@ -99,7 +102,11 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     temporalUiUrl: settings.temporalUiUrl,
     touchKey: keyTouches.add,
     taskWaiters,
-    console: { publicUrl: settings.publicUrl, passwordSignIn: settings.passwordSignIn },
+    console: {
+      publicUrl: settings.publicUrl,
+      passwordSignIn: settings.passwordSignIn,
+      oidc: settings.oidc && createIdentityProvider(settings.oidc, settings.publicUrl + oidcCallbackPath),
+    },
     isLeaving: () => isLeaving,
   });
   const { host, port } = settings;
@@ -107,6 +114,11 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     throw listenFault(error, settings, 'PORT');
   });
   log.info({ port: server.port, publicUrl: settings.publicUrl }, 'api started');
+  if (isCookieExposed(settings.publicUrl))
+    log.warn(
+      { publicUrl: settings.publicUrl },
+      'PUBLIC_URL is plain http: sessions of the console can be read on the way',
+    );
   return {
     leave: () => {
       isLeaving = true;

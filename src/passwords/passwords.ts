@@ -17,7 +17,9 @@ export class PasswordsBusy extends Error {
 const limit = pLimit(maxAtOnce);
 
 function queued<T>(work: () => Promise<T>): Promise<T> {
-  return limit.pendingCount >= maxWaiting ? Promise.reject(new PasswordsBusy()) : limit(work);
+  return limit.activeCount + limit.pendingCount >= maxAtOnce + maxWaiting
+    ? Promise.reject(new PasswordsBusy())
+    : limit(work);
 }
 
 /** A PHC string: it tells its own parameters, so they may change. */

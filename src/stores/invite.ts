@@ -2,7 +2,7 @@ import type { Actor } from '../domain/operator.ts';
 import type { Role } from '../domain/role.ts';
 import { findAccount } from './accounts.ts';
 import type { Database } from './database.ts';
-import { createLink, type NewLink, withdrawLinks } from './one-time-links.ts';
+import { createLink, type NewLink, withdrawResets, withdrawSetupLinks } from './one-time-links.ts';
 import { recordAction } from './operator-actions.ts';
 import { recordEvent } from './security-events.ts';
 import { findUserByEmail, hasOperator } from './users.ts';
@@ -33,11 +33,11 @@ export function resetAs(db: Database, actor: Actor, email: string): Promise<NewL
   return recordAction(db, actor, async (transaction) => {
     const user = await findUserByEmail(transaction, email);
     if (user === undefined) return { answer: undefined };
-    await withdrawLinks(transaction, 'reset', email);
+    await withdrawResets(transaction, email);
     const answer = await createLink(transaction, { purpose: 'reset', email, makesOperator: false });
     const details = { purpose: 'reset' };
     await recordEvent(transaction, { kind: 'link_made', userId: user.userId, email, actor: actor.name, details });
-    return { answer, done: { action: 'people.reset', details: { email } } };
+    return { answer, done: { action: 'people.reset', details: { userId: user.userId, email } } };
   });
 }
 
@@ -45,7 +45,7 @@ export function resetAs(db: Database, actor: Actor, email: string): Promise<NewL
 export function createSetupLink(db: Database): Promise<NewLink | undefined> {
   return db.transaction(async (run) => {
     if ((await hasOperator({ run })).exists) return undefined;
-    await withdrawLinks({ run }, 'setup');
+    await withdrawSetupLinks({ run });
     return createLink({ run }, { purpose: 'setup', makesOperator: true });
   });
 }

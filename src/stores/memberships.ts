@@ -30,8 +30,8 @@ export const findMembership = maybeOne<{ role: Role; email: string }, [accountId
 select role, email from memberships join users on users.id = user_id where account_id = $1 and user_id = $2`,
 });
 
-/** The account that was opened first: whoever sets the installation up owns it. */
+/** The account that was opened first, for ids grow with time: who sets the installation up owns it. */
 export const findFirstAccount = maybeOne<{ accountId: string }>({
   name: 'find-first-account',
-  text: `select id as "accountId" from accounts order by created_at, id limit 1`,
+  text: `select id as "accountId" from accounts order by id limit 1`,
 });

@@ -74,13 +74,19 @@ export const useLink = maybeOne<{ linkId: string }, [linkId: string]>({
   text: `update one_time_links set used_at = now() where id = $1 and ${isUsable} returning id as "linkId"`,
 });
 
-/** Makes the open links of this purpose useless: all of them, or those to one address. */
-export const withdrawLinks = none<[purpose: Described['purpose'], email?: string]>({
-  name: 'withdraw-one-time-links',
+/** Makes the set-up links useless that have not been used. */
+export const withdrawSetupLinks = none<[]>({
+  name: 'withdraw-setup-links',
+  text: `
+update one_time_links set withdrawn_at = now() where purpose = 'setup' and used_at is null and withdrawn_at is null`,
+});
+
+/** Makes the links useless by which somebody could choose a new password. */
+export const withdrawResets = none<[email: string]>({
+  name: 'withdraw-resets',
   text: `
 update one_time_links set withdrawn_at = now()
-where purpose = $1 and ($2::text is null or email = $2) and used_at is null and withdrawn_at is null`,
-  values: (purpose, email) => [purpose, email],
+where email = $1 and purpose = 'reset' and used_at is null and withdrawn_at is null`,
 });
 
 export type Invitation = {
@@ -96,6 +102,14 @@ export const listInvitations = many<Invitation, [accountId: string]>({
   text: `
 select id as "linkId", email, role, expires_at as "expiresAt" from one_time_links
 where account_id = $1 and purpose = 'invite' and ${isUsable} order by id desc limit 200`,
+});
+
+/** The open invitations to an address, of all accounts; at most 100. */
+export const openInvitations = many<Pick<Link, 'linkId' | 'accountId' | 'role' | 'makesOperator'>, [email: string]>({
+  name: 'list-invitations-to-email',
+  text: `
+select id as "linkId", account_id as "accountId", role, makes_operator as "makesOperator" from one_time_links
+where email = $1 and purpose = 'invite' and ${isUsable} order by id limit 100`,
 });
 
 /** Withdraws an open invitation to an account; undefined when there is none. */

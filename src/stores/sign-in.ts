@@ -1,7 +1,7 @@
 import type { SignedIn } from '../domain/session.ts';
 import type { Database } from './database.ts';
 import { findFirstAccount, setMembership } from './memberships.ts';
-import { type Link, useLink, withdrawLinks } from './one-time-links.ts';
+import { type Link, useLink, withdrawResets } from './one-time-links.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { createSession, dropDeadSessions, endSession, endSessions, type NewSession, renewSession } from './sessions.ts';
 import { createUser, findUserByEmail, setOperator, setPassword, type User } from './users.ts';
@@ -62,7 +62,7 @@ export function changePassword(
   return db.transaction(async (run) => {
     await setPassword({ run }, userId, passwordHash);
     await endSessions({ run }, userId, sessionId);
-    await withdrawLinks({ run }, 'reset', email);
+    await withdrawResets({ run }, email);
     await recordEvent({ run }, { kind: 'password_changed', userId, email, origin });
     return renewSession({ run }, sessionId);
   });

@@ -7,6 +7,7 @@ import { createBadKeys, createRateLimiter } from '../../src/http/limits/rate-lim
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { askWith, createTestOperator, type TestOperator } from '../support/operator.ts';
+import { newPerson } from '../support/person.ts';
 import { owedCallback } from '../support/owed-callback.ts';
 import { scopes } from '../../src/domain/api-key.ts';
 import { newApiKey } from '../../src/stores/key-format.ts';
@@ -153,6 +154,11 @@ async function newPriceId(): Promise<number> {
   return setting.price.priceId;
 }
 
+/** Of a person with a session. */
+async function newUserId(): Promise<string> {
+  return (await newPerson(service)).userId;
+}
+
 async function otherState(): Promise<string> {
   const [now] = await listProviderSwitches(service.database.db);
   return now?.state === 'draining' ? 'off' : 'draining';
@@ -211,6 +217,30 @@ const examples: Readonly<Record<string, Example>> = {
   adminCancelTask: {
     does: async () => ({ taskId: await newTaskId(), reason }),
     refused: { taskId: nobody, reason },
+  },
+  adminInvitePerson: {
+    does: async () => ({ email: 'new@example.com', accountId: await newAccountId(), role: 'viewer' }),
+    refused: { email: 'new@example.com', accountId: nobody },
+    changesAgain: true,
+  },
+  adminResetPassword: {
+    does: async () => ({ userId: await newUserId() }),
+    refused: { userId: nobody },
+    changesAgain: true,
+  },
+  adminDisablePerson: { does: async () => ({ userId: await newUserId() }), refused: { userId: nobody } },
+  adminEnablePerson: {
+    does: async () => {
+      const userId = await newUserId();
+      await operator.ask('POST', '/api/admin/v1/people/disable', { body: { userId } });
+      return { userId };
+    },
+    refused: { userId: nobody },
+  },
+  adminEndSessions: { does: async () => ({ userId: await newUserId() }), refused: { userId: nobody } },
+  adminSetOperator: {
+    does: async () => ({ userId: await newUserId(), isOperator: true }),
+    refused: { userId: nobody, isOperator: true },
   },
   adminRedeliverCallback: {
     does: async () => ({
@@ -288,6 +318,10 @@ async function everything(): Promise<string> {
     'operator_actions',
     'prices',
     'provider_switches',
+    'users',
+    'sessions',
+    'one_time_links',
+    'security_events',
   ];
   const row = `(to_jsonb(t) - 'last_used_at')::text`;
   const digests = tables.map((table) => `(select md5(string_agg(${row}, ',' order by ${row})) from ${table} t)`);

@@ -9,6 +9,8 @@ import { createApiKey } from '../../src/stores/keys.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listActions } from '../../src/stores/operator-actions.ts';
 import { createOperator } from '../../src/stores/operators.ts';
+import { createSession } from '../../src/stores/sessions.ts';
+import { createUser } from '../../src/stores/users.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { isObject } from '../support/http-client.ts';
 import { owedCallback } from '../support/owed-callback.ts';
@@ -91,7 +93,16 @@ async function thingsIn(database: TestDatabase): Promise<Ids> {
   assert.ok(made);
   const waiting = await acceptTestTask(db, accountId, taskParam('[[instant]]'));
   const { taskId: ended } = await owedCallback(db, accountId, 'http://127.0.0.1:1/');
-  return { accountId: [accountId], taskId: [waiting, ended], keyId: [made.keyId] };
+  const people = ['a', 'b', 'c'].map((name) => ({
+    email: `${name}@example.com`,
+    passwordHash: 'x',
+    isOperator: false,
+  }));
+  const users = [await createUser(db, { email: 'd@example.com', passwordHash: 'x', isOperator: true })];
+  for (const person of people) users.push(await createUser(db, person));
+  const userId = users.map((user) => user.userId);
+  for (const id of userId) await createSession(db, id, { address: '10.0.0.1', userAgent: 'a' });
+  return { accountId: [accountId], taskId: [waiting, ended], keyId: [made.keyId], userId };
 }
 
 /** The document, in which the ids that requests carry are some that exist. */

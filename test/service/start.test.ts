@@ -51,6 +51,7 @@ describe('videogen start, with servers of its own', () => {
       /^ {2}export VIDEOGEN_API_KEY=vg_/m.test(stdout()) ? stdout() : undefined,
     );
     assert.match(banner, new RegExp(`generate "a lighthouse in a storm" --duration 4 --base-url ${api.baseUrl}\n`));
+    assert.match(banner, new RegExp(`^  ${api.baseUrl}/console/setup#[\\w-]{43}$`, 'm'));
     assert.match(banner, /Temporal UI\s+http:\/\/127\.0\.0\.1:\d+/);
     api = { ...api, key: /vg_\w+/.exec(banner)?.[0] ?? '' };
     const { status, body } = await createTask(api, {

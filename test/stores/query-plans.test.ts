@@ -60,6 +60,19 @@ import * as usage from '../../src/stores/usage.ts';
 import * as ownDeliveries from '../../src/stores/own-deliveries.ts';
 import * as uploads from '../../src/stores/uploads.ts';
 import * as jobs from '../../src/stores/provider-jobs.ts';
+import * as events from '../../src/stores/security-events.ts';
+import * as links from '../../src/stores/one-time-links.ts';
+import * as members from '../../src/stores/members.ts';
+import * as memberships from '../../src/stores/memberships.ts';
+import * as passkeys from '../../src/stores/passkeys.ts';
+import * as people from '../../src/stores/invite.ts';
+import * as sessions from '../../src/stores/sessions.ts';
+import * as signIns from '../../src/stores/sign-in.ts';
+import * as users from '../../src/stores/users.ts';
+import { disableAs, endSessionsAs, setOperatorAs } from '../../src/stores/people.ts';
+import { beginProof, takeProof } from '../../src/stores/pending-proofs.ts';
+import { beginTry, succeedTry } from '../../src/stores/sign-in-tries.ts';
+import { userOfIdentity } from '../../src/stores/oidc-identities.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount, type TestAccount } from '../support/service.ts';
 import { acceptTestTask, listedPrices, madeUpResult, taskParam } from '../support/tasks.ts';
@@ -75,10 +88,18 @@ const growing = ['accounts', 'api_keys', 'tasks', 'ledger_entries', 'provider_jo
   'prices',
   'place_waits',
   'uploads',
+  'users',
+  'memberships',
+  'sessions',
+  'one_time_links',
+  'sign_in_tries',
+  'security_events',
+  'passkeys',
+  'oidc_identities',
 ]);
 
 /** Runs once in the life of an installation, on a table that is empty or about to be found not to be. */
-const notPeriodic = ['create-first-account'];
+const notPeriodic = ['create-first-account', 'find-first-account'];
 
 type Asked = { readonly statement: Statement; readonly values: readonly unknown[] };
 
@@ -335,6 +356,64 @@ test('no statement of an operator does', async () => {
   await assertPlans();
 });
 
+test('no statement of a person in the console does', async () => {
+  const { accountId } = account;
+  const shell: Actor = { kind: 'command_line', name: 'ada' };
+  const origin = { address: '10.0.0.1', userAgent: 'a' };
+  const passwordHash = 'a';
+  await people.createSetupLink(watched);
+  const [email, second] = ['new@example.com', 'second@example.com'];
+  for (const address of [email, second]) {
+    const wanted = { email: address, isOperator: true, accountId, role: 'owner' } as const;
+    const invited = await people.inviteAs(watched, shell, wanted);
+    const link = invited && (await links.findLink(watched, invited.token));
+    assert.ok(link);
+    await signIns.acceptLink(watched, { link, email: address, passwordHash, origin });
+  }
+  const [user, other] = [await users.findUserByEmail(watched, email), await users.findUserByEmail(watched, second)];
+  assert.ok(user && other);
+  await people.resetAs(watched, shell, email);
+  const made = await signIns.signIn(watched, { user, origin, means: 'password' });
+  const session = await sessions.findSession(watched, made.token, { accountId, isBackground: false });
+  assert.ok(session);
+  await assertPlans();
+  await signIns.reauthenticate(watched, session, origin, 'password');
+  await signIns.changePassword(watched, session, passwordHash, origin);
+  await sessions.listSessions(watched, user.userId);
+  const tryId = await beginTry(watched, email, origin.address);
+  await succeedTry(watched, tryId ?? 0);
+  await memberships.accountsOfUser(watched, user.userId);
+  const by = { session, accountId, origin };
+  const invitation = await members.inviteMember(watched, by, { email: 'third@example.com', role: 'viewer' });
+  assert.ok(typeof invitation === 'object');
+  await members.withdrawMemberInvitation(watched, by, invitation.linkId);
+  await members.changeRole(watched, by, { userId: other.userId, role: 'viewer' });
+  await members.removeMember(watched, by, other.userId);
+  await events.listAccountEvents(watched, accountId, { limit: 50 });
+  await events.listAllEvents(watched, { limit: 50 });
+  await assertPlans();
+  await users.listUsers(watched, { search: 'person-49', limit: 50 });
+  await users.findUser(watched, user.userId);
+  for (const wish of [true, false]) {
+    await setOperatorAs(watched, shell, other, wish);
+    await disableAs(watched, shell, other, wish);
+  }
+  await endSessionsAs(watched, shell, user);
+  const credential = { credentialId: 'c', publicKey: Buffer.from('a'), counter: 0, transports: [] };
+  const { passkeyId } = await passkeys.addPasskey(watched, user, { name: 'a', credential, origin });
+  await passkeys.listPasskeys(watched, user.userId);
+  await passkeys.findPasskey(watched, 'c');
+  await passkeys.touchPasskey(watched, passkeyId, 1);
+  await passkeys.renamePasskey(watched, user.userId, passkeyId, 'b');
+  await passkeys.removePasskey(watched, user, passkeyId, origin);
+  const proof = await beginProof(watched, { kind: 'oidc' });
+  await takeProof(watched, 'oidc', proof ?? '');
+  const identity = { issuer: 'https://id.example.com', subject: 's', email };
+  for (const _visit of [1, 2]) assert.ok(await userOfIdentity(watched, identity, origin));
+  await signIns.signOut(watched, session, origin);
+  await assertPlans();
+});
+
 test('no list over all accounts does', async () => {
   const { accountId } = account;
   const taskId = await newTask(accountId);
@@ -458,4 +537,21 @@ select model, id, 40, now() - n * interval '1 hour', now() - interval '10 years'
 from accounts cross join generate_series(1, 2) n cross join unnest('{videogen-2.0,videogen-2.0-fast}'::text[]) model;
 insert into prices (model, credits_per_second, effective_from, created_at, who, reason)
 select model, 33, now() + n * interval '1 hour', now() - interval '10 years', 'operator', 'a reason'
-from generate_series(-500, 500) n cross join unnest('{videogen-2.0,videogen-2.0-fast}'::text[]) model`;
+from generate_series(-500, 500) n cross join unnest('{videogen-2.0,videogen-2.0-fast}'::text[]) model;
+insert into users (id, email, is_operator) select gen_random_uuid(), 'person-' || n || '@example.com', n % 500 = 0
+from generate_series(1, 5000) n;
+insert into memberships (account_id, user_id, role)
+select a.id, u.id, 'owner' from (select id, row_number() over () as n from accounts) a
+join (select id, row_number() over () as n from users) u using (n);
+insert into sessions (id, user_id, hash, expires_at, address, user_agent)
+select gen_random_uuid(), id, sha256((id::text || n)::bytea), now() + interval '1 day', '10.0.0.1', 'a'
+from users cross join generate_series(1, 2) n;
+insert into one_time_links (id, hash, purpose, email, account_id, role, expires_at, used_at)
+select gen_random_uuid(), sha256(user_id::text::bytea), 'invite', email, account_id, 'owner', now() + interval '1 day', now()
+from memberships join users on users.id = user_id;
+insert into sign_in_tries (email_hash, address) select sha256(n::text::bytea), '10.0.0.' || n % 250 from generate_series(1, 5000) n;
+insert into security_events (kind, user_id, account_id, details)
+select 'signed_in', user_id, case n when 1 then account_id end, '{}' from memberships cross join generate_series(1, 3) n;
+insert into passkeys (id, user_id, credential_id, public_key, counter, transports, name)
+select gen_random_uuid(), id, id::text, '', 0, '{}', 'a' from users;
+insert into oidc_identities (issuer, subject, user_id) select 'https://id.example.com', id::text, id from users`;

@@ -35,6 +35,8 @@ export type ErrorCode =
   | 'not_ready'
   | 'not_signed_in'
   | 'owner_required'
+  | 'passkey_not_found'
+  | 'passkeys_unavailable'
   | 'password_sign_in_off'
   | 'person_not_found'
   | 'price_in_force'
@@ -50,11 +52,13 @@ export type ErrorCode =
   | 'too_many_bad_keys'
   | 'too_many_invitations'
   | 'too_many_keys'
+  | 'too_many_passkeys'
   | 'too_many_refused_creates'
   | 'too_many_sign_ins'
   | 'too_many_unfinished_tasks'
   | 'too_many_uploads'
   | 'unauthorized'
+  | 'unknown_endpoint'
   | 'unsupported_encoding'
   | 'unsupported_media_type'
   | 'uploads_busy'
@@ -428,6 +432,13 @@ export type Me = {
     readonly authTime: number;
     readonly expireTime: number;
   };
+};
+
+export type Passkey = {
+  readonly passkeyId: string;
+  readonly name: string;
+  readonly createTime: number;
+  readonly lastUseTime: number | null;
 };
 
 export type NewLink = {
@@ -881,6 +892,7 @@ export type Reads = {
     readonly answer: {
       readonly passwordSignIn: boolean;
       readonly passkeys: boolean;
+      /** An identity provider; a browser begins at `/console/oidc/start`. */
       readonly oidc: {
         readonly name: string;
       } | null;
@@ -906,6 +918,12 @@ export type Reads = {
         readonly address: string;
         readonly userAgent: string;
       }[];
+    };
+  };
+  readonly '/api/console/v1/passkeys': {
+    readonly query: {};
+    readonly answer: {
+      readonly passkeys: readonly Passkey[];
     };
   };
   readonly '/api/console/v1/members': {
@@ -1290,6 +1308,48 @@ export type Sends = {
       readonly newPassword: string;
     };
     readonly answer: Me;
+  };
+  readonly '/api/console/v1/passkeys/register-options': {
+    readonly body: {};
+    /** For SimpleWebAuthn's browser part, as WebAuthn has them. */
+    readonly answer: Readonly<Record<string, unknown>>;
+  };
+  readonly '/api/console/v1/passkeys/register': {
+    readonly body: {
+      /** To tell it from others, such as the device that it is on. */
+      readonly name: string;
+      /** As SimpleWebAuthn's browser part gives it. */
+      readonly response: Readonly<Record<string, unknown>>;
+    };
+    readonly answer: Passkey;
+  };
+  readonly '/api/console/v1/passkeys/sign-in-options': {
+    readonly body: {};
+    /** For SimpleWebAuthn's browser part, as WebAuthn has them. */
+    readonly answer: Readonly<Record<string, unknown>>;
+  };
+  readonly '/api/console/v1/passkeys/sign-in': {
+    readonly body: {
+      /** As SimpleWebAuthn's browser part gives it. */
+      readonly response: Readonly<Record<string, unknown>>;
+    };
+    readonly answer: Me;
+  };
+  readonly '/api/console/v1/passkeys/rename': {
+    readonly body: {
+      readonly passkeyId: string;
+      /** To tell it from others, such as the device that it is on. */
+      readonly name: string;
+    };
+    readonly answer: Passkey;
+  };
+  readonly '/api/console/v1/passkeys/remove': {
+    readonly body: {
+      readonly passkeyId: string;
+    };
+    readonly answer: {
+      readonly passkeyId: string;
+    };
   };
   readonly '/api/console/v1/members/invite': {
     readonly body: {

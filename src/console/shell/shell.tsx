@@ -66,9 +66,9 @@ function Frame({ sidebar, children }: { readonly sidebar: ComponentChildren; rea
           <span class="title">Videogen</span>
         </header>
         {isOpen && <button type="button" class="scrim" aria-label="Close the menu" onClick={() => setOpen(false)} />}
-        <div class="sidebar" {...(isOpen && { 'data-open': '' })}>
+        <aside class="sidebar" aria-label="Sidebar" {...(isOpen && { 'data-open': '' })}>
           {sidebar}
-        </div>
+        </aside>
         <div class="content">
           <OfflineBanner />
           <main class="main" id="main" ref={main} tabIndex={-1}>

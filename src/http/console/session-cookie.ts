@@ -9,14 +9,18 @@ function nameFor(publicUrl: string): string {
   return protocol === 'https:' ? '__Host-videogen' : `videogen_${port === '' ? '80' : port}`;
 }
 
-function cookie(publicUrl: string, value: string, maxAgeSeconds: number): string {
+function cookie(name: string, publicUrl: string, value: string, maxAgeSeconds: number): string {
   const secure = publicUrl.startsWith('https:') ? '; Secure' : '';
-  return `${nameFor(publicUrl)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${secure}`;
+  return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${secure}`;
 }
 
 /** The secret that a browser sent; undefined without one, and empty where it sent two. */
 export function sessionToken(ctx: Context, publicUrl: string): string | undefined {
-  const name = `${nameFor(publicUrl)}=`;
+  return valueOf(ctx, nameFor(publicUrl));
+}
+
+function valueOf(ctx: Context, cookieName: string): string | undefined {
+  const name = `${cookieName}=`;
   const values = ctx
     .get('Cookie')
     .split(';')
@@ -28,11 +32,29 @@ export function sessionToken(ctx: Context, publicUrl: string): string | undefine
 
 /** The browser forgets it when the session ends at the latest. */
 export function giveCookie(ctx: Context, publicUrl: string, token: string, expiresAt: number): void {
-  ctx.append('Set-Cookie', cookie(publicUrl, token, Math.max(1, Math.floor((expiresAt - Date.now()) / 1000))));
+  ctx.append(
+    'Set-Cookie',
+    cookie(nameFor(publicUrl), publicUrl, token, Math.max(1, Math.floor((expiresAt - Date.now()) / 1000))),
+  );
+}
+
+/** Ties a visit to the identity provider to the browser that began it. */
+const visitName = (publicUrl: string) => `${nameFor(publicUrl)}_visit`;
+const visitSeconds = 600;
+
+export function giveVisitCookie(ctx: Context, publicUrl: string, token: string): void {
+  ctx.append('Set-Cookie', cookie(visitName(publicUrl), publicUrl, token, visitSeconds));
+}
+
+/** The secret of the visit that the browser comes back from, for the only time. */
+export function takeVisitCookie(ctx: Context, publicUrl: string): string | undefined {
+  const name = visitName(publicUrl);
+  ctx.append('Set-Cookie', cookie(name, publicUrl, '', 0));
+  return valueOf(ctx, name);
 }
 
 export function clearedCookie(publicUrl: string): string {
-  return cookie(publicUrl, '', 0);
+  return cookie(nameFor(publicUrl), publicUrl, '', 0);
 }
 
 /** Whether sessions travel unprotected over a network: plain http to another machine. */

@@ -14,6 +14,7 @@ create table users (
   last_sign_in_at timestamptz,
   disabled_at timestamptz
 );
+create index users_operators on users (id) where is_operator and disabled_at is null;
 create table memberships (
   account_id uuid not null references accounts,
   user_id uuid not null references users,
@@ -52,6 +53,8 @@ create table one_time_links (
   constraint purpose_fits_email check ((purpose = 'setup') = (email is null)),
   constraint role_fits_account check ((account_id is null) = (role is null))
 );
+create index one_time_links_by_email on one_time_links (email) where email is not null;
+create index one_time_links_of_setup on one_time_links (id) where purpose = 'setup' and used_at is null and withdrawn_at is null;
 create index one_time_links_by_account on one_time_links (account_id) where account_id is not null;
 -- The last hour of tries, so that all processes together keep the limit. Of e-mails the hash alone.
 create table sign_in_tries (

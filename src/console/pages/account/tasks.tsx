@@ -126,8 +126,8 @@ function Filters({ query, since, set, hrefWith, isFiltered }: FilterState) {
         <input
           type="search"
           class="input search"
-          aria-label="Search by prompt or task id"
-          placeholder="Prompt or task id"
+          aria-label="Search by the beginning of a task id"
+          placeholder="Task id"
           value={search}
           onChange={(event) => set({ search: event.currentTarget.value.trim() })}
         />

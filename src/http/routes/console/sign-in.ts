@@ -8,6 +8,7 @@ import { findUserByEmail, hasOperator } from '../../../stores/users.ts';
 import { answerSignedIn, cookieHeader, meSchema, presentMe } from '../../console/answer-signed-in.ts';
 import { originOf } from '../../console/authenticate-session.ts';
 import { checkPassword, hashChosenPassword } from '../../console/check-password.ts';
+import { relyingParty } from '../../console/passkey-ceremony.ts';
 import { clearedCookie, sessionToken } from '../../console/session-cookie.ts';
 import type { Context } from '../../context.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
@@ -37,13 +38,17 @@ const options = defineEndpoint({
   data: z.strictObject({
     passwordSignIn: z.boolean(),
     passkeys: z.boolean(),
-    oidc: z.strictObject({ name: z.string() }).nullable(),
+    oidc: z
+      .strictObject({ name: z.string() })
+      .nullable()
+      .meta({ description: 'An identity provider; a browser begins at `/console/oidc/start`.' }),
     needsSetUp: z.boolean().meta({ description: 'Nobody can sign in as an operator yet: `npm start` prints a link.' }),
   }),
   failures: ['database_unavailable', 'database_busy'],
-  handler: async (_call, { db, console: { passwordSignIn } }) => {
+  handler: async (_call, { db, console: { publicUrl, passwordSignIn, oidc } }) => {
     const { exists } = await hasOperator(db);
-    return { passwordSignIn, passkeys: false, oidc: null, needsSetUp: !exists };
+    const passkeys = relyingParty(publicUrl) !== undefined;
+    return { passwordSignIn, passkeys, oidc: oidc === undefined ? null : { name: oidc.name }, needsSetUp: !exists };
   },
 });
 

@@ -159,27 +159,27 @@ test(
         [email, goodPassword, plainHeaders] as const,
       );
       assert.equal(status, 200);
-      const before = service.log.length;
+      const earlier = service.log.length;
       await page.goto(`http://127.0.0.1:${address.port}/`);
       await page.waitForFunction(`document.title === 'tried'`);
       assert.deepEqual(await page.evaluate('window.read'), ['blocked', 'opaque', 'blocked', 'opaque', 'opaque']);
       await Promise.all([page.waitForURL(`${target}/**`), page.evaluate('document.forms[0].submit()')]);
       const lines = service.log
-        .slice(before)
+        .slice(earlier)
         .filter(({ method, status: answered }) => answered !== undefined && method !== 'OPTIONS');
       assert.ok(lines.length >= 4);
       for (const { path, errorCode } of lines.filter(({ path: at }) => String(at).startsWith('/api/'))) {
         assert.equal(errorCode, 'cross_site_request', String(path));
       }
       await page.goto(`${target}/docs`);
-      const after = await page.evaluate(
+      const credits = await page.evaluate(
         async (headers) => {
           const answer = await fetch('/api/v1/credits', { headers });
           return (await answer.json()) as { data: { balance: number } };
         },
         { 'videogen-account': accountId },
       );
-      assert.equal(after.data.balance, 10_000, 'still signed in, and nothing was charged');
+      assert.equal(credits.data.balance, 10_000, 'still signed in, and nothing was charged');
     } finally {
       await browser.close();
       hostile.close();

@@ -82,11 +82,8 @@ test('an owner invites, sees who is invited, withdraws, gives roles and removes;
     assert.equal((await post('remove', { userId })).json.error, 'member_not_found');
   }
   assert.deepEqual(
-    (await list())['members']?.map(({ email, role }) => [email, role]).toSorted(),
-    [
-      [owner.email, 'owner'],
-      [dan.email, 'owner'],
-    ].toSorted(),
+    (await list())['members']?.map(({ email, role }) => `${String(email)} ${String(role)}`),
+    [`${owner.email} owner`, `${dan.email} owner`].toSorted((a, b) => (a < b ? -1 : 1)),
   );
   assert.equal((await post('remove', self)).status, 200, 'another owner is left');
   assert.equal((await owner.ask('GET', members, { accountId })).json.error, 'account_not_found');
@@ -156,7 +153,7 @@ test('rule 16: every sign-in, failure, link, role and end of a session is an eve
     ['link_made', 'signed_in'],
   );
   assert.ok([...ofAccount, ...older].every(({ email }) => email !== foreign.person.email));
-  assert.ok(older.every(({ address }) => /^10\./.test(String(address))));
+  assert.ok(older.every(({ address }) => String(address).startsWith('10.')));
 });
 
 test('operators list people, invite, reset, make operators and disable, and one who can do so is left', async () => {
@@ -173,7 +170,7 @@ test('operators list people, invite, reset, make operators and disable, and one 
     const second = await list(`?limit=1&cursor=${encodeURIComponent(String(first.nextCursor))}`);
     assert.deepEqual(
       [...first.people, ...second.people].map(({ email }) => email),
-      [operator.email, person.email].toSorted(),
+      [operator.email, person.email].toSorted((a, b) => (a < b ? -1 : 1)),
     );
     assert.equal(second.nextCursor, null);
     const { people } = await list(`?search=${person.email.toUpperCase().slice(0, 9)}`);

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { passwordFault } from '../../../../src/domain/user.ts';
 import { isCommonPassword } from '../../../../src/http/console/common-passwords.ts';
 import { hashPassword, isPassword, PasswordsBusy } from '../../../../src/passwords/passwords.ts';
-import { resetAs } from '../../../../src/stores/invite.ts';
+import { inviteAs, resetAs } from '../../../../src/stores/invite.ts';
 import { type HttpService, startHttpService } from '../../../support/http-service.ts';
 import { type Browser, goodPassword, newBrowser, newPerson, signIn } from '../../../support/person.ts';
 
@@ -39,7 +39,8 @@ test('rule 11: an e-mail that nobody has, a wrong password, no password and a di
 });
 
 test('rule 11: after ten failures of an e-mail in 15 minutes every process refuses it before hashing, also the right password', async () => {
-  const { email, userId } = await newPerson(service);
+  const person = await newPerson(service);
+  const { email, userId } = person;
   for (let tries = 0; tries < 10; tries += 1) {
     const at = tries % 2 === 0 ? service : sibling;
     assert.equal((await signIn(newBrowser(at), email, `wrong password ${tries}`)).json.error, 'sign_in_failed');
@@ -48,6 +49,16 @@ test('rule 11: after ten failures of an e-mail in 15 minutes every process refus
     const answer = await signIn(newBrowser(at), email);
     assert.deepEqual([answer.status, answer.json.error], [429, 'too_many_sign_ins']);
     assert.match(String(answer.headers['retry-after']), /^\d+$/);
+  }
+  const shell = { kind: 'command_line', name: 'ada' } as const;
+  const invited = await inviteAs(service.database.db, shell, { email, isOperator: true });
+  for (const [path, body] of [
+    ['reauthenticate', { password: goodPassword }],
+    ['password', { currentPassword: goodPassword, newPassword: 'another long one' }],
+    ['links/accept', { token: invited?.token, password: goodPassword }],
+  ] as const) {
+    const { json } = await person.ask('POST', `/api/console/v1/${path}`, { body });
+    assert.equal(json.error, 'too_many_sign_ins', path);
   }
   const text = `update sign_in_tries set created_at = created_at - interval '15 minutes'`;
   await service.database.db.run({ name: 'test-age-tries', text });

@@ -1,0 +1,172 @@
+import { validate as isUuid } from 'uuid';
+import { z } from 'zod';
+import {
+  addPasskey,
+  findPasskey,
+  listPasskeys,
+  maxPasskeys,
+  type Passkey,
+  removePasskey,
+  renamePasskey,
+  touchPasskey,
+} from '../../../stores/passkeys.ts';
+import { beginProof, type ProofKind, takeProof } from '../../../stores/pending-proofs.ts';
+import { recordEvent } from '../../../stores/security-events.ts';
+import { signIn } from '../../../stores/sign-in.ts';
+import { answerSignedIn, cookieHeader, meSchema } from '../../console/answer-signed-in.ts';
+import { originOf } from '../../console/authenticate-session.ts';
+import {
+  authenticationOptions,
+  browserAnswerField,
+  browserOptions,
+  registeredCredential,
+  registrationOptions,
+  requireRelyingParty,
+  verifiedCounter,
+} from '../../console/passkey-ceremony.ts';
+import { defineEndpoint } from '../../define-endpoint.ts';
+import { existing, HttpError } from '../../errors.ts';
+import { opaqueId, plainText, unixMs } from '../../fields.ts';
+import type { HttpDeps } from '../../http-deps.ts';
+import { view } from '../../presenters/view.ts';
+import { sessionBefore } from './sign-in.ts';
+
+const passkeySchema = z
+  .strictObject({
+    passkeyId: z.string(),
+    name: z.string(),
+    createTime: unixMs,
+    lastUseTime: unixMs.nullable(),
+  })
+  .meta({ id: 'Passkey' });
+
+function presentPasskey({ createdAt: createTime, lastUsedAt: lastUseTime, ...passkey }: Passkey) {
+  return view(passkeySchema, { ...passkey, createTime, lastUseTime });
+}
+
+const list = defineEndpoint({
+  operationId: 'listPasskeys',
+  route: 'GET /api/console/v1/passkeys',
+  scope: 'session',
+  summary: "The person's passkeys",
+  data: z.strictObject({ passkeys: z.array(passkeySchema) }),
+  handler: async ({ session }, { db }) => ({ passkeys: (await listPasskeys(db, session.userId)).map(presentPasskey) }),
+});
+
+async function newChallenge({ db }: HttpDeps, kind: ProofKind, userId?: string): Promise<string> {
+  const challenge = await beginProof(db, { kind, ...(userId !== undefined && { userId }) });
+  if (challenge === undefined) throw new HttpError('too_many_sign_ins');
+  return challenge;
+}
+
+const nameField = plainText(200).meta({ description: 'To tell it from others, such as the device that it is on.' });
+
+const registerOptions = defineEndpoint({
+  operationId: 'passkeyRegistrationOptions',
+  route: 'POST /api/console/v1/passkeys/register-options',
+  scope: 'session',
+  needsRecentProof: true,
+  summary: 'Begin to add a passkey',
+  description: `At most ${maxPasskeys}. Passkeys need a host name: behind https, or as http://localhost.`,
+  data: browserOptions,
+  failures: ['passkeys_unavailable', 'too_many_passkeys', 'too_many_sign_ins'],
+  handler: async ({ session: { userId, email } }, deps) => {
+    const party = requireRelyingParty(deps.console.publicUrl);
+    const known = await listPasskeys(deps.db, userId);
+    if (known.length >= maxPasskeys) throw new HttpError('too_many_passkeys', { data: { limit: maxPasskeys } });
+    const challenge = await newChallenge(deps, 'passkey_registration', userId);
+    return registrationOptions(party, { email, challenge, known });
+  },
+});
+
+const register = defineEndpoint({
+  operationId: 'registerPasskey',
+  route: 'POST /api/console/v1/passkeys/register',
+  scope: 'session',
+  summary: 'Add the passkey that the browser has made',
+  body: z.strictObject({ name: nameField, response: browserAnswerField }),
+  data: passkeySchema,
+  failures: ['passkeys_unavailable', 'sign_in_failed'],
+  handler: async ({ session, input: { name, response }, ctx }, { db, console: { publicUrl } }) => {
+    const party = requireRelyingParty(publicUrl);
+    const credential = await registeredCredential(party, response, async (challenge) => {
+      const begun = await takeProof(db, 'passkey_registration', challenge);
+      return begun?.userId === session.userId;
+    });
+    return presentPasskey(await addPasskey(db, session, { name, credential, origin: originOf(ctx) }));
+  },
+});
+
+const signInOptions = defineEndpoint({
+  operationId: 'passkeySignInOptions',
+  route: 'POST /api/console/v1/passkeys/sign-in-options',
+  scope: 'none',
+  summary: 'Begin to sign in with a passkey',
+  data: browserOptions,
+  failures: ['passkeys_unavailable', 'too_many_sign_ins', 'database_unavailable', 'database_busy'],
+  handler: async (_call, deps) => {
+    const party = requireRelyingParty(deps.console.publicUrl);
+    return authenticationOptions(party, await newChallenge(deps, 'passkey_sign_in'));
+  },
+});
+
+const signInWithPasskey = defineEndpoint({
+  operationId: 'signInWithPasskey',
+  route: 'POST /api/console/v1/passkeys/sign-in',
+  scope: 'none',
+  summary: 'Sign in with a passkey, or prove again who is signed in',
+  description: 'Sets the cookie of a new session. The session that the browser had before ends.',
+  body: z.strictObject({ response: browserAnswerField }),
+  data: meSchema,
+  answerHeaders: cookieHeader,
+  failures: ['passkeys_unavailable', 'sign_in_failed', 'database_unavailable', 'database_busy'],
+  handler: async ({ input: { response }, ctx }, deps) => {
+    const { db } = deps;
+    const party = requireRelyingParty(deps.console.publicUrl);
+    const origin = originOf(ctx);
+    const passkey = await findPasskey(db, response.id);
+    if (passkey === undefined || passkey.isDisabled) throw new HttpError('sign_in_failed');
+    const takeChallenge = async (challenge: string) =>
+      (await takeProof(db, 'passkey_sign_in', challenge)) !== undefined;
+    const counter = await verifiedCounter(party, response, passkey, takeChallenge).catch(async (error: unknown) => {
+      const { userId, email } = passkey;
+      await recordEvent(db, { kind: 'sign_in_failed', userId, email, origin, details: { means: 'passkey' } });
+      throw error;
+    });
+    await touchPasskey(db, passkey.passkeyId, counter);
+    const before = await sessionBefore(ctx, deps);
+    return answerSignedIn(ctx, deps, await signIn(db, { user: passkey, origin, means: 'passkey', before }));
+  },
+});
+
+const rename = defineEndpoint({
+  operationId: 'renamePasskey',
+  route: 'POST /api/console/v1/passkeys/rename',
+  scope: 'session',
+  summary: 'Rename a passkey',
+  body: z.strictObject({ passkeyId: opaqueId, name: nameField }),
+  data: passkeySchema,
+  failures: ['passkey_not_found'],
+  handler: async ({ session, input: { passkeyId, name } }, { db }) => {
+    const renamed = isUuid(passkeyId) ? await renamePasskey(db, session.userId, passkeyId, name) : undefined;
+    return presentPasskey(existing(renamed, 'passkey_not_found'));
+  },
+});
+
+const remove = defineEndpoint({
+  operationId: 'removePasskey',
+  route: 'POST /api/console/v1/passkeys/remove',
+  scope: 'session',
+  needsRecentProof: true,
+  summary: 'Remove a passkey',
+  body: z.strictObject({ passkeyId: opaqueId }),
+  data: z.strictObject({ passkeyId: z.string() }),
+  failures: ['passkey_not_found'],
+  handler: async ({ session, input: { passkeyId }, ctx }, { db }) => {
+    const isRemoved = isUuid(passkeyId) && (await removePasskey(db, session, passkeyId, originOf(ctx)));
+    if (!isRemoved) throw new HttpError('passkey_not_found');
+    return { passkeyId };
+  },
+});
+
+export const passkeyEndpoints = [list, registerOptions, register, signInOptions, signInWithPasskey, rename, remove];

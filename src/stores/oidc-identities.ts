@@ -1,0 +1,78 @@
+import type { Database } from './database.ts';
+import { setMembership } from './memberships.ts';
+import { openInvitations, useLink } from './one-time-links.ts';
+import { type Origin, recordEvent } from './security-events.ts';
+import { endSessions } from './sessions.ts';
+import { maybeOne, none } from './statement.ts';
+import { createUser, findUser, findUserByEmail, setOperator, type User } from './users.ts';
+
+type Runner = Pick<Database, 'run'>;
+
+/** Who somebody is at the identity provider. */
+export type Identity = {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Undefined unless the provider has verified it. */
+  readonly email: string | undefined;
+};
+
+const findIdentity = maybeOne<{ userId: string }, [issuer: string, subject: string]>({
+  name: 'find-oidc-identity',
+  text: `select user_id as "userId" from oidc_identities where issuer = $1 and subject = $2`,
+});
+
+const hasIdentity = maybeOne<{ subject: string }, [issuer: string, userId: string]>({
+  name: 'has-oidc-identity',
+  text: `select subject from oidc_identities where issuer = $1 and user_id = $2 limit 1`,
+});
+
+const insertIdentity = none<[issuer: string, subject: string, userId: string]>({
+  name: 'create-oidc-identity',
+  text: `insert into oidc_identities (issuer, subject, user_id) values ($1, $2, $3)`,
+});
+
+/**
+ * The user of an identity. One that is new here becomes that of the user with its verified e-mail, or of somebody who is invited
+ * under it; undefined for everybody else, and for somebody who is disabled.
+ */
+export function userOfIdentity(db: Database, identity: Identity, origin: Origin): Promise<User | undefined> {
+  return db.transaction(async (run) => {
+    const { issuer, subject, email } = identity;
+    const known = await findIdentity({ run }, issuer, subject);
+    const user =
+      known === undefined ? await newIdentity({ run }, { issuer, email }) : await findUser({ run }, known.userId);
+    if (user === undefined || user.isDisabled) return undefined;
+    const { userId } = user;
+    if (known === undefined) {
+      await insertIdentity({ run }, issuer, subject, userId);
+      await recordEvent({ run }, { kind: 'identity_linked', userId, email, origin, details: { issuer } });
+    }
+    return acceptInvitations({ run }, user, origin);
+  });
+}
+
+/** An address may be given to another person later: whoever had it first keeps what it opened. */
+async function newIdentity(db: Runner, { issuer, email }: Pick<Identity, 'issuer' | 'email'>) {
+  if (email === undefined) return undefined;
+  const user = await findUserByEmail(db, email);
+  if (user !== undefined) return (await hasIdentity(db, issuer, user.userId)) === undefined ? user : undefined;
+  const invitations = await openInvitations(db, email);
+  if (invitations.length === 0) return undefined;
+  return createUser(db, { email, passwordHash: undefined, isOperator: false });
+}
+
+/** Whoever has proved their address needs no links to it. */
+async function acceptInvitations(db: Runner, user: User, origin: Origin): Promise<User> {
+  const { userId, email } = user;
+  for (const { linkId, accountId, role, makesOperator } of await openInvitations(db, email)) {
+    if ((await useLink(db, linkId)) === undefined) continue;
+    if (accountId !== undefined && role !== undefined) await setMembership(db, accountId, userId, role);
+    if (makesOperator && !user.isOperator) {
+      await setOperator(db, userId, true);
+      await endSessions(db, userId);
+    }
+    const details = { purpose: 'invite', role, makesOperator };
+    await recordEvent(db, { kind: 'link_accepted', userId, email, accountId, origin, details });
+  }
+  return user;
+}

@@ -1,0 +1,94 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Database } from './database.ts';
+import { recordEvent, type Origin } from './security-events.ts';
+import { many, maybeOne, none, one } from './statement.ts';
+
+/** A passkey as its person may see it. Times are Unix milliseconds. */
+export type Passkey = {
+  readonly passkeyId: string;
+  readonly name: string;
+  readonly createdAt: number;
+  readonly lastUsedAt: number | undefined;
+};
+
+/** What the browser's answer is checked with. */
+export type Credential = {
+  readonly credentialId: string;
+  readonly publicKey: Buffer;
+  readonly counter: number;
+  readonly transports: readonly string[];
+};
+
+export const maxPasskeys = 20;
+
+const columns = `id as "passkeyId", name, created_at as "createdAt", last_used_at as "lastUsedAt"`;
+const credentialColumns = `credential_id as "credentialId", public_key as "publicKey", counter, transports`;
+
+export const listPasskeys = many<Passkey & Credential, [userId: string]>({
+  name: 'list-passkeys',
+  text: `
+select ${columns}, ${credentialColumns} from passkeys where user_id = $1 order by created_at limit ${maxPasskeys}`,
+});
+
+type Whose = { readonly userId: string; readonly email: string };
+
+const insertPasskey = one<Passkey, [passkeyId: string, userId: string, name: string, credential: Credential]>({
+  name: 'create-passkey',
+  text: `
+insert into passkeys (id, user_id, name, credential_id, public_key, counter, transports)
+values ($1, $2, $3, $4, $5, $6, $7) returning ${columns}`,
+  values: (passkeyId, userId, name, { credentialId, publicKey, counter, transports }) => [
+    passkeyId,
+    userId,
+    name,
+    credentialId,
+    publicKey,
+    counter,
+    transports,
+  ],
+});
+
+export function addPasskey(
+  db: Database,
+  { userId, email }: Whose,
+  { name, credential, origin }: { readonly name: string; readonly credential: Credential; readonly origin: Origin },
+): Promise<Passkey> {
+  return db.transaction(async (run) => {
+    await recordEvent({ run }, { kind: 'passkey_added', userId, email, origin, details: { name } });
+    return insertPasskey({ run }, uuidv7(), userId, name, credential);
+  });
+}
+
+/** The passkey that a browser names, and whose it is. */
+export const findPasskey = maybeOne<Credential & Whose & { passkeyId: string; isDisabled: boolean }, [id: string]>({
+  name: 'find-passkey',
+  text: `
+select passkeys.id as "passkeyId", user_id as "userId", email, disabled_at is not null as "isDisabled", ${credentialColumns}
+from passkeys join users on users.id = user_id where credential_id = $1`,
+});
+
+/** An authenticator counts its uses; a copy of it would count otherwise. */
+export const touchPasskey = none<[passkeyId: string, counter: number]>({
+  name: 'touch-passkey',
+  text: `update passkeys set counter = $2, last_used_at = now() where id = $1`,
+});
+
+export const renamePasskey = maybeOne<Passkey, [userId: string, passkeyId: string, name: string]>({
+  name: 'rename-passkey',
+  text: `update passkeys set name = $3 where user_id = $1 and id = $2 returning ${columns}`,
+});
+
+const deletePasskey = maybeOne<{ name: string }, [userId: string, passkeyId: string]>({
+  name: 'delete-passkey',
+  text: `delete from passkeys where user_id = $1 and id = $2 returning name`,
+});
+
+/** False when the person has no such passkey. */
+export function removePasskey(db: Database, { userId, email }: Whose, passkeyId: string, origin: Origin) {
+  return db.transaction(async (run) => {
+    const removed = await deletePasskey({ run }, userId, passkeyId);
+    if (removed === undefined) return false;
+    await recordEvent({ run }, { kind: 'passkey_removed', userId, email, origin, details: removed });
+    return true;
+  });
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { findLink } from '../../src/stores/one-time-links.ts';
+import { listActions } from '../../src/stores/operator-actions.ts';
+import { createUser, findUserByEmail } from '../../src/stores/users.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { videogen } from '../support/videogen.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.close());
+
+async function run(...args: readonly string[]): Promise<{ json: Record<string, unknown>; stderr: string }> {
+  const env = {
+    ...process.env,
+    DATABASE_URL: database.url,
+    VIDEOGEN_SECRET: 's'.repeat(32),
+    PUBLIC_URL: 'https://video.example.com',
+  };
+  const { stdout, stderr } = await videogen(env, 'user', ...args, '--json');
+  // A command with --json prints one JSON object, and nothing when it is refused.
+  return { json: JSON.parse(stdout === '' ? '{}' : stdout) as Record<string, unknown>, stderr };
+}
+
+/** The link behind an address that a command printed. */
+async function linkAt(url: unknown, purpose: string) {
+  const [, token = ''] =
+    new RegExp(`^https://video\\.example\\.com/console/${purpose}#([\\w-]{43})$`).exec(String(url)) ?? [];
+  return findLink(database.db, token);
+}
+
+test('the set-up link is made while nobody can sign in as an operator', async () => {
+  const { json } = await run('setup-link');
+  assert.equal((await linkAt(json['url'], 'setup'))?.makesOperator, true);
+  await createUser(database.db, { email: 'ada@example.com', passwordHash: 'x', isOperator: true });
+  assert.equal(await linkAt(json['url'], 'setup'), undefined, 'of no use from then on');
+  assert.match((await run('setup-link')).stderr, /can sign in as an operator already/);
+});
+
+test('invite makes a link to an account, or for an operator, and the audit log says so without the link', async () => {
+  const accountId = await createAccount(database.db, { name: 'a', credits: 0 });
+  const { json } = await run('invite', 'Bob@Example.com', '--account', accountId, '--role', 'owner');
+  const link = await linkAt(json['url'], 'invite');
+  assert.deepEqual(
+    [link?.email, link?.accountId, link?.role, link?.makesOperator],
+    ['bob@example.com', accountId, 'owner', false],
+  );
+  const [latest] = await listActions(database.db, { limit: 1 });
+  assert.deepEqual([latest?.action, latest?.accountId], ['people.invite', accountId]);
+  assert.ok(!JSON.stringify(latest).includes(String(json['url']).slice(-43)));
+  const operator = await run('invite', 'carol@example.com', '--operator');
+  assert.equal((await linkAt(operator.json['url'], 'invite'))?.makesOperator, true);
+  for (const [args, refusal] of [
+    [['invite', 'dan@example.com'], /give --operator, --account or both/],
+    [['invite', 'dan', '--operator'], /must be an e-mail address/],
+    [['invite', 'dan@example.com', '--account', '019abc12-3456-7def-8901-234567890abc'], /no such account/],
+  ] as const) {
+    assert.match((await run(...args)).stderr, refusal);
+  }
+});
+
+test('reset, list, disable and enable find a person by address, and the last operator stays', async () => {
+  const { db } = database;
+  await createUser(db, { email: 'erin@example.com', passwordHash: 'x', isOperator: false });
+  const { json } = await run('reset', 'erin@example.com');
+  assert.equal((await linkAt(json['url'], 'reset'))?.email, 'erin@example.com');
+  const { users } = (await run('list', '--search', 'erin')).json as { users: { email: string; isDisabled: boolean }[] };
+  assert.deepEqual(
+    users.map(({ email, isDisabled }) => [email, isDisabled]),
+    [['erin@example.com', false]],
+  );
+  assert.ok(!JSON.stringify(users).includes('passwordHash'));
+  assert.equal((await run('disable', 'erin@example.com')).json['disabled'], true);
+  assert.equal((await findUserByEmail(db, 'erin@example.com'))?.isDisabled, true);
+  assert.equal((await run('enable', 'erin@example.com')).json['disabled'], false);
+  for (const command of ['reset', 'disable', 'enable']) {
+    assert.match((await run(command, 'nobody@example.com')).stderr, /nobody has the address/);
+  }
+  assert.match((await run('disable', 'ada@example.com')).stderr, /nobody else can sign in as an operator/);
+});

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { readConfig } from '../../../../src/config.ts';
+import { oidcCallbackPath } from '../../../../src/http/routes/console/oidc.ts';
+import { createIdentityProvider, type IdentityProvider } from '../../../../src/oidc/identity-provider.ts';
+import { inviteAs } from '../../../../src/stores/invite.ts';
+import { type HttpService, startHttpService } from '../../../support/http-service.ts';
+import { startIdentityProvider, type TestIdentityProvider, visit } from '../../../support/identity-provider.ts';
+import { newBrowser, newPerson } from '../../../support/person.ts';
+
+let service: HttpService;
+let provider: TestIdentityProvider;
+let oidc: IdentityProvider | undefined;
+before(async () => {
+  service = await startHttpService({
+    console: {
+      get publicUrl() {
+        return service.url;
+      },
+      passwordSignIn: false,
+      get oidc() {
+        return oidc;
+      },
+    },
+  });
+  const redirectUri = service.url + oidcCallbackPath;
+  provider = await startIdentityProvider(redirectUri);
+  oidc = createIdentityProvider({ ...provider, name: 'Test' }, redirectUri);
+});
+after(async () => {
+  provider.close();
+  await service.close();
+});
+
+const shell = { kind: 'command_line', name: 'ada' } as const;
+type Jar = Map<string, string>;
+const isPage = (url: string) => url.startsWith(`${service.url}/console`) && !url.includes('/oidc/');
+
+/** Signs in as the provider's person; answers the page at which the browser arrives. */
+async function signIn(jar: Jar = new Map()): Promise<string> {
+  const { url } = await visit(`${service.url}/console/oidc/start`, jar, isPage);
+  return url.slice(service.url.length);
+}
+
+async function meOf(jar: Jar) {
+  const port = new URL(service.url).port;
+  const token = jar.get(`127.0.0.1:${port} videogen_${port}`);
+  const browser = newBrowser(service, token === undefined ? undefined : `videogen_${port}=${token}`);
+  return (await browser.ask('GET', '/api/console/v1/me')).json;
+}
+
+test('somebody who is invited signs in through the identity provider, and becomes what the invitation says', async () => {
+  const { accountId } = await service.newAccount(0);
+  const wanted = { email: 'ada@example.com', isOperator: true, accountId, role: 'member' } as const;
+  await inviteAs(service.database.db, shell, wanted);
+  provider.person = { sub: 'ada-1', email: 'Ada@example.com', email_verified: true };
+  const jar: Jar = new Map();
+  assert.equal(await signIn(jar), '/console');
+  const { data } = await meOf(jar);
+  const { user, accounts } = data as { user: Record<string, unknown>; accounts: unknown };
+  assert.deepEqual([user['email'], user['isOperator']], ['ada@example.com', true]);
+  assert.deepEqual(accounts, [{ accountId, name: 'test', role: 'member' }]);
+  assert.ok(![...jar.keys()].some((name) => name.endsWith('_visit')), 'the cookie of the visit is gone');
+  provider.person = { sub: 'ada-1' };
+  const again: Jar = new Map();
+  assert.equal(await signIn(again), '/console', 'known by the subject, whatever the e-mail');
+});
+
+test('nobody signs up by themselves: unknown, unverified, disabled and somebody with another’s old address stay outside', async () => {
+  const { email } = await newPersonWithoutPassword();
+  for (const person of [
+    { sub: 'eve', email: 'eve@example.com', email_verified: true },
+    { sub: 'eve-2', email, email_verified: false },
+    { sub: 'eve-3', email },
+    { sub: 'eve-4' },
+  ]) {
+    provider.person = person;
+    const jar: Jar = new Map();
+    assert.equal(await signIn(jar), '/console/sign-in?failed=oidc_not_invited', person.sub);
+    assert.equal((await meOf(jar)).error, 'not_signed_in');
+  }
+  provider.person = { sub: 'bob-1', email, email_verified: true };
+  assert.equal(await signIn(), '/console');
+  provider.person = { sub: 'bob-2', email, email_verified: true };
+  assert.equal(await signIn(), '/console/sign-in?failed=oidc_not_invited', 'the address went to another person');
+  const text = 'update users set disabled_at = now() where email = $1';
+  await service.database.db.run({ name: 'test-disable-oidc', text }, [email]);
+  provider.person = { sub: 'bob-1', email, email_verified: true };
+  assert.equal(await signIn(), '/console/sign-in?failed=oidc_not_invited');
+});
+
+async function newPersonWithoutPassword() {
+  const on = await startHttpService({ database: service.database });
+  try {
+    return await newPerson(on);
+  } finally {
+    await on.close();
+  }
+}
+
+test('an answer counts once, in the browser that asked, with the state, nonce and verifier of its visit', async () => {
+  provider.person = { sub: 'ada-1' };
+  const jar: Jar = new Map();
+  const isCallback = (url: string) => url.startsWith(service.url + oidcCallbackPath);
+  const { url: answer } = await visit(`${service.url}/console/oidc/start`, jar, isCallback);
+  const arrival = async (url: string, with_: Jar) => (await visit(url, with_, isPage)).url.slice(service.url.length);
+  assert.equal(await arrival(answer, new Map()), '/console/sign-in?failed=oidc_expired', 'in another browser');
+  const victim: Jar = new Map();
+  await visit(`${service.url}/console/oidc/start`, victim, isCallback);
+  assert.equal(
+    await arrival(answer, victim),
+    '/console/sign-in?failed=oidc_failed',
+    'with the visit of another browser',
+  );
+  assert.equal(await arrival(`${answer}x`, new Map(jar)), '/console/sign-in?failed=oidc_failed', 'changed');
+  assert.equal(await arrival(answer, jar), '/console/sign-in?failed=oidc_expired', 'the visit is over');
+  const fresh: Jar = new Map();
+  const { url } = await visit(`${service.url}/console/oidc/start`, fresh, isCallback);
+  const copy: Jar = new Map(fresh);
+  assert.equal(await arrival(url, fresh), '/console');
+  assert.equal(await arrival(url, copy), '/console/sign-in?failed=oidc_expired', 'a second time');
+  assert.ok(!JSON.stringify(service.log).includes(new URL(url).searchParams.get('code') ?? 'none'));
+});
+
+test('an identity provider that is away leads back to the sign-in, and is asked again later', async () => {
+  const working = oidc;
+  const settings = { issuer: 'http://127.0.0.1:1', clientId: 'x', clientSecret: 'y', name: 'Away' };
+  oidc = createIdentityProvider(settings, service.url + oidcCallbackPath);
+  assert.equal(await signIn(), '/console/sign-in?failed=oidc_unavailable');
+  oidc = undefined;
+  assert.equal((await visit(`${service.url}/console/oidc/start`, new Map())).status, 404);
+  assert.equal((await visit(`${service.url}${oidcCallbackPath}?code=x`, new Map())).status, 404);
+  oidc = working;
+  const options = await newBrowser(service).ask('GET', '/api/console/v1/options');
+  assert.deepEqual([options.json.data['oidc'], options.json.data['passwordSignIn']], [{ name: 'Test' }, false]);
+});
+
+test('the settings name issuer and client together, https but for this machine, and passwords are off only beside them', () => {
+  const ids = { OIDC_ISSUER: 'https://id.example.com/tenant', OIDC_CLIENT_ID: 'videogen' };
+  const { oidc: read, passwordSignIn } = readConfig({ ...ids, CONSOLE_PASSWORD_LOGIN: 'off' });
+  assert.deepEqual(read, {
+    issuer: ids.OIDC_ISSUER,
+    clientId: 'videogen',
+    clientSecret: undefined,
+    name: 'id.example.com',
+  });
+  assert.equal(passwordSignIn, false);
+  for (const [wrong, msg] of [
+    [{ OIDC_ISSUER: ids.OIDC_ISSUER }, /set both or neither/],
+    [{ OIDC_CLIENT_ID: 'x' }, /set both or neither/],
+    [{ ...ids, OIDC_ISSUER: 'http://id.example.com' }, /OIDC_ISSUER: must be https/],
+    [{ CONSOLE_PASSWORD_LOGIN: 'off' }, /CONSOLE_PASSWORD_LOGIN: may be off only where OIDC_ISSUER is set/],
+    [{ CONSOLE_PASSWORD_LOGIN: 'no' }, /CONSOLE_PASSWORD_LOGIN: must be on or off/],
+  ] as const) {
+    assert.throws(() => readConfig(wrong), msg);
+  }
+});
