@@ -5,7 +5,10 @@ import { axeFindings, type OperatorsStage, seed, startOperatorsStage } from './o
 
 const skip = skipWithoutBrowser();
 
-const pages = ['', '/accounts', '/prices', '/providers', '/tasks', '/callbacks', '/audit', '/people'] as const;
+const pages = [
+  ...['', '/accounts', '/prices', '/providers', '/tasks', '/callbacks', '/audit', '/people', '/people?tab=events'],
+  '/settings',
+];
 const views = [
   { width: 1280, colorScheme: 'light' },
   { width: 1280, colorScheme: 'dark' },
@@ -23,12 +26,12 @@ describe('every page of the operators', { skip }, () => {
   const faultsAt = async (path: string) => {
     const { page, service } = stage;
     const faults: string[] = [];
+    await page.goto(`${service.url}/console/ops${path}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.locator('main [aria-busy="true"], main .skeleton').first().waitFor({ state: 'detached' });
     for (const { width, colorScheme } of views) {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });
-      await page.goto(`${service.url}/console/ops${path}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.locator('main [aria-busy="true"], main .skeleton').first().waitFor({ state: 'detached' });
       const findings = await axeFindings(page);
       const isTooWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
       faults.push(...findings.map((one) => `${width} ${colorScheme} ${one}`));

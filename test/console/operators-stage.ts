@@ -51,6 +51,7 @@ export async function startOperatorsStage(): Promise<OperatorsStage> {
   const service = await startHttpService({
     catalogue: read,
     models: read.models,
+    temporalUiUrl: 'http://temporal.test/namespaces/default/workflows',
     consoleMediaOrigins: ['http://media.test'],
   });
   const ada = await newPerson(service, { isOperator: true });

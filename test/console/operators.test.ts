@@ -170,6 +170,8 @@ describe('an operator in the console', { skip }, () => {
     await open('/ops/tasks?state=generating');
     await page.getByRole('link', { name: 'Paper boats on a river in the rain, close up' }).click();
     await page.getByRole('table', { name: 'Upstream jobs' }).getByText('1. studio-gpu').waitFor();
+    const temporal = await page.getByRole('link', { name: 'Temporal' }).getAttribute('href');
+    assert.ok(temporal?.includes(seeded.generating));
     await press('Cancel');
     await dialog().getByLabel('Reason').fill('Asked for by mail');
     await confirm('Cancel the task');
@@ -237,6 +239,9 @@ describe('an operator in the console', { skip }, () => {
     await act('Disable', 'Disable the person', `${guest.email} is disabled`);
     assert.equal((await guest.ask('GET', '/api/console/v1/me')).status, 401);
     await act('Enable', 'Enable the person', `${guest.email} can sign in again`);
+    await page.getByRole('link', { name: 'Security events' }).click();
+    const events = page.getByRole('table', { name: 'Security events, newest first' });
+    await events.getByText(`${guest.email}, by ${stage.ada.email}`).first().waitFor();
   });
 
   test('the last operator cannot give up the right, and is told so', async () => {

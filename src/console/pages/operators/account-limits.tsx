@@ -32,7 +32,7 @@ export function AccountLimits({ account }: { readonly account: Account }) {
 }
 
 function rateOf(creates: Account['creates']): string {
-  if (creates === null) return 'as fast as everybody’s';
+  if (creates === null) return 'at the rate of the installation';
   return `${number(creates.quota)} in ${number(creates.windowSeconds)}\u00A0s, its own rate`;
 }
 
@@ -40,8 +40,8 @@ function LimitsDialog({ account, onClose }: { readonly account: Account; readonl
   const { accountId, name, creates } = account;
   const [most, setMost] = useState(String(account.maxUnfinishedTasks));
   const [hasOwnRate, setOwnRate] = useState(creates !== null);
-  const [quota, setQuota] = useState(String(creates?.quota ?? 20));
-  const [seconds, setSeconds] = useState(String(creates?.windowSeconds ?? 10));
+  const [quota, setQuota] = useState(String(creates?.quota ?? ''));
+  const [seconds, setSeconds] = useState(String(creates?.windowSeconds ?? ''));
   const rate = hasOwnRate ? { quota: wholeOf(quota), windowSeconds: wholeOf(seconds) } : null;
   return (
     <ChangeDialog

@@ -7,7 +7,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { number } from '../../ui/money.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { ExactTime } from '../../ui/time.tsx';
 import { WithdrawDialog } from './price-dialogs.tsx';
 import { AccountLink } from './references.tsx';
 
@@ -54,7 +54,7 @@ export function DecidedPrices({ prices, isOfAccount }: DecidedProps) {
                 creditsPerSecond === null ? endOf(accountId) : number(creditsPerSecond),
             },
             { title: 'State', cell: ({ state }) => <StateDot tone={states[state][1]}>{states[state][0]}</StateDot> },
-            { title: 'From', cell: ({ fromTime }) => <Time ms={fromTime} /> },
+            { title: 'From', cell: ({ fromTime }) => <ExactTime ms={fromTime} /> },
             { title: 'Why', cell: ({ reason, who }) => <Why reason={reason} who={who} /> },
             {
               title: 'Actions',

@@ -10,14 +10,41 @@ import { Page } from '../../ui/page.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { Table } from '../../ui/table.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
 import { roleWords } from '../../words.ts';
+import { EventsCard } from '../account/security-events.tsx';
 import { InviteButton } from './invite.tsx';
 import { PersonActions } from './person-actions.tsx';
 import { AccountLink } from './references.tsx';
 
-/** Everybody who signs in, and what operators do for them. */
+/** Everybody who signs in, what operators do for them, and what happened to them. */
 export function PeoplePage() {
+  const { get, hrefWith } = useAddress();
+  const isEvents = get('tab') === 'events';
+  const tabs = [
+    { label: 'People', href: hrefWith({ tab: undefined, cursor: undefined }), isCurrent: !isEvents },
+    {
+      label: 'Security events',
+      href: hrefWith({ tab: 'events', search: undefined, cursor: undefined }),
+      isCurrent: isEvents,
+    },
+  ];
+  return (
+    <Page title="People" lead="Everybody who signs in to the console." actions={<InviteButton />}>
+      <Tabs label="People and events" tabs={tabs} />
+      {isEvents ? <Events /> : <People />}
+    </Page>
+  );
+}
+
+function Events() {
+  const query = { cursor: useAddress().get('cursor'), limit: 50 };
+  const { data, error, refetch } = useRead('/api/admin/v1/people/events', query, { keeps: true });
+  return <EventsCard data={data} error={error} onRetry={() => void refetch()} />;
+}
+
+function People() {
   const { get, set } = useAddress();
   const { data: me } = useMe();
   const search = get('search');
@@ -27,7 +54,7 @@ export function PeoplePage() {
     { keeps: true },
   );
   return (
-    <Page title="People" lead="Everybody who signs in to the console." actions={<InviteButton />}>
+    <>
       <div class="filters">
         <SearchField label="Part of an e-mail" value={search ?? ''} onValue={(value) => set({ search: value })} />
       </div>
@@ -68,7 +95,7 @@ export function PeoplePage() {
         />
       )}
       <Pager nextCursor={data?.nextCursor} what="people" />
-    </Page>
+    </>
   );
 }
 

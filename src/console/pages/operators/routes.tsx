@@ -1,6 +1,7 @@
 import { Route, Switch } from 'wouter-preact';
 import { opsPaths } from '../../paths.ts';
 import { NotFound } from '../../shell/page-states.tsx';
+import { SettingsPage } from '../account/settings.tsx';
 import { AccountPage } from './account.tsx';
 import { AccountsPage } from './accounts.tsx';
 import { AuditPage } from './audit.tsx';
@@ -29,6 +30,7 @@ export function OperatorRoutes() {
       <Route path={opsPaths.callbacks} component={CallbacksPage} />
       <Route path={opsPaths.audit} component={AuditPage} />
       <Route path={opsPaths.people} component={PeoplePage} />
+      <Route path={opsPaths.settings} component={SettingsPage} />
       <Route component={NotFound} />
     </Switch>
   );

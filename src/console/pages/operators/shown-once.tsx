@@ -26,7 +26,7 @@ export function ShownOnce({ title, what, text, onClose }: ShownOnceProps) {
       }
     >
       <Notice tone="warn" title={`Copy the ${what} now`}>
-        <p>It is not shown again. Whoever has it can use it, so hand it over on a safe way.</p>
+        <p>It is not shown again. Anybody who has it can use it, so hand it over safely.</p>
       </Notice>
       <div class="secret">
         <code>{text}</code>
