@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { axeFindings, type OperatorsStage, seed, startOperatorsStage } from './operators-stage.ts';
+import { assertAccessible, assertNoSidewaysScroll, settled } from '../support/console.ts';
+import { operatorPages, windows } from '../support/console-pages.ts';
+import { type OperatorsStage, seed, startOperatorsStage } from './operators-stage.ts';
 
 const skip = skipWithoutBrowser();
-
-const pages = [
-  ...['', '/accounts', '/prices', '/providers', '/tasks', '/callbacks', '/audit', '/people', '/people?tab=events'],
-  '/settings',
-];
-const views = [
-  { width: 1280, colorScheme: 'light' },
-  { width: 1280, colorScheme: 'dark' },
-  { width: 360, colorScheme: 'light' },
-] as const;
 
 describe('every page of the operators', { skip }, () => {
   let stage: OperatorsStage;
@@ -22,38 +14,34 @@ describe('every page of the operators', { skip }, () => {
   });
   after(() => stage.close());
 
-  /** Opens the page in each size and theme; answers what is wrong with it. */
-  const faultsAt = async (path: string) => {
+  /** In each size and theme. */
+  const assertFit = async (paths: readonly string[]) => {
     const { page, service } = stage;
-    const faults: string[] = [];
-    await page.goto(`${service.url}/console/ops${path}`);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.locator('main [aria-busy="true"], main .skeleton').first().waitFor({ state: 'detached' });
-    for (const { width, colorScheme } of views) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.emulateMedia({ colorScheme });
-      const findings = await axeFindings(page);
-      const isTooWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
-      faults.push(...findings.map((one) => `${width} ${colorScheme} ${one}`));
-      if (isTooWide) faults.push(`${width} ${colorScheme} scrolls sideways`);
+    for (const path of paths) {
+      await page.goto(`${service.url}/console${path}`);
+      await settled(page);
+      for (const [name, { viewport, colorScheme }] of Object.entries(windows)) {
+        await page.setViewportSize(viewport);
+        await page.emulateMedia({ colorScheme });
+        await assertAccessible(page, `${path}, ${name}`);
+        await assertNoSidewaysScroll(page, `${path}, ${name}`);
+      }
     }
-    return faults;
   };
 
-  test('is without barriers and fits a phone while there is nothing to show', async () => {
-    for (const path of pages) assert.deepEqual(await faultsAt(path), [], path);
-  });
+  test('is without barriers and fits a phone while there is nothing to show', () =>
+    assertFit(Object.values(operatorPages)));
 
   test('is without barriers and fits a phone when filled', async () => {
     const { accountId, generating, failed } = await seed(stage.service);
-    const tabs = ['ledger', 'tasks', 'prices', 'limits', 'keys', 'members'];
-    const filled = [
-      ...pages,
-      ...tabs.map((tab) => `/accounts/${accountId}?tab=${tab}`),
-      `/tasks/${generating}`,
-      `/tasks/${failed}`,
-    ];
-    for (const path of filled) assert.deepEqual(await faultsAt(path), [], path);
+    await assertFit([
+      ...Object.values(operatorPages),
+      ...['ledger', 'tasks', 'prices', 'limits', 'keys', 'members'].map(
+        (tab) => `/ops/accounts/${accountId}?tab=${tab}`,
+      ),
+      `/ops/tasks/${generating}`,
+      `/ops/tasks/${failed}`,
+    ]);
   });
 
   test('says that an account or a task does not exist', async () => {
@@ -64,9 +52,21 @@ describe('every page of the operators', { skip }, () => {
     await page.getByRole('heading', { name: 'No such task' }).waitFor();
   });
 
+  test('says what went wrong when the service answers nothing, and tries again', async () => {
+    const { page, service } = stage;
+    await page.route('**/api/admin/v1/**', (route) => route.abort());
+    for (const path of Object.values(operatorPages).filter((one) => one !== operatorPages['ops-settings'])) {
+      await page.goto(`${service.url}/console${path}`);
+      await page.getByRole('alert').getByText('No connection').first().waitFor();
+    }
+    await page.unroute('**/api/admin/v1/**');
+    await page.getByRole('button', { name: 'Try again' }).first().click();
+    await page.getByRole('alert').first().waitFor({ state: 'detached' });
+  });
+
   test('breaks no rule of its content security policy', () => {
     assert.deepEqual(
-      stage.errors.filter((error) => !/status of 4\d\d/.test(error)),
+      stage.errors.filter((error) => !/status of 4\d\d|net::ERR_FAILED/.test(error)),
       [],
     );
   });

@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { readCatalogueFile } from '../../src/catalogue-file.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
@@ -156,13 +153,4 @@ export async function seed({ database: { db } }: HttpService): Promise<Seeded> {
   await accept('سفينة صغيرة في بحر هادئ عند الغروب');
   await accept(`A word that is far too long: ${'wonder'.repeat(40)}`);
   return { accountId, generating, failed, succeeded };
-}
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** What assistive technology stumbles over on the page, of any impact. */
-export async function axeFindings(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })');
-  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`);
 }
