@@ -6,7 +6,7 @@ import { listExpiredUploads, removeUpload } from '../src/stores/uploads.ts';
 import { listExpiredMedia, markMediaDeleted } from '../src/stores/task-list.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
-import { mediaKeysOf } from './task-files.ts';
+import { imageFolderOf, mediaKeysOf } from './task-files.ts';
 import { sweepPlaces } from '../src/stores/places.ts';
 import { settleProviderJobs } from './settle-provider-jobs.ts';
 import { settleTasks } from './settle-tasks.ts';
@@ -58,6 +58,7 @@ async function deleteExpiredMedia(deps: ActivityDeps): Promise<{ deleted: number
     // A deleted task is no longer listed, so each page is the first; one that failed is listed again in the next run.
     page: (_after, limit) => listExpiredMedia(deps.db, { retentionMs, leftoverMs, limit }),
     work: async (taskId) => {
+      await deps.media.deleteFolder(imageFolderOf(taskId));
       await Promise.all(Object.values(mediaKeysOf(taskId)).map((key: string) => deps.media.delete(key)));
       await markMediaDeleted(deps.db, taskId);
       deleted += 1;

@@ -12,6 +12,7 @@ import { answerErrors } from './middleware/answer-errors.ts';
 import { logRequests } from './middleware/log-requests.ts';
 import { refuseMalformed } from './middleware/malformed-requests.ts';
 import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
+import { hookRoute } from './routes/hooks.ts';
 import { oidcRoutes } from './routes/console/oidc.ts';
 import { mediaRoute } from './routes/media.ts';
 import { pageRoutes } from './routes/pages.ts';
@@ -42,6 +43,7 @@ export function createRouter(deps: HttpDeps): AppRouter {
   pageRoutes(router, deps);
   consoleRoutes(router, deps);
   mediaRoute(router, deps);
+  hookRoute(router, deps);
   return router;
 }
 

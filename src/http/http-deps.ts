@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Dialect } from '../domain/api-key.ts';
 import type { Catalogue } from '../domain/catalogue/models.ts';
+import type { HookLinks } from '../domain/hook-link.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
 import type { Rate } from '../domain/rate-limit.ts';
 import type { ParsedTaskRequest } from '../domain/task-request.ts';
@@ -77,6 +78,10 @@ export type HttpDeps = {
   /** How many creates of an account may be refused before all are, for a while; undefined is no limit. */
   readonly refusedCreates: RateLimiter | undefined;
   readonly badKeys: BadKeys;
+  /** Reads the addresses that upstreams were given. */
+  readonly hookLinks: Pick<HookLinks, 'callOf'>;
+  /** How often an address may announce changes of jobs. */
+  readonly hints: RateLimiter;
   /** Records, in the background, that a key was used; never throws. */
   readonly touchKey: (keyId: string) => void;
   readonly taskWaiters: TaskWaiters;

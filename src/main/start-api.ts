@@ -1,3 +1,4 @@
+import { createHookLinks } from '../domain/hook-link.ts';
 import type { Engine } from '../domain/ports.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { createApp } from '../http/app.ts';
@@ -11,9 +12,9 @@ import { createTaskWaiters } from '../http/tasks/long-poll.ts';
 import { createUncertainCreates } from '../http/tasks/uncertain-creates.ts';
 import type { Log } from '../log.ts';
 import { createFolderResultStore } from '../media/folder-result-store.ts';
-import { createMetrics } from '../metrics.ts';
-import { literalRefusal } from '../outbound/guard.ts';
 import { createIdentityProvider } from '../oidc/identity-provider.ts';
+import { literalRefusal } from '../outbound/guard.ts';
+import { createMetrics, recordCatalogue } from '../metrics.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createDatabase } from '../stores/database.ts';
 import { createTaskAcceptor } from '../stores/task-acceptor.ts';
@@ -27,15 +28,20 @@ import { createLiveCatalogue } from './live-catalogue.ts';
 import { createImageUploads } from './image-uploads.ts';
 import { listenFault, makePrivateFolder } from './local-faults.ts';
 import { createTestCallbacks } from './test-callback.ts';
+import { exportPoolMetrics } from './pool-metrics.ts';
 import { createRequestParser, type RunningPart, type Settings } from './settings.ts';
 
 /** Running requests, and then the starts of workflows behind them, get this long each. */
 const drainMs = 15_000;
 
+/** Of each address, which is that of an upstream with up to thousands of jobs. */
+const hintRate = { quota: 1_000, windowMs: 10_000 };
+
 /** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
 export async function startApi(settings: Settings, log: Log, metrics = createMetrics()): Promise<RunningPart> {
   await makePrivateFolder(settings.resultStore, 'RESULT_STORE');
-  const catalogue = createLiveCatalogue({ path: settings.catalogueFile, log });
+  const { catalogueFile: path, publicUrl } = settings;
+  const catalogue = createLiveCatalogue({ path, publicUrl, log, onRead: recordCatalogue(metrics, 'api') });
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
@@ -47,6 +53,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   exportBookMetrics(metrics, db);
   const models = () => catalogue.current().models;
   const testCallbacks = createTestCallbacks({ settings, db, box, log, models });
+  exportPoolMetrics(metrics, db, catalogue.current);
   const uncertainCreates = createUncertainCreates({
     db,
     log,
@@ -98,6 +105,8 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     reads: settings.readRate && createRateLimiter(settings.readRate),
     refusedCreates: settings.refusedCreateRate && createRateLimiter(settings.refusedCreateRate),
     badKeys: createBadKeys(settings.badKeyRate && createRateLimiter(settings.badKeyRate)),
+    hookLinks: createHookLinks(settings),
+    hints: createRateLimiter(hintRate),
     consoleMediaOrigins: [new URL(settings.publicUrl).origin],
     temporalUiUrl: settings.temporalUiUrl,
     touchKey: keyTouches.add,

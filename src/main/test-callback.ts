@@ -42,7 +42,10 @@ export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
      */
     send: async ({ accountId, url, dialect }: TestCallback): Promise<number | undefined> => {
       const { status, startedAt } = await post({
-        ...{ taskId: noTaskId, accountId, url, dialect },
+        taskId: noTaskId,
+        accountId,
+        url,
+        dialect,
         body: () => Promise.resolve(sampleBody(dialect, models())),
         secrets: () => callbackSecretsOf(db, box, accountId),
         signal: AbortSignal.timeout(2 * callbackTimeoutMs),

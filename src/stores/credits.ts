@@ -87,8 +87,13 @@ select balance, entry.* from accounts left join lateral (
   order by id desc limit $3
 ) entry on true where accounts.id = $1 order by "entryId" desc`,
   values: ({ accountId, before = Number.MAX_SAFE_INTEGER, limit, kind, taskId, fromMs, toMs }) => [
-    ...[accountId, before, limit],
-    ...[kind, taskId, fromMs, toMs],
+    accountId,
+    before,
+    limit,
+    kind,
+    taskId,
+    fromMs,
+    toMs,
   ],
 });
 

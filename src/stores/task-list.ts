@@ -50,11 +50,21 @@ where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2)
   and ($8::text is null or (state = 'fail' and fail_code = $8))
   and ($9::uuid is null or key_id = $9 or user_id = $9)
   and ($10::uuid is null or id between $10 and $11::uuid)
-  and ($12::text is null or exists (select from provider_jobs where task_id = tasks.id and provider = $12))
+  and ($12::text is null or (select 1 from provider_jobs where task_id = tasks.id and provider = $12 limit 1) = 1)
 order by created_at desc, id desc limit $7`,
   values: ({ accountId, state, model, fromMs, toMs, after, limit, failCode, createdBy, ids, provider }) => [
-    ...[accountId, state, model, fromMs, toMs, after, limit],
-    ...[failCode, createdBy, ids?.[0], ids?.[1], provider],
+    accountId,
+    state,
+    model,
+    fromMs,
+    toMs,
+    after,
+    limit,
+    failCode,
+    createdBy,
+    ids?.[0],
+    ids?.[1],
+    provider,
   ],
 });
 

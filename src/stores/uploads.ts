@@ -13,9 +13,9 @@ export const addUpload = maybeOne<{ readonly expiresAt: number }, [upload: NewUp
   name: 'add-upload',
   text: `
 insert into uploads (id, account_id, bytes, expires_at)
-select $1, $2, $3, now() + $4::float8 * interval '1 millisecond'
+select $1, $2, $3::integer, now() + $4::float8 * interval '1 millisecond'
 from (select count(*) as images, coalesce(sum(bytes), 0) as bytes from uploads where account_id = $2) kept
-where kept.images < ${maxUploads} and kept.bytes + $3 <= ${maxUploadedBytes}
+where kept.images < ${maxUploads} and kept.bytes + $3::integer <= ${maxUploadedBytes}
 returning expires_at as "expiresAt"`,
   values: ({ uploadId, accountId, bytes, retentionMs }) => [uploadId, accountId, bytes, retentionMs],
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import pg from 'pg';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { mediaKeysOf } from '../../activities/task-files.ts';
+import { imageFolderOf, mediaKeysOf } from '../../activities/task-files.ts';
 import { recoverJob } from '../../activities/generation/lost-call.ts';
 import { openJob } from '../../activities/generation/open-job.ts';
 import { intend, requestFor, submitJob } from '../../activities/generation/submit-job.ts';
@@ -459,16 +459,15 @@ test('what a failed task left in the store is deleted after an hour, and its rec
   const scrap = join(folder, 'scrap.mp4');
   await writeFile(scrap, 'x');
   const world = deps();
-  for (const key of [mediaKeysOf(taskId).staged, mediaKeysOf(taskId).video]) await world.media.put(key, scrap);
+  const left = [mediaKeysOf(taskId).staged, mediaKeysOf(taskId).video, `${imageFolderOf(taskId)}/1.jpg`];
+  for (const key of left) await world.media.put(key, scrap);
   await run(activities().deleteExpiredMedia);
   assert.equal(await world.media.fetchTo(mediaKeysOf(taskId).staged, join(folder, 'out')), true);
   await administer(`alter table tasks disable trigger final_tasks_never_change`);
   await administer(`update tasks set completed_at = now() - interval '61 minutes' where id = '${taskId}'`);
   await administer(`alter table tasks enable trigger final_tasks_never_change`);
   assert.equal((await run(activities().deleteExpiredMedia)).deleted, 1);
-  for (const key of [mediaKeysOf(taskId).staged, mediaKeysOf(taskId).video]) {
-    assert.equal(await world.media.fetchTo(key, join(folder, 'out')), false);
-  }
+  for (const key of left) assert.equal(await world.media.fetchTo(key, join(folder, 'gone')), false);
   assert.equal(await failCodeOf(taskId), 'timeout');
 });
 

@@ -33,6 +33,8 @@ try {
     return {
       ...Object.fromEntries(own),
       ...operatorPages,
+      'ops-account': `/ops/accounts/${state === 'empty' ? empty : filled.accountId}`,
+      'ops-task': `/ops/tasks/${state === 'empty' ? 'none' : taskId}`,
       task: `${base}/tasks/${state === 'empty' ? 'none' : taskId}`,
     };
   };

@@ -82,8 +82,13 @@ test('the address of an uploaded image passes although it is our own, and no oth
   const isTaken = (url: string) => parse({ model: 'a', input: { prompt: 'A boat', imageUrls: [url] } }).ok;
   assert.ok(isTaken(uploadUrl(publicUrl, id)));
   for (const url of [
-    ...['/', '/api/v1/credits', `/media/results/${id}/poster.jpg`, `/media/uploads/${id}/image.jpg?x=1`],
-    ...[`/media/uploads/${id}/../${id}/image.jpg`, `/media/uploads/${id.toUpperCase()}/image.jpg`, '@10.0.0.1/'],
+    '/',
+    '/api/v1/credits',
+    `/media/results/${id}/poster.jpg`,
+    `/media/uploads/${id}/image.jpg?x=1`,
+    `/media/uploads/${id}/../${id}/image.jpg`,
+    `/media/uploads/${id.toUpperCase()}/image.jpg`,
+    '@10.0.0.1/',
   ]) {
     assert.ok(!isTaken(publicUrl + url), url);
   }

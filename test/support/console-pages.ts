@@ -27,4 +27,6 @@ export const operatorPages = {
   'ops-callbacks': '/ops/callbacks',
   'ops-audit': '/ops/audit',
   'ops-people': '/ops/people',
+  'ops-events': '/ops/people?tab=events',
+  'ops-settings': '/ops/settings',
 } as const;

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Scope } from '../../src/domain/api-key.ts';
+import { createHookLinks } from '../../src/domain/hook-link.ts';
 import { createTaskRequestParser } from '../../src/domain/task-request.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createKeyTouches } from '../../src/http/authentication.ts';
 import type { CancelledTask, HttpDeps } from '../../src/http/http-deps.ts';
-import { createBadKeys } from '../../src/http/limits/rate-limits.ts';
+import { createBadKeys, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { type HttpServer, type ServerLimits, startHttpServer } from '../../src/http/server/server.ts';
 import { createTaskWaiters } from '../../src/http/tasks/long-poll.ts';
 import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
@@ -96,6 +97,8 @@ export async function startHttpService({
     reads: undefined,
     refusedCreates: undefined,
     badKeys: createBadKeys(undefined),
+    hookLinks: createHookLinks({ secret: 's'.repeat(32), publicUrl: 'http://hooks.test' }),
+    hints: createRateLimiter({ quota: 1_000, windowMs: 10_000 }),
     touchKey: keyTouches.add,
     taskWaiters: createTaskWaiters(ownDatabase.db, { pauseMs: 20 }),
     console: {

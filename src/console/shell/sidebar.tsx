@@ -72,7 +72,7 @@ export function OpsSidebar({ me }: { readonly me: Me }) {
       {me.user.isOperator && <Groups groups={[{ title: 'Operate', links: operatorLinks }]} root={opsPaths.overview} />}
       <div class="foot">
         <Documentation />
-        <PersonMenu me={me} settings={undefined} />
+        <PersonMenu me={me} settings={me.user.isOperator ? opsPaths.settings : undefined} />
       </div>
     </>
   );

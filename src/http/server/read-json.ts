@@ -10,7 +10,7 @@ import { HttpError, invalidRequest, maxBodyBytes } from '../errors.ts';
 export async function readJson(ctx: Context): Promise<Readonly<Record<string, unknown>>> {
   requireUnpacked(ctx);
   if (!isJsonType(ctx.get('Content-Type'))) throw new HttpError('unsupported_media_type');
-  const body = await readBody(ctx.req, maxBodyBytes);
+  const body = await readBody(ctx.req);
   const text = orInvalid(() => utf8.decode(body));
   if (text.trim() === '') throw new HttpError('invalid_json', { msg: 'the body is empty; it must be a JSON object' });
   const value = orInvalid((): unknown => JSON.parse(text));
@@ -46,7 +46,8 @@ function isJsonType(header: string): boolean {
   return type === 'application/json' && (charset === undefined || /^charset="?utf-?8"?$/.test(charset));
 }
 
-async function readBody(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+/** Reads the body to its end, up to `maxBytes`. */
+export async function readBody(req: IncomingMessage, maxBytes = maxBodyBytes): Promise<Buffer> {
   try {
     return await getRawBody(req, { limit: maxBytes, length: req.headers['content-length'] ?? null });
   } catch (error) {

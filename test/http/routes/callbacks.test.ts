@@ -196,10 +196,10 @@ test('200 all that has failed since a time is sent again, and nothing else', asy
   const { key, accountId, failed, hidden } = await withCallbacks();
   const none = await post('/redeliver-failed', { since: Date.now() + 60_000 }, key);
   assert.deepEqual(none.json.data, { redelivered: 0, hasMore: false });
-  const before = service.redelivered.length;
+  const earlier = service.redelivered.length;
   const { json } = await post('/redeliver-failed', { since: Date.now() - 60_000 }, key);
   assert.deepEqual(json.data, { redelivered: 1, hasMore: false }, 'what counts as pending is left alone');
-  assert.deepEqual(service.redelivered.slice(before), [{ taskId: failed, accountId }]);
+  assert.deepEqual(service.redelivered.slice(earlier), [{ taskId: failed, accountId }]);
   const delivery = await findDelivery(service.database.db, failed);
   assert.deepEqual([delivery?.state, delivery?.round], ['pending', 2]);
   assert.equal((await findDelivery(service.database.db, hidden))?.state, 'failed');

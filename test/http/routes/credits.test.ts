@@ -137,14 +137,12 @@ test('200 a time picks the entries of that time, wherever it begins and ends', a
   assert.equal(all.length, 112);
   const hourMs = 3_600_000;
   for (const [from, to] of [
-    ...[
-      [170, 0],
-      [24, 23],
-      [30, 24],
-      [169, 160],
-      [2, 0],
-      [400, 300],
-    ],
+    [170, 0],
+    [24, 23],
+    [30, 24],
+    [169, 160],
+    [2, 0],
+    [400, 300],
   ] as const) {
     const [fromMs, toMs] = [Date.now() - from * hourMs, Date.now() - to * hourMs];
     for (const kind of [undefined, 'grant', 'charge']) {
@@ -195,7 +193,9 @@ test('422 an export with a cursor, 403 without the scope', async () => {
   const { status, json } = await service.send('GET', '/api/v1/credits/export?cursor=1', auth(key));
   assert.deepEqual([status, json.error], [422, 'invalid_request']);
   const reader = await service.newAccount(0, ['tasks:read']);
-  assertRefused(await service.send('GET', '/api/v1/credits/export', auth(reader.key)), 403, /credits:read/);
+  for (const path of ['/export', '/daily?from=2026-01-01&to=2026-01-01']) {
+    assertRefused(await service.send('GET', `/api/v1/credits${path}`, auth(reader.key)), 403, /credits:read/);
+  }
 });
 
 test('200 the sums of each day are those of the ledger', async () => {
@@ -228,8 +228,13 @@ function auth(key: string) {
 }
 
 for (const query of [
-  ...['', 'from=2026-01-01', 'from=2026-02-31&to=2026-03-01', 'from=2026-01-02&to=2026-01-01'],
-  ...['from=2026-01-01&to=2026-04-03', 'from=1&to=2', 'from=2026-01-01&to=2026-01-01&day=1'],
+  '',
+  'from=2026-01-01',
+  'from=2026-02-31&to=2026-03-01',
+  'from=2026-01-02&to=2026-01-01',
+  'from=2026-01-01&to=2026-04-03',
+  'from=1&to=2',
+  'from=2026-01-01&to=2026-01-01&day=1',
 ]) {
   test(`422 daily ?${query}`, async () => {
     const { key } = await service.newAccount(0);

@@ -39,7 +39,9 @@ test('200 tasks by state, the use of the week, and that the books were checked',
     steps: { hasKey: true, hasTask: true, hasCallback: true },
   });
   const sums = (days as { charged: number; refunded: number; granted: number }[]).map((day) => [
-    ...[day.charged, day.refunded, day.granted],
+    day.charged,
+    day.refunded,
+    day.granted,
   ]);
   assert.deepEqual(sums, [
     [330, 165, 0],

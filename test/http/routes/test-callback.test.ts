@@ -62,13 +62,21 @@ test('409 a second test of the account, until the first is over', async () => {
 for (const body of [{}, { url: 'ftp://x' }, { url: 7 }, { url: 'http://10.0.0.1/' }, { url, body: 'x' }]) {
   test(`422 ${JSON.stringify(body)}`, async () => {
     const { key } = await service.newAccount(0);
-    const before = sent.length;
+    const posted = sent.length;
     const { status, json } = await post(key, body);
-    assert.deepEqual([status, json.error, sent.length], [422, 'invalid_request', before]);
+    assert.deepEqual([status, json.error, sent.length], [422, 'invalid_request', posted]);
   });
 }
 
-test('403 without the scope', async () => {
+test('403 without the scope, or when suspended', async () => {
   const { key } = await service.newAccount(0, ['tasks:read']);
   assert.equal((await post(key, { url })).status, 403);
+  assert.equal((await post(await suspendedKey(), { url })).json.error, 'account_suspended');
 });
+
+async function suspendedKey(): Promise<string> {
+  const { accountId, key } = await service.newAccount(0);
+  const text = 'update accounts set suspended_at = now() where id = $1';
+  await service.database.db.run({ name: 'test-suspend', text }, [accountId]);
+  return key;
+}

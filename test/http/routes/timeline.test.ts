@@ -81,7 +81,12 @@ test('200 the steps of a success follow each other without a gap, and no provide
   assert.deepEqual(timeline.steps[4]?.startTime, timeline.task.completeTime);
   assert.match(String(timeline['posterUrl']), /poster\.jpg\?expires=/);
   assert.deepEqual(Object.keys(timeline['video'] as object), [
-    ...['widthPx', 'heightPx', 'durationSeconds', 'framesPerSecond', 'hasAudio', 'bytes'],
+    'widthPx',
+    'heightPx',
+    'durationSeconds',
+    'framesPerSecond',
+    'hasAudio',
+    'bytes',
   ]);
   assert.ok(Number(timeline['mediaDeleteTime']) > timeline.task.completeTime);
   assert.doesNotMatch(JSON.stringify(timeline), /secret-upstream|sha256|Key"/);

@@ -237,7 +237,7 @@ for (const query of [
   { from: 'yesterday' },
   { accountId: 'x' },
   { cursor: 'x' },
-  { model: 'a' },
+  { modell: 'a' },
   { limit: '0' },
 ]) {
   test(`422 a list with ${JSON.stringify(query)}`, async () => {
