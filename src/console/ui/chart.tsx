@@ -71,6 +71,7 @@ function optionsOf(box: HTMLElement, days: readonly number[], series: readonly S
       {
         ...axis,
         grid: { show: false },
+        size: 28,
         splits: (plot) => labelled(days, plot.width),
         values: (_plot, values) => values.map((ms) => dayFormat.format(ms)),
       },
