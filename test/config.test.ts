@@ -22,7 +22,7 @@ describe('readConfig', () => {
       LOG_LEVEL: 'loud',
       PUBLIC_URL: 'ftp://x',
       IMAGE_ALLOW: '10.0.0.0/99',
-      RESULT_STORE: 's3://b',
+      RESULT_STORE: 'gs://bucket',
     };
     assert.throws(
       () => readConfig(environment),

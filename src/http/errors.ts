@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { describeFieldError, type FieldError, firstOfEachPath } from '../domain/field-errors.ts';
 import { DatabaseUnavailable, DatabaseBusy } from '../stores/database.ts';
+import { StoreUnavailable } from '../media/result-store.ts';
 import { rateRefusalHeaders } from './limits/rate-headers.ts';
 
 export const maxBodyBytes = 256 * 1024;
@@ -93,6 +94,7 @@ export const errorCatalogue = {
   internal: refusal(500, 'something went wrong on our side'),
   database_unavailable: refusal(503, 'the database is unavailable; nothing was charged', retrySoon),
   database_busy: refusal(503, 'too many requests wait for the database; nothing was charged', retrySoon),
+  media_unavailable: refusal(503, 'the store of the videos is unavailable; the link stays valid', retrySoon),
   acceptance_unknown: refusal(
     503,
     'the database became unavailable during the request, so it is not known whether the task was accepted; ' +
@@ -165,6 +167,7 @@ export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof DatabaseBusy) return new HttpError('database_busy');
   if (error instanceof DatabaseUnavailable) return new HttpError('database_unavailable', { cause: error.cause });
+  if (error instanceof StoreUnavailable) return new HttpError('media_unavailable', { cause: error });
   return new HttpError('internal', { cause: error });
 }
 

@@ -9,7 +9,6 @@ import { startHttpServer } from '../http/server/server.ts';
 import { createTaskWaiters } from '../http/tasks/long-poll.ts';
 import { createUncertainCreates } from '../http/tasks/uncertain-creates.ts';
 import type { Log } from '../log.ts';
-import { createFolderResultStore } from '../media/folder-result-store.ts';
 import { createMetrics } from '../metrics.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createDatabase } from '../stores/database.ts';
@@ -21,7 +20,8 @@ import { createTaskStarter } from '../temporal/task-starter.ts';
 import { revealSecret, rotateSecret } from './account-secrets.ts';
 import { exportBookMetrics } from './book-metrics.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
-import { listenFault, makePrivateFolder } from './local-faults.ts';
+import { listenFault } from './local-faults.ts';
+import { openStore } from './open-store.ts';
 import { createRequestParser, type RunningPart, type Settings } from './settings.ts';
 
 /** Running requests, and then the starts of workflows behind them, get this long each. */
@@ -32,7 +32,7 @@ const hintRate = { quota: 1_000, windowMs: 10_000 };
 
 /** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
 export async function startApi(settings: Settings, log: Log, metrics = createMetrics()): Promise<RunningPart> {
-  await makePrivateFolder(settings.resultStore, 'RESULT_STORE');
+  const resultStore = await openStore(settings, log, { writes: false });
   const catalogue = createLiveCatalogue({ path: settings.catalogueFile, publicUrl: settings.publicUrl, log });
   const db = createDatabase({
     url: settings.databaseUrl,
@@ -71,7 +71,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       return catalogue.current();
     },
     parseTaskRequest: createRequestParser(settings, catalogue.current),
-    resultStore: createFolderResultStore(settings),
+    resultStore,
     acceptTask: createTaskAcceptor(db),
     startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
     stopTask: later((task: CancelledTask) => stopTask(engine, task), 'stop of a cancelled task deferred'),

@@ -12,7 +12,6 @@ import type { CancelledTask, HttpDeps } from '../../src/http/http-deps.ts';
 import { createBadKeys, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { type HttpServer, type ServerLimits, startHttpServer } from '../../src/http/server/server.ts';
 import { createTaskWaiters } from '../../src/http/tasks/long-poll.ts';
-import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { revealSecret, rotateSecret } from '../../src/main/account-secrets.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
@@ -21,6 +20,7 @@ import type { Database } from '../../src/stores/database.ts';
 import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { documentedOnly } from './documented-answers.ts';
+import { createFolderStore } from './folder-store.ts';
 import { type Answer, createHttpClient, isObject, type Send } from './http-client.ts';
 import { recordOutcome } from './recorded-outcomes.ts';
 
@@ -69,11 +69,7 @@ export async function startHttpService({
     models,
     catalogue,
     parseTaskRequest: createTaskRequestParser({ models, refuseImageUrl: allow, refuseCallbackUrl: allow }),
-    resultStore: createFolderResultStore({
-      resultStore: folder,
-      secret: 's'.repeat(32),
-      publicUrl: 'http://media.test',
-    }),
+    resultStore: createFolderStore(folder),
     acceptTask: createTaskAcceptor(overrides.db ?? ownDatabase.db),
     startTask: (task) => started.push(task),
     stopTask: (task) => stopped.push(task),

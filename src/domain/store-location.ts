@@ -1,0 +1,24 @@
+/** Where results are kept, as a setting names it. */
+export type StoreLocation = FolderLocation | BucketLocation;
+export type FolderLocation = { readonly kind: 'folder'; readonly path: string };
+export type BucketLocation = {
+  readonly kind: 'bucket';
+  readonly bucket: string;
+  /** Before every key; empty, or with `/` at its end. */
+  readonly prefix: string;
+};
+
+const bucketUrl = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}){0,4})\/?$/;
+
+/** `s3://bucket/prefix`, or the path of a folder. Throws for any other address. */
+export function parseStoreLocation(text: string): StoreLocation {
+  const [, bucket, prefix = ''] = bucketUrl.exec(text) ?? [];
+  if (bucket !== undefined) return { kind: 'bucket', bucket, prefix: prefix === '' ? '' : `${prefix.slice(1)}/` };
+  if (!text.includes('://')) return { kind: 'folder', path: text };
+  throw new Error('must be a folder, or s3://BUCKET or s3://BUCKET/PREFIX with letters, digits, dots, dashes and underscores');
+}
+
+/** As a person writes it. */
+export function nameOfStore(location: StoreLocation): string {
+  return location.kind === 'folder' ? location.path : `s3://${location.bucket}/${location.prefix}`.replace(/\/$/, '');
+}
