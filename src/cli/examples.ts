@@ -39,6 +39,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'provider set': ['provider set gpu-box draining --reason "new drivers tonight"'],
   margin: ['margin --from 2026-11-01T00:00:00Z', 'margin --from 2026-11-01T00:00:00Z --model videogen-2.0 --json'],
   'provider try': ['provider try builtin:kie', 'provider try ./upstream.yaml --send --key-env UPSTREAM_KEY'],
+  'media copy': ['media copy', 'media copy --json'],
   migrate: ['migrate'],
 };
 

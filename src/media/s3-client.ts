@@ -43,10 +43,13 @@ function statusOf(error: unknown): number | undefined {
   return typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : undefined;
 }
 
-/** Whether the store says that there is no such object; of HEAD, which has no words, the status says it. */
-export function isMissing(error: unknown): boolean {
-  return codeOf(error) !== 'NoSuchBucket' && (codeOf(error) === 'NoSuchKey' || statusOf(error) === 404);
+/** Whether the store says that there is no such object. A 404 alone may also mean its bucket, or the user who asks. */
+function isMissing(error: unknown): boolean {
+  return codeOf(error) === 'NoSuchKey';
 }
+
+/** What may pass although the status says that the request is at fault. */
+const passing: readonly (number | undefined)[] = [408, 425, 429];
 
 /** Refusals that no waiting mends, and what the person who starts the program can do. */
 const refusals: readonly [codes: readonly string[], sentence: string][] = [
@@ -76,8 +79,9 @@ export function refusalOf(error: unknown, location: BucketLocation): SetupError 
   const noRegion = error instanceof Error && error.message === 'Region is missing';
   const known = refusals.find(([codes]) => codes.includes(code))?.[1];
   const sentence = noRegion ? 'Set AWS_REGION to the region of the bucket.' : known;
-  if (sentence === undefined && statusOf(error) !== 403) return undefined;
-  const reason = sentence ?? 'The store refuses the request; check the credentials.';
+  const status = statusOf(error) ?? 500;
+  if (sentence === undefined && (status >= 500 || passing.includes(status))) return undefined;
+  const reason = sentence ?? `The store refuses the request: ${error instanceof Error ? error.message : code}`;
   return new SetupError(`The result store ${nameOfStore(location)} cannot be used (${code}). ${reason}`, { cause: error });
 }
 

@@ -5,6 +5,7 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
+  NotFound,
   paginateListObjectsV2,
   PutObjectCommand,
   type S3Client,
@@ -127,9 +128,17 @@ async function deleteObject(bucket: Bucket, key: string): Promise<void> {
 }
 
 async function sizeOf(bucket: Bucket, key: string): Promise<number | undefined> {
-  const head = new HeadObjectCommand(objectOf(bucket, requireMediaKey(key)));
-  const found = await askedFor(bucket.location, 'head', () => bucket.client.send(head));
-  return found?.ContentLength;
+  const { client, location } = bucket;
+  const object = objectOf(bucket, requireMediaKey(key));
+  // The answer to HEAD has no words: what is missing may also be the bucket, so a GET is asked then.
+  const head = () =>
+    client.send(new HeadObjectCommand(object)).catch(async (error: unknown) => {
+      if (!(error instanceof NotFound)) throw error;
+      const found = await client.send(new GetObjectCommand(object));
+      readableOf(found.Body).destroy();
+      return found;
+    });
+  return (await askedFor(location, 'head', head))?.ContentLength;
 }
 
 async function* objectNames(bucket: Bucket, folder: string): AsyncGenerator<StoredFile> {

@@ -99,21 +99,26 @@ describe('a bucket and its server', { skip }, () => {
   });
 
   const faults = [
-    ['a wrong secret', { credentials: { accessKeyId: 'videogen-test', secretAccessKey: 'wrong' } }, /SignatureDoesNotMatch/],
-    ['an unknown key', { credentials: { accessKeyId: 'nobody', secretAccessKey: 'x' } }, /InvalidAccessKeyId/],
+    [
+      'a wrong secret',
+      { credentials: { accessKeyId: 'videogen-test', secretAccessKey: 'wrong' } },
+      /SignatureDoesNotMatch.*does not accept the credentials\. Correct AWS_ACCESS_KEY_ID/,
+    ],
+    ['an unknown key', { credentials: { accessKeyId: 'nobody', secretAccessKey: 'x' } }, /access key ID/],
   ] as const;
-  for (const [what, wrong, code] of faults) {
+  for (const [what, wrong, sentence] of faults) {
     test(`${what} is a sentence at the start, and an error that may be retried afterwards, never a missing file`, async () => {
       const { files, location } = newFiles(wrong);
       const checking = checkBucket({ location, s3: { ...server.s3, ...wrong } }, { writes: true });
       await assert.rejects(checking, (error) => {
         assert.ok(error instanceof Error && error.name === 'SetupError');
-        assert.match(error.message, code);
-        assert.match(error.message, /does not accept the credentials\. Correct AWS_ACCESS_KEY_ID/);
+        assert.match(error.message, sentence);
         return true;
       });
       await assert.rejects(files.put(key, await bytesIn('v', Buffer.from('v'))), { name: 'StoreUnavailable' });
       await assert.rejects(files.fetchTo(key, join(scratch, 'none')), { name: 'StoreUnavailable' });
+      await assert.rejects(files.sizeOf(key), { name: 'StoreUnavailable' });
+      await assert.rejects(files.move([{ from: 'staging/1/video.mp4', to: key }]), { name: 'StoreUnavailable' });
       assert.deepEqual(await namesIn(location), []);
     });
   }
@@ -124,6 +129,7 @@ describe('a bucket and its server', { skip }, () => {
     const checking = checkBucket({ location, s3: server.s3 }, { writes: false });
     await assert.rejects(checking, { name: 'SetupError', message: /NoSuchBucket.*There is no such bucket\. Create it/ });
     await assert.rejects(files.fetchTo(key, join(scratch, 'none')), { name: 'StoreUnavailable' });
+    await assert.rejects(files.sizeOf(key), { name: 'StoreUnavailable' });
     await assert.rejects(files.move([{ from: 'staging/1/video.mp4', to: key }]), { name: 'StoreUnavailable' });
     await assert.rejects(files.put(key, await bytesIn('v', Buffer.from('v'))), { name: 'StoreUnavailable' });
   });

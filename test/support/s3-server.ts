@@ -53,7 +53,11 @@ export async function startS3Server({ maxFileKilobytes }: { readonly maxFileKilo
         ROOT_SECRET_KEY: credentials.secretAccessKey,
       },
     });
-    await waitFor('the S3 server', () => listens(port));
+    const started = child;
+    await waitFor('the S3 server', () => {
+      if (started.exitCode !== null) throw new Error(`the S3 server ended with ${started.exitCode}`);
+      return listens(port);
+    });
   };
   const kill = async () => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
