@@ -46,6 +46,9 @@ const doors: Record<string, readonly string[]> = {
   '@temporalio/envconfig': ['shared'],
   'prom-client': ['shared', 'src/main'],
   sharp: ['src/media', 'src/providers'],
+  '@aws-sdk/client-s3': ['src/media'],
+  '@aws-sdk/lib-storage': ['src/media'],
+  '@aws-sdk/s3-request-presigner': ['src/media'],
 };
 
 // What opens sockets: from these modules whatever the pattern finds among the imported names.

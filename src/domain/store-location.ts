@@ -15,7 +15,9 @@ export function parseStoreLocation(text: string): StoreLocation {
   const [, bucket, prefix = ''] = bucketUrl.exec(text) ?? [];
   if (bucket !== undefined) return { kind: 'bucket', bucket, prefix: prefix === '' ? '' : `${prefix.slice(1)}/` };
   if (!text.includes('://')) return { kind: 'folder', path: text };
-  throw new Error('must be a folder, or s3://BUCKET or s3://BUCKET/PREFIX with letters, digits, dots, dashes and underscores');
+  throw new Error(
+    'must be a folder, or s3://BUCKET or s3://BUCKET/PREFIX with letters, digits, dots, dashes and underscores',
+  );
 }
 
 /** As a person writes it. */

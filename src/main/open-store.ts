@@ -20,7 +20,11 @@ type S3Config = Pick<Config, 's3Endpoint' | 's3Region' | 's3PathStyle'>;
  * Opens the result store of a process. A store that refuses us is a fault of the installation (`SetupError`); one that does not
  * answer is waited for by whoever needs it.
  */
-export async function openStore(settings: Settings, log: Log, uses: { readonly writes: boolean }): Promise<ResultStore> {
+export async function openStore(
+  settings: Settings,
+  log: Log,
+  uses: { readonly writes: boolean },
+): Promise<ResultStore> {
   const { resultStore, resultStoreAlso } = settings;
   const first = await openFiles(resultStore, settings);
   await checkFiles(resultStore, 'RESULT_STORE', settings, log, uses);

@@ -46,7 +46,16 @@ export type CopyFiles = {
  */
 export async function copyFiles({ from, to, onProgress, signal }: CopyFiles): Promise<Readonly<CopyProgress>> {
   const found = await totalOf(from.list(finishedFolder));
-  const progress: CopyProgress = { ...found, doneFiles: 0, doneBytes: 0, copied: 0, present: 0, gone: 0, failed: [], unfinished: 0 };
+  const progress: CopyProgress = {
+    ...found,
+    doneFiles: 0,
+    doneBytes: 0,
+    copied: 0,
+    present: 0,
+    gone: 0,
+    failed: [],
+    unfinished: 0,
+  };
   const limited = pLimit(maxParallel);
   const running = new Set<Promise<void>>();
   for await (const file of from.list(finishedFolder)) {
@@ -70,8 +79,7 @@ export async function copyFiles({ from, to, onProgress, signal }: CopyFiles): Pr
     if (running.size >= 2 * maxParallel) await Promise.race(running);
   }
   await Promise.all(running);
-  for (const folder of unfinishedFolders)
-    progress.unfinished += (await totalOf(from.list(folder))).files;
+  for (const folder of unfinishedFolders) progress.unfinished += (await totalOf(from.list(folder))).files;
   return progress;
 }
 

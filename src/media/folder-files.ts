@@ -32,8 +32,7 @@ export function createFolderFiles(folder: string): MediaFiles {
     },
     sizeOf: (key) => sizeIfThere(pathOf(key)),
     list: (name) => filesUnder(root, join(root, requireMediaFolder(name))),
-    sourceOf: async ({ key }) =>
-      (await isThere(pathOf(key))) ? { kind: 'file', root, path: `/${key}` } : undefined,
+    sourceOf: async ({ key }) => ((await isThere(pathOf(key))) ? { kind: 'file', root, path: `/${key}` } : undefined),
   };
 }
 

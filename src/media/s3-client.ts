@@ -82,7 +82,9 @@ export function refusalOf(error: unknown, location: BucketLocation): SetupError 
   const status = statusOf(error) ?? 500;
   if (sentence === undefined && (status >= 500 || passing.includes(status))) return undefined;
   const reason = sentence ?? `The store refuses the request: ${error instanceof Error ? error.message : code}`;
-  return new SetupError(`The result store ${nameOfStore(location)} cannot be used (${code}). ${reason}`, { cause: error });
+  return new SetupError(`The result store ${nameOfStore(location)} cannot be used (${code}). ${reason}`, {
+    cause: error,
+  });
 }
 
 /** Runs requests to the store; whatever they throw becomes one kind of error. */

@@ -46,7 +46,9 @@ export function createS3Files({ location, s3 }: S3Options): MediaFiles {
       await stat(filePath);
       await (swept ??= sweepUploads(bucket).catch(() => undefined));
       const params = { ...objectOf(bucket, key), Body: createReadStream(filePath), ContentType };
-      await asked(location, 'put', () => new Upload({ client, params, partSize: partBytes, queueSize: partsAtATime }).done());
+      await asked(location, 'put', () =>
+        new Upload({ client, params, partSize: partBytes, queueSize: partsAtATime }).done(),
+      );
     },
     fetchTo: async (key, filePath) => fetchObject(bucket, requireMediaKey(key), filePath),
     move: async (moves) => {
@@ -67,7 +69,10 @@ export function createS3Files({ location, s3 }: S3Options): MediaFiles {
  * Asks the store for what every process needs, and a worker's writing too. Throws `SetupError` for what only a person can mend, and
  * `StoreUnavailable` for an outage.
  */
-export async function checkBucket({ location, s3 }: S3Options, { writes }: { readonly writes: boolean }): Promise<void> {
+export async function checkBucket(
+  { location, s3 }: S3Options,
+  { writes }: { readonly writes: boolean },
+): Promise<void> {
   const client = createS3Client({ ...s3, idleMs: checkMs });
   const probe = { Bucket: location.bucket, Key: `${location.prefix}.videogen-check` };
   const work = async () => {

@@ -127,7 +127,10 @@ describe('a bucket and its server', { skip }, () => {
     const location = { ...newLocation(), bucket: 'no-such-bucket' };
     const { files } = newFiles({}, location);
     const checking = checkBucket({ location, s3: server.s3 }, { writes: false });
-    await assert.rejects(checking, { name: 'SetupError', message: /NoSuchBucket.*There is no such bucket\. Create it/ });
+    await assert.rejects(checking, {
+      name: 'SetupError',
+      message: /NoSuchBucket.*There is no such bucket\. Create it/,
+    });
     await assert.rejects(files.fetchTo(key, join(scratch, 'none')), { name: 'StoreUnavailable' });
     await assert.rejects(files.sizeOf(key), { name: 'StoreUnavailable' });
     await assert.rejects(files.move([{ from: 'staging/1/video.mp4', to: key }]), { name: 'StoreUnavailable' });

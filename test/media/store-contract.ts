@@ -32,9 +32,9 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>,
       await writeFile(path, text);
       return path;
     };
-    const textOf = async (store: MediaFiles, name: string) => {
+    const textOf = async (store: MediaFiles, wanted: string) => {
       const path = newPath();
-      return (await store.fetchTo(name, path)) ? readFile(path, 'utf8') : undefined;
+      return (await store.fetchTo(wanted, path)) ? readFile(path, 'utf8') : undefined;
     };
 
     test('what is put can be fetched, and the source stays', async () => {

@@ -108,7 +108,7 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
     assert.equal(await (await fetch(link)).text(), 'an old video');
     await store().delete(key);
     const gone = await fetch(link);
-    assert.deepEqual([gone.status, (await gone.json() as { error: string }).error], [404, 'media_deleted']);
+    assert.deepEqual([gone.status, ((await gone.json()) as { error: string }).error], [404, 'media_deleted']);
   });
 
   test('a store that is gone is waited for: links answer 503, and the task ends in success when it is back', async () => {
@@ -116,7 +116,7 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
     await server.kill();
     const taskId = await created();
     const away = await fetch(link);
-    assert.deepEqual([away.status, (await away.json() as { error: string }).error], [503, 'media_unavailable']);
+    assert.deepEqual([away.status, ((await away.json()) as { error: string }).error], [503, 'media_unavailable']);
     assert.equal(away.headers.get('retry-after'), '5');
     await waitFor('an attempt', async () =>
       (await recordInfo(api, taskId)).body.data['state'] === 'generating' ? true : undefined,
@@ -144,8 +144,14 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
 
   test('a worker and an API with wrong credentials, or without their bucket, end with a sentence', async () => {
     const wrong = [
-      [{ AWS_SECRET_ACCESS_KEY: 'wrong' }, /^The result store s3:\/\/results\/videos cannot be used \(SignatureDoesNotMatch\)/],
-      [{ RESULT_STORE: 's3://elsewhere' }, /^The result store s3:\/\/elsewhere cannot be used \(NoSuchBucket\)\. There is no/],
+      [
+        { AWS_SECRET_ACCESS_KEY: 'wrong' },
+        /^The result store s3:\/\/results\/videos cannot be used \(SignatureDoesNotMatch\)/,
+      ],
+      [
+        { RESULT_STORE: 's3://elsewhere' },
+        /^The result store s3:\/\/elsewhere cannot be used \(NoSuchBucket\)\. There is no/,
+      ],
     ] as const;
     for (const name of ['worker', 'api'] as const)
       for (const [setting, sentence] of wrong) {

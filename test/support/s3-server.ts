@@ -32,7 +32,9 @@ export type S3Server = {
 };
 
 /** Starts an S3 server with one bucket. No file of it may grow beyond `maxFileKilobytes`, as if its disk were full. */
-export async function startS3Server({ maxFileKilobytes }: { readonly maxFileKilobytes?: number } = {}): Promise<S3Server> {
+export async function startS3Server({
+  maxFileKilobytes,
+}: { readonly maxFileKilobytes?: number } = {}): Promise<S3Server> {
   const root = await mkdtemp(join(tmpdir(), 'videogen-s3-'));
   const bucket = 'results';
   const folder = join(root, 'data', bucket);
@@ -44,7 +46,16 @@ export async function startS3Server({ maxFileKilobytes }: { readonly maxFileKilo
   let child: ChildProcess | undefined;
   const start = async () => {
     const limit = maxFileKilobytes === undefined ? '' : `ulimit -f ${maxFileKilobytes}; `;
-    const args = ['--quiet', '--keep-alive', '--port', `127.0.0.1:${port}`, 'posix', '--sidecar', sidecar, join(root, 'data')];
+    const args = [
+      '--quiet',
+      '--keep-alive',
+      '--port',
+      `127.0.0.1:${port}`,
+      'posix',
+      '--sidecar',
+      sidecar,
+      join(root, 'data'),
+    ];
     child = spawn('bash', ['-c', `${limit}exec "$@"`, 'versitygw', program ?? '', ...args], {
       stdio: 'ignore',
       env: {

@@ -88,7 +88,12 @@ async function startRelease(
 ): Promise<RunningPart> {
   const log = createLog({ level: 'silent' });
   installTemporalRuntime(log);
-  const rooms = openWorkerDependencies(settings, log, createMetrics(), await openStore(settings, log, { writes: true }));
+  const rooms = openWorkerDependencies(
+    settings,
+    log,
+    createMetrics(),
+    await openStore(settings, log, { writes: true }),
+  );
   const deps = withUpstream(rooms.deps, upstream);
   const connection = await NativeConnection.connect(settings.temporal.connection);
   const queues = taskQueuesOf(settings.taskQueue);
