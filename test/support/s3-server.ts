@@ -5,7 +5,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../src/embedded/persisted-port.ts';
+import { createResultStore, type ResultStore } from '../../src/media/result-store.ts';
 import type { S3Settings } from '../../src/media/s3-client.ts';
+import { createS3Files } from '../../src/media/s3-files.ts';
 import { waitFor } from './wait-for.ts';
 
 /** The path of versitygw, an S3 server for tests. Without it, tests of buckets are skipped (.ci/run). */
@@ -94,6 +96,12 @@ export async function startS3Server({
       await rm(root, { recursive: true, force: true });
     },
   };
+}
+
+/** The whole bucket as a result store, with links of the tests' own. */
+export function createBucketStore({ bucket, s3 }: S3Server): ResultStore {
+  const files = createS3Files({ location: { kind: 'bucket', bucket, prefix: '' }, s3 });
+  return createResultStore(files, { secret: 's'.repeat(32), publicUrl: 'http://media.test' });
 }
 
 function listens(port: number): Promise<true | undefined> {
