@@ -198,6 +198,22 @@ test('webhooks are for an upstream that can reach us and is told where', () => {
   assert.deepEqual(faultsAt('http://localhost:3000'), [unused, ...['kie', 'fal', 'ark'].map(unreached)]);
 });
 
+test('a deadline is refused that is longer than a provider of the model keeps its jobs', () => {
+  const http = { kind: 'http', baseUrl: 'https://x.example' };
+  const providers = {
+    kling: { ...http, file: 'builtin:kling' },
+    replicate: { ...http, file: 'builtin:replicate-seedance' },
+  };
+  const faultsFor = (deadlineSeconds: number, names: readonly string[]) =>
+    faultsOf({ providers, models: [{ ...model, deadlineSeconds, providers: names }] });
+  const message = (deadlineSeconds: number) =>
+    `models[0].deadlineSeconds: is ${deadlineSeconds}, but provider replicate forgets a job after 3600 seconds; allowed: 10 to 3600`;
+  assert.deepEqual(faultsFor(3600, ['kling', 'replicate']), []);
+  assert.deepEqual(faultsFor(3601, ['kling', 'replicate']), [message(3601)]);
+  assert.deepEqual(faultsFor(86_400, ['replicate']), [message(86_400)]);
+  assert.deepEqual(faultsFor(86_400, ['kling']), [], 'kept for a week');
+});
+
 test('a workflow with a placeholder that does not exist is told, with what was probably meant', () => {
   const providers = { comfy: { kind: 'comfyui', baseUrl: 'http://x' } };
   const entry = { provider: 'comfy', parameters: { workflow: './w.json' } };

@@ -30,6 +30,7 @@ import { createEngine } from '../temporal/engine.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
 import { createOwedCallbacks } from './owed-callbacks.ts';
 import { createRequestParser, ownEndpoints, type Settings } from './settings.ts';
+import { watchWorkflows } from './workflow-checks.ts';
 
 export type WorkerDependencies = { readonly deps: ActivityDeps; close(): Promise<void> };
 
@@ -62,6 +63,7 @@ export function openWorkerDependencies(
     maxPerHost: 32,
     maxWaitingPerHost: 0,
   });
+  const workflows = watchWorkflows({ catalogue: catalogue.current, readSecret, own, db, log });
   const box = createSecretBox(settings.secret);
   const ffmpeg = createFfmpeg(settings.ffmpegPath === undefined ? {} : { path: settings.ffmpegPath });
   const upstreamClients: ProviderClient[] = [];
@@ -124,6 +126,7 @@ export function openWorkerDependencies(
   };
   const close = async () => {
     catalogue.close();
+    await workflows.close();
     const clients = [imageClient, callbackClient, ...upstreamClients];
     await Promise.allSettled([...clients.map((client) => client.close()), temporal.close(), db.close()]);
   };

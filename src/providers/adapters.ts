@@ -25,8 +25,8 @@ export type Opening<Settings = DeclaredSettings> = {
   readonly config: FrozenConfig;
   readonly client: UpstreamClient;
   readonly settings: Settings;
-  /** What is in the files of today's catalogue. */
-  readonly files: Catalogue['files'];
+  /** What is in the files of today's catalogue, also after a change. */
+  readonly files: () => Catalogue['files'];
   readonly cost?: CostRule;
   readonly warn: Warn;
 };
@@ -57,11 +57,11 @@ const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
   },
   comfyui: {
     options: parametersOf,
-    open: (opening) => createComfyuiProvider({ ...common(opening), workflow: workflowOf(opening) }),
+    open: (opening) => createComfyuiProvider({ ...common(opening), workflow: () => workflowOf(opening) }),
   },
   'comfy-v2': {
     options: parametersOf,
-    open: (opening) => createComfyV2Provider({ ...common(opening), workflow: workflowOf(opening) }),
+    open: (opening) => createComfyV2Provider({ ...common(opening), workflow: () => workflowOf(opening) }),
   },
   cog: { options: parametersOf, open: createCogProvider },
   http: {
@@ -104,7 +104,7 @@ function jsonOf(value: unknown): JsonObject {
 /** The workflow that today's catalogue has under the name; a job of a workflow that is gone is still followed. */
 function workflowOf({ config, files }: Pick<Opening, 'config' | 'files'>): JsonObject {
   const { workflow } = z.object({ workflow: z.string() }).parse(config.options['parameters']);
-  return jsonOf(files.get(workflow) ?? {});
+  return jsonOf(files().get(workflow) ?? {});
 }
 
 function fileOf({ options }: FrozenConfig): ProviderFile {

@@ -143,8 +143,6 @@ export type PolledProvider = Capabilities & {
   readonly minPollMs: number;
   /** For each worker process. */
   readonly maxPollsPerSecond: number;
-  /** After this the upstream forgets a job, so no deadline may be longer. */
-  readonly maxJobMs: number;
   /** Sends one create request, once. What it throws beside a `TaskFault` of an image counts as `unknown`. */
   submit(request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome>;
   /** Only reads, or repeats a create under its own name. Throwing means `later`. */

@@ -70,7 +70,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
     const config = { kind, baseUrl, upstreamModel, options };
     const headers = adapter.headers?.(config) ?? {};
     const client = deps.openClient({ baseUrl, headers, credentials: () => credentialsOf(name, config) });
-    const { files } = deps.catalogue();
+    const files = () => deps.catalogue().files;
     const agreed = cost === undefined ? {} : { cost };
     const provider = adapter.open({ name, config, client, settings, files, warn, ...agreed });
     const one = openProvider(provider, terms, { warn, imageReference: settings.imageReference });

@@ -179,7 +179,7 @@ const recordEnded = {
 update provider_jobs set outcome = $3, fail_code = $4, fail_msg = $5, ended_at = now(), detail = coalesce(left($6, 8192), detail),
   settled_at = case when $7 then now() else settled_at end,
   ${replacedCost('$8')}
-where task_id = $1 and ordinal = $2 and outcome is null`,
+where task_id = $1 and ordinal = $2 and outcome is null returning ordinal`,
 };
 
 export type ProviderJobEnd = {
@@ -196,10 +196,11 @@ export type ProviderJobEnd = {
   readonly cost?: 'free' | 'unknown' | undefined;
 };
 
-/** Commits how a job ended; the first outcome stays. */
-export async function endProviderJob(db: Database, end: ProviderJobEnd): Promise<void> {
+/** Commits how a job ended; the first outcome stays. Answers whether it is this one. */
+export async function endProviderJob(db: Database, end: ProviderJobEnd): Promise<boolean> {
   const { taskId, ordinal, outcome, failure, detail, isSettled = false, cost } = end;
-  await db.run(recordEnded, [taskId, ordinal, outcome, failure?.failCode, failure?.failMsg, detail, isSettled, cost]);
+  const values = [taskId, ordinal, outcome, failure?.failCode, failure?.failMsg, detail, isSettled, cost];
+  return (await db.run(recordEnded, values)).length > 0;
 }
 
 const recordSuccess = {

@@ -5,7 +5,9 @@ export type BookedState = 'running' | 'succeeded' | 'failed' | 'canceled';
 export type BookedJob = { readonly id: string; readonly prompt: string; readonly state: BookedState };
 
 export type UpstreamBooks = {
-  /** Every job that was ever begun with this prompt, in order; tests give each task a prompt of its own. */
+  /** Every job that was ever begun, in order. */
+  jobs(): Promise<readonly BookedJob[]>;
+  /** Those that were begun with this prompt; tests give each task a prompt of its own. */
   jobsFor(prompt: string): Promise<readonly BookedJob[]>;
   /** Ends a running job with a video, or without one. */
   end(id: string, state: 'succeeded' | 'failed'): Promise<void>;
@@ -30,6 +32,7 @@ export type RunningUpstream = {
 /** The books of a fake in this process, which it writes itself. */
 export type OwnBooks = UpstreamBooks & {
   begin(job: Omit<BookedJob, 'state'>): void;
+  /** The newest of that name. */
   find(id: string): BookedJob | undefined;
   cancel(id: string): void;
 };
@@ -43,9 +46,10 @@ export function createBooks(): OwnBooks {
   };
   return {
     begin: (job) => void jobs.push({ ...job, state: 'running' }),
-    find: (id) => jobs.find((job) => job.id === id),
+    find: (id) => jobs.findLast((job) => job.id === id),
     cancel: (id) => close(id, 'canceled'),
     end: async (id, state) => close(id, state),
+    jobs: async () => jobs.map((job) => ({ ...job })),
     jobsFor: async (prompt) => jobs.filter((job) => job.prompt === prompt),
   };
 }

@@ -21,7 +21,11 @@ export function resolveCatalogue(data: unknown, checks: Omit<Lookups, 'kinds'>):
     .map(([name]) => ({ path: ['providers', name], message: 'is the name of a built-in provider; choose another' }));
   if (checked === undefined || reserved.length > 0) return { faults: [...faults, ...reserved] };
   const catalogue = builtCatalogue(checked, checks.lacksImages);
-  const contradictions = [...hookFaults(catalogue, checks.hookFault), ...ruleFaults(catalogue)];
+  const contradictions = [
+    ...hookFaults(catalogue, checks.hookFault),
+    ...ruleFaults(catalogue),
+    ...deadlineFaults(catalogue, checks.keepsJobsHours),
+  ];
   return contradictions.length > 0 ? { faults: contradictions } : { faults, catalogue };
 }
 
@@ -106,4 +110,26 @@ function ruleFaults({ models }: Pick<Catalogue, 'models'>): readonly Fault[] {
       }),
     ),
   );
+}
+
+/**
+ * A video that its upstream has forgotten cannot be fetched any more, and is paid for. Only files of the kind `http` tell of such
+ * upstreams: the other kinds keep a job for as long as the longest deadline that the schema allows.
+ */
+function deadlineFaults(
+  { models, providers }: Pick<Catalogue, 'models' | 'providers'>,
+  keepsJobsHours: Lookups['keepsJobsHours'] = () => undefined,
+): readonly Fault[] {
+  return [...models.values()].flatMap(({ deadlineMs, providers: names }, index) => {
+    const limits = names.flatMap((name) => {
+      const settings = providers.get(name);
+      const hours = settings?.kind === 'http' ? keepsJobsHours(settings.file) : undefined;
+      return typeof hours === 'number' ? [{ name, seconds: hours * 3600 }] : [];
+    });
+    const [shortest] = limits.toSorted((a, b) => a.seconds - b.seconds);
+    if (shortest === undefined || deadlineMs <= shortest.seconds * 1000) return [];
+    const { name, seconds } = shortest;
+    const message = `is ${deadlineMs / 1000}, but provider ${name} forgets a job after ${seconds} seconds; allowed: 10 to ${seconds}`;
+    return [{ path: ['models', index, 'deadlineSeconds'], message }];
+  });
 }

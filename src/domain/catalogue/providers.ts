@@ -21,6 +21,8 @@ export type Lookups = {
   /** Why an upstream cannot announce changes of jobs to us; asked as above. */
   readonly hookFault?: (settings: Extract<ProviderSettings, { webhook: boolean }>) => string | undefined;
   readonly secretFault: (ref: SecretRef) => string | undefined;
+  /** After how many hours the upstream of the file forgets a job; asked once the file was read without faults. */
+  readonly keepsJobsHours?: (file: string) => unknown;
 };
 
 const secretForms = 'must be { env: NAME } or { file: PATH }; the secret itself does not belong in this file';
