@@ -8,6 +8,7 @@ import {
   NotFound,
   paginateListObjectsV2,
   PutObjectCommand,
+  type PutObjectCommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
@@ -36,7 +37,6 @@ const streamedFolder = 'images/';
 /** Keeps files in a bucket. An object appears there whole or not at all, so no reader sees a part of one. */
 export function createS3Files({ location, s3 }: S3Options): MediaFiles {
   const bucket = { client: createS3Client(s3), location };
-  const { client } = bucket;
   // Once in a process, before its first write.
   let swept: Promise<void> | undefined;
   return {
@@ -45,10 +45,7 @@ export function createS3Files({ location, s3 }: S3Options): MediaFiles {
       // A missing file is the caller's fault, not the store's.
       await stat(filePath);
       await (swept ??= sweepUploads(bucket).catch(() => undefined));
-      const params = { ...objectOf(bucket, key), Body: createReadStream(filePath), ContentType };
-      await asked(location, 'put', () =>
-        new Upload({ client, params, partSize: partBytes, queueSize: partsAtATime }).done(),
-      );
+      await uploadFile(bucket, { ...objectOf(bucket, key), ContentType }, filePath);
     },
     fetchTo: async (key, filePath) => fetchObject(bucket, requireMediaKey(key), filePath),
     move: async (moves) => {
@@ -99,6 +96,21 @@ function objectOf({ location }: Pick<Bucket, 'location'>, key: string) {
 
 function prefixOf({ location }: Pick<Bucket, 'location'>, prefix: string) {
   return { Bucket: location.bucket, Prefix: `${location.prefix}${prefix}` };
+}
+
+async function uploadFile(
+  { client, location }: Bucket,
+  object: PutObjectCommandInput,
+  filePath: string,
+): Promise<void> {
+  const Body = createReadStream(filePath);
+  const upload = { client, params: { ...object, Body }, partSize: partBytes, queueSize: partsAtATime };
+  try {
+    await asked(location, 'put', () => new Upload(upload).done());
+  } finally {
+    // An upload that fails leaves it open.
+    Body.destroy();
+  }
 }
 
 /** A transfer that breaks off leaves no file. */

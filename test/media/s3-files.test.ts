@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -10,6 +10,7 @@ import { createS3Client, type S3Settings } from '../../src/media/s3-client.ts';
 import { checkBucket, createS3Files } from '../../src/media/s3-files.ts';
 import { type S3Server, skipsWithoutS3, startS3Server } from '../support/s3-server.ts';
 import { startStallingProxy } from '../support/stalling-proxy.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { describeStore, key, type StoreUnderTest } from './store-contract.ts';
 
 const skip = skipsWithoutS3;
@@ -142,6 +143,13 @@ describe('a bucket and its server', { skip }, () => {
     await assert.rejects(checkBucket({ location: newLocation(), s3 }, { writes: true }), { name: 'StoreUnavailable' });
   });
 
+  test('an upload that fails closes its file', { skip: process.platform !== 'linux' }, async () => {
+    const { files } = newFiles({ endpoint: 'http://127.0.0.1:1' });
+    const path = await bytesIn('unsent', randomBytes(20 * 1024 * 1024));
+    await assert.rejects(files.put(key, path), { name: 'StoreUnavailable' });
+    await waitFor('the end of its descriptor', async () => ((await openFiles()).includes(path) ? undefined : true));
+  });
+
   test('a check leaves nothing behind', async () => {
     const location = newLocation();
     await checkBucket({ location, s3: server.s3 }, { writes: true });
@@ -204,6 +212,11 @@ describe('a bucket and its server', { skip }, () => {
     }
   });
 });
+
+async function openFiles(): Promise<readonly string[]> {
+  const names = await readdir('/proc/self/fd');
+  return Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));
+}
 
 function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
