@@ -8,9 +8,11 @@ import type { VideoInspector } from '../src/media/inspect-video.ts';
 import type { VideoNormaliser } from '../src/media/normalise-video.ts';
 import type { ImageFetch } from '../src/media/reference-image.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';
+import type { OnProviderEvent } from '../src/providers/provider-events.ts';
 import type { Providers } from '../src/providers/registry.ts';
 import type { Database } from '../src/stores/database.ts';
 import type { Delivery } from '../src/stores/deliveries.ts';
+import type { EndedCall } from '../src/stores/provider-jobs.ts';
 import type { Attempts } from './attempts.ts';
 import type { Hints } from './hints.ts';
 import type { Switches } from './switches.ts';
@@ -51,4 +53,7 @@ export type ActivityDeps = {
   readonly stuckTaskMs: number;
   /** Counts what `reconcile` did about a task without a workflow. */
   readonly onSettled: (outcome: 'started' | 'refunded') => void;
+  /** Counts what happens at upstreams. */
+  readonly onProviderEvent: OnProviderEvent;
+  readonly onCallEnded: (ended: EndedCall) => void;
 };

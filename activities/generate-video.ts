@@ -113,7 +113,7 @@ async function toVideo(attempt: Attempt, first: Opened | undefined): Promise<Sta
     const video = await workOn(attempt, opened);
     if (video !== undefined) {
       const staged = await stageVideo(deps, taskId, video);
-      await succeedProviderJob(deps.db, taskId);
+      await succeed(deps, taskId);
       return staged;
     }
     opened = await openJob(deps, task, await listProviderJobs(deps.db, taskId));
@@ -125,8 +125,13 @@ async function stagedEarlier(deps: ActivityDeps, taskId: string, workFolder: str
   const { staged, stagedPoster } = mediaKeysOf(taskId);
   if (!(await deps.media.fetchTo(staged, join(workFolder, 'staged.mp4')))) return undefined;
   const hasPoster = await deps.media.fetchTo(stagedPoster, join(workFolder, 'staged.jpg'));
-  await succeedProviderJob(deps.db, taskId);
+  await succeed(deps, taskId);
   return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
+}
+
+async function succeed({ db, onCallEnded }: ActivityDeps, taskId: string): Promise<void> {
+  const ended = await succeedProviderJob(db, taskId);
+  if (ended !== undefined) onCallEnded(ended);
 }
 
 async function stageVideo(deps: ActivityDeps, taskId: string, video: GeneratedVideo): Promise<StagedVideo> {

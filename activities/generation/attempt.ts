@@ -66,9 +66,16 @@ export async function failTask(
   failure: TaskFailure,
   end: Omit<ProviderJobEnd, 'taskId' | 'ordinal' | 'failure'>,
 ): Promise<TaskFault> {
-  if (await endProviderJob(deps.db, { taskId, ordinal, failure, ...end })) return faultOf(failure, end.detail);
+  if (await endCall(deps, { taskId, ordinal, failure, ...end })) return faultOf(failure, end.detail);
   const call = (await listProviderJobs(deps.db, taskId)).find((row) => row.ordinal === ordinal);
   return call?.failure === undefined ? unclear('another attempt has ended this call') : faultOf(call.failure);
+}
+
+/** Commits how the call ended; the first end stays, and is counted. Answers whether it is this one. */
+export async function endCall({ db, onCallEnded }: ActivityDeps, end: ProviderJobEnd): Promise<boolean> {
+  const ended = await endProviderJob(db, end);
+  if (ended !== undefined) onCallEnded(ended);
+  return ended !== undefined;
 }
 
 /** `detail` is for the log. */

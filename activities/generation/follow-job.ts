@@ -5,7 +5,7 @@ import { estimateCost } from '../../src/domain/catalogue/cost.ts';
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import type { CancelOutcome, Cost, Fault, Job, JobStatus, PolledProvider } from '../../src/providers/contract.ts';
 import type { Ended } from '../../src/providers/followed-job.ts';
-import { endProviderJob, type ProviderJob, recordUpstreamEnd } from '../../src/stores/provider-jobs.ts';
+import { type ProviderJob, recordUpstreamEnd } from '../../src/stores/provider-jobs.ts';
 import { touchGenerations } from '../../src/stores/tasks.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { taskEnded } from '../attempts.ts';
@@ -15,6 +15,7 @@ import {
   type Call,
   type CallEnd,
   deadlinePassed,
+  endCall,
   failTask,
   unclear,
   providerFailures,
@@ -137,7 +138,7 @@ export async function takeFailure(
   if (fault.kind === 'content' || fault.kind === 'image')
     throw await failTask(attempt, running, providerFailures[fault.kind], end);
   if (open.terms.failedJobs === 'billed') throw await failTask(attempt, running, providerFailures.rejected, end);
-  await endProviderJob(deps.db, { taskId, ordinal, ...end });
+  await endCall(deps, { taskId, ordinal, ...end });
 }
 
 /** For each of the last calls to the provider. */

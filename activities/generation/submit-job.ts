@@ -4,7 +4,8 @@ import { TaskFault } from '../../src/domain/errors.ts';
 import { spellImageReferences } from '../../src/providers/task-values.ts';
 import { detailOf } from '../../src/providers/answers.ts';
 import type { JobRequest, NotAccepted, PolledProvider, Refused } from '../../src/providers/contract.ts';
-import { endProviderJob, intendReservedJob, recordProviderJob } from '../../src/stores/provider-jobs.ts';
+import { callOutcomeOf } from '../../src/providers/provider-events.ts';
+import { intendReservedJob, recordProviderJob } from '../../src/stores/provider-jobs.ts';
 import { clearStrikes, type StrikeReason, strikePool } from '../../src/stores/provider-pools.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { imageFolderOf } from '../task-files.ts';
@@ -12,6 +13,7 @@ import {
   type Attempt,
   type Call,
   deadlinePassed,
+  endCall,
   failTask,
   type NewCall,
   type Pooled,
@@ -39,6 +41,9 @@ export async function submitJob(
   const outcome = await provider
     .submit(request, signal)
     .catch((error: unknown) => ({ kind: 'unknown', ...faultIn(error), detail: detailOf({ error }) }) as const);
+  if (outcome.kind === 'unknown' && 'fault' in outcome)
+    throw await failTask(attempt, call, outcome.fault, { outcome: 'refused', cost: 'free' });
+  deps.onProviderEvent(provider.name, { kind: 'call', outcome: callOutcomeOf(outcome) });
   switch (outcome.kind) {
     case 'accepted':
       await recordAccepted(attempt, call, outcome);
@@ -50,7 +55,6 @@ export async function submitJob(
     case 'unknown':
       break;
   }
-  if ('fault' in outcome) throw await failTask(attempt, call, outcome.fault, { outcome: 'refused', cost: 'free' });
   deps.log.warn({ ...logged(call), detail: outcome.detail }, 'answer to a create lost');
   if (!signal.aborted) await strike(deps, call, { reason: 'unknown' });
   return undefined;
@@ -157,7 +161,7 @@ export async function recordDeclined(attempt: Attempt, call: Pooled, declined: N
   if (declined.kind === 'not_accepted') {
     const { detail, reason } = declined;
     deps.log.info({ ...logged(call), reason, detail }, 'job not accepted');
-    await endProviderJob(deps.db, { taskId, ordinal, outcome: 'not_created', detail, cost: 'free' });
+    await endCall(deps, { taskId, ordinal, outcome: 'not_created', detail, cost: 'free' });
     // What we broke off says nothing about the provider.
     if (!signal.aborted) await strike(deps, call, declined);
     signal.throwIfAborted();
@@ -168,7 +172,7 @@ export async function recordDeclined(attempt: Attempt, call: Pooled, declined: N
   if (kind === 'content' || kind === 'image') {
     throw await failTask(attempt, call, providerFailures[kind], { outcome: 'fail', detail, cost: 'free' });
   }
-  await endProviderJob(deps.db, { taskId, ordinal, outcome: 'refused', detail, cost: 'free' });
+  await endCall(deps, { taskId, ordinal, outcome: 'refused', detail, cost: 'free' });
 }
 
 const [passing, operators] = [

@@ -9,7 +9,7 @@ import { startHttpServer } from '../http/server/server.ts';
 import { createTaskWaiters } from '../http/tasks/long-poll.ts';
 import { createUncertainCreates } from '../http/tasks/uncertain-creates.ts';
 import type { Log } from '../log.ts';
-import { createMetrics } from '../metrics.ts';
+import { createMetrics, recordCatalogue } from '../metrics.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createDatabase } from '../stores/database.ts';
 import { createTaskAcceptor } from '../stores/task-acceptor.ts';
@@ -22,6 +22,7 @@ import { exportBookMetrics } from './book-metrics.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
 import { listenFault } from './local-faults.ts';
 import { openStore } from './open-store.ts';
+import { exportPoolMetrics } from './pool-metrics.ts';
 import { createRequestParser, type RunningPart, type Settings } from './settings.ts';
 
 /** Running requests, and then the starts of workflows behind them, get this long each. */
@@ -33,7 +34,8 @@ const hintRate = { quota: 1_000, windowMs: 10_000 };
 /** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
 export async function startApi(settings: Settings, log: Log, metrics = createMetrics()): Promise<RunningPart> {
   const resultStore = await openStore(settings, log, { writes: false });
-  const catalogue = createLiveCatalogue({ path: settings.catalogueFile, publicUrl: settings.publicUrl, log });
+  const { catalogueFile: path, publicUrl } = settings;
+  const catalogue = createLiveCatalogue({ path, publicUrl, log, onRead: recordCatalogue(metrics, 'api') });
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
@@ -43,6 +45,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
   const box = createSecretBox(settings.secret);
   exportBookMetrics(metrics, db);
+  exportPoolMetrics(metrics, db, catalogue.current);
   const uncertainCreates = createUncertainCreates({
     db,
     log,

@@ -14,7 +14,7 @@ import { createVideoInspector } from '../media/inspect-video.ts';
 import { createVideoNormaliser } from '../media/normalise-video.ts';
 import { fetchReferenceImages } from '../media/reference-image.ts';
 import type { ResultStore } from '../media/result-store.ts';
-import type { Metrics } from '../metrics.ts';
+import { type Metrics, recordCatalogue } from '../metrics.ts';
 import { createGuardedClient } from '../outbound/client.ts';
 import { createProviderClient, type ProviderClient } from '../outbound/provider-client.ts';
 import { createCallbackPoster } from '../outbound/webhook.ts';
@@ -29,6 +29,7 @@ import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
 import { createOwedCallbacks } from './owed-callbacks.ts';
+import { countProviders } from './provider-metrics.ts';
 import { createRequestParser, ownEndpoints, type Settings } from './settings.ts';
 import { watchWorkflows } from './workflow-checks.ts';
 
@@ -47,7 +48,9 @@ export function openWorkerDependencies(
     publicUrl: settings.publicUrl,
     readSecret,
     log,
+    onRead: recordCatalogue(metrics, 'worker'),
   });
+  const counts = countProviders(metrics, catalogue.current);
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
@@ -90,6 +93,7 @@ export function openWorkerDependencies(
         return client;
       },
       warn: (event, fields) => log.warn(fields, event),
+      onEvent: counts.onProviderEvent,
     }),
     attempts: createAttempts({
       touch: (taskIds) => touchGenerations(db, taskIds),
@@ -123,6 +127,7 @@ export function openWorkerDependencies(
     retentionMs: settings.retentionMs,
     stuckTaskMs: settings.stuckTaskMs,
     onSettled: (outcome) => metrics.tasksSettled.inc({ outcome }),
+    ...counts,
   };
   const close = async () => {
     catalogue.close();

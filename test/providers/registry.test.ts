@@ -42,6 +42,7 @@ test('a changed workflow counts for the next task, without a restart', async (t)
     preview,
     readSecret: () => () => '',
     openClient: () => clientFor(baseUrl),
+    onEvent: () => {},
     warn: () => {},
   });
   for (const steps of [20, 30]) {

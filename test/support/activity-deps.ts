@@ -53,6 +53,8 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     retentionMs: 14 * 24 * 60 * 60_000,
     stuckTaskMs: 10 * 60_000,
     onSettled: () => {},
+    onProviderEvent: () => {},
+    onCallEnded: () => {},
   };
 }
 

@@ -46,6 +46,7 @@ export function startLife(db: Database, folder: string, catalogue: Catalogue): L
       return mortal(client, dead.signal);
     },
     warn: () => undefined,
+    onEvent: () => undefined,
   });
   const clean = { ...activityDeps(db, folder, []), models: catalogue.models, providers };
   return {
