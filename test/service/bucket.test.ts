@@ -69,8 +69,8 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
     });
   /** Of more requests than one, as each is tried three times. */
   const refusals = () => {
-    const before = proxy.refused();
-    return waitFor('attempts at the store', () => (proxy.refused() >= before + 6 ? true : undefined));
+    const soFar = proxy.refused();
+    return waitFor('attempts at the store', () => (proxy.refused() >= soFar + 6 ? true : undefined));
   };
   const linkOf = async (taskId: string) => {
     const record = await ended(taskId);
