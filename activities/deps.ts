@@ -3,7 +3,7 @@ import type { CatalogueModel } from '../src/domain/catalogue/models.ts';
 import type { HookLinks } from '../src/domain/hook-link.ts';
 import type { Engine, ReferenceImage } from '../src/domain/ports.ts';
 import type { ParsedTaskRequest } from '../src/domain/task-request.ts';
-import type { ResultStore } from '../src/media/folder-result-store.ts';
+import type { ResultStore } from '../src/media/result-store.ts';
 import type { VideoInspector } from '../src/media/inspect-video.ts';
 import type { VideoNormaliser } from '../src/media/normalise-video.ts';
 import type { ImageFetch } from '../src/media/reference-image.ts';

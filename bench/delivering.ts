@@ -5,6 +5,7 @@ import { readConfig } from '../src/config.ts';
 import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { externalSettings } from '../src/main/settings.ts';
+import { openStore } from '../src/main/open-store.ts';
 import { openWorkerDependencies } from '../src/main/worker-dependencies.ts';
 import { inParallel } from './load.ts';
 
@@ -12,7 +13,8 @@ import { inParallel } from './load.ts';
 // nothing of the engine but an activity's context. Told which tasks, it makes one attempt at each and says how long they took.
 
 const settings = externalSettings(readConfig());
-const rooms = openWorkerDependencies(settings, createLog({ level: settings.logLevel }), createMetrics());
+const log = createLog({ level: settings.logLevel });
+const rooms = openWorkerDependencies(settings, log, createMetrics(), await openStore(settings, log, { writes: true }));
 const { sendCallback } = createCallbackActivities(rooms.deps);
 
 async function deliver(taskId: string): Promise<void> {

@@ -8,6 +8,7 @@ import { builtInCatalogue, readCatalogueFile } from './catalogue-file.ts';
 import type { SecretReader } from './domain/catalogue/providers.ts';
 import { ConfigError, errorCode, SetupError } from './domain/errors.ts';
 import { parseRate, unitsMs } from './domain/rate-limit.ts';
+import { parseStoreLocation, type StoreLocation } from './domain/store-location.ts';
 import { loopbackAllowance, parseAllowList } from './outbound/allow-list.ts';
 import type { TemporalTarget } from './temporal/connect.ts';
 
@@ -116,7 +117,10 @@ function from<T extends z.ZodType>(variable: string, setting: T): T {
 
 const absolute = (path: string) => resolve(path);
 const withOurName = (path: string) => join(path, 'videogen');
-const resultFolder = anyText.refine((path) => !path.includes('://'), { error: 'must be a folder' }).transform(absolute);
+const storeLocation = parsedBy((text): StoreLocation => {
+  const location = parseStoreLocation(text);
+  return location.kind === 'folder' ? { ...location, path: absolute(location.path) } : location;
+});
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, ''));
 const isLoopback = ({ hostname }: URL) => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
@@ -148,8 +152,14 @@ const schema = z.object({
   databasePoolSize: from('DATABASE_POOL_SIZE', wholeNumber(1, 1000).default(10)),
   temporalCliPath: from('TEMPORAL_CLI_PATH', anyText.optional()),
   taskQueue: from('VIDEOGEN_TASK_QUEUE', plainName.default('videogen')),
-  /** A folder, or undefined for the one in the data folder. */
-  resultStore: from('RESULT_STORE', resultFolder.optional()),
+  /** A folder or a bucket, or undefined for the folder in the data folder. */
+  resultStore: from('RESULT_STORE', storeLocation.optional()),
+  /** Read as well, while an installation moves from one store to another. */
+  resultStoreAlso: from('RESULT_STORE_ALSO', storeLocation.optional()),
+  // The SDK's own variables. Undefined: what its files say, and the region us-east-1 where an endpoint is set.
+  s3Endpoint: from('AWS_ENDPOINT_URL_S3', baseUrl.optional()),
+  s3Region: from('AWS_REGION', plainName.optional()),
+  s3PathStyle: from('S3_PATH_STYLE', flag.optional()),
   /** Signs links and seals callback secrets; undefined only in embedded mode, which makes and keeps one. */
   secret: from('VIDEOGEN_SECRET', longSecret.optional()),
   callbackAllow: from('CALLBACK_ALLOW', parsedBy(parseAllowList).optional()),

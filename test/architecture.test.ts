@@ -53,6 +53,9 @@ const doors: Record<string, readonly string[]> = {
   '@node-rs/argon2': ['src/passwords'],
   'openid-client': ['src/oidc'],
   '@simplewebauthn/server': ['src/http'],
+  '@aws-sdk/client-s3': ['src/media'],
+  '@aws-sdk/lib-storage': ['src/media'],
+  '@aws-sdk/s3-request-presigner': ['src/media'],
 };
 
 // What opens sockets: from these modules whatever the pattern finds among the imported names.

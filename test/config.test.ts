@@ -22,7 +22,7 @@ describe('readConfig', () => {
       LOG_LEVEL: 'loud',
       PUBLIC_URL: 'ftp://x',
       IMAGE_ALLOW: '10.0.0.0/99',
-      RESULT_STORE: 's3://b',
+      RESULT_STORE: 'gs://bucket',
     };
     assert.throws(
       () => readConfig(environment),
@@ -32,6 +32,26 @@ describe('readConfig', () => {
         return true;
       },
     );
+  });
+
+  test('results lie in a folder, or in a bucket under a prefix', () => {
+    const locationOf = (RESULT_STORE: string) => readConfig({ RESULT_STORE }).resultStore;
+    const bucket = { kind: 'bucket', bucket: 'my-bucket.eu' } as const;
+    assert.deepEqual(locationOf('/srv/results'), { kind: 'folder', path: '/srv/results' });
+    assert.deepEqual(locationOf('s3://my-bucket.eu'), { ...bucket, prefix: '' });
+    assert.deepEqual(locationOf('s3://my-bucket.eu/'), { ...bucket, prefix: '' });
+    assert.deepEqual(locationOf('s3://my-bucket.eu/a/b-1/'), { ...bucket, prefix: 'a/b-1/' });
+    for (const bad of [
+      's3://',
+      's3://UPPER',
+      's3://b',
+      's3://bucket//x',
+      's3://bucket/..',
+      's3://bucket/a b',
+      'gs://x',
+    ])
+      assert.throws(() => readConfig({ RESULT_STORE: bad }), /RESULT_STORE: must be a folder, or s3:/, bad);
+    assert.throws(() => readConfig({ S3_PATH_STYLE: 'yes' }), /S3_PATH_STYLE: must be 0 or 1/);
   });
 
   test('a delay before stopping is for shared services, unless it is set', () => {

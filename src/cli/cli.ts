@@ -33,6 +33,7 @@ const commands = {
   audit: async () => (await import('./accounts.ts')).addAuditCommand(program, await runner()),
   provider: async () => (await import('./provider.ts')).addProviderCommands(program, await runner()),
   margin: async () => (await import('./provider.ts')).addMarginCommand(program, await runner()),
+  media: async () => (await import('./media.ts')).addMediaCommand(program),
   migrate: async () => (await import('./migrate.ts')).addMigrateCommand(program),
 };
 

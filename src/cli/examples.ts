@@ -43,6 +43,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     'provider check http://gpu1:9000 --key-env SCRIPT_KEY --model wan-2.2 --json',
   ],
   'provider try': ['provider try builtin:kie', 'provider try ./upstream.yaml --send --key-env UPSTREAM_KEY'],
+  'media copy': ['media copy', 'media copy --json'],
   migrate: ['migrate'],
 };
 

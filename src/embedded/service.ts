@@ -4,6 +4,7 @@ import { SetupError } from '../domain/errors.ts';
 import type { Log } from '../log.ts';
 import { retry } from '../main/retry.ts';
 import { fatalErrors } from '../main/run-until-signal.ts';
+import { usualStore } from '../main/open-store.ts';
 import { type RunningPart, type Settings, settingsWith } from '../main/settings.ts';
 import { startApi } from '../main/start-api.ts';
 import { startMetricsServer } from '../main/start-metrics.ts';
@@ -44,7 +45,7 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
     if (temporal.status === 'rejected') throw temporal.reason;
     signal.throwIfAborted();
     const secret = config.secret ?? (await persistedSecret(config.dataFolder));
-    const resultStore = config.resultStore ?? join(config.dataFolder, 'results');
+    const resultStore = config.resultStore ?? usualStore(config);
     // Links need the port before the API listens.
     const port = config.port === 0 ? await freePort() : config.port;
     const parts = { ...database.value.settings, ...temporal.value.settings, secret, resultStore };

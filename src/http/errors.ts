@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { describeFieldError, type FieldError, firstOfEachPath } from '../domain/field-errors.ts';
 import { PasswordsBusy } from '../passwords/passwords.ts';
 import { DatabaseUnavailable, DatabaseBusy } from '../stores/database.ts';
+import { StoreUnavailable } from '../media/result-store.ts';
 import { rateRefusalHeaders } from './limits/rate-headers.ts';
 
 export const maxBodyBytes = 256 * 1024;
@@ -127,6 +128,7 @@ export const errorCatalogue = {
   database_unavailable: refusal(503, 'the database is unavailable; nothing was charged', retrySoon),
   database_busy: refusal(503, 'too many requests wait for the database; nothing was charged', retrySoon),
   uploads_busy: refusal(503, 'too many images are being uploaded; try again in a moment', retrySoon),
+  media_unavailable: refusal(503, 'the store of the videos is unavailable; the link stays valid', retrySoon),
   acceptance_unknown: refusal(
     503,
     'the database became unavailable during the request, so it is not known whether the task was accepted; ' +
@@ -200,6 +202,7 @@ export function toHttpError(error: unknown): HttpError {
   if (error instanceof PasswordsBusy) return new HttpError('too_many_sign_ins');
   if (error instanceof DatabaseBusy) return new HttpError('database_busy');
   if (error instanceof DatabaseUnavailable) return new HttpError('database_unavailable', { cause: error.cause });
+  if (error instanceof StoreUnavailable) return new HttpError('media_unavailable', { cause: error });
   return new HttpError('internal', { cause: error });
 }
 

@@ -8,7 +8,7 @@ import type { ParsedTaskRequest } from '../domain/task-request.ts';
 import type { RefuseUrl } from '../domain/task-input.ts';
 import type { Task } from '../domain/task.ts';
 import type { IdentityProvider } from '../oidc/identity-provider.ts';
-import type { ResultStore } from '../media/folder-result-store.ts';
+import type { ResultStore } from '../media/result-store.ts';
 import type { Acceptance, NewTask } from '../stores/acceptance.ts';
 import type { Database } from '../stores/database.ts';
 import { type BadKeys, type RateLimiter } from './limits/rate-limits.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { v4 as uuidv4 } from 'uuid';
 import { uploadKey } from '../domain/upload.ts';
-import type { ResultStore } from '../media/folder-result-store.ts';
+import type { ResultStore } from '../media/result-store.ts';
 import type { UploadOutcome } from '../http/http-deps.ts';
 import { decodeImage, ImageRefusal } from '../media/image-decode.ts';
 import type { Database } from '../stores/database.ts';

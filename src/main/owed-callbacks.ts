@@ -2,7 +2,7 @@ import type { OwedCallback } from '../../activities/deps.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
 import { taskRecord } from '../domain/task-record.ts';
 import { adapterOf } from '../dialects/dialect.ts';
-import type { ResultStore } from '../media/folder-result-store.ts';
+import type { ResultStore } from '../media/result-store.ts';
 import { resultUrls } from '../media/signed-link.ts';
 import type { SecretBox } from '../outbound/secrets.ts';
 import type { Database } from '../stores/database.ts';

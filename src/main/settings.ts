@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import { ConfigError } from '../domain/errors.ts';
 import type { Catalogue } from '../domain/catalogue/models.ts';
 import { refuseInput } from '../domain/catalogue/route.ts';
+import type { StoreLocation } from '../domain/store-location.ts';
 import { createTaskRequestParser, type ParsedTaskRequest } from '../domain/task-request.ts';
 import { uploadIdOf } from '../domain/upload.ts';
 import { literalRefusal, type OwnEndpoint } from '../outbound/guard.ts';
@@ -17,8 +18,7 @@ export type FoundSettings = {
   /** Ports of embedded servers that these settings do not name otherwise. */
   readonly embeddedPorts: readonly number[];
   readonly secret: string;
-  /** The folder of the result store. */
-  readonly resultStore: string;
+  readonly resultStore: StoreLocation;
 };
 
 export type Settings = Config &

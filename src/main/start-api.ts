@@ -3,6 +3,7 @@ import type { Engine } from '../domain/ports.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { createApp } from '../http/app.ts';
 import { createKeyTouches } from '../http/authentication.ts';
+import { originsOf } from '../domain/store-location.ts';
 import type { CancelledTask } from '../http/http-deps.ts';
 import { createBadKeys, createRateLimiter } from '../http/limits/rate-limits.ts';
 import { isCookieExposed } from '../http/console/session-cookie.ts';
@@ -11,7 +12,6 @@ import { startHttpServer } from '../http/server/server.ts';
 import { createTaskWaiters } from '../http/tasks/long-poll.ts';
 import { createUncertainCreates } from '../http/tasks/uncertain-creates.ts';
 import type { Log } from '../log.ts';
-import { createFolderResultStore } from '../media/folder-result-store.ts';
 import { createIdentityProvider } from '../oidc/identity-provider.ts';
 import { literalRefusal } from '../outbound/guard.ts';
 import { createMetrics, recordCatalogue } from '../metrics.ts';
@@ -26,8 +26,9 @@ import { revealSecret, rotateSecret } from './account-secrets.ts';
 import { exportBookMetrics } from './book-metrics.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
 import { createImageUploads } from './image-uploads.ts';
-import { listenFault, makePrivateFolder } from './local-faults.ts';
 import { createTestCallbacks } from './test-callback.ts';
+import { listenFault } from './local-faults.ts';
+import { openStore } from './open-store.ts';
 import { exportPoolMetrics } from './pool-metrics.ts';
 import { createRequestParser, type RunningPart, type Settings } from './settings.ts';
 
@@ -39,7 +40,7 @@ const hintRate = { quota: 1_000, windowMs: 10_000 };
 
 /** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
 export async function startApi(settings: Settings, log: Log, metrics = createMetrics()): Promise<RunningPart> {
-  await makePrivateFolder(settings.resultStore, 'RESULT_STORE');
+  const resultStore = await openStore(settings, log, { writes: true });
   const { catalogueFile: path, publicUrl } = settings;
   const catalogue = createLiveCatalogue({ path, publicUrl, log, onRead: recordCatalogue(metrics, 'api') });
   const db = createDatabase({
@@ -72,7 +73,6 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const taskWaiters = createTaskWaiters(db);
   const keyTouches = createKeyTouches(db);
   let isLeaving = false;
-  const resultStore = createFolderResultStore(settings);
   const app = createApp({
     db,
     log,
@@ -107,7 +107,10 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     badKeys: createBadKeys(settings.badKeyRate && createRateLimiter(settings.badKeyRate)),
     hookLinks: createHookLinks(settings),
     hints: createRateLimiter(hintRate),
-    consoleMediaOrigins: [new URL(settings.publicUrl).origin],
+    consoleMediaOrigins: [
+      new URL(settings.publicUrl).origin,
+      ...[settings.resultStore, settings.resultStoreAlso].flatMap((store) => store && originsOf(store, settings)),
+    ].filter((origin) => origin !== undefined),
     temporalUiUrl: settings.temporalUiUrl,
     touchKey: keyTouches.add,
     taskWaiters,

@@ -11,6 +11,7 @@ import { connectTemporal } from '../temporal/connect.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { ensureReconcileSchedule } from '../temporal/reconcile-schedule.ts';
 import { makePrivateFolder } from './local-faults.ts';
+import { openStore } from './open-store.ts';
 import { retry } from './retry.ts';
 import type { RunningPart, Settings } from './settings.ts';
 import { installTemporalRuntime } from './temporal-runtime.ts';
@@ -40,10 +41,10 @@ export async function startWorker(
 ): Promise<RunningWorker> {
   installTemporalRuntime(log);
   await access(mainQueue.workflowBundle.codePath);
-  await makePrivateFolder(settings.resultStore, 'RESULT_STORE');
+  const media = await openStore(settings, log, { writes: true });
   await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA');
   await sweepWorkFolder(settings.workFolder, staleWorkMs);
-  const dependencies = openWorkerDependencies(settings, log, metrics);
+  const dependencies = openWorkerDependencies(settings, log, metrics, media);
   const deps = wrap(dependencies.deps);
   // Without the SDK's own retries, which throw from a timer once the connection is closed under them.
   const temporal = connectTemporal(settings.temporal, { retries: false });

@@ -11,10 +11,10 @@ import { provideFontSettings, secretReader } from '../config.ts';
 import { adapterOf } from '../dialects/dialect.ts';
 import type { Log } from '../log.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
-import { createFolderResultStore } from '../media/folder-result-store.ts';
 import { createVideoInspector } from '../media/inspect-video.ts';
 import { createVideoNormaliser } from '../media/normalise-video.ts';
 import { fetchReferenceImages } from '../media/reference-image.ts';
+import type { ResultStore } from '../media/result-store.ts';
 import { type Metrics, recordCatalogue } from '../metrics.ts';
 import { createGuardedClient } from '../outbound/client.ts';
 import { createProviderClient, type ProviderClient } from '../outbound/provider-client.ts';
@@ -37,7 +37,12 @@ import { watchWorkflows } from './workflow-checks.ts';
 export type WorkerDependencies = { readonly deps: ActivityDeps; close(): Promise<void> };
 
 /** Wires the dependencies of the activities. Connects lazily. */
-export function openWorkerDependencies(settings: Settings, log: Log, metrics: Metrics): WorkerDependencies {
+export function openWorkerDependencies(
+  settings: Settings,
+  log: Log,
+  metrics: Metrics,
+  media: ResultStore,
+): WorkerDependencies {
   const readSecret = secretReader(dirname(settings.catalogueFile ?? ''));
   const catalogue = createLiveCatalogue({
     path: settings.catalogueFile,
@@ -65,7 +70,6 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
   const workflows = watchWorkflows({ catalogue: catalogue.current, readSecret, own, db, log });
   const box = createSecretBox(settings.secret);
   const ffmpeg = createFfmpeg(settings.ffmpegPath === undefined ? {} : { path: settings.ffmpegPath });
-  const media = createFolderResultStore(settings);
   const readUpload = (url: string, path: string) => {
     const uploadId = uploadIdOf(settings.publicUrl, url);
     return uploadId === undefined ? undefined : media.fetchTo(uploadKey(uploadId), path);

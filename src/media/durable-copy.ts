@@ -3,15 +3,13 @@ import { constants } from 'node:fs';
 import { access, chmod, copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../domain/errors.ts';
+import type { Move } from './media-key.ts';
 
 /** A folder in the store's own file system, where a rename is atomic; no key can name it, because of its dot. */
 const draftsFolder = '.drafts';
 /** A draft untouched for this time has no writer. */
 const staleDraftMs = 24 * 60 * 60_000;
 const renameAttempts = 20;
-
-/** Two keys with the same ending. */
-export type Move = { readonly from: string; readonly to: string };
 
 /**
  * Copies a file to `path` inside `root` so that a reader, also one after a crash of the machine, finds all of it or

@@ -14,163 +14,176 @@ import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts
 import { createDatabase, type Database } from '../../src/stores/database.ts';
 import { oldFfmpeg } from '../providers/preview/render-support.ts';
 import { activityDeps } from '../support/activity-deps.ts';
+import { createBucketStore, type S3Server, skipsWithoutS3, startS3Server } from '../support/s3-server.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { madeUpMeasures } from '../support/tasks.ts';
 
-describe('storing a result', () => {
-  let folder: string;
-  let db: Database;
-  let deps: ActivityDeps;
-  let posters: number;
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'videogen-store-result-'));
-    // Nothing here asks the database.
-    db = createDatabase({ url: 'postgres://127.0.0.1:1/none' });
-    const inspect = createVideoInspector(async (run) => {
-      posters += 1;
-      await oldFfmpeg()(run);
+describeStoring('a folder', false);
+describeStoring('a bucket', skipsWithoutS3);
+
+function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): void {
+  describe(`storing a result in ${kind}`, { skip }, () => {
+    /** Where the store has its files. */
+    let folder: string;
+    let server: S3Server | undefined;
+    let scratch: string;
+    let db: Database;
+    let deps: ActivityDeps;
+    let posters: number;
+    before(async () => {
+      scratch = await mkdtemp(join(tmpdir(), 'videogen-store-result-'));
+      if (kind === 'a bucket') server = await startS3Server();
+      folder = server?.folder ?? scratch;
+      // Nothing here asks the database.
+      db = createDatabase({ url: 'postgres://127.0.0.1:1/none' });
+      const inspect = createVideoInspector(async (run) => {
+        posters += 1;
+        await oldFfmpeg()(run);
+      });
+      const normaliseVideo = createVideoNormaliser(oldFfmpeg());
+      deps = { ...activityDeps(db, scratch, []), normaliseVideo, inspectVideo: inspect };
+      if (server !== undefined) deps = { ...deps, media: createBucketStore(server) };
     });
-    const normaliseVideo = createVideoNormaliser(oldFfmpeg());
-    deps = { ...activityDeps(db, folder, []), normaliseVideo, inspectVideo: inspect };
-  });
-  after(async () => {
-    await db.close();
-    await rm(folder, { recursive: true });
-  });
+    after(async () => {
+      await db.close();
+      await server?.close();
+      await rm(scratch, { recursive: true });
+    });
 
-  /** Stages a clip as `generateVideo` does; answers what is in it. */
-  async function staged(taskId: string, changedPoster?: string) {
-    const { staged: key, stagedPoster: posterKey } = mediaKeysOf(taskId);
-    const work = await mkdtemp(join(tmpdir(), 'videogen-staged-'));
-    const { path, posterPath } = await copyInstantClip(work);
-    if (changedPoster !== undefined) await writeFile(posterPath, changedPoster);
-    await deps.media.put(key, path);
-    await deps.media.put(posterKey, posterPath);
-    const files = { video: await readFile(path), poster: await readFile(posterPath) };
-    await rm(work, { recursive: true });
-    posters = 0;
-    return { order: { taskId, staged: { key, posterKey } }, files };
-  }
-
-  const store = (order: Parameters<ReturnType<typeof createStoreResult>>[0]) =>
-    silentActivity({ workflowId: order.taskId }, () => createStoreResult(deps)(order));
-  const stored = (key: string) => readFile(join(folder, key));
-  const keysOf = async (taskId: string) =>
-    (await readdir(folder, { recursive: true })).filter((name) => name.includes(`${taskId}/`)).toSorted();
-
-  test('the poster that came with the video becomes the poster; nothing stays staged or in the work folder', async () => {
-    const { order, files } = await staged('with-poster');
-    const { videoKey, posterKey } = await store(order);
-    assert.deepEqual(await stored(videoKey), files.video);
-    assert.deepEqual(await stored(posterKey), files.poster);
-    assert.deepEqual(await keysOf('with-poster'), [posterKey, videoKey]);
-    assert.deepEqual(await readdir(deps.workFolder), []);
-    assert.equal(posters, 0);
-  });
-
-  test('what came as a poster and is none gives way to one made from the video, and does not stay', async () => {
-    const { order, files } = await staged('bad-poster', '<html>gone</html>');
-    const { videoKey, posterKey } = await store(order);
-    assert.equal((await stored(posterKey)).readUInt16BE(0), 0xff_d8);
-    assert.deepEqual(await stored(videoKey), files.video);
-    assert.deepEqual(await keysOf('bad-poster'), [posterKey, videoKey]);
-    assert.equal(posters, 1);
-  });
-
-  test('a video staged by an earlier release, which staged no poster, gets one made', async () => {
-    const { order } = await staged('no-poster');
-    await deps.media.delete(mediaKeysOf('no-poster').stagedPoster);
-    const { videoKey, posterKey } = await store({ ...order, staged: { key: order.staged.key } });
-    assert.deepEqual(await keysOf('no-poster'), [posterKey, videoKey]);
-    assert.equal(posters, 1);
-  });
-
-  test('a step whose answer was lost is repeated with the same answer and the same files', async () => {
-    for (const poster of [undefined, 'none']) {
-      const { order } = await staged(`repeated-${poster ?? 'delivered'}`, poster);
-      const first = await store(order);
-      const files = [await stored(first.videoKey), await stored(first.posterKey)];
-      assert.deepEqual(await store(order), first);
-      assert.deepEqual([await stored(first.videoKey), await stored(first.posterKey)], files);
-      assert.deepEqual(await keysOf(order.taskId), [first.posterKey, first.videoKey]);
-      assert.equal(posters, poster === undefined ? 0 : 1, 'the poster that was made is not made again');
+    /** Stages a clip as `generateVideo` does; answers what is in it. */
+    async function staged(taskId: string, changedPoster?: string) {
+      const { staged: key, stagedPoster: posterKey } = mediaKeysOf(taskId);
+      const work = await mkdtemp(join(tmpdir(), 'videogen-staged-'));
+      const { path, posterPath } = await copyInstantClip(work);
+      if (changedPoster !== undefined) await writeFile(posterPath, changedPoster);
+      await deps.media.put(key, path);
+      await deps.media.put(posterKey, posterPath);
+      const files = { video: await readFile(path), poster: await readFile(posterPath) };
+      await rm(work, { recursive: true });
+      posters = 0;
+      return { order: { taskId, staged: { key, posterKey } }, files };
     }
-  });
 
-  test('a video that its task wants otherwise is stored as it is wanted, also when the step is repeated', async () => {
-    for (const [wants, sizeAndSound, postersMade] of [
-      [{ audio: false, fit: 'keep', ratio: 'adaptive' }, [1280, 720, false], 0],
-      [{ audio: true, fit: '720p', ratio: '9:16' }, [720, 1280, true], 1],
-    ] as const) {
-      const { order } = await staged(`wanted-${wants.fit}`);
-      const wanted = { ...order, staged: { ...order.staged, wants } };
-      const first = await store(wanted);
-      assert.deepEqual([first.widthPx, first.heightPx, first.hasAudio], sizeAndSound);
-      assert.equal(
-        createHash('sha256')
-          .update(await stored(first.videoKey))
-          .digest('hex'),
-        first.sha256,
+    const store = (order: Parameters<ReturnType<typeof createStoreResult>>[0]) =>
+      silentActivity({ workflowId: order.taskId }, () => createStoreResult(deps)(order));
+    const stored = (key: string) => readFile(join(folder, key));
+    const keysOf = async (taskId: string) =>
+      (await readdir(folder, { recursive: true })).filter((name) => name.includes(`${taskId}/`)).toSorted();
+
+    test('the poster that came with the video becomes the poster; nothing stays staged or in the work folder', async () => {
+      const { order, files } = await staged('with-poster');
+      const { videoKey, posterKey } = await store(order);
+      assert.deepEqual(await stored(videoKey), files.video);
+      assert.deepEqual(await stored(posterKey), files.poster);
+      assert.deepEqual(await keysOf('with-poster'), [posterKey, videoKey]);
+      assert.deepEqual(await readdir(deps.workFolder), []);
+      assert.equal(posters, 0);
+    });
+
+    test('what came as a poster and is none gives way to one made from the video, and does not stay', async () => {
+      const { order, files } = await staged('bad-poster', '<html>gone</html>');
+      const { videoKey, posterKey } = await store(order);
+      assert.equal((await stored(posterKey)).readUInt16BE(0), 0xff_d8);
+      assert.deepEqual(await stored(videoKey), files.video);
+      assert.deepEqual(await keysOf('bad-poster'), [posterKey, videoKey]);
+      assert.equal(posters, 1);
+    });
+
+    test('a video staged by an earlier release, which staged no poster, gets one made', async () => {
+      const { order } = await staged('no-poster');
+      await deps.media.delete(mediaKeysOf('no-poster').stagedPoster);
+      const { videoKey, posterKey } = await store({ ...order, staged: { key: order.staged.key } });
+      assert.deepEqual(await keysOf('no-poster'), [posterKey, videoKey]);
+      assert.equal(posters, 1);
+    });
+
+    test('a step whose answer was lost is repeated with the same answer and the same files', async () => {
+      for (const poster of [undefined, 'none']) {
+        const { order } = await staged(`repeated-${poster ?? 'delivered'}`, poster);
+        const first = await store(order);
+        const files = [await stored(first.videoKey), await stored(first.posterKey)];
+        assert.deepEqual(await store(order), first);
+        assert.deepEqual([await stored(first.videoKey), await stored(first.posterKey)], files);
+        assert.deepEqual(await keysOf(order.taskId), [first.posterKey, first.videoKey]);
+        assert.equal(posters, poster === undefined ? 0 : 1, 'the poster that was made is not made again');
+      }
+    });
+
+    test('a video that its task wants otherwise is stored as it is wanted, also when the step is repeated', async () => {
+      for (const [wants, sizeAndSound, postersMade] of [
+        [{ audio: false, fit: 'keep', ratio: 'adaptive' }, [1280, 720, false], 0],
+        [{ audio: true, fit: '720p', ratio: '9:16' }, [720, 1280, true], 1],
+      ] as const) {
+        const { order } = await staged(`wanted-${wants.fit}`);
+        const wanted = { ...order, staged: { ...order.staged, wants } };
+        const first = await store(wanted);
+        assert.deepEqual([first.widthPx, first.heightPx, first.hasAudio], sizeAndSound);
+        assert.equal(
+          createHash('sha256')
+            .update(await stored(first.videoKey))
+            .digest('hex'),
+          first.sha256,
+        );
+        assert.deepEqual(await store(wanted), first);
+        assert.deepEqual(await keysOf(order.taskId), [first.posterKey, first.videoKey]);
+        assert.equal(posters, postersMade, 'a poster of another size gives way');
+      }
+    });
+
+    test('a video that is as its task wants it is stored byte for byte', async () => {
+      const { order, files } = await staged('as-wanted');
+      const wants = { audio: true, fit: '720p', ratio: '16:9' } as const;
+      const { videoKey } = await store({ ...order, staged: { ...order.staged, wants } });
+      assert.deepEqual(await stored(videoKey), files.video);
+    });
+
+    test('what cannot be made a video ends the task, and nothing of it is stored', async () => {
+      const { order } = await staged('no-video');
+      const text = join(scratch, 'text');
+      await writeFile(text, '#EXTM3U\n/etc/passwd\n');
+      await deps.media.put(order.staged.key, text);
+      const wants = { audio: true, fit: 'keep', ratio: '16:9' } as const;
+      const storing = store({ ...order, staged: { ...order.staged, wants } });
+      await assert.rejects(storing, { type: 'result_invalid', nonRetryable: true });
+      assert.deepEqual(await keysOf('no-video'), [order.staged.posterKey, order.staged.key]);
+    });
+
+    test('only the task’s own staging keys are taken: any other end the task, and nothing is moved', async () => {
+      const { order: other } = await staged('neighbour');
+      const { order } = await staged('greedy');
+      const { key, posterKey } = order.staged;
+      for (const foreign of [
+        other.staged,
+        { key: other.staged.key },
+        { key, posterKey: other.staged.posterKey },
+        { key: mediaKeysOf('neighbour').video },
+        { key: '../outside.mp4' },
+        { key: '/etc/passwd', posterKey },
+        // What an operator may write into a history is of any shape.
+        {} as typeof order.staged,
+        null as unknown as typeof order.staged,
+      ]) {
+        const storing = store({ taskId: 'greedy', staged: foreign });
+        await assert.rejects(storing, { type: 'result_invalid', nonRetryable: true }, JSON.stringify(foreign));
+      }
+      assert.deepEqual(await keysOf('neighbour'), [other.staged.posterKey, other.staged.key]);
+      assert.deepEqual(await keysOf('greedy'), [posterKey, key]);
+    });
+
+    test('a result with another task’s keys is neither shown nor deleted, and ends the task', async () => {
+      const { order: other } = await staged('shown');
+      const result = { ...madeUpMeasures, videoKey: other.staged.key, posterKey: other.staged.posterKey };
+      const completing = silentActivity({ workflowId: 'thief' }, () =>
+        createCompleteTask(deps)({ taskId: 'thief', result }),
       );
-      assert.deepEqual(await store(wanted), first);
-      assert.deepEqual(await keysOf(order.taskId), [first.posterKey, first.videoKey]);
-      assert.equal(posters, postersMade, 'a poster of another size gives way');
-    }
-  });
+      await assert.rejects(completing, { type: 'result_invalid', nonRetryable: true });
+      assert.deepEqual(await keysOf('shown'), [other.staged.posterKey, other.staged.key]);
+    });
 
-  test('a video that is as its task wants it is stored byte for byte', async () => {
-    const { order, files } = await staged('as-wanted');
-    const wants = { audio: true, fit: '720p', ratio: '16:9' } as const;
-    const { videoKey } = await store({ ...order, staged: { ...order.staged, wants } });
-    assert.deepEqual(await stored(videoKey), files.video);
+    test('a video that is nowhere ends the task, whatever poster there is', async () => {
+      const { order } = await staged('lost');
+      await deps.media.delete(order.staged.key);
+      await assert.rejects(store(order), { type: 'result_invalid', nonRetryable: true });
+    });
   });
-
-  test('what cannot be made a video ends the task, and nothing of it is stored', async () => {
-    const { order } = await staged('no-video');
-    const text = join(folder, 'text');
-    await writeFile(text, '#EXTM3U\n/etc/passwd\n');
-    await deps.media.put(order.staged.key, text);
-    const wants = { audio: true, fit: 'keep', ratio: '16:9' } as const;
-    const storing = store({ ...order, staged: { ...order.staged, wants } });
-    await assert.rejects(storing, { type: 'result_invalid', nonRetryable: true });
-    assert.deepEqual(await keysOf('no-video'), [order.staged.posterKey, order.staged.key]);
-  });
-
-  test('only the task’s own staging keys are taken: any other end the task, and nothing is moved', async () => {
-    const { order: other } = await staged('neighbour');
-    const { order } = await staged('greedy');
-    const { key, posterKey } = order.staged;
-    for (const foreign of [
-      other.staged,
-      { key: other.staged.key },
-      { key, posterKey: other.staged.posterKey },
-      { key: mediaKeysOf('neighbour').video },
-      { key: '../outside.mp4' },
-      { key: '/etc/passwd', posterKey },
-      // What an operator may write into a history is of any shape.
-      {} as typeof order.staged,
-      null as unknown as typeof order.staged,
-    ]) {
-      const storing = store({ taskId: 'greedy', staged: foreign });
-      await assert.rejects(storing, { type: 'result_invalid', nonRetryable: true }, JSON.stringify(foreign));
-    }
-    assert.deepEqual(await keysOf('neighbour'), [other.staged.posterKey, other.staged.key]);
-    assert.deepEqual(await keysOf('greedy'), [posterKey, key]);
-  });
-
-  test('a result with another task’s keys is neither shown nor deleted, and ends the task', async () => {
-    const { order: other } = await staged('shown');
-    const result = { ...madeUpMeasures, videoKey: other.staged.key, posterKey: other.staged.posterKey };
-    const completing = silentActivity({ workflowId: 'thief' }, () =>
-      createCompleteTask(deps)({ taskId: 'thief', result }),
-    );
-    await assert.rejects(completing, { type: 'result_invalid', nonRetryable: true });
-    assert.deepEqual(await keysOf('shown'), [other.staged.posterKey, other.staged.key]);
-  });
-
-  test('a video that is nowhere ends the task, whatever poster there is', async () => {
-    const { order } = await staged('lost');
-    await deps.media.delete(order.staged.key);
-    await assert.rejects(store(order), { type: 'result_invalid', nonRetryable: true });
-  });
-});
+}

@@ -12,6 +12,7 @@ const commands = ['start', 'demo', 'generate', 'follow', 'account', 'credits', '
   'audit',
   'provider',
   'margin',
+  'media',
   'migrate',
 ]);
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
-import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
+import { createFolderStore } from '../support/folder-store.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { callbackSecretsOf, rotateSecret } from '../../src/main/account-secrets.ts';
 import { createOwedCallbacks } from '../../src/main/owed-callbacks.ts';
@@ -13,7 +13,7 @@ import { owedCallback } from '../support/owed-callback.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
 const box = createSecretBox('the key from the configuration');
-const store = createFolderResultStore({ resultStore: '.', secret: 's'.repeat(32), publicUrl: 'http://media.test' });
+const store = createFolderStore('.');
 let database: TestDatabase;
 let find: ReturnType<typeof createOwedCallbacks>;
 before(async () => {

@@ -6,7 +6,7 @@ import { createHints } from '../../activities/hints.ts';
 import { createSwitches } from '../../activities/switches.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createHookLinks } from '../../src/domain/hook-link.ts';
-import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
+import { createFolderStore } from './folder-store.ts';
 import type { Database } from '../../src/stores/database.ts';
 import { takeHints } from '../../src/stores/hints.ts';
 import { listProviderSwitches } from '../../src/stores/provider-pools.ts';
@@ -33,7 +33,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     hookUrlOf: createHookLinks({ secret: 's'.repeat(32), publicUrl: 'http://hooks.test' }).urlOf,
     hashAccount: (accountId) => accountId,
     fetchImages: () => Promise.resolve([]),
-    media: createFolderResultStore({ resultStore: folder, secret: 's'.repeat(32), publicUrl: 'http://media.test' }),
+    media: createFolderStore(folder),
     normaliseVideo: async ({ videoPath }) => videoPath,
     inspectVideo: async ({ videoPath, deliveredPoster, posterPath }) => {
       if (deliveredPoster === undefined) await copyFile(videoPath, posterPath);

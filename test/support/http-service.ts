@@ -12,7 +12,6 @@ import type { CancelledTask, HttpDeps } from '../../src/http/http-deps.ts';
 import { createBadKeys, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { type HttpServer, type ServerLimits, startHttpServer } from '../../src/http/server/server.ts';
 import { createTaskWaiters } from '../../src/http/tasks/long-poll.ts';
-import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { createImageUploads } from '../../src/main/image-uploads.ts';
 import { revealSecret, rotateSecret } from '../../src/main/account-secrets.ts';
@@ -22,6 +21,7 @@ import type { Database } from '../../src/stores/database.ts';
 import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { documentedOnly } from './documented-answers.ts';
+import { createFolderStore } from './folder-store.ts';
 import { type Answer, createHttpClient, isObject, type Send } from './http-client.ts';
 import { recordOutcome } from './recorded-outcomes.ts';
 
@@ -66,7 +66,7 @@ export async function startHttpService({
   const { models } = catalogue;
   const keyTouches = createKeyTouches(ownDatabase.db, 5);
   const publicUrl = 'http://media.test';
-  const resultStore = createFolderResultStore({ resultStore: folder, secret: 's'.repeat(32), publicUrl });
+  const resultStore = createFolderStore(folder, { publicUrl });
   const deps: HttpDeps = {
     db: ownDatabase.db,
     models,

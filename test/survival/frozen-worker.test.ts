@@ -67,7 +67,7 @@ async function judge({ database, settings }: TestEnvironment, upstream: PaidUpst
     (await listTaskEntries(database.db, taskId)).map(({ kind }) => kind),
     ['charge'],
   );
-  const stored = sha256Of(await readFile(join(settings.resultStore, task.result.videoKey)));
+  const stored = sha256Of(await readFile(join(settings.dataFolder, 'results', task.result.videoKey)));
   assert.equal(stored, task.result.sha256);
   return stored === sha256Of(paidVideo(String(jobs[0]?.jobId), 1)) ? 'the first video' : 'another video';
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmod, mkdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { setAccountLimits } from '../../src/stores/accounts.ts';
@@ -69,7 +70,7 @@ test('SIGTERM turns /readyz to 503 while creates still succeed; SIGINT closes at
 test('an API closes the folder of results to other accounts', async (t) => {
   const environment = await createTestEnvironment();
   t.after(() => environment.close());
-  const { resultStore } = environment.settings;
+  const resultStore = join(environment.settings.dataFolder, 'results');
   await mkdir(resultStore, { recursive: true });
   await chmod(resultStore, 0o755);
   await startApi(t, environment, environment.settings.port);

@@ -9,6 +9,7 @@ import { createMetrics } from '../../src/metrics.ts';
 import type { RunningPart, Settings } from '../../src/main/settings.ts';
 import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
 import { mainQueue } from '../../src/main/start-worker.ts';
+import { openStore } from '../../src/main/open-store.ts';
 import { openWorkerDependencies } from '../../src/main/worker-dependencies.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/credits.ts';
@@ -87,7 +88,12 @@ async function startRelease(
 ): Promise<RunningPart> {
   const log = createLog({ level: 'silent' });
   installTemporalRuntime(log);
-  const rooms = openWorkerDependencies(settings, log, createMetrics());
+  const rooms = openWorkerDependencies(
+    settings,
+    log,
+    createMetrics(),
+    await openStore(settings, log, { writes: true }),
+  );
   const deps = withUpstream(rooms.deps, upstream);
   const connection = await NativeConnection.connect(settings.temporal.connection);
   const queues = taskQueuesOf(settings.taskQueue);

@@ -1,6 +1,6 @@
-import type { LinkedFile, ResultStore } from '../../media/folder-result-store.ts';
+import type { MediaSource, OpenedLink, ResultStore } from '../../media/result-store.ts';
 import { answer, type AppRouter, type Context } from '../context.ts';
-import { HttpError } from '../errors.ts';
+import { existing } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { sendFile } from '../server/send-file.ts';
 
@@ -10,15 +10,11 @@ const mediaPath = /^\/media\/.*$/s;
 /** `GET /media/<key>?expires=&signature=`: the files of the result store. Needs no API key. */
 export function mediaRoute(router: AppRouter, { resultStore, now = Date.now }: HttpDeps): void {
   router.get(mediaPath, async (ctx) => {
-    const file = linkedFile(ctx, resultStore);
-    const { contentType, downloadName, linkExpiresAt } = file;
-    ctx.set({
-      ...openToAllSites,
-      'Content-Type': contentType,
-      'Content-Disposition': `inline; filename="${downloadName}"`,
-      'Cache-Control': `private, max-age=${Math.max(0, Math.floor((linkExpiresAt - now()) / 1000))}`,
-    });
-    await sendFile(ctx, file);
+    const link = openedLink(ctx, resultStore);
+    const source = existing(await resultStore.sourceOf(link, ctx.method === 'HEAD' ? 'HEAD' : 'GET'), 'media_deleted');
+    const seconds = Math.max(0, Math.floor((link.linkExpiresAt - now()) / 1000));
+    ctx.set(openToAllSites);
+    await sendSource(ctx, source, link, seconds);
   });
   router.options(mediaPath, (ctx) => {
     ctx.set({ ...openToAllSites, Allow: methods, 'Access-Control-Allow-Methods': methods });
@@ -36,13 +32,32 @@ const openToAllSites = {
   'Cross-Origin-Resource-Policy': 'cross-origin',
 };
 
+/** A redirect is repeated after this time at the latest, so that a client learns here, in words, that a file is gone. */
+const maxRedirectSeconds = 600;
+
+async function sendSource(ctx: Context, source: MediaSource, link: OpenedLink, seconds: number): Promise<void> {
+  const { contentType, downloadName } = link;
+  if (source.kind === 'redirect') {
+    ctx.status = 302;
+    ctx.set({ Location: source.url, 'Cache-Control': `private, max-age=${Math.min(seconds, maxRedirectSeconds)}` });
+    return;
+  }
+  ctx.set({
+    'Content-Type': contentType,
+    'Content-Disposition': `inline; filename="${downloadName}"`,
+    'Cache-Control': `private, max-age=${seconds}`,
+  });
+  if (source.kind === 'file') return sendFile(ctx, source);
+  ctx.status = 200;
+  if (source.body !== undefined) ctx.body = source.body;
+  ctx.length = source.sizeBytes;
+}
+
 /** Every invalid link gets the same refusal, for any fault and whether or not the file exists. */
-function linkedFile(ctx: Context, store: ResultStore): LinkedFile {
+function openedLink(ctx: Context, store: ResultStore): OpenedLink {
   const query = new URLSearchParams(ctx.querystring);
   // Given twice they are no number and no signature.
   const [expires, signature] = [query.getAll('expires').join(), query.getAll('signature').join()];
   // Taken as it came, not decoded: a key needs no escapes, so a path with one is not a key.
-  const file = store.open({ key: ctx.path.slice('/media/'.length), expires, signature });
-  if (file === undefined) throw new HttpError('link_invalid');
-  return file;
+  return existing(store.open({ key: ctx.path.slice('/media/'.length), expires, signature }), 'link_invalid');
 }

@@ -1,7 +1,6 @@
 import type { Stats } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import send from 'send';
-import type { LinkedFile } from '../../media/folder-result-store.ts';
 import type { Context } from '../context.ts';
 import { type ErrorCode, HttpError } from '../errors.ts';
 
@@ -16,7 +15,10 @@ const failureByStatus: Readonly<Record<number, ErrorCode>> = {
  * Streams a file with ranges, conditional requests and HEAD; content type and caching are the caller's. Returns once the answer is
  * out or the client has gone; throws when nothing was sent yet.
  */
-export async function sendFile(ctx: Context, { root, path }: Pick<LinkedFile, 'root' | 'path'>): Promise<void> {
+export async function sendFile(
+  ctx: Context,
+  { root, path }: { readonly root: string; readonly path: string },
+): Promise<void> {
   // `send` looks at the status to decide about 304, and Koa begins with 404.
   ctx.status = 200;
   ctx.respond = false;

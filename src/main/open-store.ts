@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { SetupError } from '../domain/errors.ts';
+import { nameOfStore, type StoreLocation } from '../domain/store-location.ts';
+import type { Log } from '../log.ts';
+import { createFolderFiles } from '../media/folder-files.ts';
+import { createResultStore, type MediaFiles, type ResultStore } from '../media/result-store.ts';
+import { createTwoStores } from '../media/two-stores.ts';
+import { makePrivateFolder } from './local-faults.ts';
+import type { Settings } from './settings.ts';
+
+/** Where results are kept unless RESULT_STORE says otherwise. */
+export function usualStore({ dataFolder }: Pick<Config, 'dataFolder'>): StoreLocation {
+  return { kind: 'folder', path: join(dataFolder, 'results') };
+}
+
+type S3Config = Pick<Config, 's3Endpoint' | 's3Region' | 's3PathStyle'>;
+
+/**
+ * Opens the result store of a process. A store that refuses us is a fault of the installation (`SetupError`); one that does not
+ * answer is waited for by whoever needs it.
+ */
+export async function openStore(
+  settings: Settings,
+  log: Log,
+  uses: { readonly writes: boolean },
+): Promise<ResultStore> {
+  const { resultStore, resultStoreAlso } = settings;
+  const first = await openFiles(resultStore, settings);
+  await checkFiles(resultStore, 'RESULT_STORE', settings, log, uses);
+  if (resultStoreAlso === undefined) return createResultStore(first, settings);
+  await checkFiles(resultStoreAlso, 'RESULT_STORE_ALSO', settings, log, uses);
+  return createResultStore(createTwoStores(first, await openFiles(resultStoreAlso, settings)), settings);
+}
+
+/** The files of one store, which is not asked for anything yet. */
+export async function openFiles(location: StoreLocation, config: S3Config): Promise<MediaFiles> {
+  if (location.kind === 'folder') return createFolderFiles(location.path);
+  // The SDK is large, and most installations do not need it.
+  const { createS3Files } = await import('../media/s3-files.ts');
+  return createS3Files({ location, s3: s3SettingsOf(config) });
+}
+
+/** Makes a folder, or asks a bucket for what is needed of it. */
+async function checkFiles(
+  location: StoreLocation,
+  setting: string,
+  config: S3Config,
+  log: Log,
+  uses: { readonly writes: boolean },
+): Promise<void> {
+  if (location.kind === 'folder') return makePrivateFolder(location.path, setting);
+  const { checkBucket } = await import('../media/s3-files.ts');
+  await checkBucket({ location, s3: s3SettingsOf(config) }, uses).catch((error: unknown) => {
+    if (error instanceof SetupError) throw error;
+    log.warn({ err: error, store: nameOfStore(location) }, 'result store unavailable at the start; tasks wait for it');
+  });
+}
+
+function s3SettingsOf({ s3Endpoint: endpoint, s3Region: region, s3PathStyle: pathStyle }: S3Config) {
+  return { endpoint, region, pathStyle };
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { extname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import pLimit from 'p-limit';
+import type { MediaFiles, StoredFile } from './result-store.ts';
+import { withScratch } from './two-stores.ts';
+
+/** The files of finished tasks. Those of unfinished ones change, and are finished by the workers that read both stores. */
+const finishedFolder = 'results';
+const unfinishedFolders = ['staging', 'images'] as const;
+
+/** Files that are copied at the same time. */
+const maxParallel = 4;
+/** After so many failures the store is at fault, not the files. */
+const maxFailed = 20;
+
+export type CopyProgress = {
+  readonly files: number;
+  readonly bytes: number;
+  /** What was looked at, copied or not. */
+  doneFiles: number;
+  doneBytes: number;
+  copied: number;
+  /** The target had them already, from an earlier run or from a worker. */
+  present: number;
+  /** Deleted while they were copied; no copy is left. */
+  gone: number;
+  readonly failed: { readonly key: string; readonly error: unknown }[];
+  /** Files of unfinished tasks, which stay where they are. */
+  unfinished: number;
+};
+
+export type CopyFiles = {
+  readonly from: MediaFiles;
+  readonly to: MediaFiles;
+  /** Called often, with the same object. */
+  readonly onProgress: (progress: Readonly<CopyProgress>) => void;
+  /** Aborted, it ends after the files under way; what was copied stays, and the next run goes on there. */
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Copies every finished file that `to` lacks, and reads each copy back to compare it. `from` is not changed. Workers may write to
+ * `to`, and delete from both, meanwhile (two-stores.ts).
+ */
+export async function copyFiles({ from, to, onProgress, signal }: CopyFiles): Promise<Readonly<CopyProgress>> {
+  const found = await totalOf(from.list(finishedFolder));
+  const progress: CopyProgress = {
+    ...found,
+    doneFiles: 0,
+    doneBytes: 0,
+    copied: 0,
+    present: 0,
+    gone: 0,
+    failed: [],
+    unfinished: 0,
+  };
+  const limited = pLimit(maxParallel);
+  const running = new Set<Promise<void>>();
+  for await (const file of from.list(finishedFolder)) {
+    if (signal.aborted || progress.failed.length >= maxFailed) break;
+    const copy = limited(() => copyOne(from, to, file)).then(
+      (outcome) => {
+        progress[outcome] += 1;
+      },
+      (error: unknown) => {
+        progress.failed.push({ key: file.key, error });
+      },
+    );
+    const counted: Promise<void> = copy.then(() => {
+      progress.doneFiles += 1;
+      progress.doneBytes += file.sizeBytes;
+      running.delete(counted);
+      onProgress(progress);
+    });
+    running.add(counted);
+    // Not the whole list in memory.
+    if (running.size >= 2 * maxParallel) await Promise.race(running);
+  }
+  await Promise.all(running);
+  for (const folder of unfinishedFolders) progress.unfinished += (await totalOf(from.list(folder))).files;
+  return progress;
+}
+
+async function totalOf(listed: AsyncIterable<StoredFile>): Promise<{ files: number; bytes: number }> {
+  const total = { files: 0, bytes: 0 };
+  for await (const { sizeBytes } of listed) {
+    total.files += 1;
+    total.bytes += sizeBytes;
+  }
+  return total;
+}
+
+function copyOne(from: MediaFiles, to: MediaFiles, { key }: StoredFile): Promise<'copied' | 'present' | 'gone'> {
+  return withScratch(async (folder) => {
+    // A store shows a file whole or not at all, and one that a worker has written is newer.
+    if ((await to.sizeOf(key)) !== undefined) return 'present';
+    const [path, backPath] = ['file', 'back'].map((name) => join(folder, `${name}${extname(key)}`)) as [string, string]; // of two
+    if (!(await from.fetchTo(key, path))) return 'gone';
+    await to.put(key, path);
+    if (!(await to.fetchTo(key, backPath)) || (await sha256Of(path)) !== (await sha256Of(backPath))) {
+      await to.delete(key);
+      throw new Error('what was read back is not what was copied');
+    }
+    if ((await from.sizeOf(key)) !== undefined) return 'copied';
+    // Its retention ended in between: deletes go to `from` first, so this copy may have come after the one at `to`.
+    await to.delete(key);
+    return 'gone';
+  });
+}
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}

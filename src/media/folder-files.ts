@@ -1,0 +1,78 @@
+import { constants } from 'node:fs';
+import { copyFile, link as hardLink, readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { errorCode } from '../domain/errors.ts';
+import { durableCopy, durableMove, isThere, sweepDrafts } from './durable-copy.ts';
+import { contentTypeOf, requireMediaFolder, requireMediaKey, requireMoves } from './media-key.ts';
+import type { MediaFiles, StoredFile } from './result-store.ts';
+
+/** Keeps files in a folder, made when it is not there. Every process that writes or serves results needs the same one. */
+export function createFolderFiles(folder: string): MediaFiles {
+  const root = resolve(folder);
+  // Once in a process, before its first write.
+  let swept: Promise<void> | undefined;
+  const pathOf = (key: string) => join(root, requireMediaKey(key));
+  return {
+    put: async (key, filePath) => {
+      requireMediaKey(key);
+      await (swept ??= sweepDrafts(root).catch(() => undefined));
+      await durableCopy(filePath, root, key);
+    },
+    fetchTo: async (key, filePath) => fetchIfThere(pathOf(key), filePath),
+    move: async (moves) => {
+      await durableMove(root, requireMoves(moves));
+      for (const left of new Set(moves.map(({ from }) => dirname(from)))) await removeEmptyFolder(root, left);
+    },
+    delete: async (key) => {
+      await rm(pathOf(key), { force: true });
+      await removeEmptyFolder(root, dirname(key));
+    },
+    deleteFolder: async (name) => {
+      await rm(join(root, requireMediaFolder(name)), { recursive: true, force: true });
+    },
+    sizeOf: (key) => sizeIfThere(pathOf(key)),
+    list: (name) => filesUnder(root, join(root, requireMediaFolder(name))),
+    sourceOf: async ({ key }) => ((await isThere(pathOf(key))) ? { kind: 'file', root, path: `/${key}` } : undefined),
+  };
+}
+
+/** Every task has a folder; one that is not empty is not removed. */
+async function removeEmptyFolder(root: string, folder: string): Promise<void> {
+  if (folder !== '.') await rmdir(join(root, folder)).catch(() => undefined);
+}
+
+/** A hard link, which costs nothing; a copy where the file lies on another disk, or on one without hard links. */
+async function fetchIfThere(from: string, to: string): Promise<boolean> {
+  if (!(await isThere(from))) return false;
+  // Never over an existing file: it may be a hard link to a stored one.
+  const copy = () => copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  await hardLink(from, to).catch(copy);
+  return true;
+}
+
+async function sizeIfThere(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** What is deleted while they are read is left out. */
+async function* filesUnder(root: string, folder: string): AsyncGenerator<StoredFile> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  });
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      yield* filesUnder(root, path);
+      continue;
+    }
+    const key = relative(root, path).split(sep).join('/');
+    const sizeBytes = contentTypeOf(key) === undefined ? undefined : await sizeIfThere(path);
+    if (sizeBytes !== undefined) yield { key, sizeBytes };
+  }
+}

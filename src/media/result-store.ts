@@ -1,0 +1,79 @@
+import type { Readable } from 'node:stream';
+import { contentTypeOf, type Move, requireMediaKey } from './media-key.ts';
+import { createLinkSigner, type LinkSignerOptions, type PresentedLink } from './signed-link.ts';
+
+/** The store cannot be reached, or does not do what it is asked for; tried again, it may. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
+/**
+ * Files by key (see `contentTypeOf`), in a folder or a bucket. Methods that take keys throw for what is none. An outage, or a
+ * refusal of the store, is an error that may be retried; it never looks like a missing file.
+ */
+export type MediaFiles = {
+  /** Stores a copy of a file. The same key may be written again; readers see the old or the new file, never a part. */
+  readonly put: (key: string, filePath: string) => Promise<void>;
+  /**
+   * Makes a stored file readable at `filePath`, where no file may exist; answers false when there is none. It stays readable
+   * when the key is deleted, and may share its bytes with the store, so it must not be written to.
+   */
+  readonly fetchTo: (key: string, filePath: string) => Promise<boolean>;
+  /**
+   * Moves each file from `from` to `to`, over an existing one; each lies at one of its two keys at least, and whole. When there is
+   * nothing under a `from` it was moved before, so moves may be repeated.
+   */
+  readonly move: (moves: readonly Move[]) => Promise<void>;
+  /** Deletes a stored file; harmless when there is none. */
+  readonly delete: (key: string) => Promise<void>;
+  /** Deletes every file whose key begins with the folder; harmless when there is none. */
+  readonly deleteFolder: (folder: string) => Promise<void>;
+  /** Undefined when there is no such file. */
+  readonly sizeOf: (key: string) => Promise<number | undefined>;
+  /** Every file whose key begins with the folder. */
+  readonly list: (folder: string) => AsyncIterable<StoredFile>;
+  /** How the file behind a link is sent to a client; undefined when there is none. */
+  readonly sourceOf: (link: OpenedLink, method: 'GET' | 'HEAD') => Promise<MediaSource | undefined>;
+};
+
+export type StoredFile = { readonly key: string; readonly sizeBytes: number };
+
+/** A link that was signed by us and has not expired. */
+export type OpenedLink = {
+  readonly key: string;
+  readonly contentType: string;
+  /** A name to save it under. */
+  readonly downloadName: string;
+  /** Unix milliseconds. */
+  readonly linkExpiresAt: number;
+};
+
+export type MediaSource =
+  /** `path` has `/` between its segments. */
+  | { readonly kind: 'file'; readonly root: string; readonly path: string }
+  /** The client fetches it there. */
+  | { readonly kind: 'redirect'; readonly url: string }
+  /** Without a body for HEAD. */
+  | { readonly kind: 'stream'; readonly sizeBytes: number; readonly body: Readable | undefined };
+
+export type ResultStore = ReturnType<typeof createResultStore>;
+
+/** Files, and the signed links to this service's own media route that are given out to them. */
+export function createResultStore(files: MediaFiles, options: LinkSignerOptions) {
+  const signer = createLinkSigner(options);
+  return {
+    ...files,
+    /**
+     * An absolute URL that anybody may read for a limited time, by default a day, signed for this call. Does not check whether the
+     * file exists.
+     */
+    link: (key: string, lifeMs?: number): string => signer.sign(requireMediaKey(key), lifeMs),
+    /** Undefined for a link that is altered or expired. */
+    open: (link: PresentedLink): OpenedLink | undefined => {
+      const contentType = contentTypeOf(link.key);
+      const linkExpiresAt = signer.verify(link);
+      if (contentType === undefined || linkExpiresAt === undefined) return undefined;
+      return { key: link.key, contentType, downloadName: link.key.split('/').slice(-2).join('-'), linkExpiresAt };
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { type Move, requireMoves } from './media-key.ts';
+import type { MediaFiles } from './result-store.ts';
+
+/**
+ * An installation that moves from one store to another: every file is written to `first` and read from where it is. What is
+ * deleted goes from `also` first, so that a copy made meanwhile from there is deleted too (copy-files.ts).
+ */
+export function createTwoStores(first: MediaFiles, also: MediaFiles): MediaFiles {
+  return {
+    put: first.put,
+    fetchTo: async (key, filePath) => (await first.fetchTo(key, filePath)) || (await also.fetchTo(key, filePath)),
+    move: async (moves) => {
+      for (const { from } of requireMoves(moves)) await bringOver(first, also, from);
+      await first.move(moves);
+      for (const { from } of moves) await also.delete(from);
+    },
+    delete: async (key) => {
+      await also.delete(key);
+      await first.delete(key);
+    },
+    deleteFolder: async (folder) => {
+      await also.deleteFolder(folder);
+      await first.deleteFolder(folder);
+    },
+    sizeOf: async (key) => (await first.sizeOf(key)) ?? (await also.sizeOf(key)),
+    list: first.list,
+    sourceOf: async (link, method) => (await first.sourceOf(link, method)) ?? (await also.sourceOf(link, method)),
+  };
+}
+
+/** What one process has staged in the other store is finished here. */
+async function bringOver(first: MediaFiles, also: MediaFiles, key: Move['from']): Promise<void> {
+  if ((await first.sizeOf(key)) !== undefined) return;
+  await withScratch(async (folder) => {
+    const path = join(folder, `file${extname(key)}`);
+    if (await also.fetchTo(key, path)) await first.put(key, path);
+  });
+}
+
+export async function withScratch<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-media-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

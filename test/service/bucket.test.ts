@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { readdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { mediaKeysOf } from '../../activities/task-files.ts';
+import { createFolderFiles } from '../../src/media/folder-files.ts';
+import { createResultStore } from '../../src/media/result-store.ts';
+import { createS3Files } from '../../src/media/s3-files.ts';
+import { createTwoStores } from '../../src/media/two-stores.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { type Api, createTask, recordInfo } from '../support/api.ts';
+import { type S3Server, skipsWithoutS3, startS3Server } from '../support/s3-server.ts';
+import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
+import { endOf } from '../support/programs.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { spawnEntryPoint } from '../support/videogen.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, () => {
+  let server: S3Server;
+  /** In front of it, to take it away. */
+  let proxy: TcpProxy;
+  let service: TestService;
+  let api: Api;
+  let earlier: string;
+  before(async () => {
+    server = await startS3Server();
+    proxy = await startTcpProxy(new URL(server.s3.endpoint).host);
+    const environment = { ...server.environment, AWS_ENDPOINT_URL_S3: `http://${proxy.address}` };
+    // Read by the SDK itself.
+    Object.assign(process.env, environment);
+    earlier = join(tmpdir(), 'results-before');
+    service = await startTestService({
+      ...environment,
+      RESULT_STORE: `s3://${server.bucket}/videos`,
+      RESULT_STORE_ALSO: earlier,
+    });
+    const { key } = await createTestAccount(service.database, 10_000);
+    api = { baseUrl: service.baseUrl, key };
+  });
+  after(async () => {
+    const violations = await auditLedger(service.database.db);
+    await service.close();
+    await proxy.close();
+    await server.close();
+    assert.deepEqual(violations, []);
+  });
+
+  const store = () =>
+    createResultStore(
+      createTwoStores(
+        createS3Files({ location: { kind: 'bucket', bucket: server.bucket, prefix: 'videos/' }, s3: server.s3 }),
+        createFolderFiles(earlier),
+      ),
+      service.settings,
+    );
+  const created = async () => {
+    const request = { model: 'videogen-2.0-fast', input: { prompt: 'A blue door [[instant]]', duration: 4 } };
+    const { status, body } = await createTask(api, request);
+    assert.equal(status, 200, body.msg);
+    return String(body.data['taskId']);
+  };
+  const ended = (taskId: string) =>
+    waitFor('the end of the task', async () => {
+      const { body } = await recordInfo(api, taskId);
+      return body.data['state'] === 'success' || body.data['state'] === 'fail' ? body.data : undefined;
+    });
+  /** Of more requests than one, as each is tried three times. */
+  const refusals = () => {
+    const soFar = proxy.refused();
+    return waitFor('attempts at the store', () => (proxy.refused() >= soFar + 6 ? true : undefined));
+  };
+  const linkOf = async (taskId: string) => {
+    const record = await ended(taskId);
+    assert.equal(record['state'], 'success', String(record['failMsg']));
+    const { resultUrls } = record['resultJson'] as { resultUrls: string[] };
+    return String(resultUrls[0]);
+  };
+
+  test('a task’s video comes by its link from the bucket, where nothing else of the task stays', async () => {
+    const taskId = await created();
+    const link = await linkOf(taskId);
+    const response = await fetch(link);
+    assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'video/mp4']);
+    assert.ok(response.redirected && response.url.startsWith(`http://${proxy.address}/${server.bucket}/`));
+    const bytes = Buffer.from(await response.arrayBuffer());
+    assert.equal(bytes.subarray(4, 8).toString(), 'ftyp');
+    const redirect = await fetch(link, { redirect: 'manual' });
+    assert.equal(redirect.status, 302);
+    assert.equal(redirect.headers.get('access-control-allow-origin'), '*');
+    const head = await fetch(link, { method: 'HEAD' });
+    assert.equal(head.headers.get('content-length'), String(bytes.length));
+    assert.deepEqual((await readdir(join(server.folder, 'videos', 'results', taskId))).toSorted(), [
+      'poster.jpg',
+      'video.mp4',
+    ]);
+    assert.deepEqual(await readdir(join(server.folder, 'videos')), ['results']);
+  });
+
+  test('copies of images are sent by the service itself, also to one who asks for their size alone', async () => {
+    const path = join(tmpdir(), 'image.jpg');
+    await writeFile(path, 'a picture');
+    await store().put('images/0193/1.jpg', path);
+    const link = store().link('images/0193/1.jpg', 60_000);
+    const image = await fetch(link, { redirect: 'error' });
+    assert.deepEqual([image.headers.get('content-type'), await image.text()], ['image/jpeg', 'a picture']);
+    const head = await fetch(link, { method: 'HEAD', redirect: 'error' });
+    assert.deepEqual([head.status, head.headers.get('content-length')], [200, '9']);
+  });
+
+  test('what was made before the move is still behind its link, and is deleted in both stores', async () => {
+    const path = join(tmpdir(), 'old.mp4');
+    await writeFile(path, 'an old video');
+    const { video: key } = mediaKeysOf('0192');
+    await createFolderFiles(earlier).put(key, path);
+    const link = store().link(key);
+    assert.equal(await (await fetch(link)).text(), 'an old video');
+    await store().delete(key);
+    const gone = await fetch(link);
+    assert.deepEqual([gone.status, ((await gone.json()) as { error: string }).error], [404, 'media_deleted']);
+  });
+
+  test('a store that is gone is waited for: links answer 503, and the task ends in success when it is back', async () => {
+    const link = await linkOf(await created());
+    proxy.cut();
+    const taskId = await created();
+    const away = await fetch(link);
+    assert.deepEqual([away.status, ((await away.json()) as { error: string }).error], [503, 'media_unavailable']);
+    assert.equal(away.headers.get('retry-after'), '5');
+    await refusals();
+    proxy.restore();
+    assert.equal((await fetch(await linkOf(taskId))).status, 200);
+    assert.equal((await fetch(link)).status, 200);
+  });
+
+  test('a store that stays away beyond the deadline has the task fail, refunded in full, and nothing is linked', async () => {
+    proxy.cut();
+    const taskId = await created();
+    await refusals();
+    // Its attempts have used up the time that its model has for them, and the two minutes of reconcile.
+    await spend(service.database.url, taskId);
+    const record = await ended(taskId);
+    assert.deepEqual([record['state'], record['failCode']], ['fail', 'timeout']);
+    assert.equal(record['creditsRefunded'], record['creditsCharged']);
+    assert.deepEqual(record['resultJson'], { resultUrls: [] });
+    proxy.restore();
+    assert.equal(await store().sizeOf(mediaKeysOf(taskId).video), undefined);
+  });
+
+  test('a worker and an API with wrong credentials, or without their bucket, end with a sentence', async () => {
+    const wrong = [
+      [
+        { AWS_SECRET_ACCESS_KEY: 'wrong' },
+        /^The result store s3:\/\/results\/videos cannot be used \(SignatureDoesNotMatch\)/,
+      ],
+      [
+        { RESULT_STORE: 's3://elsewhere' },
+        /^The result store s3:\/\/elsewhere cannot be used \(NoSuchBucket\)\. There is no/,
+      ],
+    ] as const;
+    for (const name of ['worker', 'api'] as const)
+      for (const [setting, sentence] of wrong) {
+        const { child, stderr, closed } = spawnEntryPoint(name, { ...service.environment, ...setting });
+        assert.equal((await endOf(child)).code, 1);
+        await closed;
+        assert.match(stderr().replaceAll(/^\(node:[\s\S]*?warning was created\)\n/gm, ''), sentence);
+      }
+  });
+});
+
+async function spend(databaseUrl: string, taskId: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query('update tasks set generation_spent_ms = deadline_ms + 121000 where id = $1', [taskId]);
+  } finally {
+    await client.end();
+  }
+}
