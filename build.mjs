@@ -1,6 +1,7 @@
 // Builds the project into dist and clients/typescript/dist: `node build.mjs`, or `node build.mjs --if-needed`, which does
 // nothing when both were made from the files that are here. A running service is not disturbed: everything is made in
-// dist.next first and then moved, one rename for each file.
+// dist.next first and then moved, one rename for each file. `--without-console` is for `npm run openapi`: the types of the
+// console follow the description that is about to be written.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -16,7 +17,9 @@ const client = 'clients/typescript';
 const steps = [
   ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json', '--outDir', next],
   ['node_modules/typescript/bin/tsc', '-p', client, '--outDir', `${next}/client-package`],
+  ['node_modules/typescript/bin/tsc', '-p', 'src/console'],
   [`${next}/src/temporal/bundle-workflows.js`],
+  [`${next}/src/build-console.js`],
 ];
 
 /** What the build reads. The image is built without some of these. */
@@ -24,16 +27,23 @@ const sources = ['src', 'activities', 'workflows', 'clients', 'test', 'bench', '
   'package.json',
   'package-lock.json',
 ]);
-const results = ['dist/src/cli/cli.js', 'dist/workflow-bundle.js', `${client}/dist/index.js`];
+const results = [
+  'dist/src/cli/cli.js',
+  'dist/workflow-bundle.js',
+  'dist/console/index.html',
+  `${client}/dist/index.js`,
+];
 /** Written last: the state of the sources that dist was made from. */
 const stampFile = 'dist/build.json';
+
+const isWithoutConsole = process.argv.includes('--without-console');
 
 process.chdir(import.meta.dirname);
 if (process.argv.includes('--if-needed') && isCurrent()) process.exit(0);
 await enter();
 try {
   const state = stateOfSources();
-  for (const step of steps) run(step);
+  for (const step of steps.filter((args) => !isWithoutConsole || !args.join(' ').includes('console'))) run(step);
   const [own, clientFiles] = [filesIn(next), filesIn(`${next}/client-package`)];
   move(`${next}/client-package`, `${client}/dist`, clientFiles);
   move(
@@ -41,8 +51,10 @@ try {
     'dist',
     own.filter((file) => !file.startsWith('client-package') && file !== 'pid'),
   );
-  fs.writeFileSync(`${next}/build.json`, JSON.stringify({ state }));
-  fs.renameSync(`${next}/build.json`, stampFile);
+  if (!isWithoutConsole) {
+    fs.writeFileSync(`${next}/build.json`, JSON.stringify({ state }));
+    fs.renameSync(`${next}/build.json`, stampFile);
+  }
 } finally {
   fs.rmSync(next, { recursive: true, force: true });
 }

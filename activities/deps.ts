@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { CatalogueModel } from '../src/domain/catalogue/models.ts';
+import type { HookLinks } from '../src/domain/hook-link.ts';
 import type { Engine, ReferenceImage } from '../src/domain/ports.ts';
 import type { ParsedTaskRequest } from '../src/domain/task-request.ts';
 import type { ResultStore } from '../src/media/folder-result-store.ts';
@@ -7,10 +8,13 @@ import type { VideoInspector } from '../src/media/inspect-video.ts';
 import type { VideoNormaliser } from '../src/media/normalise-video.ts';
 import type { ImageFetch } from '../src/media/reference-image.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';
+import type { OnProviderEvent } from '../src/providers/provider-events.ts';
 import type { Providers } from '../src/providers/registry.ts';
 import type { Database } from '../src/stores/database.ts';
 import type { Delivery } from '../src/stores/deliveries.ts';
+import type { EndedCall } from '../src/stores/provider-jobs.ts';
 import type { Attempts } from './attempts.ts';
+import type { Hints } from './hints.ts';
 import type { Switches } from './switches.ts';
 
 /** The callback owed for a task; its body and secrets are made when they are needed. */
@@ -27,10 +31,14 @@ export type ActivityDeps = {
   readonly attempts: Attempts;
   /** What the operator has switched off. */
   readonly switches: Switches;
+  /** What upstreams have announced. */
+  readonly hints: Hints;
+  /** Where an upstream may announce changes of the job that a call has made. */
+  readonly hookUrlOf: HookLinks['urlOf'];
   /** Tells accounts apart for upstreams, without naming them. */
   readonly hashAccount: (accountId: string) => string;
   readonly fetchImages: (fetch: ImageFetch) => Promise<readonly ReferenceImage[]>;
-  readonly media: Pick<ResultStore, 'put' | 'fetchTo' | 'move' | 'delete'>;
+  readonly media: Pick<ResultStore, 'put' | 'fetchTo' | 'move' | 'delete' | 'deleteFolder' | 'link'>;
   readonly normaliseVideo: VideoNormaliser;
   readonly inspectVideo: VideoInspector;
   /** Undefined while the task runs, or when it was created without a callback. */
@@ -45,4 +53,7 @@ export type ActivityDeps = {
   readonly stuckTaskMs: number;
   /** Counts what `reconcile` did about a task without a workflow. */
   readonly onSettled: (outcome: 'started' | 'refunded') => void;
+  /** Counts what happens at upstreams. */
+  readonly onProviderEvent: OnProviderEvent;
+  readonly onCallEnded: (ended: EndedCall) => void;
 };

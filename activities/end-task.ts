@@ -14,14 +14,15 @@ export type TaskEnd = {
 };
 
 /** Ends the task in success. A task that was refunded before stays failed: the video is not delivered, and its media is deleted. */
-export function createCompleteTask({ db, media, log }: ActivityDeps) {
+export function createCompleteTask({ db, media, log, onCallEnded }: ActivityDeps) {
   return ({ taskId, result }: { taskId: string; result: TaskResult }): Promise<TaskEnd> =>
     withActivityFailures(async () => {
       requireOwn(taskId, result);
       const { task, hasCallback } = await completeTask(db, taskId, result);
       if (task.state === 'fail') {
         log.warn({ taskId, failCode: task.failure?.failCode }, 'video finished after the refund; not delivered');
-        await recordLateSuccess(db, taskId);
+        const ended = await recordLateSuccess(db, taskId);
+        if (ended !== undefined) onCallEnded(ended);
         await Promise.all([media.delete(result.videoKey), media.delete(result.posterKey)]);
       }
       return { state: task.state, failCode: task.failure?.failCode, hasCallback };

@@ -12,7 +12,7 @@ import { type Attempt, deadlinePassed, isWaiting } from './generation/attempt.ts
 import { openJob, type Opened } from './generation/open-job.ts';
 import { workOn } from './generation/work-on.ts';
 import { heartbeatProgress } from './heartbeats.ts';
-import { mediaKeysOf, withWorkFolder } from './task-files.ts';
+import { imageFolderOf, mediaKeysOf, withWorkFolder } from './task-files.ts';
 
 /** Where the generated video waits for `storeResult`: its key in our own store, and that of the poster delivered with it. */
 export type StagedVideo = {
@@ -87,7 +87,10 @@ async function generate(deps: ActivityDeps, task: GeneratingTask, start: Start):
   const { deadlineMs } = task;
   try {
     const parts = { workFolder: start.folder, signal, patientSignal, images: fetchImages, report, deadlineMs };
-    return await toVideo({ deps, task, ...parts }, start.opened);
+    const staged = await toVideo({ deps, task, ...parts }, start.opened);
+    // The upstream needs them no more. What a failed task or a crash leaves is found by `reconcile`.
+    if (urls.length > 0) await deps.media.deleteFolder(imageFolderOf(taskId));
+    return staged;
   } catch (error) {
     if (isWaiting(error)) await pauseGeneration(deps.db, taskId);
     throw error;
@@ -110,7 +113,7 @@ async function toVideo(attempt: Attempt, first: Opened | undefined): Promise<Sta
     const video = await workOn(attempt, opened);
     if (video !== undefined) {
       const staged = await stageVideo(deps, taskId, video);
-      await succeedProviderJob(deps.db, taskId);
+      await succeed(deps, taskId);
       return staged;
     }
     opened = await openJob(deps, task, await listProviderJobs(deps.db, taskId));
@@ -122,8 +125,13 @@ async function stagedEarlier(deps: ActivityDeps, taskId: string, workFolder: str
   const { staged, stagedPoster } = mediaKeysOf(taskId);
   if (!(await deps.media.fetchTo(staged, join(workFolder, 'staged.mp4')))) return undefined;
   const hasPoster = await deps.media.fetchTo(stagedPoster, join(workFolder, 'staged.jpg'));
-  await succeedProviderJob(deps.db, taskId);
+  await succeed(deps, taskId);
   return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
+}
+
+async function succeed({ db, onCallEnded }: ActivityDeps, taskId: string): Promise<void> {
+  const ended = await succeedProviderJob(db, taskId);
+  if (ended !== undefined) onCallEnded(ended);
 }
 
 async function stageVideo(deps: ActivityDeps, taskId: string, video: GeneratedVideo): Promise<StagedVideo> {

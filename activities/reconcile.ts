@@ -1,10 +1,12 @@
 import { Context } from '@temporalio/activity';
 import { listPendingDeliveries } from '../src/stores/deliveries.ts';
 import { auditNextPart } from '../src/stores/ledger-audit.ts';
+import { uploadKey } from '../src/domain/upload.ts';
+import { listExpiredUploads, removeUpload } from '../src/stores/uploads.ts';
 import { listExpiredMedia, markMediaDeleted } from '../src/stores/task-list.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
-import { mediaKeysOf } from './task-files.ts';
+import { imageFolderOf, mediaKeysOf } from './task-files.ts';
 import { sweepPlaces } from '../src/stores/places.ts';
 import { settleProviderJobs } from './settle-provider-jobs.ts';
 import { settleTasks } from './settle-tasks.ts';
@@ -45,7 +47,7 @@ async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number
 const maxSwept = 1_000;
 
 /**
- * Deletes videos and posters past their retention, and what tasks left behind: files of failed ones, places that none waits for any
+ * Deletes videos, posters and uploaded images past their retention, and what tasks left behind: files of failed ones, places that none waits for any
  * more. The record stays.
  */
 async function deleteExpiredMedia(deps: ActivityDeps): Promise<{ deleted: number }> {
@@ -56,11 +58,21 @@ async function deleteExpiredMedia(deps: ActivityDeps): Promise<{ deleted: number
     // A deleted task is no longer listed, so each page is the first; one that failed is listed again in the next run.
     page: (_after, limit) => listExpiredMedia(deps.db, { retentionMs, leftoverMs, limit }),
     work: async (taskId) => {
+      await deps.media.deleteFolder(imageFolderOf(taskId));
       await Promise.all(Object.values(mediaKeysOf(taskId)).map((key: string) => deps.media.delete(key)));
       await markMediaDeleted(deps.db, taskId);
       deleted += 1;
     },
     onError: (error, taskId) => deps.log.warn({ err: error, taskId }, 'media not deleted in this run'),
+    budgetMs: housekeepingBudgetMs,
+  });
+  await forEachRow<string>({
+    page: async (_after, limit) => (await listExpiredUploads(deps.db, limit)).map(({ uploadId }) => uploadId),
+    work: async (uploadId) => {
+      await deps.media.delete(uploadKey(uploadId));
+      await removeUpload(deps.db, uploadId);
+    },
+    onError: (error, uploadId) => deps.log.warn({ err: error, uploadId }, 'upload not deleted in this run'),
     budgetMs: housekeepingBudgetMs,
   });
   return { deleted };

@@ -33,7 +33,8 @@ export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped:
       const end = await settleJob(deps, job);
       if (end === undefined) return;
       const { outcome } = end;
-      await settleProviderJob(deps.db, { ...job, ...end });
+      const ended = await settleProviderJob(deps.db, { ...job, ...end });
+      if (ended !== undefined) deps.onCallEnded(ended);
       settled[outcome === 'abandoned' ? 'stopped' : 'late'] += 1;
     },
     onError: (error, { taskId, provider }) =>

@@ -18,6 +18,11 @@ export function mediaKeysOf(taskId: string): MediaKeys {
   };
 }
 
+/** Where copies of a task's reference images lie for an upstream that fetches them. */
+export function imageFolderOf(taskId: string): string {
+  return `images/${taskId}`;
+}
+
 /** Gives `work` an empty folder, which is deleted after it. */
 export async function withWorkFolder<T>(root: string, name: string, work: (folder: string) => Promise<T>): Promise<T> {
   await mkdir(root, { recursive: true });

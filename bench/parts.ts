@@ -3,6 +3,7 @@ import type { Row } from './row.ts';
 import { callbackRows } from './rows/callbacks.ts';
 import { coldStartRows } from './rows/cold-start.ts';
 import { growthRows, httpRows } from './rows/http.ts';
+import { hangingRow, manyRow } from './rows/outstanding.ts';
 import { peerRows } from './rows/peers.ts';
 import { previewRow } from './rows/preview-render.ts';
 import { liveRows } from './rows/visible.ts';
@@ -30,6 +31,9 @@ export const parts: Readonly<Record<string, Part>> = {
   engines: { isLong: true, measure: otherEngineRows },
   photographs: { isLong: true, measure: (bench) => previewRows(bench, 3) },
   peers: { isLong: true, measure: (bench, { note }) => peerRows(bench, note) },
+  // The last, because what they leave running at Temporal would disturb the others.
+  hanging: { isLong: true, measure: async (bench) => [await hangingRow(bench, bestEngine(bench))] },
+  outstanding: { isLong: true, measure: async (bench) => [await manyRow(bench, bestEngine(bench))] },
 };
 
 /** Production's own server where there is one: it is what serves clients. */

@@ -7,6 +7,7 @@ export type Schema = {
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
+  readonly additionalProperties?: Schema | boolean;
   readonly description?: string;
 };
 
@@ -20,9 +21,10 @@ type Parameter = {
 
 type Content = { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> };
 
-type Operation = {
+export type Operation = {
   readonly operationId: string;
   readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Content;
   readonly responses: Readonly<Record<string, Content>>;
 };
 
@@ -35,7 +37,16 @@ export type Description = {
 };
 
 /** Named schemas that the client hands on, in reading order. */
-const named = ['TaskRequest', 'CreatedTask', 'TaskRecord', 'CancelledTask', 'LedgerEntry', 'Model', 'Limits'];
+const named = [
+  'TaskRequest',
+  'CreatedTask',
+  'TaskRecord',
+  'ListedTask',
+  'CancelledTask',
+  'LedgerEntry',
+  'Model',
+  'Limits',
+];
 
 /** `data` of an operation that has no name of its own. */
 const answers = { TaskPage: 'listTasks', Credits: 'getCredits', Catalogue: 'listModels' };
@@ -59,7 +70,7 @@ export function contractSource(description: Description): string {
 }
 
 /** Every `error` of every refusal. */
-function errorCodesOf({ components }: Description): readonly unknown[] {
+export function errorCodesOf({ components }: Description): readonly unknown[] {
   const codes = Object.values(components.responses).flatMap(({ content }) => {
     const schema = content?.['application/json']?.schema;
     return schema?.properties?.['error']?.enum ?? [];
@@ -67,7 +78,7 @@ function errorCodesOf({ components }: Description): readonly unknown[] {
   return [...new Set(codes)].toSorted((a, b) => String(a).localeCompare(String(b)));
 }
 
-function typeOf(name: string, schema: Schema): string {
+export function typeOf(name: string, schema: Schema): string {
   const line = `export type ${name} = ${written(schema, 0)};`;
   const several = alternatives(schema, 0);
   if (line.includes('\n') || line.length <= maxColumns || several.length === 1) return line;
@@ -82,11 +93,11 @@ function operationOf({ paths }: Description, id: string): Operation {
   );
 }
 
-function answerOf({ operationId, responses }: Operation): Schema {
+export function answerOf({ operationId, responses }: Operation): Schema {
   return found(responses['200']?.content?.['application/json']?.schema.properties?.['data'], operationId);
 }
 
-function queryOf({ parameters = [] }: Operation): Schema {
+export function queryOf({ parameters = [] }: Operation): Schema {
   const query = parameters.filter((parameter) => parameter.in === 'query');
   const described = query.map(({ name, schema, description }) => [
     name,
@@ -134,10 +145,15 @@ function arrayType(items: Schema, depth: number): string {
   return several.length === 1 ? `readonly ${several.join('')}[]` : `readonly (${several.join(' | ')})[]`;
 }
 
-function objectType({ properties = {}, required = [] }: Schema, depth: number): string {
+function objectType({ properties = {}, required = [], additionalProperties }: Schema, depth: number): string {
+  if (typeof additionalProperties === 'object') {
+    const values = Object.keys(additionalProperties).length === 0 ? 'unknown' : written(additionalProperties, depth);
+    return `Readonly<Record<string, ${values}>>`;
+  }
   const lines = Object.entries(properties).map(([name, schema]) =>
     property(name, schema, required.includes(name), depth + 1),
   );
+  if (lines.length === 0) return '{}';
   return ['{', ...lines, `${'  '.repeat(depth)}}`].join('\n');
 }
 

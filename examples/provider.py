@@ -22,7 +22,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def outcome(self, request, id, video):
         status = jobs[id]["status"] if id in jobs else None
         if self.headers["Authorization"] != "Bearer " + os.environ["KEY"]: return 401, b'{"error": {"code": "unauthorized"}}'
-        if self.command == "PUT" and id and not status: begin(id, request)
+        if self.command == "PUT" and id and not status:
+            try: json.loads(request), begin(id, request)
+            except ValueError: return 400, b'{"error": {"code": "input_invalid", "message": "no JSON"}}'
         if self.command == "DELETE" and status == "running": save(id, "canceled"), os.killpg(processes[id].pid, 9)
         if id not in jobs or video and status != "succeeded": return 404, b'{"error": {"code": "not_found"}}'
         return 200, (folder / id / "video.mp4").read_bytes() if video else json.dumps(jobs[id]).encode()
@@ -32,9 +34,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         first = int((re.fullmatch(r"bytes=(\d+)-", self.headers["Range"] or "") or "00")[1])
         self.send_response(206 if first else status)
         if first: self.send_header("Content-Range", f"bytes {first}-{len(body) - 1}/{len(body)}")
-        self.send_header("Content-Length", len(body[first:]))
-        self.end_headers()
-        self.wfile.write(body[first:])
+        self.send_header("Content-Length", len(body[first:])), self.end_headers(), self.wfile.write(body[first:])
     do_GET = do_PUT = do_DELETE = answer
 for id in [id for id in jobs if jobs[id]["status"] == "running"]: save(id, "failed", "the server was restarted")
 http.server.ThreadingHTTPServer(("127.0.0.1", int(os.getenv("PORT", 9000))), Handler).serve_forever()

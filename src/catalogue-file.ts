@@ -10,6 +10,7 @@ import { placeholderFaults } from './domain/placeholders.ts';
 import { describeFieldError, fieldPath, firstOfEachPath } from './domain/field-errors.ts';
 import type { SecretReader } from './domain/catalogue/providers.ts';
 import { defaultModels } from './domain/models.ts';
+import { canReach } from './outbound/reach.ts';
 import { type ProviderFile, readProviderFile } from './providers/http/file-schema.ts';
 
 export type CatalogueSource = {
@@ -17,6 +18,8 @@ export type CatalogueSource = {
   readonly path: string;
   /** Given, every secret must be there; a process that calls no provider needs none. */
   readonly readSecret?: SecretReader;
+  /** Given, what needs an upstream that can reach us is checked against its address. */
+  readonly publicUrl?: string;
   readonly readText?: (path: string) => string;
 };
 
@@ -25,7 +28,8 @@ export type CatalogueSource = {
  * repeats a value of a file, for it could be a secret in the wrong place.
  */
 export function readCatalogueFile(source: CatalogueSource): Catalogue {
-  const { path, readSecret, readText = readWholeFile } = source;
+  const { path, readSecret, publicUrl, readText = readWholeFile } = source;
+  const reaches = (baseUrl: string) => publicUrl === undefined || canReach(publicUrl, baseUrl);
   const { data, faults: unreadable } = parsedFile(() => readText(path));
   if (unreadable.length > 0) throw configError(path, unreadable);
   const files = new Map<string, unknown>();
@@ -38,7 +42,13 @@ export function readCatalogueFile(source: CatalogueSource): Catalogue {
       files.set(file, parsed.data);
       return fileFault(kind, parsed);
     },
-    sendsLinks: (file) => fieldOf(files.get(file), 'images') === 'link',
+    lacksImages: ({ file, baseUrl }) => fieldOf(files.get(file), 'images') === 'link' && !reaches(baseUrl),
+    hookFault: (settings) => {
+      const isUsed = settings.kind !== 'http' || usesHook(files.get(settings.file));
+      if (!isUsed) return 'must be false: the file of this provider has no place for hookUrl';
+      return reaches(settings.baseUrl) ? undefined : 'needs a PUBLIC_URL that this upstream can reach';
+    },
+    keepsJobsHours: (file) => fieldOf(files.get(file), 'keepsJobsHours'),
     secretFault: (ref) => (readSecret === undefined ? undefined : secretFault(readSecret(ref))),
   });
   if (catalogue === undefined) throw configError(path, faults);
@@ -152,6 +162,12 @@ function fileFault(kind: 'workflow' | 'http', { data, faults }: Parsed): string 
   }
   const isEditors = Array.isArray(fieldOf(data, 'nodes'));
   return `this file must be a map of nodes, each with its class_type${isEditors ? '; export the workflow for the API' : ''}`;
+}
+
+/** Whether the request that a file makes for a job tells the upstream where to announce changes of it. */
+function usesHook(file: unknown): boolean {
+  const create = fieldOf(file, 'create');
+  return ['path', 'json'].some((field) => /\bhookUrl\b/.test(String(fieldOf(create, field))));
 }
 
 function secretFault(read: () => string): string | undefined {

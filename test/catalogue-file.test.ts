@@ -156,16 +156,62 @@ test('rules that leave nothing are told where they meet', () => {
   ]);
 });
 
-test('a file whose upstream fetches images by itself takes none, for no links are made yet', () => {
-  const providers = Object.fromEntries(
-    ['kie', 'runway'].map((file) => [file, { kind: 'http', baseUrl: 'https://x.example', file: `builtin:${file}` }]),
-  );
-  const tiers = [[{ provider: 'kie' }], [{ provider: 'runway' }]];
-  const [kie, runway] =
-    read({ providers, models: [{ ...model, tiers }] })
-      .models.get('m')
-      ?.tiers.flat() ?? [];
-  assert.deepEqual([kie?.rules.images?.max, runway?.rules.images?.max], [0, 9]);
+test('an upstream that fetches images from us and cannot reach us takes none', () => {
+  const imagesAt = (publicUrl: string) => {
+    const providers = Object.fromEntries(
+      ['kie', 'runway'].map((file) => [file, { kind: 'http', baseUrl: 'https://x.example', file: `builtin:${file}` }]),
+    );
+    const tiers = [[{ provider: 'kie' }], [{ provider: 'runway' }]];
+    const readText = () => JSON.stringify({ providers, models: [{ ...model, tiers }] });
+    const { models } = readCatalogueFile({ path: 'x', readText, publicUrl });
+    return models
+      .get('m')
+      ?.tiers.flat()
+      .map(({ rules }) => rules.images.max);
+  };
+  assert.deepEqual(imagesAt('http://127.0.0.1:3000'), [0, 9]);
+  assert.deepEqual(imagesAt('https://videogen.example'), [9, 9]);
+});
+
+test('webhooks are for an upstream that can reach us and is told where', () => {
+  const faultsAt = (publicUrl: string) => {
+    const hosted = { kind: 'http', baseUrl: 'https://x.example', webhook: true };
+    const providers = {
+      runway: { ...hosted, file: 'builtin:runway' },
+      kie: { ...hosted, file: 'builtin:kie' },
+      fal: { ...hosted, file: 'builtin:fal-seedance' },
+      ark: { kind: 'ark', baseUrl: 'https://x.example', webhook: true },
+      here: { kind: 'own', baseUrl: 'http://127.0.0.1:9000', webhook: true },
+      off: { kind: 'ark', baseUrl: 'https://x.example' },
+    };
+    const readText = () => JSON.stringify({ providers, models: [{ ...model, providers: ['here'] }] });
+    try {
+      readCatalogueFile({ path: 'x', readText, publicUrl });
+    } catch (error) {
+      if (error instanceof ConfigError) return error.faults;
+    }
+    return [];
+  };
+  const unused = 'x: providers.runway.webhook: must be false: the file of this provider has no place for hookUrl';
+  assert.deepEqual(faultsAt('https://videogen.example'), [unused]);
+  const unreached = (name: string) => `x: providers.${name}.webhook: needs a PUBLIC_URL that this upstream can reach`;
+  assert.deepEqual(faultsAt('http://localhost:3000'), [unused, ...['kie', 'fal', 'ark'].map(unreached)]);
+});
+
+test('a deadline is refused that is longer than a provider of the model keeps its jobs', () => {
+  const http = { kind: 'http', baseUrl: 'https://x.example' };
+  const providers = {
+    kling: { ...http, file: 'builtin:kling' },
+    replicate: { ...http, file: 'builtin:replicate-seedance' },
+  };
+  const faultsFor = (deadlineSeconds: number, names: readonly string[]) =>
+    faultsOf({ providers, models: [{ ...model, deadlineSeconds, providers: names }] });
+  const message = (deadlineSeconds: number) =>
+    `models[0].deadlineSeconds: is ${deadlineSeconds}, but provider replicate forgets a job after 3600 seconds; allowed: 10 to 3600`;
+  assert.deepEqual(faultsFor(3600, ['kling', 'replicate']), []);
+  assert.deepEqual(faultsFor(3601, ['kling', 'replicate']), [message(3601)]);
+  assert.deepEqual(faultsFor(86_400, ['replicate']), [message(86_400)]);
+  assert.deepEqual(faultsFor(86_400, ['kling']), [], 'kept for a week');
 });
 
 test('a workflow with a placeholder that does not exist is told, with what was probably meant', () => {

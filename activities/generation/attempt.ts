@@ -4,7 +4,7 @@ import type { TierEntry } from '../../src/domain/catalogue/models.ts';
 import type { TaskFailure } from '../../src/domain/task.ts';
 import type { GeneratedVideo, JobRequest } from '../../src/providers/contract.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
-import { endProviderJob, type ProviderJobEnd } from '../../src/stores/provider-jobs.ts';
+import { endProviderJob, listProviderJobs, type ProviderJobEnd } from '../../src/stores/provider-jobs.ts';
 import type { GeneratingTask } from '../../src/stores/tasks.ts';
 import type { ActivityDeps } from '../deps.ts';
 
@@ -56,15 +56,26 @@ export type NewCall = Pooled & { readonly entry: TierEntry };
 /** The video, or undefined when this call has led to none and another one may. */
 export type CallEnd = GeneratedVideo | undefined;
 
-/** Commits the call's end together with its reason, so that a repeated attempt comes to the same end; answers the fault to throw. */
+/**
+ * Commits the call's end together with its reason, so that every attempt comes to the same end; answers the fault to throw. Two attempts
+ * may be alive, and the later one may have seen what the earlier one did to the job: what was committed first counts.
+ */
 export async function failTask(
   { deps }: Pick<Attempt, 'deps'>,
   { taskId, ordinal }: Pick<Call, 'taskId' | 'ordinal'>,
   failure: TaskFailure,
   end: Omit<ProviderJobEnd, 'taskId' | 'ordinal' | 'failure'>,
 ): Promise<TaskFault> {
-  await endProviderJob(deps.db, { taskId, ordinal, failure, ...end });
-  return faultOf(failure, end.detail);
+  if (await endCall(deps, { taskId, ordinal, failure, ...end })) return faultOf(failure, end.detail);
+  const call = (await listProviderJobs(deps.db, taskId)).find((row) => row.ordinal === ordinal);
+  return call?.failure === undefined ? unclear('another attempt has ended this call') : faultOf(call.failure);
+}
+
+/** Commits how the call ended; the first end stays, and is counted. Answers whether it is this one. */
+export async function endCall({ db, onCallEnded }: ActivityDeps, end: ProviderJobEnd): Promise<boolean> {
+  const ended = await endProviderJob(db, end);
+  if (ended !== undefined) onCallEnded(ended);
+  return ended !== undefined;
 }
 
 /** `detail` is for the log. */

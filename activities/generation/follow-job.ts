@@ -5,7 +5,7 @@ import { estimateCost } from '../../src/domain/catalogue/cost.ts';
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import type { CancelOutcome, Cost, Fault, Job, JobStatus, PolledProvider } from '../../src/providers/contract.ts';
 import type { Ended } from '../../src/providers/followed-job.ts';
-import { endProviderJob, type ProviderJob, recordUpstreamEnd } from '../../src/stores/provider-jobs.ts';
+import { type ProviderJob, recordUpstreamEnd } from '../../src/stores/provider-jobs.ts';
 import { touchGenerations } from '../../src/stores/tasks.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { taskEnded } from '../attempts.ts';
@@ -15,6 +15,7 @@ import {
   type Call,
   type CallEnd,
   deadlinePassed,
+  endCall,
   failTask,
   unclear,
   providerFailures,
@@ -51,9 +52,11 @@ async function endOf(
 ): Promise<Ended> {
   const { deps, report: onProgress } = attempt;
   const off = deps.switches.watch(provider.name);
+  const { open, job } = running;
+  const hints = provider.webhook ? deps.hints.watch(running, () => open.hint(job.jobKey)) : undefined;
   const either = AbortSignal.any([signal, off.signal]);
   try {
-    return await running.open.follow(running.job, { ageMs: ageOf(running), onProgress, signal: either });
+    return await open.follow(job, { ageMs: ageOf(running), onProgress, signal: either });
   } catch (error) {
     if (error === switchedOff) {
       await untilAsked(attempt, running.ordinal, async () => !(await deps.switches.isOff(provider.name)) || undefined);
@@ -64,6 +67,7 @@ async function endOf(
     throw await stopped(attempt, running, provider);
   } finally {
     off.stop();
+    hints?.stop();
   }
 }
 
@@ -134,7 +138,7 @@ export async function takeFailure(
   if (fault.kind === 'content' || fault.kind === 'image')
     throw await failTask(attempt, running, providerFailures[fault.kind], end);
   if (open.terms.failedJobs === 'billed') throw await failTask(attempt, running, providerFailures.rejected, end);
-  await endProviderJob(deps.db, { taskId, ordinal, ...end });
+  await endCall(deps, { taskId, ordinal, ...end });
 }
 
 /** For each of the last calls to the provider. */

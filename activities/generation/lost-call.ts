@@ -1,14 +1,9 @@
 import { detailOf, isStorable } from '../../src/providers/answers.ts';
 import type { LostCall, PolledProvider, RecoverOutcome } from '../../src/providers/contract.ts';
-import {
-  callSettledAfterMs,
-  countRivals,
-  endProviderJob,
-  listClaimedJobs,
-  type ProviderJob,
-} from '../../src/stores/provider-jobs.ts';
+import { countRivals, listClaimedJobs } from '../../src/stores/lost-calls.ts';
+import { callSettledAfterMs, type ProviderJob } from '../../src/stores/provider-jobs.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { type Attempt, type Call, failTask, waits, providerFailures } from './attempt.ts';
+import { type Attempt, type Call, endCall, failTask, waits, providerFailures } from './attempt.ts';
 import { type AcceptedJob, logged, recordAccepted } from './submit-job.ts';
 
 // A call whose answer was lost: it may have made a job, which costs money, so nobody is asked for another one before that is known.
@@ -26,7 +21,14 @@ export type Lost = Pick<LostCall, 'taskId' | 'model' | 'input' | 'deadlineMs'> &
 };
 
 /** Asks the provider for the job of a lost call. An error of the look-up means that it is to be asked again. */
-export async function lookUp(
+export async function lookUp(...asked: Parameters<typeof recoverOnce>): Promise<RecoverOutcome> {
+  const [deps, provider] = asked;
+  const outcome = await recoverOnce(...asked);
+  deps.onProviderEvent(provider.name, { kind: 'look_up', outcome: outcome.kind });
+  return outcome;
+}
+
+async function recoverOnce(
   deps: ActivityDeps,
   provider: PolledProvider,
   { accountId, row, ...request }: Lost & { readonly jobKey: string },
@@ -75,7 +77,7 @@ export async function recoverJob(
     case 'not_created':
       // The call may still be on its way, from a worker that was taken for dead.
       if (row.ageMs < callSettledAfterMs) throw waits('the call may be on its way', pauseAfterErrorMs);
-      await endProviderJob(deps.db, { taskId, ordinal, outcome: 'not_created', cost: 'free' });
+      await endCall(deps, { taskId, ordinal, outcome: 'not_created', cost: 'free' });
       return undefined;
     case 'unknown':
       break;
@@ -98,6 +100,7 @@ export async function giveUp(
     throw await failTask(attempt, call, providerFailures.unavailable, { ...end, isSettled });
   }
   deps.log.warn({ ...logged(call), detail, why }, 'job resubmitted');
+  deps.onProviderEvent(open.provider.name, { kind: 'resubmission' });
   // Its place is given back, or the next job would wait for it.
-  await endProviderJob(deps.db, { taskId, ordinal, ...end, isSettled: true });
+  await endCall(deps, { taskId, ordinal, ...end, isSettled: true });
 }

@@ -1,6 +1,7 @@
 import { CancelledFailure } from '@temporalio/activity';
 import { TaskFault } from '../../src/domain/errors.ts';
 import type { HeldEnd, HeldProvider, JobRequest } from '../../src/providers/contract.ts';
+import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import { recordUpstreamEnd } from '../../src/stores/provider-jobs.ts';
 import { clearStrikes } from '../../src/stores/provider-pools.ts';
 import {
@@ -27,6 +28,7 @@ export async function runJob(
   const { deps } = attempt;
   const { taskId, ordinal, pool } = call;
   const end = await heldEnd(attempt, call, provider, request);
+  if (pool !== undefined) deps.onProviderEvent(provider.name, { kind: 'call', outcome: callOutcomeOf(end) });
   switch (end.kind) {
     case 'video':
       if (pool === undefined) return end.video;

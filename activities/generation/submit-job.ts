@@ -4,13 +4,16 @@ import { TaskFault } from '../../src/domain/errors.ts';
 import { spellImageReferences } from '../../src/providers/task-values.ts';
 import { detailOf } from '../../src/providers/answers.ts';
 import type { JobRequest, NotAccepted, PolledProvider, Refused } from '../../src/providers/contract.ts';
-import { endProviderJob, intendReservedJob, recordProviderJob } from '../../src/stores/provider-jobs.ts';
+import { callOutcomeOf } from '../../src/providers/provider-events.ts';
+import { intendReservedJob, recordProviderJob } from '../../src/stores/provider-jobs.ts';
 import { clearStrikes, type StrikeReason, strikePool } from '../../src/stores/provider-pools.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { imageFolderOf } from '../task-files.ts';
 import {
   type Attempt,
   type Call,
   deadlinePassed,
+  endCall,
   failTask,
   type NewCall,
   type Pooled,
@@ -30,12 +33,17 @@ export async function submitJob(
   provider: PolledProvider,
 ): Promise<AcceptedJob | undefined> {
   const { deps, signal } = attempt;
-  const request = requestFor(attempt, call);
+  // Before the intent: a fault of our store must not look like a lost answer.
+  const imageLinks = provider.images === 'link' ? await linkImages(attempt) : [];
+  const request = { ...requestFor(attempt, call), imageLinks };
   await intend(attempt, call);
   signal.throwIfAborted();
   const outcome = await provider
     .submit(request, signal)
     .catch((error: unknown) => ({ kind: 'unknown', ...faultIn(error), detail: detailOf({ error }) }) as const);
+  if (outcome.kind === 'unknown' && 'fault' in outcome)
+    throw await failTask(attempt, call, outcome.fault, { outcome: 'refused', cost: 'free' });
+  deps.onProviderEvent(provider.name, { kind: 'call', outcome: callOutcomeOf(outcome) });
   switch (outcome.kind) {
     case 'accepted':
       await recordAccepted(attempt, call, outcome);
@@ -47,7 +55,6 @@ export async function submitJob(
     case 'unknown':
       break;
   }
-  if ('fault' in outcome) throw await failTask(attempt, call, outcome.fault, { outcome: 'refused', cost: 'free' });
   deps.log.warn({ ...logged(call), detail: outcome.detail }, 'answer to a create lost');
   if (!signal.aborted) await strike(deps, call, { reason: 'unknown' });
   return undefined;
@@ -81,6 +88,7 @@ export function requestFor({ deps, task, images, deadlineMs }: Attempt, { open, 
   const { model, input } = task.param;
   const { imageReference: spelling } = open;
   const { prompt, imageUrls } = input;
+  const isHooked = open.provider.runs === 'upstream' && open.provider.webhook;
   return {
     taskId,
     ordinal,
@@ -90,10 +98,25 @@ export function requestFor({ deps, task, images, deadlineMs }: Attempt, { open, 
     input:
       spelling === undefined ? input : { ...input, prompt: spellImageReferences(prompt, imageUrls.length, spelling) },
     images,
-    // The rules of such a provider take no task with images (kindRules), for links to them are not made yet.
-    imageLinks: () => Promise.resolve([]),
+    imageLinks: [],
+    ...(isHooked && { hookUrl: deps.hookUrlOf({ taskId, ordinal }) }),
     deadlineMs,
   };
+}
+
+/** Beyond the deadline, up to which an upstream may let a job wait. */
+const linkGraceMs = 60 * 60_000;
+
+/** Copies of the checked images, which the upstream reads in place of the client's own. */
+async function linkImages({ deps, task, images, deadlineMs }: Attempt): Promise<readonly string[]> {
+  const folder = imageFolderOf(task.taskId);
+  const links: string[] = [];
+  for (const [index, { path }] of (await images()).entries()) {
+    const key = `${folder}/${index + 1}.jpg`;
+    await deps.media.put(key, path);
+    links.push(deps.media.link(key, deadlineMs + linkGraceMs));
+  }
+  return links;
 }
 
 function sentenceOf(text: string): string {
@@ -138,7 +161,7 @@ export async function recordDeclined(attempt: Attempt, call: Pooled, declined: N
   if (declined.kind === 'not_accepted') {
     const { detail, reason } = declined;
     deps.log.info({ ...logged(call), reason, detail }, 'job not accepted');
-    await endProviderJob(deps.db, { taskId, ordinal, outcome: 'not_created', detail, cost: 'free' });
+    await endCall(deps, { taskId, ordinal, outcome: 'not_created', detail, cost: 'free' });
     // What we broke off says nothing about the provider.
     if (!signal.aborted) await strike(deps, call, declined);
     signal.throwIfAborted();
@@ -149,7 +172,7 @@ export async function recordDeclined(attempt: Attempt, call: Pooled, declined: N
   if (kind === 'content' || kind === 'image') {
     throw await failTask(attempt, call, providerFailures[kind], { outcome: 'fail', detail, cost: 'free' });
   }
-  await endProviderJob(deps.db, { taskId, ordinal, outcome: 'refused', detail, cost: 'free' });
+  await endCall(deps, { taskId, ordinal, outcome: 'refused', detail, cost: 'free' });
 }
 
 const [passing, operators] = [

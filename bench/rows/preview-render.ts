@@ -102,7 +102,7 @@ async function film(workFolder: string, duration: number, images: readonly Refer
     jobKey: 'bench',
     deadlineMs: 1_800_000,
     images: () => Promise.resolve(images),
-    imageLinks: () => Promise.resolve([]),
+    imageLinks: [],
   } as const;
   await provider.run(request, () => {}, { workFolder, signal: forever });
 }

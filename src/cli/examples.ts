@@ -38,6 +38,10 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'provider list': ['provider list', 'provider list --json'],
   'provider set': ['provider set gpu-box draining --reason "new drivers tonight"'],
   margin: ['margin --from 2026-11-01T00:00:00Z', 'margin --from 2026-11-01T00:00:00Z --model videogen-2.0 --json'],
+  'provider check': [
+    'provider check http://127.0.0.1:9000',
+    'provider check http://gpu1:9000 --key-env SCRIPT_KEY --model wan-2.2 --json',
+  ],
   'provider try': ['provider try builtin:kie', 'provider try ./upstream.yaml --send --key-env UPSTREAM_KEY'],
   migrate: ['migrate'],
 };

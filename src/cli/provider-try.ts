@@ -3,18 +3,18 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { v7 as uuid } from 'uuid';
 import { readHttpFile } from '../catalogue-file.ts';
 import { secretReader } from '../config.ts';
 import { withDefaults } from '../domain/task-input.ts';
 import { createProviderClient } from '../outbound/provider-client.ts';
-import type { Job, JobRequest, JobStatus, PolledProvider } from '../providers/contract.ts';
+import type { Job, JobStatus, PolledProvider } from '../providers/contract.ts';
 import { credentialsOf } from '../providers/http/auth.ts';
 import { type Played, playExample } from '../providers/http/example.ts';
 import type { ProviderFile } from '../providers/http/file-schema.ts';
 import { createHttpProvider } from '../providers/http/http-provider.ts';
 import type { Trace } from '../providers/http/reader.ts';
 import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
+import { trialDeadlineMs, trialRequest } from './trial-request.ts';
 
 export function addTryCommand(program: Command, provider: Command): void {
   provider
@@ -87,7 +87,7 @@ function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-const [maxJobMs, minPauseMs] = [1_800_000, 2_000];
+const minPauseMs = 2_000;
 
 async function sendJob(file: ProviderFile, options: TryOptions): Promise<Answer> {
   const { example, status } = file;
@@ -109,8 +109,8 @@ async function sendJob(file: ProviderFile, options: TryOptions): Promise<Answer>
     trace: (field, outcome) => say(valueLine(field, outcome)),
   });
   try {
-    const request = requestFor({ ...example.input, prompt });
-    const created = await provider.submit(request, AbortSignal.timeout(maxJobMs));
+    const request = trialRequest(withDefaults({ ...example.input, prompt }));
+    const created = await provider.submit(request, AbortSignal.timeout(trialDeadlineMs));
     if (created.kind !== 'accepted') return { json: { ok: false, created }, lines: [`create: ${shown(created)}`] };
     say(`job ${created.id} was created`);
     const { jobKey, input } = request;
@@ -130,23 +130,8 @@ function secretsOf({ keyEnv, secretEnv }: TryOptions) {
   return { key: keyEnv === undefined ? undefined : read({ env: keyEnv }), named: new Map(named) };
 }
 
-function requestFor(input: ProviderFile['example']['input']): JobRequest {
-  const jobKey = uuid();
-  return {
-    taskId: jobKey,
-    ordinal: 1,
-    accountHash: '0'.repeat(64),
-    jobKey,
-    model: 'try',
-    input: withDefaults(input),
-    images: async () => [],
-    imageLinks: async () => [],
-    deadlineMs: maxJobMs,
-  };
-}
-
 async function followJob(provider: PolledProvider, job: Job, pauseMs: number): Promise<Answer> {
-  const signal = AbortSignal.timeout(maxJobMs);
+  const signal = AbortSignal.timeout(trialDeadlineMs);
   let status: JobStatus | undefined;
   do {
     await delay(pauseMs, undefined, { signal });

@@ -1,10 +1,14 @@
 import { Argument, type Command } from 'commander';
+import { dirname } from 'node:path';
+import { type Config, secretReader } from '../config.ts';
 import { unknownName } from '../domain/catalogue/faults.ts';
 import { type PresentedProvider, presentMargin, presentProviders } from '../http/presenters/provider.ts';
+import { checkWorkflows, type CheckedWorkflow } from '../main/workflow-checks.ts';
 import { maxMarginMs, readMargin } from '../stores/margin.ts';
 import { type ProviderSwitch, providerStates, setProviderSwitchAs } from '../stores/provider-pools.ts';
 import { instant, textUpTo } from './arguments.ts';
 import { type Answer, CommandError } from './output.ts';
+import { addCheckCommand } from './provider-check.ts';
 import { addTryCommand } from './provider-try.ts';
 import { commandLineActor, type Context, type RunOnDatabase } from './run-command.ts';
 
@@ -12,7 +16,10 @@ export function addProviderCommands(program: Command, run: RunOnDatabase): void 
   const provider = program
     .command('provider')
     .description('see and switch those who generate, and try what describes one');
-  provider.command('list').description('switches, places, waiting tasks and cooldowns').action(run(list));
+  provider
+    .command('list')
+    .description('switches, places, waiting tasks, cooldowns, and what workflows miss at their server')
+    .action(run(list));
   provider
     .command('set')
     .description('enabled; draining: no new jobs, running ones end; off: no request at all')
@@ -21,6 +28,7 @@ export function addProviderCommands(program: Command, run: RunOnDatabase): void 
     .requiredOption('--reason <text>', 'why, at most 500 characters; kept in the audit log', textUpTo(500))
     .action(run(set));
   addTryCommand(program, provider);
+  addCheckCommand(program, provider);
 }
 
 export function addMarginCommand(program: Command, run: RunOnDatabase): void {
@@ -36,7 +44,24 @@ export function addMarginCommand(program: Command, run: RunOnDatabase): void {
 
 async function list({ db, config }: Context): Promise<Answer> {
   const providers = await presentProviders(db, config.catalogue);
-  return { json: { providers }, lines: providers.flatMap(providerLines) };
+  const isOff = (name: string) => providers.some(({ provider, state }) => provider === name && state === 'off');
+  const workflows = await checkedWorkflows(config, isOff);
+  const lines = providers.flatMap(({ provider, ...one }) => [
+    ...providerLines({ provider, ...one }),
+    ...workflows.filter((workflow) => workflow.provider === provider).flatMap(workflowLines),
+  ]);
+  return { json: { providers, workflows }, lines };
+}
+
+/** A list must not wait for a server that is down. */
+const checkTimeoutMs = 5_000;
+
+async function checkedWorkflows(
+  { catalogue, catalogueFile = '' }: Config,
+  isOff: (provider: string) => boolean,
+): Promise<readonly CheckedWorkflow[]> {
+  const readSecret = secretReader(dirname(catalogueFile));
+  return await checkWorkflows(catalogue, { readSecret, own: [], isOff, signal: AbortSignal.timeout(checkTimeoutMs) });
 }
 
 async function set(
@@ -90,4 +115,10 @@ function providerLines({ provider, kind, origin, state, reason, pools }: Present
       return `  ${pool}  ${occupying} of ${limit ?? '?'} places, ${waiting} waiting${struck}`;
     }),
   ];
+}
+
+function workflowLines({ pool, workflow, faults, warnings, unchecked }: CheckedWorkflow): readonly string[] {
+  if (unchecked !== undefined) return [`  ${pool}  ${workflow} was not compared with the server: ${unchecked}`];
+  const wrong = [...faults, ...warnings.map((warning) => `warning: ${warning}`)];
+  return wrong.map((text) => `  ${pool}  ${workflow}: ${text}`);
 }

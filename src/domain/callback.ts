@@ -39,6 +39,9 @@ export function callbackBusyPauseMs(turn: number, random: number): number {
   return Math.round(doubledMs * (0.5 + random));
 }
 
+/** No task has this id; test callbacks are about it. */
+export const noTaskId = '00000000-0000-0000-0000-000000000000';
+
 /** The `webhook-id` of a task's callback: the same over all attempts and redeliveries, so that a receiver can drop repeats. */
 export function webhookId(taskId: string): string {
   return `msg_${taskId.replaceAll('-', '')}`;

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { createAuthentication } from './authentication.ts';
 import { isFromThisMachine } from './client-address.ts';
 import { answer, type AppRouter, type Extras, type RequestState } from './context.ts';
+import { consoleRoutes } from './console/serve-console.ts';
 import { endpoints } from './endpoints.ts';
 import { describeError } from '../domain/errors.ts';
 import type { HttpDeps } from './http-deps.ts';
@@ -11,6 +12,7 @@ import { answerErrors } from './middleware/answer-errors.ts';
 import { logRequests } from './middleware/log-requests.ts';
 import { refuseMalformed } from './middleware/malformed-requests.ts';
 import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
+import { hookRoute } from './routes/hooks.ts';
 import { oidcRoutes } from './routes/console/oidc.ts';
 import { mediaRoute } from './routes/media.ts';
 import { pageRoutes } from './routes/pages.ts';
@@ -39,7 +41,9 @@ export function createRouter(deps: HttpDeps): AppRouter {
   for (const { method, path, serve } of endpoints) router[method](path, (ctx) => serve(ctx, deps, authentication));
   oidcRoutes(router, deps);
   pageRoutes(router, deps);
+  consoleRoutes(router, deps);
   mediaRoute(router, deps);
+  hookRoute(router, deps);
   return router;
 }
 

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Router } from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Envelope, ErrorCode } from './errors.ts';
@@ -32,5 +33,12 @@ export function answer(ctx: Context, envelope: Envelope): void {
   const text = JSON.stringify(envelope);
   ctx.status = envelope.code;
   ctx.set(jsonHeaders);
+  ctx.body = text;
+}
+
+/** Puts a stream of text into the response; one that fails on its way breaks the connection, so that a part is not taken for all. */
+export function answerText(ctx: Context, text: Readable, contentType = 'text/plain; charset=utf-8'): void {
+  ctx.status = 200;
+  ctx.set({ ...jsonHeaders, 'Content-Type': contentType });
   ctx.body = text;
 }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { validate as isUuid } from 'uuid';
 import type { z } from 'zod';
 import { howToGetKieKey } from '../dialects/kie-request.ts';
@@ -9,7 +10,7 @@ import type { Task } from '../domain/task.ts';
 import type { Authentication } from './authentication.ts';
 import { requireRecentProof } from './console/authenticate-session.ts';
 import { requireOwnPage } from './console/same-origin.ts';
-import { answer, type Context } from './context.ts';
+import { answer, answerText, type Context } from './context.ts';
 import {
   type Access,
   type Call,
@@ -60,7 +61,8 @@ export function defineEndpoint<
         // The guard makes the identity of this scope, and without a schema nothing is parsed: the compiler cannot follow either.
         const call = { ...identity, ...parsed, json, ctx } as Call<A, Query, Body>;
         const data = await handler(call, deps);
-        answer(ctx, { code: 200, msg: 'success', data });
+        if (data instanceof Readable) answerText(ctx, data, operation.contentType);
+        else answer(ctx, { code: 200, msg: 'success', data });
       }),
   };
 }

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { Caller, Dialect, Scope } from '../domain/api-key.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
@@ -24,10 +25,14 @@ type Described = {
   readonly description?: string;
   /** Documented request headers. */
   readonly headers?: z.ZodObject;
+  /** Documents a body that is a file, which the handler reads itself. */
+  readonly fileBody?: { readonly types: readonly string[]; readonly maxBytes: number };
   /** Documents a JSON body that the handler validates itself; the models of this installation may be part of it. */
   readonly jsonBody?: (models: ModelCatalogue) => z.ZodType;
   /** Headers of a 200 beside those that every answer has: name and meaning. */
   readonly answerHeaders?: Readonly<Record<string, string>>;
+  /** Of a 200 that is a stream of text, and no envelope; `data` is that stream. */
+  readonly contentType?: string;
   /** The operation leads to a callback to the URL in the request's `callBackUrl`. */
   readonly callsBack?: true;
   /** The endpoint exists only for keys of this dialect. */
@@ -93,11 +98,13 @@ export type Identity<A extends Access> = A extends 'operator'
         : ClientIdentity;
 
 /** Presenters may answer what they must not change. */
-export type DeepReadonly<T> = T extends readonly (infer Item)[]
-  ? readonly DeepReadonly<Item>[]
-  : T extends object
-    ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> }
-    : T;
+export type DeepReadonly<T> = T extends Readable
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly DeepReadonly<Item>[]
+    : T extends object
+      ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> }
+      : T;
 
 export type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
@@ -132,6 +139,13 @@ const bodyFailures: readonly ErrorCode[] = [
   'invalid_request',
 ];
 
+const fileFailures: readonly ErrorCode[] = [
+  'body_unreadable',
+  'body_too_large',
+  'unsupported_media_type',
+  'unsupported_encoding',
+];
+
 /** The refusals of the guards that a declaration asks for, and those of its handler. */
 export function failuresOf(
   {
@@ -144,6 +158,7 @@ export function failuresOf(
     query,
     body,
     jsonBody,
+    fileBody,
   }: Omit<Operation, 'failures' | 'method'>,
   ofHandler: readonly ErrorCode[],
 ): readonly ErrorCode[] {
@@ -164,6 +179,7 @@ export function failuresOf(
     [refusesSuspended, ['account_suspended']],
     [isCreate, ['too_many_refused_creates']],
     [body !== undefined || jsonBody !== undefined, bodyFailures],
+    [fileBody !== undefined, fileFailures],
     [query !== undefined, ['invalid_request']],
   ];
   return [...new Set([...guards.flatMap(([isOn, failures]) => (isOn === true ? failures : [])), ...ofHandler])];

@@ -4,6 +4,7 @@ import { memberEndpoints } from './routes/console/members.ts';
 import { passkeyEndpoints } from './routes/console/passkeys.ts';
 import { sessionEndpoints } from './routes/console/sessions.ts';
 import { signInEndpoints } from './routes/console/sign-in.ts';
+import { adminOverview } from './routes/admin-overview.ts';
 import { auditEndpoints } from './routes/audit.ts';
 import { callbackEndpoints, operatorCallbackEndpoints } from './routes/callbacks.ts';
 import { creditEndpoints, operatorCreditEndpoints } from './routes/credits.ts';
@@ -13,8 +14,12 @@ import { kieEndpoints } from './routes/kie.ts';
 import { modelEndpoints, operatorPriceEndpoints } from './routes/models.ts';
 import { healthEndpoints } from './routes/monitoring.ts';
 import { peopleEndpoints } from './routes/people.ts';
+import { showOverview } from './routes/overview.ts';
 import { operatorProviderEndpoints } from './routes/providers.ts';
+import { testCallback } from './routes/test-callback.ts';
+import { uploadImage } from './routes/uploads.ts';
 import { operatorTaskEndpoints, taskEndpoints } from './routes/tasks.ts';
+import { showTimeline } from './routes/timeline.ts';
 
 export type Section = { readonly tag: string; readonly description: string; readonly endpoints: readonly Endpoint[] };
 
@@ -23,13 +28,17 @@ export const sections: readonly Section[] = [
   {
     tag: 'tasks',
     description: 'Create video generation tasks and follow them to their end.',
-    endpoints: [createTask, ...taskEndpoints],
+    endpoints: [createTask, uploadImage, ...taskEndpoints, showTimeline],
   },
-  { tag: 'account', description: 'Credits, models and limits.', endpoints: [...creditEndpoints, ...modelEndpoints] },
+  {
+    tag: 'account',
+    description: 'Credits, models and limits.',
+    endpoints: [showOverview, ...creditEndpoints, ...modelEndpoints],
+  },
   {
     tag: 'callbacks',
     description: 'The notifications that are sent when a task ends.',
-    endpoints: callbackEndpoints,
+    endpoints: [...callbackEndpoints, testCallback],
   },
   { tag: 'keys', description: "The account's own API keys.", endpoints: keyEndpoints },
   {
@@ -55,6 +64,7 @@ export const sections: readonly Section[] = [
     tag: 'operators',
     description: "For those who run the service, with an operator's key. Every change is written into the audit log.",
     endpoints: [
+      adminOverview,
       ...accountEndpoints,
       ...operatorCreditEndpoints,
       ...operatorPriceEndpoints,

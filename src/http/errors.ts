@@ -75,6 +75,7 @@ export const errorCatalogue = {
   request_timeout: refusal(408, 'the request took too long to arrive'),
   idempotency_key_reused: refusal(409, 'this Idempotency-Key was used before with another request'),
   task_not_finished: refusal(409, 'the task has not ended yet; its callback is sent when it does'),
+  callback_test_running: refusal(409, 'a test of this account is under way; wait for its answer'),
   callback_secret_already_shown: refusal(409, 'the callback secret was shown before; rotate it to get a new one'),
   key_not_active: refusal(409, 'the key is revoked or has expired'),
   already_member: refusal(409, 'the person is a member of the account already'),
@@ -87,6 +88,9 @@ export const errorCatalogue = {
     data: z.strictObject({ limit: z.int().positive() }),
   }),
   too_many_keys: refusal(409, 'the account has too many active keys; revoke one first', {
+    data: z.strictObject({ limit: z.int().positive() }),
+  }),
+  too_many_uploads: refusal(409, 'the account keeps too many uploaded images; the oldest go by themselves', {
     data: z.strictObject({ limit: z.int().positive() }),
   }),
   balance_out_of_range: refusal(409, 'the balance would fall below zero, or grow beyond what can be counted', {
@@ -122,6 +126,7 @@ export const errorCatalogue = {
   internal: refusal(500, 'something went wrong on our side'),
   database_unavailable: refusal(503, 'the database is unavailable; nothing was charged', retrySoon),
   database_busy: refusal(503, 'too many requests wait for the database; nothing was charged', retrySoon),
+  uploads_busy: refusal(503, 'too many images are being uploaded; try again in a moment', retrySoon),
   acceptance_unknown: refusal(
     503,
     'the database became unavailable during the request, so it is not known whether the task was accepted; ' +

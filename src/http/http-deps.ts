@@ -1,8 +1,11 @@
 import type { Logger } from 'pino';
+import type { Dialect } from '../domain/api-key.ts';
 import type { Catalogue } from '../domain/catalogue/models.ts';
+import type { HookLinks } from '../domain/hook-link.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
 import type { Rate } from '../domain/rate-limit.ts';
 import type { ParsedTaskRequest } from '../domain/task-request.ts';
+import type { RefuseUrl } from '../domain/task-input.ts';
 import type { Task } from '../domain/task.ts';
 import type { IdentityProvider } from '../oidc/identity-provider.ts';
 import type { ResultStore } from '../media/folder-result-store.ts';
@@ -10,6 +13,12 @@ import type { Acceptance, NewTask } from '../stores/acceptance.ts';
 import type { Database } from '../stores/database.ts';
 import { type BadKeys, type RateLimiter } from './limits/rate-limits.ts';
 import type { TaskWaiters } from './tasks/long-poll.ts';
+
+/** `refused` says why, in words that continue the name of the image. */
+export type UploadOutcome =
+  | { readonly kind: 'kept'; readonly uploadId: string; readonly expiresAt: number }
+  | { readonly kind: 'too_many' }
+  | { readonly kind: 'refused'; readonly why: string };
 
 /** A task that was cancelled; a callback may be owed for it. */
 export type CancelledTask = { readonly taskId: string; readonly accountId: string; readonly hasCallback: boolean };
@@ -31,6 +40,12 @@ export type HttpDeps = {
   readonly catalogue: Catalogue;
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
   readonly resultStore: ResultStore;
+  /** Base address of the service, without a slash at its end. */
+  readonly publicUrl: string;
+  /** Checks an uploaded image and keeps it. */
+  readonly keepImage: (accountId: string, image: Buffer) => Promise<UploadOutcome>;
+  /** How long media is kept. */
+  readonly retentionMs: number;
   /** Accepts and charges a task, or answers why not. */
   readonly acceptTask: (task: NewTask) => Promise<Acceptance>;
   /** Starts the workflow of an accepted task in the background; never waits and never throws. */
@@ -43,6 +58,14 @@ export type HttpDeps = {
   readonly progressOf: (task: Task) => Promise<number>;
   /** Has an owed callback sent now, in the background; never throws. */
   readonly redeliver: (delivery: { readonly taskId: string; readonly accountId: string }) => void;
+  /** Posts a callback about a task that does not exist; answers the receiver's status, undefined when it cannot be reached. */
+  readonly testCallback: (test: {
+    readonly accountId: string;
+    readonly url: string;
+    readonly dialect: Dialect;
+  }) => Promise<number | undefined>;
+  /** Why a callback may not go to this address, as far as the address itself tells. */
+  readonly refuseCallbackUrl: RefuseUrl;
   readonly callbackSecrets: {
     /** Shows the account's secret once; undefined when it was shown before. */
     reveal(accountId: string): Promise<string | undefined>;
@@ -55,6 +78,10 @@ export type HttpDeps = {
   /** How many creates of an account may be refused before all are, for a while; undefined is no limit. */
   readonly refusedCreates: RateLimiter | undefined;
   readonly badKeys: BadKeys;
+  /** Reads the addresses that upstreams were given. */
+  readonly hookLinks: Pick<HookLinks, 'callOf'>;
+  /** How often an address may announce changes of jobs. */
+  readonly hints: RateLimiter;
   /** Records, in the background, that a key was used; never throws. */
   readonly touchKey: (keyId: string) => void;
   readonly taskWaiters: TaskWaiters;
@@ -62,6 +89,8 @@ export type HttpDeps = {
   readonly log: Logger;
   /** Shown at `/metrics`, to this machine alone; without it there is no such route. */
   readonly metrics?: { readonly contentType: string; metrics(): Promise<string> };
+  /** Other origins that media come from, for the console's page. */
+  readonly consoleMediaOrigins?: readonly string[];
   /** Shown to browsers of this machine. */
   readonly temporalUiUrl?: string | undefined;
   /** Unix milliseconds. */

@@ -56,6 +56,7 @@ it gets what is described here.`;
 function routeOf(operation: Operation, tag: string, models: ModelCatalogue): RouteConfig {
   const { operationId, method, path, summary, description, scope, query, headers, body, jsonBody } = operation;
   const schema = body ?? jsonBody?.(models);
+  const file = operation.fileBody?.types.map((type) => [type, { schema: fileSchema }] as const);
   return {
     operationId,
     method,
@@ -68,6 +69,7 @@ function routeOf(operation: Operation, tag: string, models: ModelCatalogue): Rou
       ...(query !== undefined && { query }),
       ...(headers !== undefined && { headers }),
       ...(schema !== undefined && { body: { required: true, content: json(schema) } }),
+      ...(file !== undefined && { body: { required: true, content: Object.fromEntries(file) } }),
     },
     responses: {
       200: success(operation),
@@ -76,6 +78,8 @@ function routeOf(operation: Operation, tag: string, models: ModelCatalogue): Rou
     ...(operation.callsBack === true && { callbacks }),
   };
 }
+
+const fileSchema = { type: 'string', format: 'binary' } as const;
 
 function describe(description: string | undefined, scope: Access): { description?: string } {
   const needed = isForClients(scope) && scope !== 'any' ? `Needs the scope \`${scope}\`.` : '';
@@ -87,11 +91,12 @@ function json(schema: z.ZodType, examples?: Readonly<Record<string, { readonly v
   return { 'application/json': { schema, ...(examples !== undefined && { examples }) } };
 }
 
-function success({ data, answerHeaders = {} }: Operation) {
+function success({ data, answerHeaders = {}, contentType }: Operation) {
+  const text = contentType === undefined ? undefined : { [contentType]: { schema: { type: 'string' as const } } };
   return {
     description: 'Success',
     headers: headersOf(answerHeaders),
-    content: json(z.strictObject({ code: z.literal(200), msg: z.literal('success'), data })),
+    content: text ?? json(z.strictObject({ code: z.literal(200), msg: z.literal('success'), data })),
   };
 }
 

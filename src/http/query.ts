@@ -35,6 +35,22 @@ export function idParameter(what: string) {
   return z.uuid({ error: onceOnly(`must be the id of ${what}`) });
 }
 
+const prefixError = 'must be the first 8 to 36 characters of the id of a task';
+const tail = (next: string) => `(?:-(?:[0-9a-f]{0,4}|[0-9a-f]{4}${next}))?`;
+const prefixShape = new RegExp(`^[0-9a-f]{8}${tail(tail(tail('-[0-9a-f]{0,12}')))}$`);
+
+/** How the id of a task begins, as the range of ids that begin so. Fewer characters would be those of too many tasks. */
+export const taskIdPrefix = textParameter(prefixError)
+  .regex(prefixShape, { error: prefixError })
+  .transform((prefix): readonly [first: string, last: string] => {
+    const rest = 'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'.slice(prefix.length);
+    return [prefix + rest.replaceAll('x', '0'), prefix + rest.replaceAll('x', 'f')];
+  })
+  .meta({ description: 'How the id begins, 8 characters at least.' });
+
+/** A day of UTC, such as 2026-01-31. */
+export const dayParameter = z.iso.date({ error: onceOnly('must be a day, such as 2026-01-31') });
+
 /** One parameter that is a whole number from `min` to `max`. */
 export function wholeParameter(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`;

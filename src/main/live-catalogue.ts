@@ -20,6 +20,8 @@ export type LiveSource = Omit<CatalogueSource, 'path' | 'readText'> & {
   /** Undefined for the built-in catalogue, which never changes. */
   readonly path: string | undefined;
   readonly log: Pick<Log, 'info' | 'error'>;
+  /** Called each time that the file was read. */
+  readonly onRead?: (isRefused: boolean) => void;
 };
 
 const checkEveryMs = 5_000;
@@ -29,9 +31,10 @@ const checkEveryMs = 5_000;
  * Throws a `ConfigError` when the file is faulty now.
  */
 export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
-  const { path, log } = source;
+  const { path, log, onRead = () => {} } = source;
   if (path === undefined) {
     const catalogue = builtInCatalogue();
+    onRead(false);
     return { current: () => catalogue, isStale: () => false, check: async () => {}, close: () => {} };
   }
 
@@ -49,6 +52,7 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
   };
 
   let catalogue = load();
+  onRead(false);
   let faults: readonly string[] = [];
   let changed = '';
   const look = async () => {
@@ -63,11 +67,13 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
     try {
       catalogue = load();
       faults = [];
+      onRead(false);
       log.info({ path, models: [...catalogue.models.keys()] }, 'catalogue reloaded');
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       const isTold = JSON.stringify(error.faults) === JSON.stringify(faults);
       faults = error.faults;
+      onRead(true);
       if (!isTold) log.error({ path, faults }, 'changed catalogue refused, the one before stays in force');
     }
   };

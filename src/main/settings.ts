@@ -4,6 +4,7 @@ import { ConfigError } from '../domain/errors.ts';
 import type { Catalogue } from '../domain/catalogue/models.ts';
 import { refuseInput } from '../domain/catalogue/route.ts';
 import { createTaskRequestParser, type ParsedTaskRequest } from '../domain/task-request.ts';
+import { uploadIdOf } from '../domain/upload.ts';
 import { literalRefusal, type OwnEndpoint } from '../outbound/guard.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
 
@@ -61,13 +62,14 @@ export function settingsWith(config: Config, found: FoundSettings): Settings {
 
 /** The parser of create requests with the allow-lists of this installation and the models of the catalogue in force. */
 export function createRequestParser(
-  { imageAllow, callbackAllow }: Pick<Settings, 'imageAllow' | 'callbackAllow'>,
+  { imageAllow, callbackAllow, publicUrl }: Pick<Settings, 'imageAllow' | 'callbackAllow' | 'publicUrl'>,
   currentCatalogue: () => Catalogue,
 ): (body: unknown) => ParsedTaskRequest {
   const parserFor = ({ models }: Catalogue) =>
     createTaskRequestParser({
       models,
-      refuseImageUrl: (url) => literalRefusal(url, imageAllow),
+      // An uploaded image is read from the store, whatever its address: only createTask knows whose it is.
+      refuseImageUrl: (url) => (uploadIdOf(publicUrl, url) === undefined ? literalRefusal(url, imageAllow) : undefined),
       refuseCallbackUrl: (url) => literalRefusal(url, callbackAllow),
       refuseInput: ({ model: name, input }) => {
         const model = models.get(name);

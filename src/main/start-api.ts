@@ -1,3 +1,4 @@
+import { createHookLinks } from '../domain/hook-link.ts';
 import type { Engine } from '../domain/ports.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { createApp } from '../http/app.ts';
@@ -11,8 +12,9 @@ import { createTaskWaiters } from '../http/tasks/long-poll.ts';
 import { createUncertainCreates } from '../http/tasks/uncertain-creates.ts';
 import type { Log } from '../log.ts';
 import { createFolderResultStore } from '../media/folder-result-store.ts';
-import { createMetrics } from '../metrics.ts';
 import { createIdentityProvider } from '../oidc/identity-provider.ts';
+import { literalRefusal } from '../outbound/guard.ts';
+import { createMetrics, recordCatalogue } from '../metrics.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createDatabase } from '../stores/database.ts';
 import { createTaskAcceptor } from '../stores/task-acceptor.ts';
@@ -23,16 +25,23 @@ import { createTaskStarter } from '../temporal/task-starter.ts';
 import { revealSecret, rotateSecret } from './account-secrets.ts';
 import { exportBookMetrics } from './book-metrics.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
+import { createImageUploads } from './image-uploads.ts';
 import { listenFault, makePrivateFolder } from './local-faults.ts';
+import { createTestCallbacks } from './test-callback.ts';
+import { exportPoolMetrics } from './pool-metrics.ts';
 import { createRequestParser, type RunningPart, type Settings } from './settings.ts';
 
 /** Running requests, and then the starts of workflows behind them, get this long each. */
 const drainMs = 15_000;
 
+/** Of each address, which is that of an upstream with up to thousands of jobs. */
+const hintRate = { quota: 1_000, windowMs: 10_000 };
+
 /** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
 export async function startApi(settings: Settings, log: Log, metrics = createMetrics()): Promise<RunningPart> {
   await makePrivateFolder(settings.resultStore, 'RESULT_STORE');
-  const catalogue = createLiveCatalogue({ path: settings.catalogueFile, log });
+  const { catalogueFile: path, publicUrl } = settings;
+  const catalogue = createLiveCatalogue({ path, publicUrl, log, onRead: recordCatalogue(metrics, 'api') });
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
@@ -42,6 +51,9 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
   const box = createSecretBox(settings.secret);
   exportBookMetrics(metrics, db);
+  const models = () => catalogue.current().models;
+  const testCallbacks = createTestCallbacks({ settings, db, box, log, models });
+  exportPoolMetrics(metrics, db, catalogue.current);
   const uncertainCreates = createUncertainCreates({
     db,
     log,
@@ -60,6 +72,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const taskWaiters = createTaskWaiters(db);
   const keyTouches = createKeyTouches(db);
   let isLeaving = false;
+  const resultStore = createFolderResultStore(settings);
   const app = createApp({
     db,
     log,
@@ -70,12 +83,17 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       return catalogue.current();
     },
     parseTaskRequest: createRequestParser(settings, catalogue.current),
-    resultStore: createFolderResultStore(settings),
+    resultStore,
+    publicUrl: settings.publicUrl,
+    keepImage: createImageUploads({ ...settings, db, resultStore }),
+    retentionMs: settings.retentionMs,
     acceptTask: createTaskAcceptor(db),
     startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
     stopTask: later((task: CancelledTask) => stopTask(engine, task), 'stop of a cancelled task deferred'),
     refundUncertain: uncertainCreates.add,
     redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
+    testCallback: testCallbacks.send,
+    refuseCallbackUrl: (url) => literalRefusal(url, settings.callbackAllow),
     callbackSecrets: {
       reveal: (accountId) => revealSecret(db, box, accountId),
       rotate: (rotation) => rotateSecret(db, box, rotation),
@@ -87,6 +105,9 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     reads: settings.readRate && createRateLimiter(settings.readRate),
     refusedCreates: settings.refusedCreateRate && createRateLimiter(settings.refusedCreateRate),
     badKeys: createBadKeys(settings.badKeyRate && createRateLimiter(settings.badKeyRate)),
+    hookLinks: createHookLinks(settings),
+    hints: createRateLimiter(hintRate),
+    consoleMediaOrigins: [new URL(settings.publicUrl).origin],
     temporalUiUrl: settings.temporalUiUrl,
     touchKey: keyTouches.add,
     taskWaiters,
@@ -117,7 +138,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       await server.close(drainMs);
       await Promise.all(draining.map((part) => part.drain(drainMs)));
       await keyTouches.drain();
-      await Promise.allSettled([temporal.close(), db.close()]);
+      await Promise.allSettled([testCallbacks.close(), temporal.close(), db.close()]);
     },
   };
 }

@@ -1,7 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { createAttempts } from '../../activities/attempts.ts';
+import { createHints } from '../../activities/hints.ts';
 import { createSwitches } from '../../activities/switches.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
+import { createHookLinks } from '../domain/hook-link.ts';
+import { uploadIdOf, uploadKey } from '../domain/upload.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { dirname } from 'node:path';
 import { provideFontSettings, secretReader } from '../config.ts';
@@ -12,7 +15,7 @@ import { createFolderResultStore } from '../media/folder-result-store.ts';
 import { createVideoInspector } from '../media/inspect-video.ts';
 import { createVideoNormaliser } from '../media/normalise-video.ts';
 import { fetchReferenceImages } from '../media/reference-image.ts';
-import type { Metrics } from '../metrics.ts';
+import { type Metrics, recordCatalogue } from '../metrics.ts';
 import { createGuardedClient } from '../outbound/client.ts';
 import { createProviderClient, type ProviderClient } from '../outbound/provider-client.ts';
 import { createCallbackPoster } from '../outbound/webhook.ts';
@@ -20,13 +23,16 @@ import { createSecretBox } from '../outbound/secrets.ts';
 import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
 import { createProviders } from '../providers/registry.ts';
 import { createDatabase } from '../stores/database.ts';
+import { takeHints } from '../stores/hints.ts';
 import { listProviderSwitches } from '../stores/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../stores/tasks.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
 import { createOwedCallbacks } from './owed-callbacks.ts';
+import { countProviders } from './provider-metrics.ts';
 import { createRequestParser, ownEndpoints, type Settings } from './settings.ts';
+import { watchWorkflows } from './workflow-checks.ts';
 
 export type WorkerDependencies = { readonly deps: ActivityDeps; close(): Promise<void> };
 
@@ -35,9 +41,12 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
   const readSecret = secretReader(dirname(settings.catalogueFile ?? ''));
   const catalogue = createLiveCatalogue({
     path: settings.catalogueFile,
+    publicUrl: settings.publicUrl,
     readSecret,
     log,
+    onRead: recordCatalogue(metrics, 'worker'),
   });
+  const counts = countProviders(metrics, catalogue.current);
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
@@ -53,9 +62,14 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
     maxPerHost: 32,
     maxWaitingPerHost: 0,
   });
+  const workflows = watchWorkflows({ catalogue: catalogue.current, readSecret, own, db, log });
   const box = createSecretBox(settings.secret);
   const ffmpeg = createFfmpeg(settings.ffmpegPath === undefined ? {} : { path: settings.ffmpegPath });
   const media = createFolderResultStore(settings);
+  const readUpload = (url: string, path: string) => {
+    const uploadId = uploadIdOf(settings.publicUrl, url);
+    return uploadId === undefined ? undefined : media.fetchTo(uploadKey(uploadId), path);
+  };
   const upstreamClients: ProviderClient[] = [];
   provideFontSettings();
   const preview = createPreviewProvider({
@@ -80,6 +94,7 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
         return client;
       },
       warn: (event, fields) => log.warn(fields, event),
+      onEvent: counts.onProviderEvent,
     }),
     attempts: createAttempts({
       touch: (taskIds) => touchGenerations(db, taskIds),
@@ -90,8 +105,13 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
       list: () => listProviderSwitches(db),
       onError: (error) => log.warn({ err: error }, 'switches of providers not read'),
     }),
+    hints: createHints({
+      take: (taskIds) => takeHints(db, taskIds),
+      onError: (error) => log.warn({ err: error }, 'hints of upstreams not read'),
+    }),
+    hookUrlOf: createHookLinks(settings).urlOf,
     hashAccount: (accountId) => createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
-    fetchImages: (job) => fetchReferenceImages({ client: imageClient, ...job }),
+    fetchImages: (job) => fetchReferenceImages({ client: imageClient, readUpload, ...job }),
     media,
     normaliseVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),
@@ -108,9 +128,11 @@ export function openWorkerDependencies(settings: Settings, log: Log, metrics: Me
     retentionMs: settings.retentionMs,
     stuckTaskMs: settings.stuckTaskMs,
     onSettled: (outcome) => metrics.tasksSettled.inc({ outcome }),
+    ...counts,
   };
   const close = async () => {
     catalogue.close();
+    await workflows.close();
     const clients = [imageClient, callbackClient, ...upstreamClients];
     await Promise.allSettled([...clients.map((client) => client.close()), temporal.close(), db.close()]);
   };

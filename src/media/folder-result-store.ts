@@ -50,8 +50,16 @@ export function createFolderResultStore(options: FolderResultStoreOptions) {
       await rm(join(root, requireMediaKey(key)), { force: true });
       await removeEmptyFolder(root, dirname(key));
     },
-    /** An absolute URL that anybody may read for a limited time, signed for this call. Does not check whether the file exists. */
-    link: (key: string): string => signer.sign(requireMediaKey(key)),
+    /** Deletes every file whose key begins with the folder; harmless when there is none. */
+    deleteFolder: async (folder: string): Promise<void> => {
+      if (!keyShape.test(folder)) throw new Error(`not a folder of the result store: ${JSON.stringify(folder)}`);
+      await rm(join(root, folder), { recursive: true, force: true });
+    },
+    /**
+     * An absolute URL that anybody may read for a limited time, by default a day, signed for this call. Does not check whether the
+     * file exists.
+     */
+    link: (key: string, lifeMs?: number): string => signer.sign(requireMediaKey(key), lifeMs),
     /** The file behind a link, or undefined for a link that is altered or expired. `path` has `/` between its segments. */
     open: (link: PresentedLink) => {
       const contentType = contentTypeOf(link.key);

@@ -5,6 +5,7 @@ import { FilePathSource, Input, MATROSKA, MP4, MPEG_TS, QTFF, WEBM } from 'media
 import pLimit from 'p-limit';
 import { type FrameSize, frameSize } from '../domain/frame-size.ts';
 import type { Ffmpeg, VideoWants } from '../domain/ports.ts';
+import { containerOf } from '../outbound/container.ts';
 import { blamingFile } from './inspect-video.ts';
 import { VideoFileError } from './probe-video.ts';
 
@@ -37,7 +38,7 @@ export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostByt
   const limited = pLimit(Math.ceil(availableParallelism() / threads));
   return ({ videoPath, targetPath, wants, signal }: Normalisation): Promise<string> =>
     blamingFile(async () => {
-      const demuxer = demuxerOf(await readStart(videoPath));
+      const demuxer = await containerOf(videoPath);
       if (demuxer === undefined) throw new VideoFileError('the file is in no known container');
       const found = await streamsOf(videoPath);
       const plan = planOf(found, wants);
@@ -52,25 +53,6 @@ export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostByt
       await requireWhole(targetPath, mostBytes, found?.durationSeconds ?? 0);
       return targetPath;
     });
-}
-
-/** The first sync bytes of two packets of an MPEG transport stream are this far apart. */
-const packetBytes = 188;
-
-async function readStart(path: string): Promise<Buffer> {
-  await using file = await open(path);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(packetBytes + 1), 0, packetBytes + 1, 0);
-  return buffer.subarray(0, bytesRead);
-}
-
-/** ffmpeg's name of the container; undefined for any other file, above all a text. */
-function demuxerOf(start: Buffer): string | undefined {
-  const text = start.toString('latin1');
-  if (/^[^]{4}(ftyp|moov|mdat|free|skip|wide)/.test(text)) return 'mov';
-  if (text.startsWith('\x1aE\xdf\xa3')) return 'matroska';
-  if (/^RIFF[^]{4}AVI /.test(text)) return 'avi';
-  if (/^GIF8[79]a/.test(text)) return 'gif';
-  return start[0] === 0x47 && start[packetBytes] === 0x47 ? 'mpegts' : undefined;
 }
 
 type Streams = NonNullable<Awaited<ReturnType<typeof streamsOf>>>;

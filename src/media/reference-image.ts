@@ -17,7 +17,11 @@ export type ImageFetch = {
   readonly signal: AbortSignal;
 };
 
-type FetchReferenceImages = ImageFetch & { readonly client: Pick<GuardedClient, 'download'> };
+type FetchReferenceImages = ImageFetch & {
+  readonly client: Pick<GuardedClient, 'download'>;
+  /** Copies an image that was uploaded to us to `path`, and answers whether it is still there; undefined for every other address. */
+  readonly readUpload?: (url: string, path: string) => Promise<boolean> | undefined;
+};
 
 /** The documented 30 MB, read as the larger of its two meanings. */
 const maxMegabytes = 30;
@@ -60,7 +64,10 @@ async function fetchOne(request: FetchReferenceImages, index: number, url: strin
 }
 
 async function download(request: FetchReferenceImages, index: number, url: string, path: string): Promise<void> {
-  const { client, signal } = request;
+  const { client, signal, readUpload } = request;
+  const isThere = await readUpload?.(url, path);
+  if (isThere === true) return;
+  if (isThere === false) throw imageFault('image_unreachable', index, 'is no longer kept; upload it again');
   const answer = await client.download(url, path, { ...limits, headers, signal }).catch((error: unknown) => {
     throw asImageFault(error, index);
   });

@@ -42,7 +42,7 @@ function isPortListed(port: number, allow: AllowList): boolean {
   return allow.networks.some((network) => network.port === undefined || network.port === port);
 }
 
-function isLocalName(hostname: string): boolean {
+export function isLocalName(hostname: string): boolean {
   return hostname === '' || hostname === 'localhost' || hostname.endsWith('.localhost');
 }
 

@@ -25,8 +25,8 @@ export type Opening<Settings = DeclaredSettings> = {
   readonly config: FrozenConfig;
   readonly client: UpstreamClient;
   readonly settings: Settings;
-  /** What is in the files of today's catalogue. */
-  readonly files: Catalogue['files'];
+  /** What is in the files of today's catalogue, also after a change. */
+  readonly files: () => Catalogue['files'];
   readonly cost?: CostRule;
   readonly warn: Warn;
 };
@@ -44,11 +44,12 @@ export type Adapter<Settings = DeclaredSettings> = {
 const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
   own: {
     options: parametersOf,
-    open: (opening) => createOwnProvider(common(opening)),
+    open: (opening) => createOwnProvider({ ...common(opening), webhook: opening.settings.webhook }),
   },
   ark: {
     options: (entry, { paths, resultPath }) => ({ ...parametersOf(entry), paths, resultPath }),
-    open: ({ cost, ...opening }) => createArkProvider({ ...common(opening), ...(cost !== undefined && { cost }) }),
+    open: ({ cost, ...opening }) =>
+      createArkProvider({ ...common(opening), webhook: opening.settings.webhook, ...(cost !== undefined && { cost }) }),
   },
   'openai-videos': {
     options: (entry, { dialect }) => ({ ...parametersOf(entry), dialect }),
@@ -56,11 +57,11 @@ const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
   },
   comfyui: {
     options: parametersOf,
-    open: (opening) => createComfyuiProvider({ ...common(opening), workflow: workflowOf(opening) }),
+    open: (opening) => createComfyuiProvider({ ...common(opening), workflow: () => workflowOf(opening) }),
   },
   'comfy-v2': {
     options: parametersOf,
-    open: (opening) => createComfyV2Provider({ ...common(opening), workflow: workflowOf(opening) }),
+    open: (opening) => createComfyV2Provider({ ...common(opening), workflow: () => workflowOf(opening) }),
   },
   cog: { options: parametersOf, open: createCogProvider },
   http: {
@@ -73,7 +74,8 @@ const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
         named: new Map(Object.entries(secrets).map(([name, ref]) => [name, read(ref)])),
       }),
     open: (opening) => {
-      return createHttpProvider({ ...common(opening), file: fileOf(opening.config) });
+      const [file, { webhook }] = [fileOf(opening.config), opening.settings];
+      return createHttpProvider({ ...common(opening), webhook, file });
     },
   },
 };
@@ -87,8 +89,7 @@ type Polled = Opening<DeclaredSettings & { readonly pollsPerSecond: number }>;
 
 function common({ name, config, client, settings, warn }: Polled) {
   const submitTimeoutMs = settings.timeouts.submitSeconds * 1000;
-  // No address is there yet at which upstreams could announce changes of jobs; they are found by polls.
-  return { name, config, client, warn, webhook: false, submitTimeoutMs, pollsPerSecond: settings.pollsPerSecond };
+  return { name, config, client, warn, submitTimeoutMs, pollsPerSecond: settings.pollsPerSecond };
 }
 
 function parametersOf({ parameters }: TierEntry): JsonObject {
@@ -103,7 +104,7 @@ function jsonOf(value: unknown): JsonObject {
 /** The workflow that today's catalogue has under the name; a job of a workflow that is gone is still followed. */
 function workflowOf({ config, files }: Pick<Opening, 'config' | 'files'>): JsonObject {
   const { workflow } = z.object({ workflow: z.string() }).parse(config.options['parameters']);
-  return jsonOf(files.get(workflow) ?? {});
+  return jsonOf(files().get(workflow) ?? {});
 }
 
 function fileOf({ options }: FrozenConfig): ProviderFile {

@@ -39,8 +39,8 @@ export type JobRequest = {
   readonly input: TaskInput;
   /** The reference images in order, fetched on the first call; throws a `TaskFault` when one is bad. */
   readonly images: () => Promise<readonly ReferenceImage[]>;
-  /** Signed links to copies in our store, for providers with `images: 'link'`. */
-  readonly imageLinks: () => Promise<readonly string[]>;
+  /** Signed links to copies of the images in our store, in order; empty unless the provider has `images: 'link'`. */
+  readonly imageLinks: readonly string[];
   /** Where the upstream may announce changes of the job; only for providers with `webhook`. */
   readonly hookUrl?: string;
   readonly deadlineMs: number;
@@ -143,8 +143,6 @@ export type PolledProvider = Capabilities & {
   readonly minPollMs: number;
   /** For each worker process. */
   readonly maxPollsPerSecond: number;
-  /** After this the upstream forgets a job, so no deadline may be longer. */
-  readonly maxJobMs: number;
   /** Sends one create request, once. What it throws beside a `TaskFault` of an image counts as `unknown`. */
   submit(request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome>;
   /** Only reads, or repeats a create under its own name. Throwing means `later`. */

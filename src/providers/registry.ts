@@ -6,7 +6,8 @@ import type { Catalogue, TierEntry } from '../domain/catalogue/models.ts';
 import type { SecretReader } from '../domain/catalogue/providers.ts';
 import { adapterOf, type DeclaredSettings } from './adapters.ts';
 import type { FrozenConfig, HeldProvider, Provider, UpstreamClient, Warn } from './contract.ts';
-import { createPoller, type Poller } from './poller.ts';
+import { createPoller, type Poller, type PollerDeps } from './poller.ts';
+import { type OnProviderEvent, tellDownloads } from './provider-events.ts';
 
 // From the catalogue to providers that can be spoken to, and from what was frozen with a job to the provider that it was made at.
 
@@ -24,6 +25,7 @@ export type OpenProvider = {
   readonly stored: { readonly text: string; readonly hash: string };
   /** All jobs with these terms that this worker follows share their polls. */
   readonly follow: Poller['follow'];
+  readonly hint: Poller['hint'];
   /** How prompts refer to images there; undefined leaves them as they are. */
   readonly imageReference?: string | undefined;
 };
@@ -46,6 +48,7 @@ export type ProvidersDeps = {
     readonly credentials: () => Readonly<Record<string, string>>;
   }) => UpstreamClient;
   readonly warn: (event: string, fields: { readonly provider: string; readonly detail: string }) => void;
+  readonly onEvent: OnProviderEvent;
 };
 
 /** More than any catalogue has, with all that its changes leave behind for jobs that are still followed. */
@@ -68,11 +71,14 @@ export function createProviders(deps: ProvidersDeps): Providers {
     const { kind, baseUrl, upstreamModel, options, cost } = terms;
     const config = { kind, baseUrl, upstreamModel, options };
     const headers = adapter.headers?.(config) ?? {};
-    const client = deps.openClient({ baseUrl, headers, credentials: () => credentialsOf(name, config) });
-    const { files } = deps.catalogue();
+    const plain = deps.openClient({ baseUrl, headers, credentials: () => credentialsOf(name, config) });
+    const client = tellDownloads(plain, (event) => deps.onEvent(name, event));
+    const files = () => deps.catalogue().files;
     const agreed = cost === undefined ? {} : { cost };
     const provider = adapter.open({ name, config, client, settings, files, warn, ...agreed });
-    const one = openProvider(provider, terms, { warn, imageReference: settings.imageReference });
+    const { imageReference } = settings;
+    const onPoll: PollerDeps['onPoll'] = (outcome) => deps.onEvent(name, { kind: 'poll', outcome });
+    const one = openProvider(provider, terms, { warn, onPoll, imageReference });
     opened.set(key, one);
     return one;
   }
@@ -110,11 +116,13 @@ export function createProviders(deps: ProvidersDeps): Providers {
   };
 }
 
+type OpenOptions = Partial<Pick<PollerDeps, 'warn' | 'onPoll'>> & Pick<OpenProvider, 'imageReference'>;
+
 /** A provider with its terms; the poller of its jobs is made with the first of them. */
 export function openProvider(
   provider: Provider,
   terms: JobTerms,
-  { warn = () => {}, imageReference }: { readonly warn?: Warn; readonly imageReference?: string | undefined } = {},
+  { warn = () => {}, onPoll = () => {}, imageReference }: OpenOptions = {},
 ): OpenProvider {
   const text = JSON.stringify(terms);
   let poller: Poller | undefined;
@@ -125,9 +133,10 @@ export function openProvider(
     imageReference,
     follow: async (job, options) => {
       if (provider.runs !== 'upstream') throw new Error(`jobs of ${provider.name} live in their call`);
-      poller ??= createPoller({ provider, warn, onPoll: () => {} });
+      poller ??= createPoller({ provider, warn, onPoll });
       return await poller.follow(job, options);
     },
+    hint: (jobKey) => poller?.hint(jobKey),
   };
 }
 

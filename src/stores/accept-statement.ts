@@ -13,7 +13,7 @@ type Columns = Readonly<Record<string, Column>>;
 const question = {
   task_id: { type: 'uuid', of: ({ taskId }) => taskId },
   account_id: { type: 'uuid', of: ({ accountId }) => accountId },
-  key_id: { type: 'uuid', of: ({ keyId }) => keyId },
+  key_id: { type: 'uuid', of: ({ by }) => (by?.kind === 'key' ? by.keyId : undefined) },
   idempotency_key: { type: 'text', of: ({ idempotencyKey }) => idempotencyKey },
   quota: { type: 'integer', of: ({ createRate }) => createRate?.quota },
   window_ms: { type: 'integer', of: ({ createRate }) => createRate?.windowMs },
@@ -29,6 +29,7 @@ const content = {
   request_sha256: { type: 'bytea', of: ({ param }) => fingerprint(param) },
   dialect: { type: 'text', of: ({ dialect = 'native' }) => dialect },
   deadline_ms: { type: 'integer', of: ({ deadlineMs }) => deadlineMs },
+  user_id: { type: 'uuid', of: ({ by }) => (by?.kind === 'person' ? by.userId : undefined) },
   providers: { type: 'json', of: ({ providers }) => providers && JSON.stringify(providers) },
 } as const satisfies Columns;
 
@@ -118,8 +119,8 @@ with ${judged(lock)}, accepted as not materialized (
   ) last
   where id = account_id
 ), task as (
-  insert into tasks (id, account_id, model, credits_charged, idempotency_key, ${written.join(', ')})
-  select task_id, account_id, model, credits, idempotency_key, ${written.map(given).join(', ')} from accepted
+  insert into tasks (id, account_id, model, credits_charged, idempotency_key, key_id, ${written.join(', ')})
+  select task_id, account_id, model, credits, idempotency_key, key_id, ${written.map(given).join(', ')} from accepted
 ), entry as (
   insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
   select account_id, task_id, 'charge', -credits, balance_after from accepted order by account_id, place

@@ -3,12 +3,17 @@ import type { Price as ListedPrice } from '../domain/price.ts';
 import type { Rate, RateLeft } from '../domain/rate-limit.ts';
 import type { TaskParam, TaskState } from '../domain/task.ts';
 
+/** Who makes a task: a key, or a person at the console. */
+export type TaskMaker =
+  | { readonly kind: 'key'; readonly keyId: string }
+  | { readonly kind: 'person'; readonly userId: string };
+
 export type NewTask = {
   /** A UUID made by the caller, version 7 so that tasks lie in order of arrival. */
   readonly taskId: string;
   readonly accountId: string;
-  /** The key that asks for it; nothing new is accepted for one that is revoked or has expired by now. */
-  readonly keyId?: string | undefined;
+  /** Nothing new is accepted for a key that is revoked or has expired by now; a person's session is the caller's to judge. */
+  readonly by?: TaskMaker | undefined;
   readonly param: TaskParam;
   /** What the catalogue says that a second costs; counts where no operator has decided otherwise. */
   readonly listedPrices: readonly ListedPrice[];

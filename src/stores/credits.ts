@@ -22,6 +22,24 @@ export type LedgerEntry = {
 const entryColumns = `id as "entryId", task_id as "taskId", kind, amount, balance_after as "balanceAfter", reason,
   created_at as "createdAt"`;
 
+// Entries are found by their id, and have no index of their times: each create would pay for it. An account's entries are numbered in the
+// order of their times, but for the seconds that a statement may wait. So the charges of its tasks, which are found by their time, show
+// between which ids the entries of a time lie; five minutes are more than any transaction lasts.
+
+/** SQL: an id below those of the account's entries from this time on, in Unix milliseconds. */
+export function lastEntryBefore(account: string, ms: string): string {
+  return `coalesce((select id from ledger_entries where kind = 'charge' and task_id = (
+      select id from tasks where account_id = ${account} and created_at < to_timestamp(${ms} / 1000) - interval '5 minutes'
+      order by created_at desc, id desc limit 1)), 0)`;
+}
+
+/** SQL: an id above those of the account's entries before this time. */
+export function firstEntryAfter(account: string, ms: string): string {
+  return `coalesce((select id from ledger_entries where kind = 'charge' and task_id = (
+      select id from tasks where account_id = ${account} and created_at >= to_timestamp(${ms} / 1000) + interval '5 minutes'
+      order by created_at, id limit 1)), ${Number.MAX_SAFE_INTEGER})`;
+}
+
 /** Credits that an operator gives or takes; `amount` is signed. */
 export type Booking = Pick<LedgerEntry, 'amount'> & {
   readonly accountId: string;
@@ -46,22 +64,43 @@ returning ${entryColumns}`,
   values: ({ accountId, kind, amount, reason, idempotencyKey }) => [accountId, amount, kind, reason, idempotencyKey],
 });
 
-type Page = { accountId: string; before?: number | undefined; limit: number };
+export type BooksFilter = {
+  readonly accountId: string;
+  readonly kind?: LedgerKind | undefined;
+  readonly taskId?: string | undefined;
+  /** Unix milliseconds of the booking, from (inclusive) and to (exclusive). */
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+  readonly before?: number | undefined;
+  readonly limit: number;
+};
 
-const listBooks = many<{ balance: number } & (LedgerEntry | { entryId: undefined }), [page: Page]>({
+const listBooks = many<{ balance: number } & (LedgerEntry | { entryId: undefined }), [filter: BooksFilter]>({
   name: 'read-books',
+  plannedAnew: true,
   text: `
 select balance, entry.* from accounts left join lateral (
   select ${entryColumns} from ledger_entries
-  where account_id = accounts.id and id < $2 order by id desc limit $3
+  where account_id = $1 and id < $2 and ($4::text is null or kind = $4) and ($5::uuid is null or task_id = $5)
+    and ($6::float8 is null or (created_at >= to_timestamp($6 / 1000) and id > ${lastEntryBefore('$1', '$6')}))
+    and ($7::float8 is null or (created_at < to_timestamp($7 / 1000) and id < ${firstEntryAfter('$1', '$7')}))
+  order by id desc limit $3
 ) entry on true where accounts.id = $1 order by "entryId" desc`,
-  values: ({ accountId, before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, before, limit],
+  values: ({ accountId, before = Number.MAX_SAFE_INTEGER, limit, kind, taskId, fromMs, toMs }) => [
+    accountId,
+    before,
+    limit,
+    kind,
+    taskId,
+    fromMs,
+    toMs,
+  ],
 });
 
 /** The balance and the entries before the given one, newest first, at most `limit`, of one snapshot. Throws for an unknown account. */
 export async function readBooks(
   db: Database,
-  page: Page,
+  page: BooksFilter,
 ): Promise<{ readonly balance: number; readonly entries: readonly LedgerEntry[] }> {
   const rows = await listBooks(db, page);
   const [first] = rows;

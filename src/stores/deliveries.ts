@@ -37,7 +37,7 @@ export type DeliveryAttempt = {
 };
 
 /** The columns of `callback_deliveries` as the fields of a `Delivery`. */
-const deliveryColumns = `task_id as "taskId", account_id as "accountId", url, state, round, created_at as "createdAt",
+export const deliveryColumns = `task_id as "taskId", account_id as "accountId", url, state, round, created_at as "createdAt",
   finished_at as "finishedAt", due_at as "dueAt", (select dialect from tasks where id = task_id) as dialect`;
 
 /** The callback of a task, or undefined while the task runs or when it was created without `callBackUrl`. */

@@ -1,6 +1,6 @@
 import type { TaskFailure } from '../domain/task.ts';
-import { type Database, readRows } from './database.ts';
-import { isReserved, takesPlace } from './provider-pools.ts';
+import { type Database, readRow, readRows } from './database.ts';
+import { isReserved } from './provider-pools.ts';
 
 export type ProviderJobOutcome = 'success' | 'fail' | 'not_created' | 'refused' | 'abandoned' | 'late_success';
 
@@ -26,6 +26,8 @@ export type ProviderJob = {
   readonly intendedAt: number | undefined;
   readonly submittedAt: number | undefined;
   readonly upstreamEndedAt: number | undefined;
+  /** When its outcome was known. */
+  readonly endedAt: number | undefined;
   readonly costMicros: number | undefined;
   readonly costCurrency: string | undefined;
   readonly costBasis: JobCost['basis'] | 'unknown' | undefined;
@@ -40,6 +42,7 @@ const selectJobs = {
 select ordinal, provider, pool, intended_at is not null as "isIntended", job_id as "jobId", handle, config, outcome,
   case when fail_code is not null then json_build_object('failCode', fail_code, 'failMsg', fail_msg) end as failure,
   intended_at as "intendedAt", submitted_at as "submittedAt", upstream_ended_at as "upstreamEndedAt",
+  ended_at as "endedAt",
   cost_micros as "costMicros", cost_currency as "costCurrency", cost_basis as "costBasis", detail,
   (extract(epoch from now() - coalesce(intended_at, reserved_at)) * 1000)::bigint as "ageMs"
 from provider_jobs left join provider_configs on hash = config_hash where task_id = $1 order by ordinal`,
@@ -141,37 +144,16 @@ export async function recordUpstreamEnd(
   await db.run(recordEndUpstream, [taskId, ordinal, micros, currency, basis]);
 }
 
-const selectClaimed = {
-  name: 'list-claimed-jobs',
-  text: `select job_id as "jobId" from provider_jobs where provider = $1 and job_id = any($2::text[])`,
+/** A call as its end was recorded, for those who count: a call that has ended already is not told again. */
+export type EndedCall = Pick<ProviderJob, 'provider' | 'pool' | 'costMicros' | 'costCurrency' | 'costBasis'> & {
+  readonly outcome: ProviderJobOutcome;
+  /** From the acceptance of the job to its end; undefined when there was none. */
+  readonly runMs: number | undefined;
 };
 
-/** Which of these upstream ids belong to jobs of ours. */
-export async function listClaimedJobs(
-  db: Database,
-  provider: string,
-  jobIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const rows = await db.run<{ jobId: string }>(selectClaimed, [provider, jobIds]);
-  return new Set(rows.map(({ jobId }) => jobId));
-}
-
-const countUnanswered = {
-  name: 'count-rival-calls',
-  text: `
-select count(*)::int as calls from provider_jobs
-where pool = $1 and (task_id, ordinal) <> ($2, $3) and job_id is null and ${takesPlace}
-  and abs(extract(epoch from intended_at - to_timestamp($4::float8 / 1000))) < 600`,
-};
-
-/** Other calls to the pool without an answer, intended within ten minutes of this one. */
-export async function countRivals(
-  db: Database,
-  { pool, taskId, ordinal, intendedAt }: { pool: string; taskId: string; ordinal: number; intendedAt: number },
-): Promise<number> {
-  const [row] = await db.run<{ calls: number }>(countUnanswered, [pool, taskId, ordinal, intendedAt]);
-  return row?.calls ?? 0;
-}
+const endedCall = `provider, pool, outcome, cost_micros as "costMicros", cost_currency as "costCurrency", cost_basis as "costBasis",
+  case when job_id is not null then
+    (extract(epoch from coalesce(upstream_ended_at, now()) - coalesce(submitted_at, intended_at)) * 1000)::bigint end as "runMs"`;
 
 const recordEnded = {
   name: 'end-provider-job',
@@ -179,7 +161,8 @@ const recordEnded = {
 update provider_jobs set outcome = $3, fail_code = $4, fail_msg = $5, ended_at = now(), detail = coalesce(left($6, 8192), detail),
   settled_at = case when $7 then now() else settled_at end,
   ${replacedCost('$8')}
-where task_id = $1 and ordinal = $2 and outcome is null`,
+where task_id = $1 and ordinal = $2 and outcome is null
+returning ${endedCall}`,
 };
 
 export type ProviderJobEnd = {
@@ -196,32 +179,37 @@ export type ProviderJobEnd = {
   readonly cost?: 'free' | 'unknown' | undefined;
 };
 
-/** Commits how a job ended; the first outcome stays. */
-export async function endProviderJob(db: Database, end: ProviderJobEnd): Promise<void> {
+/** Commits how a job ended; the first outcome stays. Undefined when that is another one. */
+export async function endProviderJob(db: Database, end: ProviderJobEnd): Promise<EndedCall | undefined> {
   const { taskId, ordinal, outcome, failure, detail, isSettled = false, cost } = end;
-  await db.run(recordEnded, [taskId, ordinal, outcome, failure?.failCode, failure?.failMsg, detail, isSettled, cost]);
+  const values = [taskId, ordinal, outcome, failure?.failCode, failure?.failMsg, detail, isSettled, cost];
+  return readRow<EndedCall>(db, recordEnded, values);
 }
 
 const recordSuccess = {
   name: 'succeed-provider-job',
   text: `
 update provider_jobs set outcome = 'success', ended_at = now()
-where task_id = $1 and job_id is not null and outcome is null`,
+where task_id = $1 and job_id is not null and outcome is null
+returning ${endedCall}`,
 };
 
 /** The task's open job, of which there is one at most, has given its video. */
-export async function succeedProviderJob(db: Database, taskId: string): Promise<void> {
-  await db.run(recordSuccess, [taskId]);
+export async function succeedProviderJob(db: Database, taskId: string): Promise<EndedCall | undefined> {
+  return readRow<EndedCall>(db, recordSuccess, [taskId]);
 }
 
 const recordLate = {
   name: 'record-late-success',
-  text: `update provider_jobs set outcome = 'late_success', settled_at = now() where task_id = $1 and outcome = 'success'`,
+  // What it cost, and how long it ran, was told with its success.
+  text: `
+update provider_jobs set outcome = 'late_success', settled_at = now() where task_id = $1 and outcome = 'success'
+returning provider, pool, outcome`,
 };
 
 /** A video came after its task had been refunded: it was paid for upstream and is never delivered. */
-export async function recordLateSuccess(db: Database, taskId: string): Promise<void> {
-  await db.run(recordLate, [taskId]);
+export async function recordLateSuccess(db: Database, taskId: string): Promise<EndedCall | undefined> {
+  return readRow<EndedCall>(db, recordLate, [taskId]);
 }
 
 /**
@@ -265,10 +253,14 @@ const settleUnsettled = {
   name: 'settle-provider-job',
   text: `
 update provider_jobs set settled_at = now(), outcome = $3, ended_at = coalesce(ended_at, now()), ${replacedCost('$4')}
-where task_id = $1 and ordinal = $2 and settled_at is null and (outcome is null or outcome = 'abandoned')`,
+where task_id = $1 and ordinal = $2 and settled_at is null and (outcome is null or outcome = 'abandoned')
+returning ${endedCall}, ended_at = now() as "isFirst"`,
 };
 
-/** Commits that the job of a task that has ended was looked at for the last time: stopped, or finished too late. */
+/**
+ * Commits that the job of a task that has ended was looked at for the last time: stopped, or finished too late. Tells of one that had
+ * been abandoned before only when it finished after all.
+ */
 export async function settleProviderJob(
   db: Database,
   {
@@ -279,8 +271,10 @@ export async function settleProviderJob(
   }: Pick<ProviderJobEnd, 'taskId' | 'ordinal' | 'cost'> & {
     readonly outcome: 'abandoned' | 'late_success';
   },
-): Promise<void> {
-  await db.run(settleUnsettled, [taskId, ordinal, outcome, cost]);
+): Promise<EndedCall | undefined> {
+  const values = [taskId, ordinal, outcome, cost];
+  const row = await readRow<EndedCall & { isFirst: boolean }>(db, settleUnsettled, values);
+  return row?.isFirst === true || outcome === 'late_success' ? row : undefined;
 }
 
 /** What replaces the estimate of a job whose end is known to be `free`, or is not known. */

@@ -46,6 +46,23 @@ export async function strikePool(db: Database, strikeOf: Strike): Promise<void> 
   await db.run(strike, [pool, provider, isOfProvider, reason, baseMs, maxMs]);
 }
 
+const hold = {
+  name: 'hold-pool',
+  text: `
+insert into provider_pools (pool, provider, strikes, cooling_until, cooling_reason)
+values ($1, $2, 1, now() + $3::float8 * interval '1 millisecond', 'operator')
+on conflict (pool) do update set strikes = greatest(provider_pools.strikes, 1), cooling_reason = 'operator',
+  cooling_until = greatest(provider_pools.cooling_until, excluded.cooling_until)`,
+};
+
+/** The pool takes no task for so long, because its operator has to mend something first. Held again, it is held on. */
+export async function holdPool(
+  db: Database,
+  { pool, provider, holdMs }: { readonly pool: string; readonly provider: string; readonly holdMs: number },
+): Promise<void> {
+  await db.run(hold, [pool, provider, holdMs]);
+}
+
 const clear = {
   name: 'clear-strikes',
   text: `update provider_pools set strikes = 0, cooling_until = null, cooling_reason = null where pool = $1 and strikes > 0`,

@@ -1,17 +1,25 @@
-import type { Task, TaskState } from '../domain/task.ts';
+import type { FailCode, Task, TaskState } from '../domain/task.ts';
 import { listTaskEntries } from './credits.ts';
 import type { Database } from './database.ts';
 import { findDelivery, listDeliveryAttempts } from './deliveries.ts';
 import { listProviderJobs } from './provider-jobs.ts';
 import { type AgedPage, many, none, one } from './statement.ts';
+import { makerColumn, type Maker } from './task-maker.ts';
 import { taskColumns } from './tasks.ts';
 
-/** Without `accountId` the tasks of all accounts, and then without `model`: looking for a rare one would read every task there is. */
-export type TaskFilter = (
-  | { readonly accountId: string; readonly model?: string | undefined }
-  | { readonly accountId?: undefined; readonly model?: undefined }
-) & {
+export type TaskFilter = {
+  /** Without it the tasks of all accounts. */
+  readonly accountId?: string | undefined;
+  /** For this and the next one no list is kept: without an account they need a bounded time. */
+  readonly model?: string | undefined;
+  /** Tasks with a job there. */
+  readonly provider?: string | undefined;
   readonly state?: TaskState | undefined;
+  readonly failCode?: FailCode | undefined;
+  /** A key or a person; a UUID. */
+  readonly createdBy?: string | undefined;
+  /** The first and the last id that is wanted; UUIDs. */
+  readonly ids?: readonly [first: string, last: string] | undefined;
   /** Unix milliseconds of creation, from (inclusive) and to (exclusive). */
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
@@ -20,16 +28,18 @@ export type TaskFilter = (
   readonly limit: number;
 };
 
+export type ListedTask = Task & { readonly createdBy: Maker | undefined };
+
 /**
  * Tasks, newest first, at most `limit`. Pages are cut by time of creation and id, so new tasks neither shift nor repeat what follows.
  * Where the page begins is one row to compare with, of the cursor or of `toMs`: given both as conditions, PostgreSQL would begin
  * at the wrong one and walk the index from there.
  */
-export const listTasks = many<Task, [filter: TaskFilter]>({
+export const listTasks = many<ListedTask, [filter: TaskFilter]>({
   name: 'list-tasks',
   plannedAnew: true,
   text: `
-select ${taskColumns} from tasks
+select ${taskColumns}, ${makerColumn} from tasks
 where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2) and ($3::text is null or model = $3)
   and created_at >= coalesce(to_timestamp($4::float8 / 1000), '-infinity')
   and (created_at, id) < (
@@ -37,8 +47,12 @@ where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2)
       else (select created_at from tasks where id = $6 and ($1 is null or account_id = $1)) end,
     coalesce($6, '00000000-0000-0000-0000-000000000000'))
   and ($5 is null or created_at < to_timestamp($5 / 1000))
+  and ($8::text is null or (state = 'fail' and fail_code = $8))
+  and ($9::uuid is null or key_id = $9 or user_id = $9)
+  and ($10::uuid is null or id between $10 and $11::uuid)
+  and ($12::text is null or (select 1 from provider_jobs where task_id = tasks.id and provider = $12 limit 1) = 1)
 order by created_at desc, id desc limit $7`,
-  values: ({ accountId, state, model, fromMs, toMs, after, limit }) => [
+  values: ({ accountId, state, model, fromMs, toMs, after, limit, failCode, createdBy, ids, provider }) => [
     accountId,
     state,
     model,
@@ -46,6 +60,11 @@ order by created_at desc, id desc limit $7`,
     toMs,
     after,
     limit,
+    failCode,
+    createdBy,
+    ids?.[0],
+    ids?.[1],
+    provider,
   ],
 });
 

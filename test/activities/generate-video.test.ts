@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/common';
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -5,7 +6,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { createGenerateVideo } from '../../activities/generate-video.ts';
+import type { PolledProvider } from '../../src/providers/contract.ts';
 import { acceptTask } from '../../src/stores/accept-task.ts';
+import { endProviderJob } from '../../src/stores/provider-jobs.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -94,3 +97,30 @@ test('a video that may be of another kind is staged with what its task wants, al
   assert.deepEqual(await generate(), staged);
   assert.equal(upstream.jobs.length, 1);
 });
+
+for (const decided of ['timeout', undefined] as const) {
+  test(`an attempt that sees a job fail which another attempt has stopped ${decided === undefined ? 'leaves the task to the next one' : 'comes to the end that the other one has committed'}`, async () => {
+    const taskId = await accepted();
+    const fault = { kind: 'upstream', detail: 'it was cancelled' } as const;
+    const upstream = createFakeUpstream({ fault });
+    const world = activityDeps(database.db, folder, [upstream]);
+    const stopping: PolledProvider = {
+      ...upstream.provider,
+      status: async (...asked) => {
+        const failure = decided === undefined ? {} : { failure: { failCode: decided, failMsg: 'Too late.' } };
+        await endProviderJob(database.db, { taskId, ordinal: 1, outcome: 'abandoned', ...failure });
+        return await upstream.provider.status(...asked);
+      },
+    };
+    const deps = { ...world, providers: providersOf([stopping]) };
+    const generating = silentActivity({ workflowId: taskId }, () =>
+      createGenerateVideo(deps)({ taskId, deadlineMs, isRemote: true }),
+    );
+    await assert.rejects(
+      generating,
+      (error) =>
+        error instanceof ApplicationFailure &&
+        (decided === undefined ? error.nonRetryable !== true : error.type === decided && error.nonRetryable === true),
+    );
+  });
+}

@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import pg from 'pg';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { mediaKeysOf } from '../../activities/task-files.ts';
+import { imageFolderOf, mediaKeysOf } from '../../activities/task-files.ts';
 import { recoverJob } from '../../activities/generation/lost-call.ts';
 import { openJob } from '../../activities/generation/open-job.ts';
 import { intend, requestFor, submitJob } from '../../activities/generation/submit-job.ts';
 import { createReconcileActivities } from '../../activities/reconcile.ts';
 import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
 import type { WorkflowDescription } from '../../src/domain/ports.ts';
+import { uploadKey } from '../../src/domain/upload.ts';
+import { addUpload, listExpiredUploads } from '../../src/stores/uploads.ts';
 import type { FailCode } from '../../src/domain/task.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import {
@@ -456,16 +459,15 @@ test('what a failed task left in the store is deleted after an hour, and its rec
   const scrap = join(folder, 'scrap.mp4');
   await writeFile(scrap, 'x');
   const world = deps();
-  for (const key of [mediaKeysOf(taskId).staged, mediaKeysOf(taskId).video]) await world.media.put(key, scrap);
+  const left = [mediaKeysOf(taskId).staged, mediaKeysOf(taskId).video, `${imageFolderOf(taskId)}/1.jpg`];
+  for (const key of left) await world.media.put(key, scrap);
   await run(activities().deleteExpiredMedia);
   assert.equal(await world.media.fetchTo(mediaKeysOf(taskId).staged, join(folder, 'out')), true);
   await administer(`alter table tasks disable trigger final_tasks_never_change`);
   await administer(`update tasks set completed_at = now() - interval '61 minutes' where id = '${taskId}'`);
   await administer(`alter table tasks enable trigger final_tasks_never_change`);
   assert.equal((await run(activities().deleteExpiredMedia)).deleted, 1);
-  for (const key of [mediaKeysOf(taskId).staged, mediaKeysOf(taskId).video]) {
-    assert.equal(await world.media.fetchTo(key, join(folder, 'out')), false);
-  }
+  for (const key of left) assert.equal(await world.media.fetchTo(key, join(folder, 'gone')), false);
   assert.equal(await failCodeOf(taskId), 'timeout');
 });
 
@@ -491,6 +493,21 @@ test('what an attempt on a worker that was cut off leaves after that is deleted,
   assert.equal((await run(activities().deleteExpiredMedia)).deleted, 1);
   assert.equal(await world.media.fetchTo(mediaKeysOf(taskId).staged, join(folder, 'late')), false);
   assert.equal((await run(activities().deleteExpiredMedia)).deleted, 0);
+});
+
+test('an uploaded image is deleted when no task can still need it', async () => {
+  const world = deps();
+  const scrap = join(folder, 'scrap.jpg');
+  await writeFile(scrap, 'x');
+  const uploadId = randomUUID();
+  await addUpload(database.db, { uploadId, accountId, bytes: 1, retentionMs: 0 });
+  await world.media.put(uploadKey(uploadId), scrap);
+  await run(activities().deleteExpiredMedia);
+  assert.equal(await world.media.fetchTo(uploadKey(uploadId), join(folder, 'upload')), true, 'a task may wait for it');
+  await administer(`update uploads set expires_at = now() - interval '51 hours' where id = '${uploadId}'`);
+  await run(activities().deleteExpiredMedia);
+  assert.equal(await world.media.fetchTo(uploadKey(uploadId), join(folder, 'again')), false);
+  assert.deepEqual(await listExpiredUploads(database.db, 10), []);
 });
 
 /** Its attempt was begun so long ago, and is alive. The deadline of this catalogue is one minute. */

@@ -13,6 +13,7 @@ test('a short seeded run of the breaker leaves no task unfinished, no answer unt
     seconds: 12,
     apis: 1,
     workers: 1,
+    kinds: [],
     createsPerSecond: 3,
     faultEverySeconds: 1,
     settleLimitSeconds: 300,

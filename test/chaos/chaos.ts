@@ -11,8 +11,9 @@ import { connectTemporal } from '../../src/temporal/connect.ts';
 import { check } from './checks.ts';
 import type { Damage, Evidence } from './evidence.ts';
 import { injectFaults } from './faults.ts';
-import { collectBookedJobs, collectBooks, collectTasks, collectVideos } from './collect.ts';
+import { collectBookedJobs, collectBooks, collectTasks, collectVideos, type Open, selectOpen } from './collect.ts';
 import { type Client, type Load, runLoad } from './load.ts';
+import { injectNetworkFaults } from './network-faults.ts';
 import { createRandom } from './random.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type ChaosReport, counted, outcomesOf } from './report.ts';
@@ -50,9 +51,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const receiver = await startReceiver((client) => people.secrets[client] ?? '', createRandom(options.seed + 1));
   const scene: Scene = { options, stack, db, temporal: temporal.client, people, receiver };
   try {
-    const { load, damage } = await breakIt(scene);
+    const { load, damage, network } = await breakIt(scene);
     const settleSeconds = await letItSettle(scene, load);
-    const faults = [damage, load, receiver, stack.upstream].flatMap(({ injected }) => [...injected]);
+    const faults = [damage, load, receiver, stack.upstream, { injected: network }].flatMap(({ injected }) => [
+      ...injected,
+    ]);
     const evidence = await collect(scene, load, damage);
     const slowTasks = await explainSlowTasks(temporal.client, evidence.tasks);
     return reportOf(options, evidence, { faults: Object.fromEntries(faults), settleSeconds, slowTasks });
@@ -74,16 +77,17 @@ type Scene = {
 };
 
 async function breakIt({ options, stack, people, receiver, ...rest }: Scene) {
-  const { seed, seconds, createsPerSecond, faultEverySeconds } = options;
+  const { seed, seconds, createsPerSecond, faultEverySeconds, kinds } = options;
   const durationMs = seconds * 1_000;
   options.say(`chaos for ${seconds} s with seed ${seed}`);
-  const [load, damage] = await Promise.all([
+  const [load, damage, network] = await Promise.all([
     runLoad({
       baseUrls: baseUrlsOf(stack),
       clients: clientsOf(people.keys, receiver),
       random: createRandom(seed + 2),
       durationMs,
       perSecond: createsPerSecond,
+      kinds,
     }),
     injectFaults({
       stack,
@@ -93,8 +97,9 @@ async function breakIt({ options, stack, people, receiver, ...rest }: Scene) {
       say: options.say,
       pauseMs: faultEverySeconds * 1_000,
     }),
+    injectNetworkFaults({ each: stack.kinds.each, db: rest.db, seed: seed + 4, durationMs }),
   ]);
-  return { load, damage };
+  return { load, damage, network };
 }
 
 /** Answers how many seconds it took from the last fault until nothing was open. */
@@ -111,6 +116,7 @@ async function collect({ options, stack, db, people, receiver }: Scene, load: Lo
   options.say('checking');
   const tasks = await collectTasks(db, people.accountIds);
   const [baseUrl] = baseUrlsOf(stack);
+  const [open] = await db.run<Open>(selectOpen);
   const folder = join(options.folder, 'videos');
   return {
     wishes: load.wishes,
@@ -121,6 +127,8 @@ async function collect({ options, stack, db, people, receiver }: Scene, load: Lo
     ...(await collectBooks(db, people.accountIds, openedWith)),
     jobs: stack.upstream.jobs,
     bookedJobs: options.waitsForBooks ? await collectBookedJobs(db) : undefined,
+    kindJobs: await stack.kinds.jobs(),
+    unsettledJobs: options.waitsForBooks ? (open?.jobs ?? 0) : 0,
     damage,
     apisHurtAt: stack.apis.map(({ hurtAt }) => hurtAt),
   };

@@ -1,5 +1,6 @@
 import type { CreateAnswer, Evidence, FinalTask, Wish } from './evidence.ts';
 import { judgeJobs, wasHurt } from './judge-jobs.ts';
+import { judgeKinds } from './judge-kinds.ts';
 import { judgeOutages } from './judge-outage.ts';
 
 /** Everything that must hold after any amount of damage; answers a sentence for each breach, and what had to be excused. */
@@ -23,6 +24,7 @@ export function check(evidence: Evidence): {
       ...evidence.ledger.map(({ rule, detail }) => `the books: ${rule}, ${detail}`),
       ...judgeBalances(evidence),
       ...judgeJobs(evidence),
+      ...judgeKinds(evidence),
       ...judgeOutages(evidence),
     ],
     excused: verdicts.flatMap(({ excused }) => excused),
@@ -61,9 +63,9 @@ function judgeAccepted(answer: CreateAnswer, wish: Wish, task: FinalTask | undef
 }
 
 /** Whatever is killed, a task fails for no reason but its own, or because somebody stopped it. */
-function mayEndSo({ end, endIfHurt, answers }: Wish, task: FinalTask, evidence: Evidence): boolean {
+function mayEndSo({ end, endIfHurt, otherEnd, answers }: Wish, task: FinalTask, evidence: Evidence): boolean {
   const ended = endOf(task);
-  if (ended === end || task.completedAt === null) return true;
+  if (ended === end || ended === otherEnd || task.completedAt === null) return true;
   if (ended === endIfHurt) return wasHurt(evidence, firstToldAt(task, evidence), task.completedAt);
   if (ended !== 'cancelled' && ended !== 'terminated') return false;
   // A 503 with the word that the task is withdrawn may have got lost on its way.

@@ -12,7 +12,7 @@ import { sha256Of } from './paid-video.ts';
 const selectTasks = {
   name: 'chaos-tasks',
   text: `
-select id as "taskId", account_id as "accountId", split_part(param->'input'->>'prompt', ' ', 1) as nonce, state,
+select id as "taskId", account_id as "accountId", split_part(param->'input'->>'prompt', ' ', 1) as nonce, param->>'model' as model, state,
   fail_code as "failCode", credits_charged as "creditsCharged", credits_refunded as "creditsRefunded",
   callback_url is not null as "hasCallback", created_at as "createdAt", completed_at as "completedAt",
   generation_started_at as "generationStartedAt", result->>'sha256' as sha256
@@ -34,6 +34,18 @@ order by task_id, ordinal`,
 export function collectBookedJobs(db: Database): Promise<readonly BookedJob[]> {
   return db.run<BookedJob>(selectBookedJobs);
 }
+
+/** What `settle` waits for. */
+export const selectOpen = {
+  name: 'chaos-open',
+  text: `
+select (select count(*) from tasks where state in ('waiting', 'queuing', 'generating')) as tasks,
+  (select count(*) from callback_deliveries where state = 'pending') as callbacks,
+  (select count(*) from provider_jobs j join tasks t on t.id = j.task_id
+    where t.state = 'fail' and j.settled_at is null and (j.outcome is null or j.outcome = 'abandoned')) as jobs`,
+};
+
+export type Open = { readonly tasks: number; readonly callbacks: number; readonly jobs: number };
 
 export async function collectBooks(
   db: Database,

@@ -1,5 +1,6 @@
 import type { LedgerViolation } from '../../src/stores/ledger-rules.ts';
 import type { Outage } from './outage.ts';
+import type { BookedJob as KindJob } from '../fakes/upstream-books.ts';
 import type { PaidJob } from './paid-upstream.ts';
 
 /** One answer to a create, or none: `status` is undefined when the connection broke or nothing came in time. */
@@ -25,6 +26,8 @@ export type Wish = {
   readonly end: string;
   /** How it may end as well when something was hurt after the provider had first told of the job's end. */
   readonly endIfHurt: string | undefined;
+  /** How it may end as well because its upstream, or the way there, is hurt all the time. */
+  readonly otherEnd?: string | undefined;
   readonly answers: readonly CreateAnswer[];
 };
 
@@ -33,6 +36,7 @@ export type FinalTask = {
   readonly taskId: string;
   readonly client: number;
   readonly nonce: string;
+  readonly model: string;
   readonly state: string;
   readonly failCode: string | null;
   readonly creditsCharged: number;
@@ -85,6 +89,10 @@ export type Evidence = {
   readonly jobs: readonly PaidJob[];
   /** How each call for such a job stands in our own books; undefined when nobody waited for them. */
   readonly bookedJobs: readonly BookedJob[] | undefined;
+  /** Every job of the upstreams of all kinds, by the name of the provider. */
+  readonly kindJobs: ReadonlyMap<string, readonly KindJob[]>;
+  /** Jobs of failed tasks that may still run, by our own books; 0 when nobody waited for them. */
+  readonly unsettledJobs: number;
   readonly damage: Omit<Damage, 'injected'>;
   /** When each API was hurt, in Unix milliseconds. */
   readonly apisHurtAt: readonly (readonly number[])[];

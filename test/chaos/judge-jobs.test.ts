@@ -11,6 +11,7 @@ const task: FinalTask = {
   taskId: 'task-1',
   client: 0,
   nonce: 'wish-1-',
+  model: 'videogen-2.0',
   state: 'success',
   failCode: null,
   hasCallback: false,
@@ -48,8 +49,8 @@ const stopped: PaidJob = { ...job, state: 'cancelled', endedAt: 9_000, cancels: 
 function judged(final: FinalTask, jobs: readonly PaidJob[], change: Partial<Evidence> = {}): string {
   const damage = { hurts: [], stopped: new Set<string>(), outages: [] };
   const books = { ledger: [], balances: [], bookedJobs: [{ taskId: 'task-1', jobId: 'paid-1', outcome: 'success' }] };
-  const nothing = { wishes: [], callbacks: [], setbacks: [], videos: new Map(), apisHurtAt: [] };
-  return judgeJobs({ ...nothing, ...books, tasks: [final], jobs, damage, ...change }).join('\n');
+  const nothing = { wishes: [], callbacks: [], setbacks: [], videos: new Map(), apisHurtAt: [], unsettledJobs: 0 };
+  return judgeJobs({ ...nothing, ...books, kindJobs: new Map(), tasks: [final], jobs, damage, ...change }).join('\n');
 }
 
 const hurtAt = (fromMs: number, untilMs: number): Partial<Evidence> => ({

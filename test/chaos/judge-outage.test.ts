@@ -11,6 +11,7 @@ function tasksThatBegan(order: readonly number[]): readonly FinalTask[] {
     taskId: `task-${arrival}`,
     client: 0,
     nonce: '',
+    model: 'videogen-2.0',
     state: 'success',
     failCode: null,
     hasCallback: false,

@@ -23,6 +23,8 @@ export type LoadOptions = {
   readonly random: Random;
   readonly durationMs: number;
   readonly perSecond: number;
+  /** Whose models are ordered, too. */
+  readonly kinds: readonly string[];
 };
 
 type OpenWish = Wish & { readonly answers: CreateAnswer[]; readonly send: () => Promise<void> };
@@ -33,7 +35,7 @@ export async function runLoad(options: LoadOptions): Promise<Load> {
   const setbacks: string[] = [];
   const injected = new Map<string, number>();
   const running: Promise<unknown>[] = [];
-  const makeRequest = createRequestMaker(options.random);
+  const makeRequest = createRequestMaker(options.random, options.kinds);
   for (const endsAt = Date.now() + options.durationMs; Date.now() < endsAt; await delay(1_000 / options.perSecond)) {
     const wish = makeWish(options, makeRequest, wishes.length, injected);
     wishes.push(wish);
@@ -57,7 +59,7 @@ function makeWish(
 ): OpenWish {
   const client = random.pick(clients);
   const nonce = `wish-${ordinal}-`;
-  const { body, charge, fault, end, endIfHurt } = makeRequest(nonce, client.callBackUrl);
+  const { body, charge, fault, end, endIfHurt, otherEnd } = makeRequest(nonce, client.callBackUrl);
   if (fault !== undefined) injected.set(fault, 1 + (injected.get(fault) ?? 0));
   const hasKey = random.chance(0.6);
   const headers = { 'content-type': 'application/json', ...(hasKey && { 'idempotency-key': nonce }) };
@@ -67,7 +69,7 @@ function makeWish(
     const target = { baseUrl: baseUrls[api] ?? baseUrls[0], key: client.key };
     answers.push(await create(target, { method: 'POST', headers, body: JSON.stringify(body) }, api));
   };
-  return { nonce, client: client.index, hasKey, charge, end, endIfHurt, answers, send };
+  return { nonce, client: client.index, hasKey, charge, end, endIfHurt, otherEnd, answers, send };
 }
 
 type Target = Parameters<typeof call>[0];

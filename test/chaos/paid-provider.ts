@@ -44,7 +44,6 @@ export function createPaidProvider(upstream: Upstream): PolledProvider {
     maxBatch: 1,
     minPollMs: 400,
     maxPollsPerSecond: 100,
-    maxJobMs: 86_400_000,
     submit: ({ taskId, input }, signal) => submit(upstream, { reference: taskId, prompt: input.prompt }, signal),
     recover: ({ taskId }, signal) => recover(upstream, taskId, signal),
     status: async (jobs, signal) => {

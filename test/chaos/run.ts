@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { kindsHere } from './kind-upstreams.ts';
 import { runChaos } from './chaos.ts';
 import { printed } from './report.ts';
 
@@ -20,6 +21,7 @@ const report = await runChaos({
   seconds: Number(values.minutes) * 60,
   apis: 2,
   workers: 2,
+  kinds: kindsHere(),
   createsPerSecond: 2,
   faultEverySeconds: 5,
   settleLimitSeconds: 300,

@@ -3,19 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import type { Database } from '../../src/stores/database.ts';
 import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
+import { type Open, selectOpen } from './collect.ts';
 import type { Stack } from './stack.ts';
 
 /** So often `reconcile` is asked to run now, instead of within the minute, so that a short run stays short. */
 const reconcileEveryMs = 5_000;
-
-const selectOpen = {
-  name: 'chaos-open',
-  text: `
-select (select count(*) from tasks where state in ('waiting', 'queuing', 'generating')) as tasks,
-  (select count(*) from callback_deliveries where state = 'pending') as callbacks,
-  (select count(*) from provider_jobs j join tasks t on t.id = j.task_id
-    where t.state = 'fail' and j.settled_at is null and (j.outcome is null or j.outcome = 'abandoned')) as jobs`,
-};
 
 export type SettleOptions = {
   readonly stack: Stack;
@@ -34,8 +26,9 @@ export async function settle({ stack, db, temporal, limitMs, waitsForBooks }: Se
   const giveUpAt = Date.now() + limitMs;
   let askAt = 0;
   while (Date.now() < giveUpAt) {
-    const [open] = await db.run<{ tasks: number; callbacks: number; jobs: number }>(selectOpen).catch(() => []);
-    const isRunning = stack.upstream.jobs.some(({ state }) => state === 'running');
+    const [open] = await db.run<Open>(selectOpen).catch(() => []);
+    const kindJobs = [...(await stack.kinds.jobs()).values()].flat();
+    const isRunning = [...stack.upstream.jobs, ...kindJobs].some(({ state }) => state === 'running');
     const isBooked = open?.jobs === 0 || !waitsForBooks;
     if (open?.tasks === 0 && open.callbacks === 0 && isBooked && !isRunning) return;
     if (Date.now() >= askAt) {

@@ -12,6 +12,8 @@ import { migrateToLatest } from '../../src/stores/migrator.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type SupervisedProcess, keepRunning } from './supervised-process.ts';
+import { catalogueOf, writeKindFiles } from '../fakes/kinds.ts';
+import { type KindUpstreams, startKindUpstreams } from './kind-upstreams.ts';
 import { paidProviderName, paidProviderSettings } from './paid-provider.ts';
 import { type PaidUpstream, startPaidUpstream } from './paid-upstream.ts';
 
@@ -26,11 +28,17 @@ export type Stack = {
   /** Between the service and Temporal, to cut them off from each other; the breaker itself goes round it. */
   readonly temporalProxy: TcpProxy;
   readonly upstream: PaidUpstream;
+  readonly kinds: KindUpstreams;
   /** Drains and stops everything; answers the names of those that did not end as they should. */
   stop(): Promise<readonly string[]>;
 };
 
-export type StackSize = { readonly apis: number; readonly workers: number };
+export type StackSize = {
+  readonly apis: number;
+  readonly workers: number;
+  /** Kinds of providers that have an upstream, and a model, beside the paid one. */
+  readonly kinds: readonly string[];
+};
 
 /** A model whose deadline is short, for tasks that hang until then; the other one outlives the loss of its worker. */
 export const hangingModel = 'videogen-2.0';
@@ -66,12 +74,13 @@ export async function startStack(folder: string, size: StackSize, say: (message:
   await migrateToLatest(postgres.url);
   const temporalProxy = await startTcpProxy(temporal.address);
   const upstream = await startPaidUpstream();
-  const environment = await environmentOf(folder, postgres, temporalProxy, upstream);
+  const kinds = await startKindUpstreams(size.kinds);
+  const environment = await environmentOf(folder, { postgres, temporal: temporalProxy, upstream, kinds });
   const { apis, workers } = await startProcesses(folder, environment, size);
   const stop = async () => {
     const kept = [...apis, ...workers];
     const ends = await Promise.all(kept.map((each) => each.stop()));
-    await Promise.all([postgres.stop(), temporal.stop(), temporalProxy.close(), upstream.close()]);
+    await Promise.all([postgres.stop(), temporal.stop(), temporalProxy.close(), upstream.close(), kinds.close()]);
     return kept.filter((_, index) => ends[index] !== true).map(({ name }) => name);
   };
   try {
@@ -81,17 +90,23 @@ export async function startStack(folder: string, size: StackSize, say: (message:
     throw error;
   }
   const settings = externalSettings(readConfig(environment));
-  return { settings, environment, apis, workers, postgres, temporal, temporalProxy, upstream, stop };
+  return { settings, environment, apis, workers, postgres, temporal, temporalProxy, upstream, kinds, stop };
 }
 
 async function environmentOf(
   folder: string,
-  postgres: Postgres,
-  temporal: TcpProxy,
-  upstream: PaidUpstream,
+  {
+    postgres,
+    temporal,
+    upstream,
+    kinds,
+  }: Pick<Stack, 'postgres' | 'upstream' | 'kinds'> & { readonly temporal: TcpProxy },
 ): Promise<NodeJS.ProcessEnv> {
   const modelsFile = join(folder, 'models.json');
-  await writeFile(modelsFile, JSON.stringify(models));
+  const ofKinds = catalogueOf(kinds.placed);
+  const providers = { ...models.providers, ...ofKinds.providers };
+  await writeKindFiles(folder);
+  await writeFile(modelsFile, JSON.stringify({ providers, models: [...models.models, ...ofKinds.models] }));
   return {
     ...process.env,
     DATABASE_URL: postgres.url,

@@ -1,3 +1,5 @@
+import { failingWord, kindCreditsPerSecond } from './kind-upstreams.ts';
+import { kinds as kindsOfProviders } from '../fakes/kinds.ts';
 import type { Random } from './random.ts';
 import { creditsPerSecond, hangingModel, hastyModel, type ModelName, paidModel, patientModel } from './stack.ts';
 import { type MannerName, manners, mannerWord } from './upstream-manners.ts';
@@ -12,9 +14,15 @@ export type Request = {
   readonly end: string;
   /** How it may end as well when something was hurt after the provider had first told of the job's end. */
   readonly endIfHurt: string | undefined;
+  /** How it may end as well because its upstream, or the way there, is hurt all the time. */
+  readonly otherEnd?: string | undefined;
 };
 
-type Wanted = Omit<Request, 'body' | 'charge'> & { readonly model: ModelName; readonly words: string };
+type Wanted = Omit<Request, 'body' | 'charge'> & {
+  readonly model: string;
+  readonly creditsPerSecond: number;
+  readonly words: string;
+};
 
 /** Half of the tasks go to the preview provider, most of them cheap for the machine: what is tested is the bookkeeping. */
 const kinds: readonly [Kind, ...Kind[]] = [
@@ -27,15 +35,29 @@ type Kind = 'plain' | 'slow' | 'rendered' | 'reject' | 'crash' | 'hang';
 // The keys of an object literal that names each of them.
 const mannerNames = Object.keys(manners) as readonly MannerName[];
 
-/** Makes up requests one by one, so that every manner of the paid upstream has had its turn before one comes again. */
-export function createRequestMaker(random: Random): (nonce: string, callBackUrl: string) => Request {
+/**
+ * Makes up requests one by one, so that every manner of the paid upstream, and every kind of provider, has had its turn before one
+ * comes again.
+ */
+export function createRequestMaker(
+  random: Random,
+  kindNames: readonly string[],
+): (nonce: string, callBackUrl: string) => Request {
   let deck: MannerName[] = [];
+  let kindDeck: string[] = [];
   let isPaid = false;
+  let isOfKind = false;
+  const nextKind = () => {
+    if (kindDeck.length === 0) kindDeck = [...random.shuffled(kindNames)];
+    return kindDeck.pop() ?? '';
+  };
   const nextManner = () => {
     if (deck.length === 0) deck = [...random.shuffled(mannerNames)];
     return deck.pop() ?? 'answers in time';
   };
   return (nonce, callBackUrl) => {
+    isOfKind = kindNames.length > 0 && !isOfKind;
+    if (isOfKind) return requestFor(ofKind(nextKind(), random), random, nonce, callBackUrl);
     isPaid = !isPaid;
     const wanted = isPaid ? paid(nextManner()) : preview(random.pick(kinds), random);
     return requestFor(wanted, random, nonce, callBackUrl);
@@ -44,18 +66,18 @@ export function createRequestMaker(random: Random): (nonce: string, callBackUrl:
 
 /** The nonce is the first word of its prompt. */
 function requestFor(wanted: Wanted, random: Random, nonce: string, callBackUrl: string): Request {
-  const { model, words, ...expected } = wanted;
+  const { model, creditsPerSecond: perSecond, words, ...expected } = wanted;
   const isInvalid = random.chance(0.05);
   const duration = random.between(4, 6);
   const input = { prompt: `${nonce} ${words}`, duration, ...(isInvalid && { aspect_ratio: '1:1' }) };
   const body = { model, input, ...(random.chance(0.6) && { callBackUrl }) };
-  return { ...expected, body, charge: isInvalid ? undefined : creditsPerSecond[model] * duration };
+  return { ...expected, body, charge: isInvalid ? undefined : perSecond * duration };
 }
 
 function preview(kind: Kind, random: Random): Wanted {
   const model = kind === 'hang' ? hangingModel : patientModel;
   const fault = kind === 'plain' || kind === 'rendered' ? undefined : `preview: ${kind}`;
-  return { model, words: wordsOf(kind, random), fault, end: ends[kind] ?? 'success', endIfHurt: undefined };
+  return { ...sold(model), words: wordsOf(kind, random), fault, end: ends[kind] ?? 'success', endIfHurt: undefined };
 }
 
 const ends: Partial<Record<Kind, string>> = { reject: 'content_rejected', crash: 'internal', hang: 'timeout' };
@@ -70,7 +92,7 @@ function paid(name: MannerName): Wanted {
   const expected = otherEnds[name] ?? { end: 'success', endIfHurt: undefined };
   const isOverdue = name === 'never ends' || name === 'succeeds after the deadline';
   const fault = name === 'answers in time' ? undefined : `upstream ${name}`;
-  return { model: isOverdue ? hastyModel : paidModel, words: mannerWord(name), fault, ...expected };
+  return { ...sold(isOverdue ? hastyModel : paidModel), words: mannerWord(name), fault, ...expected };
 }
 
 /** The first end that the upstream tells of counts; a worker that was hurt may not have heard it. */
@@ -82,3 +104,23 @@ const otherEnds: Partial<Record<MannerName, Pick<Request, 'end' | 'endIfHurt'>>>
   'succeeds after the deadline': { end: 'timeout', endIfHurt: 'success' },
   'never ends': { end: 'timeout', endIfHurt: undefined },
 };
+
+function sold(model: ModelName) {
+  return { model, creditsPerSecond: creditsPerSecond[model] };
+}
+
+/** Where a lost job is found by its name, the task ends as it has to; elsewhere it may be refunded. */
+function ofKind(name: string, random: Random): Wanted {
+  const isFailing = random.chance(0.15);
+  const { lostJobs, forgets } = kindsOfProviders.get(name) ?? {};
+  const isSafe = lostJobs === 'named' && forgets !== true;
+  return {
+    model: name,
+    creditsPerSecond: kindCreditsPerSecond,
+    words: isFailing ? `of a ${failingWord}` : `a film ${'very '.repeat(random.between(0, 3))}long`,
+    fault: undefined,
+    end: isFailing ? 'provider_rejected' : 'success',
+    endIfHurt: undefined,
+    otherEnd: isSafe ? undefined : 'provider_unavailable',
+  };
+}

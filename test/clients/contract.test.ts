@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { consoleContractSource } from '../../clients/console-contract.ts';
 import { contractSource, type Description } from '../../clients/contract-source.ts';
 
 // Tests run in the root of the project.
@@ -8,6 +9,10 @@ const description = JSON.parse(readFileSync('openapi.json', 'utf8')) as Descript
 
 test('the client’s types are what openapi.json says today; "npm run openapi" writes them', () => {
   assert.equal(readFileSync('clients/typescript/src/contract.ts', 'utf8'), contractSource(description));
+});
+
+test('and so are those of the console', () => {
+  assert.equal(readFileSync('src/console/api/contract.ts', 'utf8'), consoleContractSource(description));
 });
 
 test('a type that has no counterpart yet is not passed over', () => {

@@ -6,6 +6,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { waitFor } from '../support/wait-for.ts';
 import { python } from './python.ts';
+import type { RunningUpstream } from './upstream-books.ts';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 
 // The real cog server, with a FAKE model that makes no video. It is a package of Python's: where it is not installed (.ci/run
@@ -24,6 +25,8 @@ export type CogServer = {
   /** Lets predictions end whose prompt says "hold". */
   endHeld(): Promise<void>;
   health(): Promise<string>;
+  /** Dies with all its processes, and starts again at the same address. */
+  restart(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -42,20 +45,49 @@ export async function startCogServer(): Promise<CogServer> {
     VIDEO: cogVideo,
   };
   const args = ['-m', 'cog.server.http', '--host', '127.0.0.1'];
-  const child = spawn(python, args, { env, cwd: folderOfModel, stdio: 'ignore', detached: true });
   const health = async () => {
     const answer = (await (await fetch(`${baseUrl}/health-check`)).json()) as { readonly status: string }; // its documented shape
     return answer.status;
   };
-  await waitFor('the cog server', async () => ((await health().catch(() => '')) === 'READY' ? true : undefined));
+  const start = async () => {
+    const started = spawn(python, args, { env, cwd: folderOfModel, stdio: 'ignore', detached: true });
+    await waitFor('the cog server', async () => ((await health().catch(() => '')) === 'READY' ? true : undefined));
+    return started;
+  };
+  let child = await start();
   return {
     baseUrl,
     runs: async () => (await readFile(runs, 'utf8').catch(() => '')).split('\n').filter((line) => line !== ''),
     endHeld: async () => await writeFile(`${runs}.end`, ''),
     health,
+    restart: async () => {
+      await killGroup(child);
+      child = await start();
+    },
     close: async () => {
       await killGroup(child);
       await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** The same server with books: every run of a model is a job, and the model alone ends it. */
+export async function startCogUpstream(): Promise<RunningUpstream> {
+  const server = await startCogServer();
+  const jobs = async () =>
+    (await server.runs()).map((run, index) => {
+      const [prompt = ''] = run.split('|');
+      return { id: `run-${index}`, prompt, state: 'succeeded' as const };
+    });
+  return {
+    address: new URL(server.baseUrl).host,
+    videoPath: cogVideo,
+    restart: () => server.restart(),
+    close: () => server.close(),
+    books: {
+      jobs,
+      jobsFor: async (prompt) => (await jobs()).filter((job) => job.prompt === prompt),
+      end: () => Promise.resolve(),
     },
   };
 }

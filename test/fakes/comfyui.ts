@@ -22,6 +22,26 @@ export type FakeComfyui = RunningUpstream & {
   write(outputs: object): void;
   /** What the next prompts are refused with. */
   refuse(body: object | undefined): void;
+  /** The node classes that it has, each with the inputs that it needs. */
+  readonly classes: Map<string, readonly string[]>;
+};
+
+/** Some of the classes that every ComfyUI has. */
+const coreClasses: Readonly<Record<string, readonly string[]>> = {
+  CLIPLoader: ['clip_name', 'type'],
+  CLIPTextEncode: ['text', 'clip'],
+  CreateVideo: ['images', 'fps'],
+  KSampler: ['model', 'seed', 'steps', 'cfg', 'sampler_name', 'scheduler', 'positive', 'negative'].concat([
+    'latent_image',
+    'denoise',
+  ]),
+  LoadImage: ['image'],
+  SaveVideo: ['video', 'filename_prefix', 'format', 'codec'],
+  SaveWEBM: ['images', 'filename_prefix', 'codec', 'fps', 'crf'],
+  UNETLoader: ['unet_name', 'weight_dtype'],
+  VAEDecode: ['samples', 'vae'],
+  VAELoader: ['vae_name'],
+  Wan22ImageToVideoLatent: ['vae', 'width', 'height', 'length', 'batch_size'],
 };
 
 type Service = {
@@ -31,6 +51,7 @@ type Service = {
   /** Lost in a restart, as queue and history are. */
   readonly jobs: Map<string, { readonly graph: Graph; readonly isPending: boolean; end?: 'interrupted' }>;
   readonly files: Set<string>;
+  readonly classes: Map<string, readonly string[]>;
   isHeld: boolean;
   outputs: object | undefined;
   refusal: object | undefined;
@@ -44,6 +65,7 @@ export async function startFakeComfyui(): Promise<FakeComfyui> {
     images: new Map(),
     jobs: new Map(),
     files: new Set(),
+    classes: new Map(Object.entries(coreClasses)),
     isHeld: false,
     outputs: undefined,
     refusal: undefined,
@@ -66,6 +88,7 @@ export async function startFakeComfyui(): Promise<FakeComfyui> {
     books: writing,
     graphs: service.graphs,
     images: service.images,
+    classes: service.classes,
     videoPath: fakeVideoPath,
     hold: (isHeld) => (service.isHeld = isHeld),
     write: (outputs) => (service.outputs = outputs),
@@ -95,6 +118,8 @@ async function answer(service: Service, request: IncomingMessage, response: Serv
     return send(response, 200, {});
   }
   switch (`${request.method} ${url.pathname}`) {
+    case 'GET /object_info':
+      return send(response, 200, Object.fromEntries([...service.classes].map(([name, needs]) => [name, info(needs)])));
     case 'GET /queue':
       return send(response, 200, {
         queue_running: inQueue(service, false),
@@ -120,6 +145,11 @@ async function answer(service: Service, request: IncomingMessage, response: Serv
     default:
       return send(response, 404, {});
   }
+}
+
+function info(needs: readonly string[]): object {
+  const required = Object.fromEntries(needs.map((name) => [name, ['STRING', {}]]));
+  return { input: { required, optional: {} }, input_order: { required: needs }, output: [], output_node: false };
 }
 
 function prompt(service: Service, body: Record<string, unknown>, response: ServerResponse): void {

@@ -70,15 +70,17 @@ export async function startExampleUpstream({ key }: { readonly key: string }): P
     // The command may not have come as far as writing down its run.
     return Array.from({ length: Math.max(1, runs.split('\n').length - 1) }, () => job);
   };
+  const jobs = async () => {
+    const entries = await readdir(folder, { withFileTypes: true });
+    const begun = entries.filter((one) => one.isDirectory()).map(({ name }) => jobsIn(name));
+    return (await Promise.all(begun)).flat();
+  };
   return {
     ...server,
     videoPath,
     books: {
-      jobsFor: async (prompt) => {
-        const entries = await readdir(folder, { withFileTypes: true });
-        const jobs = await Promise.all(entries.filter((one) => one.isDirectory()).map(({ name }) => jobsIn(name)));
-        return jobs.flat().filter((job) => job.prompt === prompt);
-      },
+      jobs,
+      jobsFor: async (prompt) => (await jobs()).filter((job) => job.prompt === prompt),
       end: async (id, state) => {
         await writeFile(join(folder, id, 'ending'), state);
         await rename(join(folder, id, 'ending'), join(folder, id, 'end'));

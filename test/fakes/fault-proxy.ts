@@ -68,9 +68,9 @@ export type FaultProxy = {
   readonly baseUrl: string;
   /** Requests that have met a fault since the last `heal`. */
   met(): number;
-  /** Every request that `matches` meets the fault, until `heal`. */
+  /** Every request that `matches` meets the fault, until `heal`; of several faults the one that was played first. */
   play(fault: Fault, matches: Matches): Promise<void>;
-  /** Ends the fault; what was held back for later stays so. */
+  /** Ends the faults; what was held back for later stays so. */
   heal(): Promise<void>;
   /** Sends on what was held back. */
   release(): Promise<void>;
@@ -78,13 +78,14 @@ export type FaultProxy = {
 };
 
 export async function startFaultProxy(upstream: { address: string; restart(): Promise<void> }): Promise<FaultProxy> {
-  let playing: { readonly fault: Fault; readonly matches: Matches } | undefined;
+  let playing: readonly { readonly fault: Fault; readonly matches: Matches }[] = [];
   let met = 0;
   const late: (() => Promise<unknown>)[] = [];
   const server = createServer((request, response) => {
     const { method = '', url: path = '' } = request;
-    const isMet = playing?.matches({ method, path }) === true;
-    const fault = isMet && playing !== undefined ? playing.fault : faults['passes a proxy'];
+    const played = playing.find(({ matches }) => matches({ method, path }));
+    const isMet = played !== undefined;
+    const fault = played?.fault ?? faults['passes a proxy'];
     const hold = (send: () => Promise<unknown>) => void late.push(send);
     const meeting = meet(fault, { request, response, upstream, hold });
     // A provider that gives up breaks its connection; a story that ends breaks the proxy's.
@@ -107,10 +108,10 @@ export async function startFaultProxy(upstream: { address: string; restart(): Pr
     met: () => met,
     play: async (fault, matches) => {
       if (fault.reply === 'refused') await stop();
-      playing = { fault, matches };
+      playing = [...playing, { fault, matches }];
     },
     heal: async () => {
-      playing = undefined;
+      playing = [];
       met = 0;
       if (!server.listening) await listen(port);
     },

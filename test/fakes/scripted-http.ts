@@ -4,21 +4,31 @@ import { v4 as uuid } from 'uuid';
 import type { JsonValue } from '../../src/providers/contract.ts';
 import type { Exchange, ProviderFile } from '../../src/providers/http/file-schema.ts';
 import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
-import { createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
+import { createBooks, type FetchedImage, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
 
 // A FAKE: an upstream that makes no videos and answers with the example of a provider file: the documented answers, with the ids,
 // prompts and addresses of its own jobs in place of the documented ones. Its jobs survive a restart, as those of a hosted service.
 
 export type ScriptedUpstream = RunningUpstream & {
   readonly books: OwnBooks;
+  readonly fetched: readonly FetchedImage[];
   /** The headers of every request, in order. */
   readonly headers: readonly IncomingMessage['headers'][];
 };
 
-export async function startScriptedUpstream(file: ProviderFile): Promise<ScriptedUpstream> {
+type Options = {
+  /** Takes the address of each job at which its changes may be announced, before its create is answered. */
+  readonly onHook?: (url: string) => Promise<void>;
+};
+
+export async function startScriptedUpstream(
+  file: ProviderFile,
+  { onHook = async () => {} }: Options = {},
+): Promise<ScriptedUpstream> {
   const books = createBooks();
   const headers: IncomingMessage['headers'][] = [];
-  const script: Script = { ...file.example, books, jobs: [] };
+  const fetched: FetchedImage[] = [];
+  const script: Script = { ...file.example, books, jobs: [], fetched, onHook };
   const server = await startRestartableServer(async (request, response) => {
     headers.push(request.headers);
     await respond(script, request, response);
@@ -27,12 +37,18 @@ export async function startScriptedUpstream(file: ProviderFile): Promise<Scripte
     ...server,
     books,
     headers,
+    fetched,
     videoPath: fakeVideoPath,
   };
 }
 
 type ScriptedJob = { readonly id: string; readonly prompt: string; readonly jobKey: string };
-type Script = ProviderFile['example'] & { readonly books: OwnBooks; readonly jobs: ScriptedJob[] };
+type Script = ProviderFile['example'] &
+  Required<Options> & {
+    readonly books: OwnBooks;
+    readonly jobs: ScriptedJob[];
+    readonly fetched: FetchedImage[];
+  };
 type Answer = { readonly status: number; readonly answer?: JsonValue | undefined };
 
 async function respond(script: Script, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -44,13 +60,13 @@ async function respond(script: Script, request: IncomingMessage, response: Serve
   const { status, answer: json }: Answer =
     authorization === undefined
       ? { status: 401 }
-      : (replyTo(script, `${method} ${url}`, body, host) ?? { status: 404 });
+      : ((await replyTo(script, `${method} ${url}`, body, host)) ?? { status: 404 });
   response
     .writeHead(status, { 'content-type': 'application/json' })
     .end(json === undefined ? '' : JSON.stringify(json));
 }
 
-function replyTo(script: Script, line: string, body: string, host: string): Answer | undefined {
+async function replyTo(script: Script, line: string, body: string, host: string): Promise<Answer | undefined> {
   const questions = script.exchanges.filter(({ step }) => step !== 'create');
   const asked = questions.flatMap(({ step, request, second }) => {
     const first = jobNamed(script, line, request);
@@ -68,7 +84,21 @@ function replyTo(script: Script, line: string, body: string, host: string): Answ
   const created = exchangeFor(script, 'create', 'accepted');
   if (created === undefined || !line.startsWith(created.request.split(' ')[0] ?? '')) return undefined;
   const sent = JSON.parse(body) as JsonValue; // the clients of these upstreams send nothing else
-  return filled(script, created, [begin(script, sent, created.sends ?? null)], host);
+  for (const link of linksIn(sent, '/media/')) script.fetched.push({ link, bytes: await fetchImage(link) });
+  const begun = begin(script, sent, created.sends ?? null);
+  for (const url of linksIn(sent, '/hooks/')) await script.onHook(url);
+  return filled(script, created, [begun], host);
+}
+
+function linksIn(sent: JsonValue, path: string): readonly string[] {
+  if (typeof sent === 'string') return sent.includes(path) ? [sent] : [];
+  return typeof sent === 'object' && sent !== null ? Object.values(sent).flatMap((one) => linksIn(one, path)) : [];
+}
+
+async function fetchImage(link: string): Promise<Buffer> {
+  const response = await fetch(link);
+  if (!response.ok) throw new Error(`${link} answered ${response.status}`);
+  return Buffer.from(await response.arrayBuffer());
 }
 
 function exchangeFor({ exchanges }: Script, step: Exchange['step'], ...meanings: readonly Exchange['means'][]) {

@@ -5,11 +5,15 @@ export type BookedState = 'running' | 'succeeded' | 'failed' | 'canceled';
 export type BookedJob = { readonly id: string; readonly prompt: string; readonly state: BookedState };
 
 export type UpstreamBooks = {
-  /** Every job that was ever begun with this prompt, in order; tests give each task a prompt of its own. */
+  /** Every job that was ever begun, in order. */
+  jobs(): Promise<readonly BookedJob[]>;
+  /** Those that were begun with this prompt; tests give each task a prompt of its own. */
   jobsFor(prompt: string): Promise<readonly BookedJob[]>;
   /** Ends a running job with a video, or without one. */
   end(id: string, state: 'succeeded' | 'failed'): Promise<void>;
 };
+
+export type FetchedImage = { readonly link: string; readonly bytes: Buffer };
 
 /** An upstream that tests run for themselves. */
 export type RunningUpstream = {
@@ -18,6 +22,8 @@ export type RunningUpstream = {
   readonly books: UpstreamBooks;
   /** The file that every job delivers. */
   readonly videoPath: string;
+  /** What it has fetched of the reference images that it was given links to, in order. */
+  readonly fetched?: readonly FetchedImage[];
   /** Dies without a word, as in `kill -9`, and starts again at the same address. */
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -26,6 +32,7 @@ export type RunningUpstream = {
 /** The books of a fake in this process, which it writes itself. */
 export type OwnBooks = UpstreamBooks & {
   begin(job: Omit<BookedJob, 'state'>): void;
+  /** The newest of that name. */
   find(id: string): BookedJob | undefined;
   cancel(id: string): void;
 };
@@ -39,9 +46,10 @@ export function createBooks(): OwnBooks {
   };
   return {
     begin: (job) => void jobs.push({ ...job, state: 'running' }),
-    find: (id) => jobs.find((job) => job.id === id),
+    find: (id) => jobs.findLast((job) => job.id === id),
     cancel: (id) => close(id, 'canceled'),
     end: async (id, state) => close(id, state),
+    jobs: async () => jobs.map((job) => ({ ...job })),
     jobsFor: async (prompt) => jobs.filter((job) => job.prompt === prompt),
   };
 }

@@ -22,7 +22,8 @@ type Create = { readonly contentType: string; readonly fields: Readonly<Record<s
 
 type Service = {
   readonly dialect: DialectName;
-  readonly key: string;
+  /** Undefined for a server without authentication. */
+  readonly key: string | undefined;
   readonly books: OwnBooks;
   readonly creates: Create[];
   readonly jobs: Map<string, { readonly createdAt: number; readonly prompt: string }>;
@@ -30,7 +31,7 @@ type Service = {
   extra: object;
 };
 
-export async function startVideosUpstream(dialect: DialectName, key: string): Promise<VideosUpstream> {
+export async function startVideosUpstream(dialect: DialectName, key: string | undefined): Promise<VideosUpstream> {
   const books = createBooks();
   const service: Service = { dialect, key, books, creates: [], jobs: new Map(), refusal: undefined, extra: {} };
   const forget = async () => {
@@ -58,7 +59,8 @@ async function answer(service: Service, request: IncomingMessage, response: Serv
   const bytes = await buffer(request).catch(() => undefined);
   if (bytes === undefined) return;
   const { pathname } = new URL(request.url ?? '', 'http://fake');
-  if (request.headers.authorization !== `Bearer ${key}`) return send(response, 401, fault(dialect, 'bad key'));
+  if (key !== undefined && request.headers.authorization !== `Bearer ${key}`)
+    return send(response, 401, fault(dialect, 'bad key'));
   const [, id, content] = /^\/v1\/videos(?:\/([^/]+))?(\/content)?$/.exec(pathname) ?? [];
   if (!pathname.startsWith('/v1/videos')) return send(response, 404, { detail: 'Not Found' });
   if (request.method === 'POST') return await create(service, request, bytes, response);

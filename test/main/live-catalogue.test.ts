@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { secretReader } from '../../src/config.ts';
 import { ConfigError } from '../../src/domain/errors.ts';
 import { createLiveCatalogue, type LiveSource } from '../../src/main/live-catalogue.ts';
+import { createMetrics, recordCatalogue } from '../../src/metrics.ts';
 
 const workflow = JSON.stringify({ 1: { class_type: 'SaveVideo' } });
 
@@ -123,4 +124,28 @@ test('a file that is faulty at the start stops it, and without a file the catalo
   const { names, settle } = started(context, undefined, { path: undefined });
   await settle();
   assert.deepEqual(names(), ['videogen-2.0', 'videogen-2.0-fast']);
+});
+
+test('whether the file is refused, and since when the catalogue is in force, is seen at /metrics', async (context) => {
+  const metrics = createMetrics();
+  const scraped = async () => {
+    const lines = (await metrics.registry.metrics()).split('\n');
+    const valueOf = (name: string) => lines.find((line) => line.startsWith(`${name}{of="worker"}`))?.split(' ')[1];
+    return {
+      isStale: valueOf('videogen_catalogue_stale'),
+      loadedAt: Number(valueOf('videogen_catalogue_loaded_timestamp_seconds')),
+    };
+  };
+  const { write, settle } = started(context, catalogueOf(['a']), { onRead: recordCatalogue(metrics, 'worker') });
+  const first = await scraped();
+  assert.equal(first.isStale, '0');
+  assert.ok(Math.abs(first.loadedAt - Date.now() / 1000) < 60);
+  write('{');
+  await settle();
+  assert.deepEqual(await scraped(), { ...first, isStale: '1' });
+  write(catalogueOf(['b']));
+  await settle();
+  const last = await scraped();
+  assert.equal(last.isStale, '0');
+  assert.ok(last.loadedAt > first.loadedAt);
 });

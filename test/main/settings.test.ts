@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCatalogueFile } from '../../src/catalogue-file.ts';
+import { uploadUrl } from '../../src/domain/upload.ts';
 import { createRequestParser, ownEndpoints } from '../../src/main/settings.ts';
 import { parseAllowList } from '../../src/outbound/allow-list.ts';
 
@@ -56,7 +57,10 @@ test('requests are parsed by the catalogue in force: its models, and what their 
   };
   let catalogue = catalogueOf('a', [5, 10]);
   const none = parseAllowList('');
-  const parse = createRequestParser({ imageAllow: none, callbackAllow: none }, () => catalogue);
+  const parse = createRequestParser(
+    { imageAllow: none, callbackAllow: none, publicUrl: 'http://127.0.0.1:4600' },
+    () => catalogue,
+  );
   const asked = (model: string, duration: number) => {
     const parsed = parse({ model, input: { prompt: 'A boat', duration } });
     return parsed.ok ? 'taken' : parsed.errors.map(({ path, message }) => `${path}: ${message}`);
@@ -66,4 +70,27 @@ test('requests are parsed by the catalogue in force: its models, and what their 
   catalogue = catalogueOf('b', [6]);
   assert.equal(asked('b', 6), 'taken');
   assert.deepEqual(asked('a', 10), ['model: must be one of b']);
+});
+
+test('the address of an uploaded image passes although it is our own, and no other address of ours does', () => {
+  const publicUrl = 'http://127.0.0.1:4600';
+  const none = parseAllowList('');
+  const one = { model: 'a', title: 'A', prices: [{ creditsPerSecond: 1 }] };
+  const catalogue = readCatalogueFile({ path: 'x', readText: () => JSON.stringify({ models: [one] }) });
+  const parse = createRequestParser({ imageAllow: none, callbackAllow: none, publicUrl }, () => catalogue);
+  const id = '01a20547-5b77-41a5-a669-baf552d62195';
+  const isTaken = (url: string) => parse({ model: 'a', input: { prompt: 'A boat', imageUrls: [url] } }).ok;
+  assert.ok(isTaken(uploadUrl(publicUrl, id)));
+  for (const url of [
+    '/',
+    '/api/v1/credits',
+    `/media/results/${id}/poster.jpg`,
+    `/media/uploads/${id}/image.jpg?x=1`,
+    `/media/uploads/${id}/../${id}/image.jpg`,
+    `/media/uploads/${id.toUpperCase()}/image.jpg`,
+    '@10.0.0.1/',
+  ]) {
+    assert.ok(!isTaken(publicUrl + url), url);
+  }
+  assert.ok(!isTaken(uploadUrl('http://127.0.0.1:46000', id)));
 });

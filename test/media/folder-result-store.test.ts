@@ -226,3 +226,25 @@ test('a link opens the very file, by its type and with a name to save it under',
   });
   assert.equal(store.open({ ...link, key: 'results/0194/video.mp4' }), undefined);
 });
+
+test('a folder is deleted with all that is in it, and no other', async () => {
+  const { root, store } = newStore();
+  for (const name of ['images/0193/1.jpg', 'images/0193/2.jpg', 'images/01934/1.jpg'])
+    await store.put(name, await fileOf('a'));
+  await store.deleteFolder('images/0193');
+  assert.deepEqual(await filesIn(root), [join(root, 'images/01934/1.jpg')]);
+  await store.deleteFolder('images/0193');
+  for (const name of ['', '.', '..', '/', 'images/..', 'images/../results', '/images', 'images/', '.drafts'])
+    await assert.rejects(store.deleteFolder(name), /not a folder/, name);
+});
+
+test('a link lives for as long as its maker says', () => {
+  let now = 1_800_000_000_000;
+  const { store } = newStore(() => now);
+  const { searchParams } = new URL(store.link('images/0193/1.jpg', 5_000));
+  const [expires, signature] = [searchParams.get('expires') ?? '', searchParams.get('signature') ?? ''];
+  const isOpen = () => store.open({ key: 'images/0193/1.jpg', expires, signature }) !== undefined;
+  assert.equal(isOpen(), true);
+  now += 5_000;
+  assert.equal(isOpen(), false);
+});

@@ -274,6 +274,22 @@ test('a server of our own is image_unreachable like any other, and only the oper
   });
 });
 
+test('an image that was uploaded is read from the store, and its address is never asked', async () => {
+  answers = [() => assert.fail('it was asked')];
+  const body = await images.plainImage(320, 300).png().toBuffer();
+  const readUpload = async (url: string, path: string) => {
+    assert.equal(url, urlOf(0));
+    await writeFile(path, body);
+    return true;
+  };
+  const { signal } = new AbortController();
+  const [image] = await fetchReferenceImages({ client, readUpload, urls: [urlOf(0)], folder, signal });
+  assert.deepEqual([image?.widthPx, image?.heightPx], [320, 300]);
+  const gone = fetchReferenceImages({ client, readUpload: async () => false, urls: [urlOf(0)], folder, signal });
+  const message = 'input.imageUrls[0] is no longer kept; upload it again.';
+  await assert.rejects(gone, isImageFault('image_unreachable', message));
+});
+
 test('a status of failure is image_unreachable and is told', async () => {
   answers = [(response) => void response.writeHead(404).end('not here')];
   const message = 'input.imageUrls[0] could not be fetched: its server answered 404.';

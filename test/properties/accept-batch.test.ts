@@ -88,12 +88,16 @@ function tasksOf(opened: readonly Opened[], wanted: readonly Order[]): readonly 
     return {
       taskId,
       accountId: owner.accountId,
-      keyId,
+      by: { kind: 'key', keyId },
       param: taskParam('p', { duration }),
       listedPrices,
       idempotencyKey,
     };
   });
+}
+
+function keyOf({ by }: NewTask): string | undefined {
+  return by?.kind === 'key' ? by.keyId : undefined;
 }
 
 function priceOf(opened: readonly Opened[], { accountId, param }: NewTask): number {
@@ -129,7 +133,7 @@ function onPaper(
     const account = books.get(task.accountId);
     const isKnown = namesOf(task).some((name) => known.has(name));
     if (!isKnown) for (const name of namesOf(task)) known.add(name);
-    const isBarred = account?.isSuspended === true || task.keyId === account?.deadKey;
+    const isBarred = account?.isSuspended === true || keyOf(task) === account?.deadKey;
     return !isKnown && !isBarred && book(task);
   });
 }
@@ -164,7 +168,7 @@ test('what is accepted in one batch is what a clerk would accept, and one by one
 function atTwin(task: NewTask, opened: readonly Opened[], twins: readonly Opened[]): NewTask {
   const twin = twins[opened.findIndex(({ accountId }) => accountId === task.accountId)];
   assert.ok(twin);
-  return { ...task, taskId: uuidv7(), accountId: twin.accountId, keyId: twin.liveKey };
+  return { ...task, taskId: uuidv7(), accountId: twin.accountId, by: { kind: 'key', keyId: twin.liveKey } };
 }
 
 /** What an answer tells, but for the task's name and the moment. */
@@ -217,7 +221,7 @@ async function assertExplained(
     return other.accountId === task.accountId && found?.kind === 'accepted' ? [{ ...other, ...found }] : [];
   });
   const left = owner.credits - mine.reduce((sum, { creditsCharged }) => sum + creditsCharged, 0);
-  const isDead = task.keyId === owner.deadKey;
+  const isDead = keyOf(task) === owner.deadKey;
   const twins = mine.filter(
     (other) => other.taskId === task.taskId || (task.idempotencyKey && other.idempotencyKey === task.idempotencyKey),
   );

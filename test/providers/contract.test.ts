@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
+import { withDefaults } from '../../src/domain/task-input.ts';
 import type {
   FrozenConfig,
   Job,
@@ -25,6 +26,7 @@ import { skipWithoutPython, startExampleUpstream } from '../fakes/example-upstre
 import { type Fault, type FaultName, type FaultProxy, faults, startFaultProxy } from '../fakes/fault-proxy.ts';
 import { startOwnUpstream } from '../fakes/own-upstream.ts';
 import { startScriptedUpstream } from '../fakes/scripted-http.ts';
+import { startRestartableServer } from '../fakes/restartable-server.ts';
 import { startVideosUpstream } from '../fakes/videos.ts';
 import type { BookedState, RunningUpstream } from '../fakes/upstream-books.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -38,6 +40,9 @@ import { clientFor } from './provider-client.ts';
 
 const key = 'test-key';
 
+/** What its API has no request for, or no clear answer to. */
+type Lack = 'look-up' | 'cancellation' | 'denial of a job';
+
 type Upstream = {
   readonly name: string;
   readonly skip?: false | string;
@@ -45,8 +50,7 @@ type Upstream = {
   readonly provider: (baseUrl: string) => Provider;
   /** The request that makes the job, among those that `submit` sends. */
   readonly isCreate: (request: { readonly method: string; readonly path: string }) => boolean;
-  /** What its API has no request for. */
-  readonly lacks?: readonly ('look-up' | 'cancellation')[];
+  readonly lacks?: readonly Lack[];
   /** Its jobs are in its memory and die with it, and their videos with them or not; another job is made for the task then. */
   readonly forgets?: 'jobs' | 'jobs and videos';
   /** It runs a name as often as it is sent. */
@@ -109,7 +113,7 @@ function comfy(kind: 'comfyui' | 'comfy-v2', baseUrl: string) {
     '9': { class_type: 'SaveVideo', inputs: { filename_prefix: '{{prefix}}' } },
   };
   const config: FrozenConfig = { kind, baseUrl, upstreamModel: 'model', options: {} };
-  return { config, workflow, client: clientFor(baseUrl, key) };
+  return { config, workflow: () => workflow, client: clientFor(baseUrl, key) };
 }
 
 const upstreams: readonly Upstream[] = [
@@ -130,6 +134,10 @@ const upstreams: readonly Upstream[] = [
   http('kie', { lacks: ['look-up', 'cancellation'] }),
   http('fal-seedance', { lacks: ['look-up'] }),
   http('replicate-seedance'),
+  http('openrouter', { lacks: ['look-up', 'cancellation'] }),
+  http('minimax', { lacks: ['look-up', 'cancellation', 'denial of a job'] }),
+  http('kling', { lacks: ['cancellation'] }),
+  http('runway', { lacks: ['look-up'] }),
   videos('vllm-omni', { forgets: 'jobs and videos' }),
   videos('sglang', { forgets: 'jobs and videos', lacks: ['look-up', 'cancellation'] }),
   videos('openrouter', { lacks: ['look-up', 'cancellation'] }),
@@ -187,6 +195,8 @@ const breakingDownloads: readonly FaultName[] = [
   'gets 500 after its acceptance',
   'gets an HTML 502 before the upstream',
   'gets an HTML 404 before the upstream',
+  'gets JSON of another kind',
+  'gets an empty 200',
   'gets its answer twice',
   'gets 429',
   'gets 401',
@@ -298,6 +308,24 @@ for (const upstream of upstreams) {
       });
     }
 
+    test('an upstream that fetches reference images finds them at the links, in order', async (t) => {
+      const { provider } = await stage(t, upstream, running);
+      if (provider.images === 'file') return assert.equal(running.fetched?.length ?? 0, 0);
+      const pictures = ['the first picture', 'the second'];
+      const store = await startRestartableServer(async (request, response) => {
+        response.end(pictures[Number(request.url?.slice('/media/'.length))]);
+      });
+      t.after(() => store.close());
+      const imageLinks = pictures.map((_, index) => `http://${store.address}/media/${index}`);
+      const input = withDefaults({ prompt: 'like @Image2', imageUrls: ['http://client/a', 'http://client/b'] });
+      const outcome = await provider.submit(jobRequest({ input, imageLinks }), never);
+      assert.equal(outcome.kind, 'accepted');
+      assert.deepEqual(
+        running.fetched?.map(({ link, bytes }) => [link, bytes.toString()]),
+        imageLinks.map((link, index) => [link, pictures[index]]),
+      );
+    });
+
     test('a download that hangs ends with the signal', async (t) => {
       const { proxy, provider } = await stage(t, upstream, running);
       const { job } = await begun(t, provider, running);
@@ -318,7 +346,9 @@ for (const upstream of upstreams) {
       const request = jobRequest();
       // The handle of a real job, with a name that is not.
       const handle = JSON.parse(JSON.stringify(job.handle).replaceAll(job.id, request.jobKey)) as Job['handle'];
-      assert.deepEqual(await statusOf(provider, jobOf(request, request.jobKey, handle)), { state: 'missing' });
+      const status = await statusOf(provider, jobOf(request, request.jobKey, handle));
+      if (lacks(upstream, 'denial of a job')) return assert.equal(status.state, 'unclear');
+      assert.deepEqual(status, { state: 'missing' });
       if (provider.namesJobs) assert.deepEqual(await recover(provider, request), { kind: 'not_created' });
     });
   });
@@ -334,7 +364,7 @@ async function stage(t: TestContext, upstream: Upstream, running: RunningUpstrea
   return { proxy, provider };
 }
 
-function lacks(upstream: Upstream, what: 'look-up' | 'cancellation'): boolean {
+function lacks(upstream: Upstream, what: Lack): boolean {
   return upstream.lacks?.includes(what) ?? false;
 }
 

@@ -15,7 +15,7 @@ export function jobRequest(changes: Partial<JobRequest> = {}): JobRequest {
     model: 'videogen-2.0',
     input: withDefaults({ prompt: `a story about ${jobKey}` }),
     images: async () => [],
-    imageLinks: async () => [],
+    imageLinks: [],
     deadlineMs: 60_000,
     ...changes,
   };

@@ -46,14 +46,21 @@ import {
   markStuck,
   removeTermination,
 } from '../../src/stores/task-list.ts';
-import { bookCreditsAs, bookCredits, listTaskEntries, readBooks } from '../../src/stores/credits.ts';
+import { bookCreditsAs, bookCredits, ledgerKinds, listTaskEntries, readBooks } from '../../src/stores/credits.ts';
 import { listActions } from '../../src/stores/operator-actions.ts';
 import { listPrices, readPriceSchedules, setPriceAs, withdrawPriceAs } from '../../src/stores/prices.ts';
 import * as operators from '../../src/stores/operators.ts';
 import * as pools from '../../src/stores/provider-pools.ts';
 import * as places from '../../src/stores/places.ts';
 import { readMargin } from '../../src/stores/margin.ts';
+import { countAhead, findMaker } from '../../src/stores/task-maker.ts';
 import { keepTiers, readTiers } from '../../src/stores/task-tiers.ts';
+import * as hints from '../../src/stores/hints.ts';
+import * as installation from '../../src/stores/installation.ts';
+import * as usage from '../../src/stores/usage.ts';
+import * as ownDeliveries from '../../src/stores/own-deliveries.ts';
+import * as uploads from '../../src/stores/uploads.ts';
+import * as lostCalls from '../../src/stores/lost-calls.ts';
 import * as jobs from '../../src/stores/provider-jobs.ts';
 import * as events from '../../src/stores/security-events.ts';
 import * as links from '../../src/stores/one-time-links.ts';
@@ -90,6 +97,7 @@ const growing = ['accounts', 'api_keys', 'tasks', 'ledger_entries', 'provider_jo
   'security_events',
   'passkeys',
   'oidc_identities',
+  'uploads',
 ]);
 
 /** Runs once in the life of an installation, on a table that is empty or about to be found not to be. */
@@ -194,7 +202,23 @@ test('no statement of a request reads a growing table from end to end', async ()
     await assertPlans();
   }
   await listTasks(watched, { accountId, model: 'videogen-2.0', limit: 50 });
-  await readBooks(watched, { accountId, before: undefined, limit: 50 });
+  await assertPlans();
+  await listTasks(watched, { accountId, failCode: 'timeout', limit: 50 });
+  await assertPlans();
+  await listTasks(watched, { accountId, createdBy: taskId, limit: 50 });
+  await assertPlans();
+  await listTasks(watched, { accountId, ids: [taskId, taskId], limit: 50 });
+  await findMaker(watched, taskId);
+  await countAhead(watched, taskId);
+  const times = { fromMs: Date.now() - 86_400_000, toMs: Date.now() };
+  const booked = [...ledgerKinds.map((kind) => ({ kind })), { taskId }, times, { before: 1_000 }, {}];
+  for (const filter of booked) {
+    await readBooks(watched, { accountId, ...filter, limit: 50 });
+    await assertPlans();
+  }
+  await usage.listUsageDays(watched, { accountId, ...times });
+  await usage.listKeyUses(watched, accountId);
+  await usage.summariseAccount(watched, accountId);
   await listTaskEntries(watched, taskId);
   await accounts.findAccount(watched, accountId);
   await readPriceSchedules(watched, accountId, defaultModels);
@@ -261,6 +285,15 @@ test('no statement on the way of a task does', async () => {
   await deliveries.recordDeliveryAttempt(watched, { delivery, attempt, verdict });
   await deliveries.listDeliveryAttempts(watched, taskId);
   await deliveries.askForRedelivery(watched, taskId);
+  for (const state of [undefined, 'pending', 'delivered', 'failed', 'gone'] as const) {
+    for (const last of [undefined, taskId]) {
+      await ownDeliveries.listOwnDeliveries(watched, { accountId, state, after: last, limit: 50, nowMs: Date.now() });
+      await assertPlans();
+    }
+  }
+  await uploads.addUpload(watched, { uploadId: uuidv7(), accountId, bytes: 1, retentionMs: 1 });
+  await uploads.listUsableUploads(watched, accountId, [taskId]);
+  await ownDeliveries.redeliverFailed(watched, { accountId, sinceMs: 0, nowMs: Date.now() });
   await assertPlans();
 });
 
@@ -278,8 +311,10 @@ test('no statement on the way of a task to an upstream does, with thousands of t
   assert.equal((await places.reservePlace(watched, free)).kind, 'granted');
   assert.ok(await jobs.intendReservedJob(watched, job));
   await pools.clearStrikes(watched, free.pool);
-  await jobs.countRivals(watched, { ...job, intendedAt: Date.now() });
-  await jobs.listClaimedJobs(watched, 'free', ['job']);
+  await lostCalls.countRivals(watched, { ...job, intendedAt: Date.now() });
+  await lostCalls.listClaimedJobs(watched, 'free', ['job']);
+  await hints.recordHint(watched, { taskId, ordinal: 1 });
+  assert.deepEqual(await hints.takeHints(watched, [taskId]), [{ taskId, ordinal: 1 }]);
   await jobs.recordUpstreamEnd(watched, { taskId, ordinal: 1 });
   await keepTiers(watched, taskId, []);
   await readTiers(watched, ['sha256:none']);
@@ -317,6 +352,10 @@ test('no statement of an operator does', async () => {
   await pools.setProviderSwitchAs(watched, actor, { provider: 'busy', state: 'enabled', reason: 'a' });
   await pools.listProviderSwitches(watched);
   await pools.listPools(watched);
+  for (const read of [installation.listUnfinishedByModel, installation.sumCreatedOfDay, installation.sumEndedOfDay])
+    await read(watched);
+  await installation.countOwedCallbacks(watched);
+  await installation.listViolations(watched);
   await readMargin(watched, { fromMs: Date.now() - 3_600_000, toMs: Date.now(), currency: 'USD' });
   await assertPlans();
 });
@@ -327,6 +366,8 @@ test('no statement of a person in the console does', async () => {
   const origin = { address: '10.0.0.1', userAgent: 'a' };
   const passwordHash = 'a';
   await people.createSetupLink(watched);
+  // The link of a first start is refused where there are operators, as here.
+  await links.withdrawSetupLinks(watched);
   const [email, second] = ['new@example.com', 'second@example.com'];
   for (const address of [email, second]) {
     const wanted = { email: address, isOperator: true, accountId, role: 'owner' } as const;
@@ -387,6 +428,10 @@ test('no list over all accounts does', async () => {
       await listTasks(watched, { state, after: last, limit: 50 });
       await assertPlans();
     }
+    for (const filter of [{ model: 'none' }, { failCode: 'timeout' }, { provider: 'none' }] as const) {
+      await listTasks(watched, { ...filter, fromMs: Date.now() - 86_400_000, after: last, limit: 50 });
+      await assertPlans();
+    }
     const cursor = last === undefined ? undefined : { finishedAtUs: 1, taskId: last };
     await deliveries.listFailedDeliveries(watched, { after: cursor, limit: 50 });
     await assertPlans();
@@ -424,6 +469,8 @@ test('no statement of the rounds that run every minute does', async () => {
   await countStuckTasks(watched);
   await listDueTerminations(watched, 200);
   await removeTermination(watched, taskId);
+  await uploads.listExpiredUploads(watched, 200);
+  await uploads.removeUpload(watched, taskId);
   await places.sweepPlaces(watched, 200);
   await auditNextPart(watched);
   await readAuditState(watched);
@@ -485,6 +532,8 @@ select id, account_id, 'http://127.0.0.1/', 'delivered', now() from tasks where 
 insert into callback_deliveries (task_id, account_id, url) select id, account_id, 'http://127.0.0.1/' from tasks where state = 'fail';
 insert into callback_attempts (task_id, attempt, started_at, duration_ms, status)
 select task_id, 1, now(), 5, 204 from callback_deliveries;
+insert into uploads (id, account_id, bytes, expires_at)
+select gen_random_uuid(), id, 1, now() + n * interval '1 hour' from accounts cross join generate_series(1, 4) n;
 insert into operators (id, name, hash, hint) select gen_random_uuid(), 'operator ' || n, sha256(n::text::bytea), 'hint'
 from generate_series(1, 20) n;
 insert into operator_actions (operator_id, actor, action, account_id, details)

@@ -2,10 +2,13 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { createAttempts } from '../../activities/attempts.ts';
+import { createHints } from '../../activities/hints.ts';
 import { createSwitches } from '../../activities/switches.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
+import { createHookLinks } from '../../src/domain/hook-link.ts';
 import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
 import type { Database } from '../../src/stores/database.ts';
+import { takeHints } from '../../src/stores/hints.ts';
 import { listProviderSwitches } from '../../src/stores/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../src/stores/tasks.ts';
 import { modelsAt, providersOf } from './fake-providers.ts';
@@ -26,6 +29,8 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
       onError: () => {},
     }),
     switches: createSwitches({ list: () => listProviderSwitches(db), onError: () => {} }),
+    hints: createHints({ take: (taskIds) => takeHints(db, taskIds), onError: () => {} }),
+    hookUrlOf: createHookLinks({ secret: 's'.repeat(32), publicUrl: 'http://hooks.test' }).urlOf,
     hashAccount: (accountId) => accountId,
     fetchImages: () => Promise.resolve([]),
     media: createFolderResultStore({ resultStore: folder, secret: 's'.repeat(32), publicUrl: 'http://media.test' }),
@@ -48,6 +53,8 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     retentionMs: 14 * 24 * 60 * 60_000,
     stuckTaskMs: 10 * 60_000,
     onSettled: () => {},
+    onProviderEvent: () => {},
+    onCallEnded: () => {},
   };
 }
 

@@ -16,7 +16,8 @@ export function documentedOnly(send: Send, models: ModelCatalogue): Send {
   ajv.addSchema(isObject(document) ? document : {}, 'openapi');
   const compiled = new Map<string, ValidateFunction | undefined>();
   const schemaOf = (operation: Operation, status: number) => {
-    const pointer = `openapi${pointerTo(document, operation, status)}/content/application~1json/schema`;
+    const type = (status === 200 && operation.contentType) || 'application/json';
+    const pointer = `openapi${pointerTo(document, operation, status)}/content/${encodeURI(type).replace('/', '~1')}/schema`;
     if (!compiled.has(pointer)) compiled.set(pointer, compile(ajv, pointer));
     return compiled.get(pointer);
   };
@@ -61,10 +62,16 @@ function compile(ajv: Ajv2020, pointer: string): ValidateFunction | undefined {
   }
 }
 
-function requireDocumented(operation: Operation, { status, bytes }: Answer, isValid: ValidateFunction | undefined) {
+function requireDocumented(
+  operation: Operation,
+  { status, bytes, headers }: Answer,
+  isValid: ValidateFunction | undefined,
+) {
   const what = `${operation.operationId} answered ${status}`;
   assert.ok(isValid, `${what}, which is not documented`);
-  const answer: unknown = JSON.parse(bytes.toString());
+  const isText = status === 200 && operation.contentType !== undefined;
+  if (isText) assert.equal(headers['content-type'], operation.contentType);
+  const answer: unknown = isText ? bytes.toString() : JSON.parse(bytes.toString());
   if (isValid(answer)) return;
   assert.fail(`${what} unlike its document: ${JSON.stringify(isValid.errors)}`);
 }

@@ -45,12 +45,14 @@ export type FakeOptions = {
   readonly recover?: (job: FakeJob | undefined) => RecoverOutcome;
   /** What every job fails with. */
   readonly fault?: Fault;
+  /** How reference images reach it; as files by default. */
+  readonly images?: PolledProvider['images'];
   /** Whether it loses every job that it has accepted, as by a restart. */
   readonly forgets?: boolean;
 };
 
 /** A provider for which nothing waits: tests ask often, and a job that is missing is missing at once. */
-const traits = { webhook: false, maxBatch: 10, minPollMs: 5, maxPollsPerSecond: 100, maxJobMs: 86_400_000 } as const;
+const traits = { webhook: false, maxBatch: 10, minPollMs: 5, maxPollsPerSecond: 100 } as const;
 
 export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
   const { name = 'fake', instant = true, hasPosters = true, fault } = options;
@@ -74,7 +76,7 @@ export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
     runs: 'upstream',
     namesJobs: true,
     forgetsJobs: true,
-    images: 'file',
+    images: options.images ?? 'file',
     submit: async ({ taskId, jobKey }) => {
       asked.push(taskId);
       const declined = options.declines?.();

@@ -4,15 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Scope } from '../../src/domain/api-key.ts';
+import { createHookLinks } from '../../src/domain/hook-link.ts';
 import { createTaskRequestParser } from '../../src/domain/task-request.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createKeyTouches } from '../../src/http/authentication.ts';
 import type { CancelledTask, HttpDeps } from '../../src/http/http-deps.ts';
-import { createBadKeys } from '../../src/http/limits/rate-limits.ts';
+import { createBadKeys, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { type HttpServer, type ServerLimits, startHttpServer } from '../../src/http/server/server.ts';
 import { createTaskWaiters } from '../../src/http/tasks/long-poll.ts';
 import { createFolderResultStore } from '../../src/media/folder-result-store.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
+import { createImageUploads } from '../../src/main/image-uploads.ts';
 import { revealSecret, rotateSecret } from '../../src/main/account-secrets.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { createApiKey } from '../../src/stores/keys.ts';
@@ -63,21 +65,29 @@ export async function startHttpService({
   const catalogue = builtInCatalogue();
   const { models } = catalogue;
   const keyTouches = createKeyTouches(ownDatabase.db, 5);
+  const publicUrl = 'http://media.test';
+  const resultStore = createFolderResultStore({ resultStore: folder, secret: 's'.repeat(32), publicUrl });
   const deps: HttpDeps = {
     db: ownDatabase.db,
     models,
     catalogue,
     parseTaskRequest: createTaskRequestParser({ models, refuseImageUrl: allow, refuseCallbackUrl: allow }),
-    resultStore: createFolderResultStore({
-      resultStore: folder,
-      secret: 's'.repeat(32),
-      publicUrl: 'http://media.test',
+    resultStore,
+    publicUrl,
+    keepImage: createImageUploads({
+      db: ownDatabase.db,
+      resultStore,
+      retentionMs: 86_400_000,
+      workFolder: join(folder, 'work'),
     }),
+    retentionMs: 14 * 86_400_000,
     acceptTask: createTaskAcceptor(overrides.db ?? ownDatabase.db),
     startTask: (task) => started.push(task),
     stopTask: (task) => stopped.push(task),
     refundUncertain: () => undefined,
     redeliver: (delivery) => redelivered.push(delivery),
+    testCallback: () => Promise.resolve(204),
+    refuseCallbackUrl: allow,
     callbackSecrets: {
       reveal: (accountId) => revealSecret(ownDatabase.db, box, accountId),
       rotate: (rotation) => rotateSecret(ownDatabase.db, box, rotation),
@@ -87,6 +97,8 @@ export async function startHttpService({
     reads: undefined,
     refusedCreates: undefined,
     badKeys: createBadKeys(undefined),
+    hookLinks: createHookLinks({ secret: 's'.repeat(32), publicUrl: 'http://hooks.test' }),
+    hints: createRateLimiter({ quota: 1_000, windowMs: 10_000 }),
     touchKey: keyTouches.add,
     taskWaiters: createTaskWaiters(ownDatabase.db, { pauseMs: 20 }),
     console: {

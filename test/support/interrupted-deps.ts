@@ -11,17 +11,21 @@ export class Killed extends Error {
 }
 
 /**
- * What an activity works with, in a process that dies at a point: from then on each of its calls throws. `calls` names
- * them in order, so a test knows when it has been through all the points.
+ * What an activity works with, in a process that dies at a point, or when the test aborts `dead` with `Killed`: from then on each of
+ * its calls throws. `calls` names them in order, so a test knows when it has been through all the points.
  */
-export function interruptedDeps(deps: ActivityDeps, death: DeathPoint): { deps: ActivityDeps; calls: string[] } {
+export function interruptedDeps(
+  deps: ActivityDeps,
+  death: DeathPoint | undefined,
+  dead = new AbortController(),
+): { deps: ActivityDeps; calls: string[] } {
   const calls: string[] = [];
-  const dead = new AbortController();
+  const until = (signal: AbortSignal) => AbortSignal.any([signal, dead.signal]);
   const die = (at: string) => dead.abort(new Killed(at));
   const call = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
     dead.signal.throwIfAborted();
-    const isHere = calls.push(name) - 1 === death.call;
-    if (isHere && death.when === 'before') die(`before ${name}`);
+    const isHere = calls.push(name) - 1 === death?.call;
+    if (isHere && death?.when === 'before') die(`before ${name}`);
     dead.signal.throwIfAborted();
     const answer = await work();
     if (isHere) die(`after ${name}`);
@@ -42,6 +46,8 @@ export function interruptedDeps(deps: ActivityDeps, death: DeathPoint): { deps: 
       fetchTo: (key, path) => call('fetchTo', () => media.fetchTo(key, path)),
       move: (moves) => call('move', () => media.move(moves)),
       delete: (key) => call('delete', () => media.delete(key)),
+      deleteFolder: (folder) => call('deleteFolder', () => media.deleteFolder(folder)),
+      link: media.link,
     },
     engine: {
       startTask: (task) => call('startTask', () => engine.startTask(task)),
@@ -64,7 +70,7 @@ export function interruptedDeps(deps: ActivityDeps, death: DeathPoint): { deps: 
       const { follow, ...rest } = openProvider(dying(open.provider), open.terms);
       // What follows the job dies, too, and asks about it no more.
       const followed: OpenProvider['follow'] = (job, options) =>
-        follow(job, { ...options, signal: AbortSignal.any([options.signal, dead.signal]) });
+        follow(job, { ...options, signal: until(options.signal) });
       const made = { ...rest, follow: followed };
       opened.set(open.provider, made);
       return made;
@@ -74,13 +80,18 @@ export function interruptedDeps(deps: ActivityDeps, death: DeathPoint): { deps: 
 
   function dying(provider: Provider): Provider {
     if (provider.runs !== 'upstream')
-      return { ...provider, run: (...args) => call('run', () => provider.run(...args)) };
+      return {
+        ...provider,
+        run: (request, report, to) =>
+          call('run', () => provider.run(request, report, { ...to, signal: until(to.signal) })),
+      };
     return {
       ...provider,
-      submit: (...args) => call('submit', () => provider.submit(...args)),
-      recover: (...args) => call('recover', () => provider.recover(...args)),
+      submit: (request, signal) => call('submit', () => provider.submit(request, until(signal))),
+      recover: (lost, signal) => call('recover', () => provider.recover(lost, until(signal))),
       status: (...args) => call('status', () => provider.status(...args)),
-      result: (...args) => call('result', () => provider.result(...args)),
+      result: (job, known, to) =>
+        call('result', () => provider.result(job, known, { ...to, signal: until(to.signal) })),
       cancel: (...args) => call('cancel', () => provider.cancel(...args)),
     };
   }

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { mediaKeysOf } from '../../activities/task-files.ts';
+import type { ReferenceImage } from '../../src/domain/ports.ts';
 import type { Task } from '../../src/domain/task.ts';
+import type { ImageFetch } from '../../src/media/reference-image.ts';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/credits.ts';
@@ -60,6 +62,17 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     });
   });
 
+  test('leaves a task whose upstream fetches the reference images with its video, and no copy of an image', async () => {
+    await throughEveryWindow(
+      { fewest: 16, upstream: { images: 'link' }, images: 2 },
+      async ({ task, upstream, files }) => {
+        assert.deepEqual([task.state, upstream.jobs.length], ['success', 1]);
+        const { video, poster } = mediaKeysOf(task.taskId);
+        assert.deepEqual(files, [poster, video]);
+      },
+    );
+  });
+
   test('leaves a task whose content is rejected with that very reason, one job and one refund, though another provider is left', async () => {
     const fault = { kind: 'content', detail: 'No lighthouses, please.' } as const;
     await throughEveryWindow({ fewest: 8, upstream: { fault } }, async ({ task, upstream, spare, entries }) => {
@@ -105,6 +118,8 @@ describe('a process that dies anywhere, before a call or before it hears the ans
   type Story = {
     readonly upstream?: FakeOptions;
     readonly deadlineMs?: number;
+    /** Reference images of the task. */
+    readonly images?: number;
     /** Calls that it makes, at least. */ readonly fewest: number;
   };
   type Outcome = {
@@ -132,15 +147,16 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     assert.ok(windows > story.fewest, `only ${windows} windows were seen`);
   }
 
-  async function tell({ upstream: options = {}, deadlineMs = 60_000 }: Story, death: DeathPoint) {
+  async function tell({ upstream: options = {}, deadlineMs = 60_000, images = 0 }: Story, death: DeathPoint) {
     const { db } = database;
     const earlier = (await findAccount(db, accountId))?.balance;
-    const taskId = await acceptTestTask(db, accountId, taskParam('a window'));
+    const imageUrls = Array.from({ length: images }, (_, index) => `https://client.example/${index}.jpg`);
+    const taskId = await acceptTestTask(db, accountId, taskParam('a window', { imageUrls }));
     // Of each task's own, for one that failed takes no task for a while.
     const upstream = createFakeUpstream({ name: `fake-${taskId}`, ...options });
     const spare = createFakeUpstream({ name: `spare-${taskId}` });
     // Each process makes its own deps; only the first one dies, wherever in the story its point lies.
-    const clean = activityDeps(db, folder, [upstream, spare]);
+    const clean = { ...activityDeps(db, folder, [upstream, spare]), fetchImages: fetchNothing };
     const first = interruptedDeps(clean, death);
     let hasDied = false;
     const lives = { next: () => (hasDied ? clean : first.deps) };
@@ -159,6 +175,12 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     const entries = (await listTaskEntries(db, taskId)).map(({ kind }) => kind);
     const outcome: Outcome = { task, upstream, spare, entries, files: await filesOf(taskId) };
     return { outcome, calls: first.calls };
+  }
+
+  async function fetchNothing({ urls, folder: workFolder }: ImageFetch): Promise<readonly ReferenceImage[]> {
+    const images = urls.map((_, index) => ({ path: join(workFolder, `${index}.jpg`), widthPx: 400, heightPx: 300 }));
+    for (const { path } of images) await writeFile(path, 'a picture');
+    return images;
   }
 
   /** What lies in the store under the task's id. */

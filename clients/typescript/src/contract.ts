@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'body_too_large'
   | 'body_unreadable'
   | 'callback_secret_already_shown'
+  | 'callback_test_running'
   | 'cross_site_request'
   | 'database_busy'
   | 'database_unavailable'
@@ -55,10 +56,12 @@ export type ErrorCode =
   | 'too_many_refused_creates'
   | 'too_many_sign_ins'
   | 'too_many_unfinished_tasks'
+  | 'too_many_uploads'
   | 'unauthorized'
   | 'unknown_endpoint'
   | 'unsupported_encoding'
   | 'unsupported_media_type'
+  | 'uploads_busy'
   | 'url_too_long';
 
 export type TaskRequest = {
@@ -131,6 +134,61 @@ export type TaskRecord = {
   readonly completeTime: number | null;
 };
 
+export type ListedTask = {
+  readonly taskId: string;
+  readonly model: string;
+  /** `success` and `fail` are final and never change. */
+  readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+  readonly progress: number;
+  readonly param: {
+    readonly model: string;
+    readonly input: {
+      readonly prompt: string;
+      readonly resolution: '720p';
+      /** Whole seconds. */
+      readonly duration: number;
+      readonly ratio: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9';
+      readonly generateAudio: boolean;
+      readonly imageUrls: readonly string[];
+    };
+    readonly callBackUrl?: string | undefined;
+  };
+  readonly resultJson: {
+    /** Links signed for this reading; empty until success. */
+    readonly resultUrls: readonly string[];
+  };
+  readonly failCode:
+    | 'content_rejected'
+    | 'image_unreachable'
+    | 'image_invalid'
+    | 'provider_rejected'
+    | 'provider_unavailable'
+    | 'timeout'
+    | 'result_invalid'
+    | 'cancelled'
+    | 'terminated'
+    | 'internal'
+    | null;
+  readonly failMsg: string | null;
+  readonly creditsCharged: number;
+  readonly creditsRefunded: number;
+  /** Milliseconds from the start of generation to the end. */
+  readonly costTime: number | null;
+  /** Unix milliseconds, as every time here. */
+  readonly createTime: number;
+  readonly updateTime: number;
+  readonly completeTime: number | null;
+  /** Who created the task; null for tasks of releases that did not keep it. */
+  readonly createdBy: {
+    readonly kind: 'key' | 'person';
+    readonly id: string;
+    /** The name of the key, or the e-mail address of the person. */
+    readonly name: string | null;
+  } | null;
+  /** A still of the video, as a signed link; null while there is none. */
+  readonly posterUrl: string | null;
+};
+
 export type CancelledTask = {
   readonly taskId: string;
   /** False when the task had ended in another way before. */
@@ -198,7 +256,7 @@ export type Limits = {
 };
 
 export type TaskPage = {
-  readonly tasks: readonly TaskRecord[];
+  readonly tasks: readonly ListedTask[];
   /** Give it as `cursor` to get the next page; null on the last one. */
   readonly nextCursor: string | null;
 };
@@ -218,6 +276,23 @@ export type Catalogue = {
 export type TaskQuery = {
   readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
   readonly model?: string | undefined;
+  /** Failed tasks with this code. */
+  readonly failCode?:
+    | 'content_rejected'
+    | 'image_unreachable'
+    | 'image_invalid'
+    | 'provider_rejected'
+    | 'provider_unavailable'
+    | 'timeout'
+    | 'result_invalid'
+    | 'cancelled'
+    | 'terminated'
+    | 'internal'
+    | undefined;
+  /** Tasks that this key or person made. */
+  readonly createdBy?: string | undefined;
+  /** How the id begins, 8 characters at least. */
+  readonly search?: string | undefined;
   /** Created at this Unix millisecond or later. */
   readonly from?: number | undefined;
   /** Created before this Unix millisecond. */
@@ -227,6 +302,13 @@ export type TaskQuery = {
 };
 
 export type LedgerQuery = {
+  readonly kind?: 'grant' | 'charge' | 'refund' | 'adjustment' | undefined;
+  /** The charge of this task, and its refund. */
+  readonly taskId?: string | undefined;
+  /** Booked at this Unix millisecond or later. */
+  readonly from?: number | undefined;
+  /** Booked before this Unix millisecond. */
+  readonly to?: number | undefined;
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
 };

@@ -20,8 +20,12 @@ export function resolveCatalogue(data: unknown, checks: Omit<Lookups, 'kinds'>):
     .filter(([name]) => name === previewProvider)
     .map(([name]) => ({ path: ['providers', name], message: 'is the name of a built-in provider; choose another' }));
   if (checked === undefined || reserved.length > 0) return { faults: [...faults, ...reserved] };
-  const catalogue = builtCatalogue(checked, checks.sendsLinks);
-  const contradictions = ruleFaults(catalogue);
+  const catalogue = builtCatalogue(checked, checks.lacksImages);
+  const contradictions = [
+    ...hookFaults(catalogue, checks.hookFault),
+    ...ruleFaults(catalogue),
+    ...deadlineFaults(catalogue, checks.keepsJobsHours),
+  ];
   return contradictions.length > 0 ? { faults: contradictions } : { faults, catalogue };
 }
 
@@ -32,7 +36,7 @@ type Providers = Catalogue['providers'];
 
 function builtCatalogue(
   { creditValue, providers: declared, models }: CatalogueData,
-  sendsLinks: Lookups['sendsLinks'],
+  lacksImages: Lookups['lacksImages'],
 ) {
   const preview: ProviderSettings = { kind: 'preview' };
   const providers: Providers = new Map<string, ProviderSettings>([
@@ -43,12 +47,12 @@ function builtCatalogue(
   const built = models.map((data) => {
     const builtInAliases = defaultModels.find(({ model }) => model === data.model)?.aliases ?? [];
     const free = builtInAliases.filter((alias) => !taken.has(alias));
-    return builtModel(data, data.aliases ?? free, { providers, sendsLinks });
+    return builtModel(data, data.aliases ?? free, { providers, lacksImages });
   });
   return { creditValue, providers, models: new Map(built.map((one) => [one.model, one])) };
 }
 
-type Known = { readonly providers: Providers; readonly sendsLinks: Lookups['sendsLinks'] };
+type Known = { readonly providers: Providers; readonly lacksImages: Lookups['lacksImages'] };
 
 function builtModel(data: ModelData, aliases: readonly string[], known: Known): CatalogueModel {
   const { providers } = known;
@@ -71,7 +75,7 @@ function builtModel(data: ModelData, aliases: readonly string[], known: Known): 
   };
 }
 
-function builtEntry(entry: EntryData, { model: own, rules }: ModelData, { providers, sendsLinks }: Known): TierEntry {
+function builtEntry(entry: EntryData, { model: own, rules }: ModelData, { providers, lacksImages }: Known): TierEntry {
   const { model: upstreamModel = own, provider, weight, parameters } = entry;
   const settings: ProviderSettings = providers.get(provider) ?? { kind: 'preview' };
   const shared = settings.kind === 'preview' ? { limit: 10_000, cost: undefined, rules: undefined } : settings;
@@ -83,9 +87,16 @@ function builtEntry(entry: EntryData, { model: own, rules }: ModelData, { provid
     weight,
     limit: entry.limit ?? shared.limit,
     parameters,
-    rules: effectiveRules([kindRules(settings, upstreamModel, sendsLinks), rules, shared.rules, entry.rules]),
+    rules: effectiveRules([kindRules(settings, upstreamModel, lacksImages), rules, shared.rules, entry.rules]),
     ...(cost !== undefined && { cost }),
   };
+}
+
+function hookFaults({ providers }: Pick<Catalogue, 'providers'>, faultOf: Lookups['hookFault']): readonly Fault[] {
+  return [...providers].flatMap(([name, settings]) => {
+    const message = 'webhook' in settings && settings.webhook ? faultOf?.(settings) : undefined;
+    return message === undefined ? [] : [{ path: ['providers', name, 'webhook'], message }];
+  });
 }
 
 function ruleFaults({ models }: Pick<Catalogue, 'models'>): readonly Fault[] {
@@ -99,4 +110,26 @@ function ruleFaults({ models }: Pick<Catalogue, 'models'>): readonly Fault[] {
       }),
     ),
   );
+}
+
+/**
+ * A video that its upstream has forgotten cannot be fetched any more, and is paid for. Only files of the kind `http` tell of such
+ * upstreams: the other kinds keep a job for as long as the longest deadline that the schema allows.
+ */
+function deadlineFaults(
+  { models, providers }: Pick<Catalogue, 'models' | 'providers'>,
+  keepsJobsHours: Lookups['keepsJobsHours'] = () => undefined,
+): readonly Fault[] {
+  return [...models.values()].flatMap(({ deadlineMs, providers: names }, index) => {
+    const limits = names.flatMap((name) => {
+      const settings = providers.get(name);
+      const hours = settings?.kind === 'http' ? keepsJobsHours(settings.file) : undefined;
+      return typeof hours === 'number' ? [{ name, seconds: hours * 3600 }] : [];
+    });
+    const [shortest] = limits.toSorted((a, b) => a.seconds - b.seconds);
+    if (shortest === undefined || deadlineMs <= shortest.seconds * 1000) return [];
+    const { name, seconds } = shortest;
+    const message = `is ${deadlineMs / 1000}, but provider ${name} forgets a job after ${seconds} seconds; allowed: 10 to ${seconds}`;
+    return [{ path: ['models', index, 'deadlineSeconds'], message }];
+  });
 }

@@ -16,9 +16,13 @@ export type Lookups = {
   readonly kinds: ReadonlyMap<string, unknown>;
   /** Why a file that the data refers to cannot be used. */
   readonly fileFault: (kind: 'workflow' | 'http', file: string) => string | undefined;
-  /** Whether the file tells its upstream to fetch images by itself; asked once the file was read without faults. */
-  readonly sendsLinks?: (file: string) => boolean;
+  /** Whether its upstream is to fetch images from us and cannot reach us; asked once the file was read without faults. */
+  readonly lacksImages?: (provider: { readonly file: string; readonly baseUrl: string }) => boolean;
+  /** Why an upstream cannot announce changes of jobs to us; asked as above. */
+  readonly hookFault?: (settings: Extract<ProviderSettings, { webhook: boolean }>) => string | undefined;
   readonly secretFault: (ref: SecretRef) => string | undefined;
+  /** After how many hours the upstream of the file forgets a job; asked once the file was read without faults. */
+  readonly keepsJobsHours?: (file: string) => unknown;
 };
 
 const secretForms = 'must be { env: NAME } or { file: PATH }; the secret itself does not belong in this file';
@@ -96,6 +100,13 @@ export const jobLimit = z.int().min(1).max(10_000);
 
 const polled = { pollsPerSecond: z.int().min(1).max(100).default(14).meta({ description: 'For each worker.' }) };
 
+const hooked = {
+  webhook: z.boolean().default(false).meta({
+    description:
+      'Lets the upstream announce changes of jobs at PUBLIC_URL, which it must reach. Polls go on as without.',
+  }),
+};
+
 const path = z.string().regex(/^\/[\w./{}-]{1,200}$/, { error: 'must be a path, such as /v2/video_generation' });
 const arkCreatePath = '/contents/generations/tasks';
 const arkPaths = z.strictObject({
@@ -113,11 +124,12 @@ const shippedFiles = ['kie', 'fal-seedance', 'replicate-seedance', 'openrouter',
 export function providerSchema(lookups: Lookups) {
   const key = secret(lookups);
   return z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('own'), ...common(key, ownServer), ...polled }),
+    z.strictObject({ kind: z.literal('own'), ...common(key, ownServer), ...polled, ...hooked }),
     z.strictObject({
       kind: z.literal('ark'),
       ...common(key, hosted),
       ...polled,
+      ...hooked,
       // Every job there is billed, so a second one for the same task is never made.
       onLostAnswer: z.literal('fail').default('fail'),
       imageReference: imageReference.default('@Image{n}').meta(ofImageReference),
@@ -140,6 +152,7 @@ export function providerSchema(lookups: Lookups) {
       kind: z.literal('http'),
       ...common(key, hosted),
       ...polled,
+      ...hooked,
       secrets: z.record(providerName, key).optional(),
       file: fileName('http', lookups),
     }),
@@ -217,10 +230,9 @@ const arkImages = { minPx: 300, maxPx: 6000, minAspect: 0.4, maxAspect: 2.5 };
 export function kindRules(
   settings: ProviderSettings,
   upstreamModel: string,
-  sendsLinks: Lookups['sendsLinks'] = () => false,
+  lacksImages: Lookups['lacksImages'] = () => false,
 ): Rules | undefined {
-  // Signed links to reference images are not made yet, so a file that needs them generates from text alone.
-  if (settings.kind === 'http' && sendsLinks(settings.file)) return { images: { max: 0 } };
+  if (settings.kind === 'http' && lacksImages(settings)) return { images: { max: 0 } };
   // Other paths mean another upstream with the same protocol.
   if (settings.kind === 'ark' && settings.paths.create === arkCreatePath) {
     const isFixed = upstreamModel.includes('seedance-2-5');

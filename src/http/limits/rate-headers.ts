@@ -2,7 +2,7 @@ import type { Rate, RateLeft } from '../../domain/rate-limit.ts';
 
 // The fields of draft-ietf-httpapi-ratelimit-headers-10.
 
-type Policy = 'creates' | 'refused-creates' | 'reads' | 'bad-keys';
+type Policy = 'creates' | 'refused-creates' | 'reads' | 'bad-keys' | 'hints';
 
 /** For the description of an endpoint under a rate. */
 export const rateAnswerHeaders = {

@@ -44,6 +44,12 @@ export function limitReads(ctx: Context, reads: RateLimiter | undefined, who: st
   ctx.set(rateHeaders('reads', reads.rate, taken));
 }
 
+/** Limits what upstreams announce, by address, because each announcement costs a statement. */
+export function limitHints({ req }: Context, hints: RateLimiter): void {
+  const taken = hints.take(addressOf(req));
+  if (!taken.isAllowed) throw new HttpError('rate_limited', { headers: refusalHeaders('hints', hints.rate, taken) });
+}
+
 /** Counts the creates of an account that are refused, but not by a limit (429), and refuses all while there were too many. */
 export async function limitRefusals<T>(
   limiter: RateLimiter | undefined,

@@ -4,7 +4,8 @@ import type { Delivery, DeliveryAttempt } from '../../stores/deliveries.ts';
 import { unixMs } from '../fields.ts';
 import { view } from './view.ts';
 
-const callbackState = z.enum(['pending', 'delivered', 'failed', 'gone']);
+export const callbackStates = ['pending', 'delivered', 'failed', 'gone'] as const;
+const callbackState = z.enum(callbackStates);
 
 const ownAttemptSchema = z.strictObject({
   attempt: z.int().positive(),
@@ -31,11 +32,13 @@ export const ownCallbackSchema = z
   })
   .meta({ id: 'Callback' });
 
+type OwnAttempt = Pick<DeliveryAttempt, 'attempt' | 'startedAt' | 'durationMs' | 'status'>;
+
 /**
  * Every network fault is the same word, and nothing shows how long it took: a client that could tell `blocked` from `timeout` could
  * scan our private network by creating tasks. So an attempt without a status counts as under way for as long as one may take.
  */
-export function presentOwnCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
+export function presentOwnCallback(delivery: Delivery, attempts: readonly OwnAttempt[], now: number) {
   const { taskId, createdAt: createTime, finishedAt, dueAt } = delivery;
   const visible = attempts.filter(
     ({ status, startedAt }) => status !== undefined || startedAt + callbackTimeoutMs <= now,

@@ -3,10 +3,14 @@ import type { TaskRecord } from '../../domain/task-record.ts';
 import type { Task } from '../../domain/task.ts';
 import type { ProviderJob } from '../../stores/provider-jobs.ts';
 import type { readTaskDetail } from '../../stores/task-list.ts';
+import { taskWorkflowId } from '../../domain/task-queues.ts';
+import type { Maker } from '../../stores/task-maker.ts';
+import type { HttpDeps } from '../http-deps.ts';
 import { unixMs } from '../fields.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from './account.ts';
 import { attemptSchema, deliverySchema, presentAttempt, presentDelivery } from './callback.ts';
 import { taskRecordSchema } from './task.ts';
+import { makerSchema, posterUrlOf, posterUrlSchema, presentMaker } from './listed-task.ts';
 import { view } from './view.ts';
 
 const providerJobSchema = z.strictObject({
@@ -20,10 +24,29 @@ const providerJobSchema = z.strictObject({
   failCode: z.string().nullable(),
   failMsg: z.string().nullable(),
   ageMs: z.int(),
+  pool: z.string().nullable().meta({ description: 'The provider with its model; null for a job on our own machine.' }),
+  intendTime: unixMs
+    .nullable()
+    .meta({ description: 'When the call for the job was decided on; null for a place alone.' }),
+  submitTime: unixMs.nullable().meta({ description: 'When the upstream had taken it.' }),
+  upstreamEndTime: unixMs.nullable(),
+  endTime: unixMs.nullable().meta({ description: 'When its outcome was known here.' }),
+  costMicros: z.int().nullable().meta({ description: 'In millionths of the currency; null when it is not known.' }),
+  costCurrency: z.string().nullable(),
+  costBasis: z.enum(['reported', 'estimated', 'unknown']).nullable(),
+  detail: z.string().nullable().meta({ description: 'What the upstream said.' }),
 });
 
 function presentProviderJob(job: ProviderJob) {
-  return view(providerJobSchema, { ...job, failCode: job.failure?.failCode, failMsg: job.failure?.failMsg });
+  return view(providerJobSchema, {
+    ...job,
+    failCode: job.failure?.failCode,
+    failMsg: job.failure?.failMsg,
+    intendTime: job.intendedAt,
+    submitTime: job.submittedAt,
+    upstreamEndTime: job.upstreamEndedAt,
+    endTime: job.endedAt,
+  });
 }
 
 const resultSchema = z.strictObject({
@@ -43,6 +66,12 @@ export const taskDetailSchema = z
   .strictObject({
     accountId: z.string(),
     task: taskRecordSchema,
+    createdBy: makerSchema,
+    posterUrl: posterUrlSchema,
+    temporalUrl: z
+      .url()
+      .nullable()
+      .meta({ description: "The task's workflow in Temporal's own pages; null when their address is not known." }),
     result: resultSchema.nullable().meta({ description: 'What was measured of the stored video.' }),
     mediaDeleteTime: unixMs.nullable(),
     ledger: z.array(ledgerEntrySchema),
@@ -52,10 +81,23 @@ export const taskDetailSchema = z
   })
   .meta({ id: 'TaskDetail' });
 
-export function presentTaskDetail(task: Task, record: TaskRecord, detail: Awaited<ReturnType<typeof readTaskDetail>>) {
+type Detailed = {
+  readonly task: Task;
+  readonly record: TaskRecord;
+  readonly detail: Awaited<ReturnType<typeof readTaskDetail>>;
+  readonly maker: Maker | undefined;
+};
+
+export function presentTaskDetail(
+  deps: Pick<HttpDeps, 'resultStore' | 'temporalUiUrl'>,
+  { task, record, detail, maker }: Detailed,
+) {
   return view(taskDetailSchema, {
     accountId: task.accountId,
     task: record,
+    createdBy: presentMaker(maker),
+    posterUrl: posterUrlOf(deps, task),
+    temporalUrl: deps.temporalUiUrl && workflowUrl(deps.temporalUiUrl, task.taskId),
     result: task.result,
     mediaDeleteTime: task.mediaDeletedAt,
     ledger: detail.ledger.map(presentLedgerEntry),
@@ -63,4 +105,10 @@ export function presentTaskDetail(task: Task, record: TaskRecord, detail: Awaite
     callback: detail.delivery && presentDelivery(detail.delivery),
     attempts: detail.attempts.map(presentAttempt),
   });
+}
+
+/** Beside the list of workflows, whose address is known. */
+function workflowUrl(listUrl: string, taskId: string): string {
+  const { origin, pathname } = new URL(listUrl);
+  return `${origin}${pathname}/${taskWorkflowId(taskId)}`;
 }

@@ -10,29 +10,83 @@ import {
   listFailedDeliveries,
   redeliverAs,
 } from '../../stores/deliveries.ts';
+import { attemptsInList, listOwnDeliveries, maxRedelivered, redeliverFailed } from '../../stores/own-deliveries.ts';
+import type { Database } from '../../stores/database.ts';
 import { findTask } from '../../stores/tasks.ts';
 import { ownTask } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../errors.ts';
-import { idField, opaqueId, overlapField } from '../fields.ts';
-import { cursorParameter, cutPage, nextCursorSchema, pageFrom, strictQuery, taskIdParameter } from '../query.ts';
+import { idField, maxUnixMs, oneOf, opaqueId, overlapField, wholeNumber } from '../fields.ts';
+import {
+  cursorParameter,
+  cutPage,
+  idPage,
+  nextCursorSchema,
+  pageFrom,
+  strictQuery,
+  taskIdParameter,
+} from '../query.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { deliverySchema, ownCallbackSchema, presentDelivery, presentOwnCallback } from '../presenters/callback.ts';
+import {
+  callbackStates,
+  deliverySchema,
+  ownCallbackSchema,
+  presentDelivery,
+  presentOwnCallback,
+} from '../presenters/callback.ts';
 
 const list = defineEndpoint({
   operationId: 'listCallbacks',
   route: 'GET /api/v1/callbacks',
   scope: 'tasks:read',
-  summary: 'How the callback of a task was delivered',
-  description: 'Empty while the task runs, and for a task that was created without `callBackUrl`.',
-  query: strictQuery({ taskId: taskIdParameter }),
-  data: z.strictObject({ callbacks: z.array(ownCallbackSchema) }),
+  summary: 'How callbacks were delivered',
+  description:
+    'With `taskId` that of one task: none while the task runs, and for a task that was created without `callBackUrl`. Without it ' +
+    `all of the account, those of the tasks that ended last first, each with its latest ${attemptsInList} attempts.`,
+  query: strictQuery({
+    taskId: taskIdParameter.optional(),
+    state: oneOf(callbackStates).optional(),
+    ...idPage,
+  }),
+  data: z.strictObject({ callbacks: z.array(ownCallbackSchema), nextCursor: nextCursorSchema }),
   failures: ['task_not_found'],
-  handler: async ({ caller, query }, { db }) => {
-    const { taskId } = await ownTask(db, query.taskId, caller.accountId);
-    const delivery = await findDelivery(db, taskId);
-    if (delivery === undefined) return { callbacks: [] };
-    return { callbacks: [presentOwnCallback(delivery, await listDeliveryAttempts(db, taskId), Date.now())] };
+  handler: async ({ caller: { accountId }, query }, { db }) => {
+    const { taskId, state, cursor: after, limit } = query;
+    const nowMs = Date.now();
+    if (taskId !== undefined && (state ?? after) !== undefined) {
+      throw invalidRequest([{ path: 'taskId', message: 'must stand without state and cursor' }]);
+    }
+    if (taskId !== undefined)
+      return { callbacks: await callbacksOfTask(db, { taskId, accountId, nowMs }), nextCursor: null };
+    const found = await listOwnDeliveries(db, { accountId, state, after, limit: limit + 1, nowMs });
+    const { page, nextCursor } = cutPage(found, limit, (last) => last.taskId);
+    return { callbacks: page.map((delivery) => presentOwnCallback(delivery, delivery.attempts, nowMs)), nextCursor };
+  },
+});
+
+type OneTask = { readonly taskId: string; readonly accountId: string; readonly nowMs: number };
+
+async function callbacksOfTask(db: Database, { taskId: asked, accountId, nowMs }: OneTask) {
+  const { taskId } = await ownTask(db, asked, accountId);
+  const delivery = await findDelivery(db, taskId);
+  return delivery === undefined ? [] : [presentOwnCallback(delivery, await listDeliveryAttempts(db, taskId), nowMs)];
+}
+
+const redeliverAll = defineEndpoint({
+  operationId: 'redeliverFailedCallbacks',
+  route: 'POST /api/v1/callbacks/redeliver-failed',
+  scope: 'tasks:write',
+  summary: 'Send again what could not be delivered',
+  description:
+    'For after an outage of the receiver: every callback in the state `failed` of a task that ended at `since` or later is sent ' +
+    `again, as redeliverCallback does it; those that the receiver refused for good (\`gone\`) are not. At most ${maxRedelivered} ` +
+    'in one request, the oldest first: repeat it while `hasMore` is true.',
+  body: z.strictObject({ since: wholeNumber(0, maxUnixMs).meta({ description: 'Unix milliseconds.' }) }),
+  data: z.strictObject({ redelivered: z.int().min(0).max(maxRedelivered), hasMore: z.boolean() }),
+  handler: async ({ caller: { accountId }, input }, deps) => {
+    const owed = await redeliverFailed(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
+    for (const { taskId } of owed) deps.redeliver({ taskId, accountId });
+    return { redelivered: owed.length, hasMore: owed.length === maxRedelivered };
   },
 });
 
@@ -142,5 +196,5 @@ const rotateSecret = defineEndpoint({
   },
 });
 
-export const callbackEndpoints = [list, redeliver, showSecret, rotateSecret];
+export const callbackEndpoints = [list, redeliver, redeliverAll, showSecret, rotateSecret];
 export const operatorCallbackEndpoints = [adminListFailed, adminRedeliver];

@@ -4,6 +4,8 @@ import { adapterOf } from '../../dialects/dialect.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../../dialects/kie-record.ts';
 import { documentedTaskRequest } from '../../domain/task-request.ts';
 import type { Acceptance, NewTask } from '../../stores/acceptance.ts';
+import { uploadIdOf } from '../../domain/upload.ts';
+import { listUsableUploads } from '../../stores/uploads.ts';
 import { findTask } from '../../stores/tasks.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import type { Call } from '../endpoint.ts';
@@ -45,7 +47,7 @@ export const createTask = defineEndpoint({
   ],
   handler: async (call, deps) => {
     const { caller, dialect, ctx } = call;
-    const task = newTask(call, deps);
+    const task = await newTask(call, deps);
     const acceptance = accepted(await acceptWithRetry(deps, task));
     const { taskId, creditsCharged } = acceptance;
     if (acceptance.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
@@ -60,9 +62,10 @@ export const createTask = defineEndpoint({
 });
 
 /** Validates header and body; 422 names every fault of both. The task keeps what the catalogue says of its model today. */
-function newTask({ caller, dialect, json, ctx }: CreateCall, deps: HttpDeps): NewTask {
+async function newTask(call: CreateCall, deps: HttpDeps): Promise<NewTask> {
+  const { caller, dialect, ctx } = call;
   const idempotency = idempotencyKeyOf(ctx);
-  const request = adapterOf(dialect).taskRequest(json, { parse: deps.parseTaskRequest, models: deps.models });
+  const request = await readRequest(call, deps);
   if (idempotency.error !== undefined || !request.ok) {
     throw invalidRequest([...[idempotency.error ?? []].flat(), ...(request.ok ? [] : request.errors)], request.hint);
   }
@@ -72,7 +75,7 @@ function newTask({ caller, dialect, json, ctx }: CreateCall, deps: HttpDeps): Ne
   return {
     taskId: uuidv7(),
     accountId: caller.accountId,
-    keyId: caller.by.kind === 'key' ? caller.by.keyId : undefined,
+    by: caller.by,
     param,
     listedPrices: model.prices,
     deadlineMs: model.deadlineMs,
@@ -82,6 +85,26 @@ function newTask({ caller, dialect, json, ctx }: CreateCall, deps: HttpDeps): Ne
     dialect,
   };
 }
+
+async function readRequest(
+  { caller, dialect, json }: CreateCall,
+  { db, models, parseTaskRequest, publicUrl }: HttpDeps,
+) {
+  const { taskRequest } = adapterOf(dialect);
+  const request = taskRequest(json, { parse: parseTaskRequest, models });
+  const uploads = request.ok ? request.param.input.imageUrls.map((url) => uploadIdOf(publicUrl, url)) : [];
+  const named = uploads.filter((uploadId) => uploadId !== undefined);
+  if (named.length === 0) return request;
+  const usable = new Set((await listUsableUploads(db, caller.accountId, named)).map(({ uploadId }) => uploadId));
+  const errors = uploads.flatMap((uploadId, index) =>
+    uploadId === undefined || usable.has(uploadId) ? [] : [{ path: `input.imageUrls[${index}]`, message: notUsable }],
+  );
+  // Once more, so that the errors name the field as the client wrote it.
+  return errors.length === 0 ? request : taskRequest(json, { parse: () => ({ ok: false, errors }), models });
+}
+
+/** The same for an image that has expired, another account's, and none. */
+const notUsable = 'is no image that this account has uploaded and that is still kept; upload it again';
 
 /** The record, when the client waits for it and its key may read it. A fault here changes nothing: the task is accepted. */
 async function recordAfterWait({ caller, ctx }: CreateCall, deps: HttpDeps, taskId: string) {

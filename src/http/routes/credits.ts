@@ -1,14 +1,17 @@
 import { z } from 'zod';
 import { findAccount } from '../../stores/accounts.ts';
 import { bookCreditsAs, type Booking, readBooks } from '../../stores/credits.ts';
+import { booksFilter, exportCredits } from './credits-export.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import type { Call } from '../endpoint.ts';
-import { existing, HttpError } from '../errors.ts';
+import { existing, HttpError, invalidRequest } from '../errors.ts';
 import { idField, maxCredits, reasonField, wholeNumber } from '../fields.ts';
-import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery } from '../query.ts';
+import { cutPage, dayParameter, idParameter, nextCursorSchema, numberedPage, strictQuery } from '../query.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../idempotency-key.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/account.ts';
+import { dayMs, presentUsageDay, usageDaySchema } from '../presenters/usage.ts';
+import { listUsageDays } from '../../stores/usage.ts';
 
 /** A page of an account's books; balance and entries are of one and the same moment. */
 const booksFields = {
@@ -17,15 +20,18 @@ const booksFields = {
   nextCursor: nextCursorSchema,
 };
 
-async function presentBooks(
-  { db }: HttpDeps,
-  accountId: string,
-  { cursor: before, limit }: { readonly cursor?: number | undefined; readonly limit: number },
-) {
-  const { balance, entries } = await readBooks(db, { accountId, before, limit: limit + 1 });
+const booksPage = { ...booksFilter, ...numberedPage };
+const booksQuery = strictQuery(booksPage);
+
+async function presentBooks({ db }: HttpDeps, accountId: string, query: z.output<typeof booksQuery>) {
+  const { cursor: before, limit, from: fromMs, to: toMs, kind, taskId } = query;
+  const filter = { accountId, kind, taskId, fromMs, toMs, before, limit: limit + 1 };
+  const { balance, entries } = await readBooks(db, filter);
   const { page, nextCursor } = cutPage(entries, limit, ({ entryId }) => String(entryId));
   return { balance, entries: page.map(presentLedgerEntry), nextCursor };
 }
+
+const maxDays = 92;
 
 const listed = 'Entries are listed newest first; balance and entries are read at one and the same moment.';
 
@@ -35,9 +41,29 @@ const show = defineEndpoint({
   scope: 'credits:read',
   summary: 'The balance, and the ledger behind it',
   description: listed,
-  query: strictQuery(numberedPage),
+  query: booksQuery,
   data: z.strictObject(booksFields),
   handler: ({ caller, query }, deps) => presentBooks(deps, caller.accountId, query),
+});
+
+const daily = defineEndpoint({
+  operationId: 'listDailyCredits',
+  route: 'GET /api/v1/credits/daily',
+  scope: 'credits:read',
+  summary: 'What was charged and refunded, by day and model',
+  description:
+    `Days of UTC, both included, at most ${maxDays}. Charges count on the day of the create, refunds on the day of the failure. ` +
+    'Days without entries are left out.',
+  query: strictQuery({ from: dayParameter, to: dayParameter }),
+  data: z.strictObject({ days: z.array(usageDaySchema) }),
+  handler: async ({ caller: { accountId }, query }, { db }) => {
+    const [fromMs, lastMs] = [Date.parse(query.from), Date.parse(query.to)];
+    if (lastMs < fromMs || lastMs - fromMs >= maxDays * dayMs) {
+      throw invalidRequest([{ path: 'to', message: `must be from, or one of the ${maxDays - 1} days after it` }]);
+    }
+    const days = await listUsageDays(db, { accountId, fromMs, toMs: lastMs + dayMs });
+    return { days: days.map(presentUsageDay) };
+  },
 });
 
 const adminShow = defineEndpoint({
@@ -45,7 +71,7 @@ const adminShow = defineEndpoint({
   route: 'GET /api/admin/v1/credits',
   summary: 'The balance of an account, and the ledger behind it',
   description: listed,
-  query: strictQuery({ accountId: idParameter('an account'), ...numberedPage }),
+  query: strictQuery({ accountId: idParameter('an account'), ...booksPage }),
   data: z.strictObject({ accountId: z.string(), ...booksFields }),
   failures: ['account_not_found'],
   handler: async ({ query }, deps) => {
@@ -120,5 +146,5 @@ async function bookCredits(
   return { accountId: wanted.accountId, entry: presentLedgerEntry(outcome.entry) };
 }
 
-export const creditEndpoints = [show];
+export const creditEndpoints = [show, daily, exportCredits];
 export const operatorCreditEndpoints = [adminShow, grant, adjust];

@@ -15,6 +15,7 @@ import {
   type TooManyKeys,
 } from '../../stores/keys.ts';
 import { requireRecentProof } from '../console/authenticate-session.ts';
+import { listKeyUses, maxTasksOfUse } from '../../stores/usage.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../errors.ts';
 import { idField, maxUnixMs, oneOf, opaqueId, overlapField, plainText, unixMs } from '../fields.ts';
@@ -41,6 +42,16 @@ function presentKey(key: ApiKey) {
   return view(keySchema, { ...key, createTime, expireTime, lastUseTime, revokeTime });
 }
 
+const usedKeySchema = keySchema
+  .extend({
+    uses: z.strictObject({ tasks: z.int().nonnegative(), credits: z.int().nonnegative() }).meta({
+      description:
+        'Tasks that the key made in the last 30 days, and what they cost less their refunds; of an account with more than ' +
+        `${maxTasksOfUse} tasks in that time, of the newest.`,
+    }),
+  })
+  .meta({ id: 'UsedApiKey' });
+
 const listed = {
   description: 'Active keys first, then the newest; revoked and expired ones are listed too. At most 1,000.',
   data: z.strictObject({ keys: z.array(keySchema).max(1000) }),
@@ -51,8 +62,15 @@ const list = defineEndpoint({
   route: 'GET /api/v1/keys',
   scope: 'keys:write',
   summary: "The account's keys",
-  ...listed,
-  handler: async ({ caller }, { db }) => ({ keys: (await listApiKeys(db, caller.accountId)).map(presentKey) }),
+  description: listed.description,
+  data: z.strictObject({ keys: z.array(usedKeySchema).max(1000) }),
+  handler: async ({ caller: { accountId } }, { db }) => {
+    const [keys, uses] = await Promise.all([listApiKeys(db, accountId), listKeyUses(db, accountId)]);
+    const useOf = new Map(uses.map(({ keyId, tasks, credits }) => [keyId, { tasks, credits }]));
+    return {
+      keys: keys.map((key) => ({ ...presentKey(key), uses: useOf.get(key.keyId) ?? { tasks: 0, credits: 0 } })),
+    };
+  },
 });
 
 const adminList = defineEndpoint({

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isFromThisMachine } from '../client-address.ts';
 import { answer, type AppRouter, type Context } from '../context.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -45,7 +44,7 @@ const documents: Readonly<Record<string, string>> = {
   scaling: '#docs/scaling.md',
 };
 
-/** What people read in a browser, without the internet: the home page, the API reference and the documents. */
+/** What people read in a browser, without the internet: the API reference and the documents; `/` leads them to the console. */
 export function pageRoutes(router: AppRouter, deps: HttpDeps): void {
   router.get('/', async (ctx) => {
     ctx.set('Vary', 'Accept');
@@ -54,9 +53,7 @@ export function pageRoutes(router: AppRouter, deps: HttpDeps): void {
       const data = { name: 'Videogen', documentation: '/docs', openapi: '/openapi.json' };
       return answer(ctx, { code: 200, msg: 'success', data });
     }
-    const { temporalUiUrl } = deps;
-    const isOwn = temporalUiUrl !== undefined && isFromThisMachine(ctx.req);
-    await showPage(ctx, 'home', { ownLinks: isOwn ? temporalLink(temporalUiUrl) : '' });
+    ctx.redirect('/console');
   });
   for (const [route, name] of Object.entries(files)) {
     const file = fileURLToPath(import.meta.resolve(name));
@@ -92,11 +89,6 @@ async function showPage(ctx: Context, page: string, html: Readonly<Record<string
 
 function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
-}
-
-function temporalLink(url: string): string {
-  const what = 'The workflow of each task; only reachable from this machine.';
-  return `<li><a href="${escapeHtml(url)}"><strong>Temporal UI</strong><span>${what}</span></a></li>`;
 }
 
 async function render(place: string) {

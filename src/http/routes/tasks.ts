@@ -4,6 +4,7 @@ import { kieRecordSchema } from '../../dialects/kie-record.ts';
 import type { FieldError } from '../../domain/field-errors.ts';
 import { failCodes, isFinal, type TaskFailure, taskStates } from '../../domain/task.ts';
 import { listTasks, readTaskDetail } from '../../stores/task-list.ts';
+import { findMaker } from '../../stores/task-maker.ts';
 import { cancelGraceMs, cancelTaskAs, type EndedTask, findTask, refundTask } from '../../stores/tasks.ts';
 import { ownTask } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
@@ -16,9 +17,11 @@ import {
   nextCursorSchema,
   strictQuery,
   taskIdParameter,
+  taskIdPrefix,
   textParameter,
 } from '../query.ts';
 import type { HttpDeps } from '../http-deps.ts';
+import { listedTaskSchema, presentListedTask } from '../presenters/listed-task.ts';
 import { presentTask, taskRecordSchema } from '../presenters/task.ts';
 import { presentTaskDetail, taskDetailSchema } from '../presenters/task-detail.ts';
 import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts';
@@ -61,7 +64,12 @@ const show = defineEndpoint({
   failures: ['task_not_found'],
   handler: async ({ query }, deps) => {
     const task = existing(await findTask(deps.db, query.taskId), 'task_not_found');
-    return presentTaskDetail(task, await presentTask(deps, task), await readTaskDetail(deps.db, task.taskId));
+    const [record, detail, maker] = await Promise.all([
+      presentTask(deps, task),
+      readTaskDetail(deps.db, task.taskId),
+      findMaker(deps.db, task.taskId),
+    ]);
+    return presentTaskDetail(deps, { task, record, detail, maker });
   },
 });
 
@@ -126,6 +134,10 @@ function ended({ changed, task, hasCallback }: EndedTask, { stopTask }: HttpDeps
 
 const listed = 'Newest first. Tasks that are created while you page neither shift nor repeat what follows.';
 
+const modelParameter = textParameter('must be the name of a model').max(100, {
+  error: 'must be at most 100 characters',
+});
+
 const list = defineEndpoint({
   operationId: 'listTasks',
   route: 'GET /api/v1/jobs/listTasks',
@@ -134,37 +146,55 @@ const list = defineEndpoint({
   description: listed,
   query: strictQuery({
     state: oneOf(taskStates).optional(),
-    model: textParameter('must be the name of a model')
-      .max(100, { error: 'must be at most 100 characters' })
-      .optional(),
+    model: modelParameter.optional(),
+    failCode: oneOf(failCodes).meta({ description: 'Failed tasks with this code.' }).optional(),
+    createdBy: idParameter('a key or a person').meta({ description: 'Tasks that this key or person made.' }).optional(),
+    search: taskIdPrefix.optional(),
     ...createdBetweenPage,
   }),
-  data: z.strictObject({ tasks: z.array(taskRecordSchema), nextCursor: nextCursorSchema }),
-  handler: async ({ caller: { accountId }, query: { state, model, from, to, cursor: after, limit } }, deps) => {
-    const filter = { accountId, state, model, fromMs: from, toMs: to, after, limit: limit + 1 };
+  data: z.strictObject({ tasks: z.array(listedTaskSchema), nextCursor: nextCursorSchema }),
+  handler: async ({ caller: { accountId }, query }, deps) => {
+    const { from: fromMs, to: toMs, cursor: after, limit, search: ids, ...others } = query;
+    const filter = { accountId, ...others, ids, fromMs, toMs, after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
-    return { tasks: await Promise.all(page.map((task) => presentTask(deps, task))), nextCursor };
+    return { tasks: await Promise.all(page.map((task) => presentListedTask(deps, task))), nextCursor };
   },
 });
+
+/** So far is searched for what no list is kept of. */
+const maxScanMs = 7 * 86_400_000;
 
 const adminList = defineEndpoint({
   operationId: 'adminListTasks',
   route: 'GET /api/admin/v1/tasks',
   summary: 'List the tasks of all accounts, or of one',
-  description: listed,
+  description:
+    `${listed} By \`model\` or \`provider\` and without \`accountId\`, only the ${maxScanMs / 86_400_000} days before \`to\`, or before ` +
+    'now, are searched.',
   query: strictQuery({
     accountId: idParameter('an account').optional(),
     state: oneOf(taskStates).optional(),
+    model: modelParameter.optional(),
+    failCode: oneOf(failCodes).optional(),
+    provider: textParameter('must be the name of a provider')
+      .max(100)
+      .meta({ description: 'Tasks with a job at this provider.' })
+      .optional(),
+    search: taskIdPrefix.optional(),
     ...createdBetweenPage,
   }),
   data: z.strictObject({
-    tasks: z.array(z.strictObject({ accountId: z.string(), task: taskRecordSchema })),
+    tasks: z.array(z.strictObject({ accountId: z.string(), task: listedTaskSchema })),
     nextCursor: nextCursorSchema,
   }),
-  handler: async ({ query: { accountId, state, from, to, cursor: after, limit } }, deps) => {
-    const filter = { accountId, state, fromMs: from, toMs: to, after, limit: limit + 1 };
+  handler: async ({ query }, deps) => {
+    const { from = 0, to: toMs, cursor: after, limit, search: ids, ...others } = query;
+    const { accountId, model, provider } = others;
+    const isScan = accountId === undefined && (model ?? provider) !== undefined;
+    const fromMs = isScan ? Math.max(from, (toMs ?? Date.now()) - maxScanMs) : from;
+    const filter = { ...others, ids, fromMs, toMs, after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
-    const tasks = page.map(async (task) => ({ accountId: task.accountId, task: await presentTask(deps, task) }));
+    const tasks = page.map(async (task) => ({ accountId: task.accountId, task: await presentListedTask(deps, task) }));
     return { tasks: await Promise.all(tasks), nextCursor };
   },
 });

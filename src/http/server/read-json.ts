@@ -8,7 +8,8 @@ import { HttpError, invalidRequest, maxBodyBytes } from '../errors.ts';
 
 /** Reads the body, which must be a JSON object in UTF-8, sent as such. */
 export async function readJson(ctx: Context): Promise<Readonly<Record<string, unknown>>> {
-  requireJsonType(ctx);
+  requireUnpacked(ctx);
+  if (!isJsonType(ctx.get('Content-Type'))) throw new HttpError('unsupported_media_type');
   const body = await readBody(ctx.req);
   const text = orInvalid(() => utf8.decode(body));
   if (text.trim() === '') throw new HttpError('invalid_json', { msg: 'the body is empty; it must be a JSON object' });
@@ -18,11 +19,24 @@ export async function readJson(ctx: Context): Promise<Readonly<Record<string, un
   return value;
 }
 
+/** Reads a body that is a file of one of these types. */
+export async function readBytes(
+  ctx: Context,
+  { types, maxBytes }: { readonly types: readonly string[]; readonly maxBytes: number },
+): Promise<Buffer> {
+  requireUnpacked(ctx);
+  const [type = ''] = ctx.get('Content-Type').toLowerCase().split(';');
+  if (!types.includes(type.trim())) {
+    const msg = `the body must be sent as Content-Type: ${types.join(', or ')}`;
+    throw new HttpError('unsupported_media_type', { msg, headers: { 'Accept-Post': types.join(', ') } });
+  }
+  return readBody(ctx.req, maxBytes);
+}
+
 /** Nothing is unpacked: a packed body could hide any size. */
-function requireJsonType(ctx: Context): void {
+function requireUnpacked(ctx: Context): void {
   const encoding = ctx.get('Content-Encoding').trim().toLowerCase();
   if (encoding !== '' && encoding !== 'identity') throw new HttpError('unsupported_encoding');
-  if (!isJsonType(ctx.get('Content-Type'))) throw new HttpError('unsupported_media_type');
 }
 
 /** `application/json` in any case; of the parameters only another charset than UTF-8 counts. */
@@ -32,12 +46,15 @@ function isJsonType(header: string): boolean {
   return type === 'application/json' && (charset === undefined || /^charset="?utf-?8"?$/.test(charset));
 }
 
-async function readBody(req: IncomingMessage): Promise<Buffer> {
+/** Reads the body to its end, up to `maxBytes`. */
+export async function readBody(req: IncomingMessage, maxBytes = maxBodyBytes): Promise<Buffer> {
   try {
-    return await getRawBody(req, { limit: maxBodyBytes, length: req.headers['content-length'] ?? null });
+    return await getRawBody(req, { limit: maxBytes, length: req.headers['content-length'] ?? null });
   } catch (error) {
     const type = error instanceof Error && 'type' in error ? String(error.type) : '';
-    if (type === 'entity.too.large') throw new HttpError('body_too_large');
+    if (type === 'entity.too.large') {
+      throw new HttpError('body_too_large', { msg: `the body is larger than ${maxBytes / 1024} KiB` });
+    }
     if (brokenOff.includes(type)) throw new HttpError('body_unreadable');
     throw error;
   }

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import type { HttpApp } from '../app.ts';
 import { describeError } from '../../domain/errors.ts';
+import { maxUploadBytes } from '../../domain/upload.ts';
 import { HttpError, maxBodyBytes, maxHeaderBytes } from '../errors.ts';
 import { hasAmbiguousFraming } from '../middleware/malformed-requests.ts';
 import { answerClientError, refuse } from './client-errors.ts';
@@ -93,7 +94,8 @@ function serve(server: Server, app: HttpApp, connections: Connections, log: Logg
   server.on('request', handle);
   // "Go on" only to a body that will be read; a larger one is refused before it is sent.
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
-    if (!(Number(req.headers['content-length']) > maxBodyBytes)) res.writeContinue();
+    const maxBytes = req.url === '/api/v1/uploads' ? maxUploadBytes : maxBodyBytes;
+    if (!(Number(req.headers['content-length']) > maxBytes)) res.writeContinue();
     handle(req, res);
   });
   // An expectation we do not know may be ignored (RFC 9110, section 10.1.1); Node would answer without an envelope.

@@ -29,7 +29,6 @@ export type ArkProviderDeps = PolledProviderDeps & {
 const [statusTimeoutMs, cancelTimeoutMs] = [10_000, 10_000];
 /** Ark takes 64 MB in all. */
 const maxImageBytes = 60_000_000;
-const sevenDaysMs = 7 * 86_400_000;
 
 /** Speaks the API of BytePlus ModelArk and Volcengine Ark, and of servers that offer it at other paths. */
 export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
@@ -49,7 +48,6 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
     maxBatch,
     minPollMs: 500,
     maxPollsPerSecond: pollsPerSecond,
-    maxJobMs: sevenDaysMs,
     submit: async (request, signal) => {
       const body = await requestBody(request, config);
       const limits = { timeoutMs: submitTimeoutMs, maxBytes: maxAnswerBytes, signal };

@@ -28,8 +28,6 @@ import { filePrefix } from '../task-values.ts';
 import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
 
 const [callTimeoutMs, maxListed, maxAnswerBytes] = [15_000, 100, 4_000_000];
-/** Jobs and their files are kept for a day. */
-const maxJobMs = 86_400_000;
 
 /**
  * Speaks the Comfy API v2: Comfy Cloud, managed deployments, or comfy-api-proxy before a ComfyUI. The job's name is its
@@ -64,10 +62,9 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
     maxBatch: 1,
     minPollMs: 500,
     maxPollsPerSecond: pollsPerSecond,
-    maxJobMs,
     submit: async (request, signal) => {
       const timeoutMs = submitTimeoutMs;
-      const filled = await filledWorkflow(workflow, request, config, {
+      const filled = await filledWorkflow(workflow(), request, config, {
         form: (jpeg, number) => imageForm(jpeg, number, request),
         send: (form) => call('POST', '/assets', signal, { body: form, timeoutMs }),
         reference: assetReference,

@@ -64,12 +64,11 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
     maxBatch: 100,
     minPollMs: 500,
     maxPollsPerSecond: pollsPerSecond,
-    maxJobMs: 86_400_000,
     submit: async (request, signal) => {
       const seen = await statusOf(request, signal);
       if (seen.state === 'unclear') return { kind: 'not_accepted', reason: 'unreachable', detail: seen.detail };
       if (seen.state !== 'missing') return { kind: 'accepted', id: request.jobKey };
-      const filled = await filledWorkflow(workflow, request, config, {
+      const filled = await filledWorkflow(workflow(), request, config, {
         form: (jpeg, number) => imageForm(jpeg, number, request),
         send: (form) => call('POST', '/upload/image', signal, form, submitTimeoutMs),
         reference: storedName,

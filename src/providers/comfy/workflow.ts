@@ -18,7 +18,7 @@ import { taskValues } from '../task-values.ts';
 /** `config.options.parameters`: size and frame rate. */
 export type WorkflowProviderDeps = PolledProviderDeps & {
   /** The workflow of today's catalogue. It matters to the create alone, so it is not frozen with the job. */
-  readonly workflow: JsonObject;
+  readonly workflow: () => JsonObject;
 };
 
 const [maxImageBytes, uploadTries] = [60_000_000, 3];

@@ -53,7 +53,7 @@ async function exampleRequest({ example }: ProviderFile, folder: string): Promis
     model,
     input: withDefaults({ ...input, imageUrls: links }),
     images: async () => images,
-    imageLinks: async () => links,
+    imageLinks: links,
     deadlineMs: 1_800_000,
   };
 }

@@ -60,7 +60,6 @@ export function createHttpProvider(deps: HttpProviderDeps): PolledProvider {
     maxBatch: 1,
     minPollMs: file.status.minSeconds * 1000,
     maxPollsPerSecond: pollsPerSecond,
-    maxJobMs: file.keepsJobsHours * 3_600_000,
     submit: async (request, signal) => await submit(upstream, request, signal),
     recover: async (lost, signal) => await recover(upstream, lost, signal),
     status: async (jobs, signal) => await statusOfEach(jobs, (job) => statusOf(upstream, job, signal)),
@@ -122,8 +121,10 @@ async function recover(upstream: Upstream, lost: LostCall, signal: AbortSignal):
     signal,
   });
   const later = { kind: 'later', afterMs: 15_000 } as const;
-  if ('status' in classifyPoll(reply, () => false)) return later;
-  const jobs = await foundJobs(upstream, data);
+  // Where the name of a job is part of the address, its 404 is the empty list. It proves nothing, as no list does.
+  const poll = classifyPoll(reply, (_body, status) => status === 404);
+  if ('status' in poll && poll.status.state !== 'missing') return later;
+  const jobs = 'status' in poll ? [] : await foundJobs(upstream, data);
   const claimed = await lost.claimed(jobs.map(({ id }) => id));
   const [job, ...others] = jobs.filter(({ id }) => !claimed.has(id));
   if (job !== undefined && others.length === 0 && lost.rivals === 0) return { kind: 'found', ...job };

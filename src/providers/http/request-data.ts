@@ -22,7 +22,7 @@ export async function createData(
   const files = await request.images();
   const { widthPx: width, heightPx: height } = frameSize(input.ratio, files[0]);
   const isLink = told.file.images === 'link';
-  const links = isLink ? await request.imageLinks() : await imageDataUrls(files, told.file.maxImageBytes);
+  const links = isLink ? request.imageLinks : await imageDataUrls(files, told.file.maxImageBytes);
   const contents = new Map<string, string>();
   const images = links.map((url, index) => {
     if (isLink) return { url };

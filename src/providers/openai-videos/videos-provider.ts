@@ -62,7 +62,6 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     maxBatch: 1,
     minPollMs: 500,
     maxPollsPerSecond: pollsPerSecond,
-    maxJobMs: 86_400_000,
     submit: async (request, signal) => {
       const body = await createBody(dialect, request, config);
       return classifyCreate(await call('POST', '', { timeoutMs: submitTimeoutMs, signal, body }), createRules);

@@ -57,7 +57,6 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
     maxBatch: 1,
     minPollMs: 500,
     maxPollsPerSecond: pollsPerSecond,
-    maxJobMs: 86_400_000,
     submit: async (request, signal) => {
       const body = await requestBody(request, config);
       const reply = await call('PUT', request, { timeoutMs: submitTimeoutMs, signal, body });
@@ -86,7 +85,11 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
   };
 }
 
-async function requestBody(request: JobRequest, { upstreamModel, options }: FrozenConfig): Promise<RequestBody> {
+/** What a PUT holds. */
+export async function requestBody(
+  request: JobRequest,
+  { upstreamModel, options }: Pick<FrozenConfig, 'upstreamModel' | 'options'>,
+): Promise<RequestBody> {
   const { imageUrls: _theirs, ...input } = request.input;
   const images = await request.images();
   const { widthPx, heightPx } = frameSize(input.ratio, images[0]);

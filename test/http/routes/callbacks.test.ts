@@ -60,7 +60,11 @@ async function callbackOf(taskId: string): Promise<Record<string, unknown>> {
 
 test('200 a task that runs, and one without callBackUrl, has no callbacks', async () => {
   for (const taskId of [await newTask(), await endedTask(null)]) {
-    assert.deepEqual((await get(taskId)).json, { code: 200, msg: 'success', data: { callbacks: [] } });
+    assert.deepEqual((await get(taskId)).json, {
+      code: 200,
+      msg: 'success',
+      data: { callbacks: [], nextCursor: null },
+    });
   }
 });
 
@@ -132,6 +136,88 @@ test('200 redelivery owes the callback anew and has it sent, the same webhook-id
   assert.deepEqual(service.redelivered.at(-1), { taskId, accountId: account.accountId });
 });
 
+async function listed(query: string, key: string) {
+  const { status, json, bytes } = await service.send('GET', `/api/v1/callbacks?${query}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  assert.equal(status, 200, bytes.toString());
+  // The service holds its answers against the schema of the endpoint.
+  const { callbacks, nextCursor } = json.data as {
+    callbacks: { taskId: string; state: string; attempts: unknown[] }[];
+    nextCursor: string | null;
+  };
+  return { callbacks, ids: callbacks.map(({ taskId }) => taskId), nextCursor };
+}
+
+/** An account whose tasks have ended, with one callback in each state. */
+async function withCallbacks() {
+  const { key, accountId } = await service.newAccount(10_000);
+  const ended = async () => {
+    const { json } = await service.create(key, { ...plainRequest, callBackUrl: url });
+    const taskId = String(json.data['taskId']);
+    await refundTask(service.database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+    return taskId;
+  };
+  const [pending, delivered, failed, hidden] = [await ended(), await ended(), await ended(), await ended()];
+  await note(delivered, { status: 204 }, 'delivered');
+  await note(failed, { status: 500 }, 'failed');
+  await note(hidden, { error: 'blocked', startedAt: Date.now() - 5_000 }, 'failed');
+  return { key, accountId, pending, delivered, failed, hidden };
+}
+
+test('200 without a task the callbacks of the account are listed, newest first, by state and in pages', async () => {
+  const { key, pending, delivered, failed, hidden } = await withCallbacks();
+  const all = [hidden, failed, delivered, pending];
+  assert.deepEqual((await listed('', key)).ids, all);
+  assert.deepEqual((await listed('state=delivered', key)).ids, [delivered]);
+  assert.deepEqual((await listed('state=failed', key)).ids, [failed]);
+  assert.deepEqual((await listed('state=gone', key)).ids, []);
+  const { callbacks } = await listed('state=pending', key);
+  assert.deepEqual(
+    callbacks.map(({ taskId, state, attempts }) => [taskId, state, attempts.length]),
+    [
+      [hidden, 'pending', 0],
+      [pending, 'pending', 0],
+    ],
+  );
+  const first = await listed('limit=3', key);
+  const second = await listed(`limit=3&cursor=${first.nextCursor}`, key);
+  assert.deepEqual([...first.ids, ...second.ids, second.nextCursor], [...all, null]);
+});
+
+test("200 nobody lists another account's callbacks, nor learns anything by a cursor of them", async () => {
+  const { failed } = await withCallbacks();
+  const { key } = await service.newAccount(0);
+  assert.deepEqual((await listed('', key)).ids, []);
+  assert.deepEqual((await listed(`cursor=${failed}`, account.key)).ids, []);
+});
+
+test('200 all that has failed since a time is sent again, and nothing else', async () => {
+  const { key, accountId, failed, hidden } = await withCallbacks();
+  const none = await post('/redeliver-failed', { since: Date.now() + 60_000 }, key);
+  assert.deepEqual(none.json.data, { redelivered: 0, hasMore: false });
+  const earlier = service.redelivered.length;
+  const { json } = await post('/redeliver-failed', { since: Date.now() - 60_000 }, key);
+  assert.deepEqual(json.data, { redelivered: 1, hasMore: false }, 'what counts as pending is left alone');
+  assert.deepEqual(service.redelivered.slice(earlier), [{ taskId: failed, accountId }]);
+  const delivery = await findDelivery(service.database.db, failed);
+  assert.deepEqual([delivery?.state, delivery?.round], ['pending', 2]);
+  assert.equal((await findDelivery(service.database.db, hidden))?.state, 'failed');
+});
+
+for (const query of ['state=lost', 'cursor=x', 'limit=0', `state=failed&taskId=${randomUUID()}`, 'task=1']) {
+  test(`422 ?${query}`, async () => {
+    const headers = { authorization: `Bearer ${account.key}` };
+    assert.equal((await service.send('GET', `/api/v1/callbacks?${query}`, { headers })).status, 422);
+  });
+}
+
+for (const body of [{}, { since: -1 }, { since: 'now' }, { since: 1, until: 2 }]) {
+  test(`422 redeliver-failed ${JSON.stringify(body)}`, async () => {
+    assert.equal((await post('/redeliver-failed', body)).status, 422);
+  });
+}
+
 test('409 the callback of a task that runs cannot be redelivered', async () => {
   assertRefused(await post('/redeliver', { taskId: await newTask() }), 409, /has not ended/);
 });
@@ -169,6 +255,7 @@ test('403 reading needs tasks:read, the rest tasks:write', async () => {
   assertRefused(await get(randomUUID(), writer.key), 403, /tasks:read/);
   for (const [path, body] of [
     ['/redeliver', { taskId: randomUUID() }],
+    ['/redeliver-failed', { since: 0 }],
     ['/secret', undefined],
     ['/secret/rotate', {}],
   ] as const) {

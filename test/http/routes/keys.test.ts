@@ -5,7 +5,8 @@ import { type Scope, scopes } from '../../../src/domain/api-key.ts';
 import { maxUnixMs } from '../../../src/http/fields.ts';
 import { createAccountKey, createApiKey, maxActiveKeys, revokeApiKey } from '../../../src/stores/keys.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
-import { type HttpService, startHttpService } from '../../support/http-service.ts';
+import { refundTask } from '../../../src/stores/tasks.ts';
+import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let service: HttpService;
@@ -22,6 +23,7 @@ type Shown = {
   readonly expireTime: number | null;
   readonly lastUseTime: number | null;
   readonly revokeTime: number | null;
+  readonly uses: { readonly tasks: number; readonly credits: number };
 };
 type Made = Shown & { readonly key: string; readonly oldExpireTime: number };
 
@@ -210,6 +212,19 @@ test('403 a key can never grant a scope that it has not, neither to a new key no
   assertRefused(await post(weak.key, '/rotate', { keyId: strong?.keyId }), 403, /lacks the scope tasks:write/);
   assert.equal((await listed(key)).length, 2);
   assert.equal(await readStatus(key), 404, 'and the stronger key lives on');
+});
+
+test('200 the list tells what each key was used for', async () => {
+  const { accountId, key } = await owner();
+  const other = await keyOf(accountId, ['tasks:write']);
+  const { json } = await service.create(key, plainRequest);
+  await service.create(other.key, plainRequest);
+  await refundTask(service.database.db, String(json.data['taskId']), { failCode: 'timeout', failMsg: 'Too long.' });
+  const uses = (await listed(key)).map(({ name, uses: { tasks, credits } }) => [name, tasks, credits]);
+  assert.deepEqual(uses, [
+    ['given', 1, 165],
+    ['test', 1, 0],
+  ]);
 });
 
 test('403 every key endpoint needs keys:write', async () => {

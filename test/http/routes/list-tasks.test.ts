@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { createCallerFinder } from '../../../src/stores/callers.ts';
+import { createApiKey } from '../../../src/stores/keys.ts';
 import { refundTask, startGeneration } from '../../../src/stores/tasks.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
@@ -53,8 +55,44 @@ test('200 newest first, and each record is what recordInfo answers', async () =>
   await startGeneration(service.database.db, String(ids[1]));
   assert.deepEqual(await pageOf(key), { ids: ids.toReversed(), next: undefined });
   const { tasks } = (await list(key)).json.data as { tasks: unknown[] };
-  assert.deepEqual(tasks[1], (await service.recordInfo(key, String(ids[1]))).json.data);
+  const record = (await service.recordInfo(key, String(ids[1]))).json.data;
+  const { id } = await keyOf(key);
+  assert.deepEqual(tasks[1], { ...record, createdBy: { kind: 'key', id, name: 'test' }, posterUrl: null });
 });
+
+async function keyOf(key: string): Promise<{ id: string }> {
+  const found = await createCallerFinder(service.database.db)(key);
+  assert.ok(found?.caller.by.kind === 'key');
+  return { id: found.caller.by.keyId };
+}
+
+test('200 only tasks of one key, of one fail code, or with ids that begin so', async () => {
+  const { accountId, key } = await service.newAccount(10_000);
+  const other = await createApiKey(service.database.db, { accountId, name: 'other', scopes: ['tasks:write'] });
+  assert.ok(other);
+  const [first = ''] = await newTasks(key, 2);
+  const theirs = await newTask(other.key);
+  assert.deepEqual(await pageOf(key, `?createdBy=${other.keyId}`), { ids: [theirs], next: undefined });
+  assert.deepEqual(await pageOf(key, `?createdBy=${randomUUID()}`), { ids: [], next: undefined });
+  await refundTask(service.database.db, first, { failCode: 'timeout', failMsg: 'It took too long.' });
+  assert.deepEqual(await pageOf(key, '?failCode=timeout'), { ids: [first], next: undefined });
+  assert.deepEqual(await pageOf(key, '?failCode=internal'), { ids: [], next: undefined });
+  for (const length of [36, 35, 24, 23, 9]) {
+    const { ids } = await pageOf(key, `?search=${first.slice(0, length)}`);
+    assert.ok(ids.includes(first), `the first ${length} characters find it`);
+  }
+  assert.deepEqual(await pageOf(key, `?search=${first}`), { ids: [first], next: undefined });
+  const stranger = await service.newAccount(0);
+  assert.deepEqual(await pageOf(stranger.key, `?search=${first}`), { ids: [], next: undefined });
+});
+
+for (const query of ['failCode=none', 'createdBy=me', 'search=0123456', 'search=zzzzzzzz', 'search=0123456789']) {
+  test(`422 ${query}`, async () => {
+    const { key } = await service.newAccount(0);
+    const { status, json } = await list(key, `?${query}`);
+    assert.deepEqual([status, json.error], [422, 'invalid_request']);
+  });
+}
 
 test('200 an account without tasks has an empty list', async () => {
   const { key } = await service.newAccount(0);
@@ -185,7 +223,8 @@ for (const [query, path] of [
 
 test('422 a misspelt parameter is named, with those there are', async () => {
   const { key } = await service.newAccount(0);
-  const message = 'unknown parameter `status`; allowed: `state`, `model`, `from`, `to`, `cursor`, `limit`';
+  const message =
+    'unknown parameter `status`; allowed: `state`, `model`, `failCode`, `createdBy`, `search`, `from`, `to`, `cursor`, `limit`';
   assertRefused(await list(key, '?status=fail'), 422, /^unknown parameter `status`/, {
     errors: [{ path: '', message }],
   });

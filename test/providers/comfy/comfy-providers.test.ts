@@ -45,7 +45,7 @@ const kinds: readonly { name: 'comfyui' | 'comfy-v2'; skip: string | false; star
         createComfyuiProvider({
           ...common,
           config: { kind: 'comfyui', baseUrl, ...config },
-          workflow: graph,
+          workflow: () => graph,
           client: clientFor(baseUrl),
         });
       return { stage: { provider, comfyui }, restart: () => comfyui.restart(), close: () => comfyui.close() };
@@ -61,7 +61,7 @@ const kinds: readonly { name: 'comfyui' | 'comfy-v2'; skip: string | false; star
         createComfyV2Provider({
           ...common,
           config: { kind: 'comfy-v2', baseUrl, ...config },
-          workflow: graph,
+          workflow: () => graph,
           client: clientFor(baseUrl, token),
         });
       return {
@@ -213,7 +213,11 @@ describe('the kind comfyui', () => {
     const comfyui = await startFakeComfyui();
     t.after(() => comfyui.close());
     const baseUrl = `http://${comfyui.address}`;
-    const parts = { config: { kind: 'comfyui', baseUrl, ...config }, workflow, client: clientFor(baseUrl) } as const;
+    const parts = {
+      config: { kind: 'comfyui', baseUrl, ...config },
+      workflow: () => workflow,
+      client: clientFor(baseUrl),
+    } as const;
     return { comfyui, provider: createComfyuiProvider({ ...common, ...parts }) };
   }
 

@@ -50,7 +50,7 @@ describe('a create by a file', () => {
   test("tells parameters of the catalogue and the hook, and no address of the client's", async () => {
     const { client, asked } = answering([201, { id: 'job-1' }]);
     const input = withDefaults({ prompt: 'like @image1', imageUrls: ['https://client.example/a.png'] });
-    const imageLinks = async () => ['https://videogen.example/1'];
+    const imageLinks = ['https://videogen.example/1'];
     const hookUrl = 'https://videogen.example/hook';
     await providerOf(shippedFile('replicate-seedance'), client).submit(
       jobRequest({ input, imageLinks, hookUrl }),

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { createFalClient } from '@fal-ai/client';
+import { OpenRouter } from '@openrouter/sdk';
+import RunwayML from '@runwayml/sdk';
 import { test, type TestContext } from 'node:test';
 import Replicate from 'replicate';
 import type { JobStatus } from '../../../src/providers/contract.ts';
@@ -90,4 +92,50 @@ test("fal's own client and the file understand the same jobs", async (t) => {
     (await upstream.books.jobsFor('a job of theirs')).map(({ state }) => state),
     ['canceled'],
   );
+});
+
+test("Runway's own client and the file understand the same jobs", async (t) => {
+  const { upstream, baseUrl, provider, statusOf } = await stage(t, 'runway');
+  const client = new RunwayML({ apiKey: 'test-key', baseURL: baseUrl, maxRetries: 0 });
+  const theirs = await client.imageToVideo.create({
+    model: 'gen4_turbo',
+    promptText: 'a job of theirs',
+    promptImage: 'https://example.com/boat.jpg',
+    ratio: '1280:720',
+    duration: 5,
+  });
+  assert.equal((await upstream.books.jobsFor('a job of theirs')).length, 1);
+  assert.equal((await statusOf(theirs.id))?.state, 'running');
+
+  const ours = await provider.submit(jobRequest(), signal);
+  assert.ok(ours.kind === 'accepted');
+  assert.equal((await client.tasks.retrieve(ours.id)).status, 'RUNNING');
+  await upstream.books.end(ours.id, 'succeeded');
+  const done = await client.tasks.retrieve(ours.id);
+  assert.ok(done.status === 'SUCCEEDED');
+  assert.deepEqual(await statusOf(ours.id), { state: 'succeeded', result: { url: done.output[0] } });
+  await client.tasks.delete(theirs.id);
+  assert.equal((await statusOf(theirs.id))?.state, 'failed');
+});
+
+test("OpenRouter's own client and the file understand the same jobs", async (t) => {
+  const { file, upstream, baseUrl, provider, statusOf } = await stage(t, 'openrouter');
+  const client = new OpenRouter({ apiKey: 'test-key', serverURL: baseUrl, retryConfig: { strategy: 'none' } });
+  // The client checks every answer against the shapes of OpenRouter's description.
+  const theirs = await client.videoGeneration.generate({
+    videoGenerationRequest: { model: file.example.model, prompt: 'a job of theirs', duration: 5 },
+  });
+  assert.equal(theirs.status, 'pending');
+  assert.equal((await upstream.books.jobsFor('a job of theirs')).length, 1);
+  assert.equal((await statusOf(theirs.id))?.state, 'running');
+
+  const ours = await provider.submit(jobRequest(), signal);
+  assert.ok(ours.kind === 'accepted');
+  const jobOfOurs = { jobId: ours.id };
+  assert.equal((await client.videoGeneration.getGeneration(jobOfOurs)).status, 'in_progress');
+  await upstream.books.end(ours.id, 'succeeded');
+  const { status, unsignedUrls = [], usage } = await client.videoGeneration.getGeneration(jobOfOurs);
+  assert.equal(status, 'completed');
+  const cost = { micros: Math.round((usage?.cost ?? 0) * 1_000_000), currency: 'USD', basis: 'reported' };
+  assert.deepEqual(await statusOf(ours.id), { state: 'succeeded', result: { url: unsignedUrls[0] }, cost });
 });

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { ffmpegBinary } from '../../../src/media/ffmpeg-binary.ts';
 import { createProviderClient } from '../../../src/outbound/provider-client.ts';
+import { checkConformance } from '../../../src/providers/own/conformance.ts';
 import { createOwnProvider } from '../../../src/providers/own/own-provider.ts';
 import { skipWithoutPython, startExample } from '../../fakes/example-upstream.ts';
+import { fakeVideoPath } from '../../fakes/restartable-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { jobOf, jobRequest } from '../job-request.ts';
 
@@ -63,6 +66,42 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
     assert.equal(rest.status, 206);
     assert.equal(rest.headers.get('content-range'), `bytes 1000-${video.length - 1}/${video.length}`);
     assert.deepEqual(Buffer.from(await rest.arrayBuffer()), video.subarray(1000));
+  });
+
+  test('keeps every rule of the protocol, also after a restart', async (t) => {
+    // One job takes the permission to end, the other one runs until it is stopped.
+    const { server, baseUrl } = await serve(
+      t,
+      `until mv ../go . 2>&-; do sleep 0.05; done; cp ${fakeVideoPath} video.mp4`,
+    );
+    const clientWith = (authorization?: string) =>
+      createProviderClient({ baseUrl, ...(authorization !== undefined && { credentials: () => ({ authorization }) }) });
+    const workFolder = await mkdtemp(join(tmpdir(), 'videogen-example-'));
+    t.after(() => rm(workFolder, { recursive: true }));
+    let jobId = '';
+    const check = async (earlierJob?: string) => {
+      const findings = await checkConformance({
+        client: clientWith(`Bearer ${key}`),
+        strangers: { keyless: clientWith(), wrong: clientWith('Bearer wrong') },
+        bodies: { first: '{}', other: '{"model": "other"}' },
+        inspect: async () => 'a video',
+        earlierJob,
+        workFolder,
+        pollMs: 50,
+        signal,
+        onFinding: () => {},
+        say: (line) => {
+          const [, running] = /^job (\S+): running/.exec(line) ?? [];
+          if (running === undefined || jobId !== '') return;
+          jobId = running;
+          writeFileSync(join(server.folder, 'go'), '');
+        },
+      });
+      return findings.filter(({ outcome }) => outcome !== 'pass').map(({ rule, came }) => `${rule}: ${came}`);
+    };
+    assert.deepEqual(await check(), [`restart: restart the server, then check it again with --job ${jobId}`]);
+    await server.restart();
+    assert.deepEqual(await check(jobId), ['errors: there was no such answer']);
   });
 
   test('runs the command once, however often and wherever it is asked', async (t) => {

@@ -35,8 +35,9 @@ const succeed = (taskId: string) => {
   return completeTask(service.database.db, taskId, { ...madeUpMeasures, videoKey, posterKey });
 };
 
+type ListedTask = { taskId: string; createdBy?: { kind: string; name: string }; posterUrl?: string | null };
 type Page = {
-  readonly tasks: readonly { accountId: string; task: { taskId: string } }[];
+  readonly tasks: readonly { accountId: string; task: ListedTask }[];
   readonly nextCursor: string | null;
 };
 
@@ -77,8 +78,39 @@ test('200 tasks of all accounts, newest first, each with its account and as reco
     operator.ask('GET', `${admin}/tasks`, { query: { accountId: one.accountId } }),
   )) as Page;
   assert.deepEqual(tasks[0]?.accountId, one.accountId);
-  assert.deepEqual(tasks[0]?.task, (await service.recordInfo(one.key, String(ids[2]))).json.data);
+  const { createdBy, posterUrl, ...record } = tasks[0]?.task ?? {};
+  assert.deepEqual(record, (await service.recordInfo(one.key, String(ids[2]))).json.data);
+  assert.deepEqual([createdBy?.kind, createdBy?.name, posterUrl], ['key', 'test', null]);
 });
+
+test('200 only tasks of a model, of a fail code, or with a job at a provider', async () => {
+  const { db } = service.database;
+  const { accountId, key } = await service.newAccount(10_000);
+  const from = String(Date.now());
+  const [plain, other] = [await newTask(key), await newTask(key, { model: 'videogen-2.0' })];
+  await intendProviderJob(db, { taskId: other, ordinal: 1, provider: 'somewhere' });
+  await cancel(plain);
+  assert.deepEqual(await walk({ from, model: 'videogen-2.0' }), [other]);
+  assert.deepEqual(await walk({ accountId, model: 'videogen-2.0' }), [other]);
+  assert.deepEqual(await walk({ from, provider: 'somewhere' }), [other]);
+  assert.deepEqual(await walk({ from, failCode: 'cancelled' }), [plain]);
+  assert.deepEqual(await walk({ search: plain }), [plain]);
+  const eightDaysLater = String(Date.now() + 8 * 86_400_000);
+  assert.deepEqual(await walk({ to: eightDaysLater, provider: 'somewhere' }), [], 'a week is searched');
+  assert.deepEqual(await walk({ to: eightDaysLater, provider: 'somewhere', accountId }), [other]);
+});
+
+for (const query of [
+  { failCode: 'none' },
+  { search: 'x' },
+  { model: 'm'.repeat(101) },
+  { provider: 'p'.repeat(101) },
+]) {
+  test(`422 a list by ${Object.keys(query).join()}`, async () => {
+    const { status, json } = await operator.ask('GET', `${admin}/tasks`, { query });
+    assert.deepEqual([status, json.error], [422, 'invalid_request']);
+  });
+}
 
 test('200 everything that is known of a task: its books, its jobs, and what the receiver of its callback said', async () => {
   const { db } = service.database;
@@ -205,7 +237,7 @@ for (const query of [
   { from: 'yesterday' },
   { accountId: 'x' },
   { cursor: 'x' },
-  { model: 'a' },
+  { modell: 'a' },
   { limit: '0' },
 ]) {
   test(`422 a list with ${JSON.stringify(query)}`, async () => {

@@ -1,0 +1,171 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { v4 as uuid } from 'uuid';
+import { readConfig, secretReader } from '../config.ts';
+import type { SecretRef } from '../domain/catalogue/providers.ts';
+import { TaskFault } from '../domain/errors.ts';
+import { withDefaults } from '../domain/task-input.ts';
+import { createFfmpeg } from '../media/ffmpeg.ts';
+import { createVideoInspector } from '../media/inspect-video.ts';
+import { createVideoNormaliser } from '../media/normalise-video.ts';
+import { OutboundError } from '../outbound/outbound-error.ts';
+import { createProviderClient } from '../outbound/provider-client.ts';
+import type { JsonObject } from '../providers/contract.ts';
+import { checkConformance } from '../providers/own/conformance.ts';
+import type { Finding } from '../providers/own/conformance-report.ts';
+import type { Conformance } from '../providers/own/conformance-run.ts';
+import { requestBody } from '../providers/own/own-provider.ts';
+import { id, textUpTo, wholeNumber } from './arguments.ts';
+import { interrupted, listenForInterruptions } from './interruption.ts';
+import { CommandError, isJson, printAnswer } from './output.ts';
+import { trialRequest } from './trial-request.ts';
+
+export function addCheckCommand(program: Command, provider: Command): void {
+  provider
+    .command('check')
+    .description('check a server of docs/provider-protocol.md rule by rule; it makes a video and stops another one')
+    .argument('<url>', 'the address of the server, as baseUrl in a catalogue', serverUrl)
+    .option('--key-env <name>', 'the environment variable that holds the key')
+    .option('--key-file <path>', 'the file that holds the key')
+    .option('--model <model>', 'what the server calls the model', textUpTo(200), 'check')
+    .option('--parameters <json>', 'the parameters of the entry in the catalogue', jsonObject, {})
+    .option('--prompt <text>', 'what the video is to show', textUpTo(5000), 'a lighthouse at dusk, waves rolling in')
+    .option('--timeout <seconds>', 'for everything together', wholeNumber(1, 86_400), 1800)
+    .option('--job <id>', 'only what is asked of this ended job of an earlier check, when the server was restarted', id)
+    .action(async (url: string, options: CheckOptions) => {
+      const asJson = isJson(program);
+      const findings = await checked(url, options, asJson);
+      const count = (outcome: Finding['outcome']) => findings.filter((one) => one.outcome === outcome).length;
+      const [kept, broken, untested] = [count('pass'), count('fail'), count('skipped')];
+      const summary = `${kept} rules are kept, ${broken} broken, ${untested} were not tested`;
+      printAnswer({ json: { ok: broken === 0, rules: findings }, lines: [summary] }, asJson);
+      if (broken > 0) throw new CommandError(`${url} does not keep the protocol`);
+    });
+}
+
+type CheckOptions = {
+  readonly keyEnv?: string;
+  readonly keyFile?: string;
+  readonly model: string;
+  readonly parameters: JsonObject;
+  readonly prompt: string;
+  readonly timeout: number;
+  readonly job?: string;
+};
+
+function serverUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (url === undefined || !/^https?:$/.test(url.protocol) || !isPlain)
+    throw new InvalidArgumentError('It must be an http or https URL without user, password, query and fragment.');
+  return text.replace(/\/+$/, '');
+}
+
+function jsonObject(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    // What JSON.parse makes of an object holds nothing but JSON.
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  } catch {
+    // What it should have been is said below.
+  }
+  throw new InvalidArgumentError('It must be a JSON object, such as \'{"steps": 30}\'.');
+}
+
+/** Ctrl-C ends the check as its timeout does: the jobs that it has begun are stopped. */
+async function checked(baseUrl: string, options: CheckOptions, asJson: boolean): Promise<readonly Finding[]> {
+  const interruption = listenForInterruptions();
+  const signal = AbortSignal.any([interruption.signal, AbortSignal.timeout(options.timeout * 1000)]);
+  const read = secretReader(process.cwd());
+  const keyRef = keyRefOf(options);
+  const key = keyRef && read(keyRef)();
+  const open = (credentials?: string) =>
+    createProviderClient({
+      baseUrl,
+      ...(credentials !== undefined && { credentials: () => ({ authorization: `Bearer ${credentials}` }) }),
+    });
+  const clients = { client: open(key), keyless: open(), wrong: open(`wrong-${uuid()}`) };
+  const workFolder = await mkdtemp(join(tmpdir(), 'videogen-check-'));
+  const { client, ...strangers } = clients;
+  try {
+    await requireAnswer(client, baseUrl, signal);
+    const findings = await checkConformance({
+      client,
+      strangers: key === undefined ? undefined : strangers,
+      bodies: await bodiesOf(options),
+      inspect: createInspection(workFolder),
+      earlierJob: options.job,
+      workFolder,
+      pollMs: 1_000,
+      signal,
+      onFinding: (finding) => {
+        if (!asJson) process.stdout.write(`${linesOf(finding).join('\n')}\n`);
+      },
+      // What happens meanwhile goes to standard error: a video takes minutes.
+      say: (line) => process.stderr.write(`${line}\n`),
+    });
+    if (interruption.signal.aborted) throw interrupted('Broken off. Jobs that were begun have been told to stop.');
+    return findings;
+  } finally {
+    await Promise.allSettled(Object.values(clients).map((one) => one.close()));
+    await rm(workFolder, { recursive: true });
+  }
+}
+
+function keyRefOf({ keyEnv, keyFile }: CheckOptions): SecretRef | undefined {
+  if (keyEnv !== undefined && keyFile !== undefined)
+    throw new CommandError('--key-env and --key-file must not stand beside each other');
+  if (keyEnv !== undefined) return { env: keyEnv };
+  return keyFile === undefined ? undefined : { file: keyFile };
+}
+
+/** A wrong address breaks no rule. */
+async function requireAnswer(client: Conformance['client'], baseUrl: string, signal: AbortSignal): Promise<void> {
+  try {
+    await client.call('GET', `/jobs/${uuid()}`, { timeoutMs: 10_000, maxBytes: 1024 * 1024, signal });
+  } catch (error) {
+    if (!(error instanceof OutboundError) || error.wasSent) return;
+    throw new CommandError(`${baseUrl} cannot be reached: ${error.detail}`);
+  }
+}
+
+async function bodiesOf({ model, prompt, parameters }: CheckOptions): Promise<Conformance['bodies']> {
+  const bodyOf = async (text: string) => {
+    const request = trialRequest(withDefaults({ prompt: text, duration: 5, ratio: '16:9' }));
+    const { bytes } = await requestBody(request, { upstreamModel: model, options: { parameters } });
+    return String(bytes);
+  };
+  return { first: await bodyOf(prompt), other: await bodyOf(`${prompt.slice(0, 4900)}, in black and white`) };
+}
+
+/** What the worker does with a video: it is made to fit, and measured. */
+function createInspection(workFolder: string): Conformance['inspect'] {
+  const { ffmpegPath } = readConfig();
+  const ffmpeg = createFfmpeg(ffmpegPath === undefined ? {} : { path: ffmpegPath });
+  const [normalise, inspect] = [createVideoNormaliser(ffmpeg), createVideoInspector(ffmpeg)];
+  return async (path, signal) => {
+    try {
+      const wants = { audio: true, fit: 'keep', ratio: '16:9' } as const;
+      const videoPath = await normalise({ videoPath: path, targetPath: join(workFolder, 'fit.mp4'), wants, signal });
+      const posterPath = join(workFolder, 'poster.jpg');
+      const { measured } = await inspect({ videoPath, deliveredPoster: undefined, posterPath, signal });
+      const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio } = measured;
+      const sound = hasAudio ? 'with sound' : 'without sound';
+      const how = videoPath === path ? 'delivered as it is' : 'converted by Videogen';
+      return `${widthPx}×${heightPx}, ${durationSeconds.toFixed(1)} s, ${framesPerSecond.toFixed(0)} fps, ${sound}, ${how}`;
+    } catch (error) {
+      throw error instanceof TaskFault && error.cause instanceof Error ? error.cause : error;
+    }
+  };
+}
+
+const marks = { pass: 'pass   ', fail: 'FAIL   ', skipped: 'skipped' } as const;
+
+function linesOf({ rule, outcome, expected, came }: Finding): readonly string[] {
+  if (outcome === 'skipped') return [`${marks[outcome]}  ${rule}: ${came ?? expected}`];
+  const line = `${marks[outcome]}  ${rule}: ${expected}`;
+  if (came === undefined) return [line];
+  return [line, `         ${outcome === 'fail' ? 'came: ' : ''}${came}`];
+}

@@ -1,0 +1,11 @@
+/** A person who did something within this time uses the page; otherwise it only polls. */
+const usedMs = 60_000;
+let lastUse = Date.now();
+
+for (const event of ['pointerdown', 'keydown'] as const) {
+  addEventListener(event, () => (lastUse = Date.now()), { capture: true, passive: true });
+}
+
+export function isUsed(): boolean {
+  return Date.now() - lastUse < usedMs;
+}

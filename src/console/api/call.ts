@@ -1,0 +1,85 @@
+import { isUsed } from './activity.ts';
+import type { Reads, Sends } from './contract.ts';
+import { ApiProblem } from './problem.ts';
+
+/** Whom a call is made for: an account, or undefined for what belongs to the person or the operators. */
+export type Acting = { readonly account: string | undefined };
+
+export type ReadPath = keyof Reads;
+export type SendPath = keyof Sends;
+export type Query<Path extends ReadPath> = Reads[Path]['query'];
+export type Answer<Path extends ReadPath> = Reads[Path]['answer'];
+export type Body<Path extends SendPath> = Sends[Path]['body'];
+export type Sent<Path extends SendPath> = Sends[Path]['answer'];
+
+/** GET. Ends with `ApiProblem` unless the service answered with success. */
+export function read<Path extends ReadPath>(
+  path: Path,
+  query: Query<Path>,
+  { account, signal }: Acting & { readonly signal?: AbortSignal },
+): Promise<Answer<Path>> {
+  const address = `${path}${searchOf(query)}`;
+  // Polling does not keep a session alive; a person who does something does.
+  const background = isUsed() ? {} : { 'Videogen-Background': '1' };
+  const headers = { ...headersOf(account), ...background };
+  // The contract is written from the service's own description.
+  return exchange(address, { headers, ...(signal !== undefined && { signal }) }) as Promise<Answer<Path>>;
+}
+
+/** POST. `idempotencyKey` makes a repetition harmless. */
+export function send<Path extends SendPath>(
+  path: Path,
+  body: Body<Path>,
+  { account, idempotencyKey }: Acting & { readonly idempotencyKey?: string },
+): Promise<Sent<Path>> {
+  const headers = {
+    ...headersOf(account),
+    'Content-Type': 'application/json',
+    ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+  };
+  // As above.
+  return exchange(path, { method: 'POST', headers, body: JSON.stringify(body) }) as Promise<Sent<Path>>;
+}
+
+/** POST of a picture as it is. */
+export function upload(file: Blob, { account }: Acting): Promise<Sent<'/api/v1/uploads'>> {
+  const headers = { ...headersOf(account), 'Content-Type': file.type };
+  // As above.
+  return exchange('/api/v1/uploads', { method: 'POST', headers, body: file }) as Promise<Sent<'/api/v1/uploads'>>;
+}
+
+/** For a link that a browser follows by itself, such as a download: nothing but the address can be given along. */
+export function searchOf(query: object): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  return given.length === 0
+    ? ''
+    : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`;
+}
+
+/** No other site can make a browser send these, so they are what tells a call of the console from a forged one. */
+export function headersOf(account: string | undefined): Record<string, string> {
+  return { 'Videogen-Console': '1', ...(account !== undefined && { 'Videogen-Account': account }) };
+}
+
+async function exchange(address: string, init: RequestInit): Promise<unknown> {
+  const response = await fetch(address, { ...init, credentials: 'same-origin' }).catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new ApiProblem({ status: 0, error: 'offline', message: 'no answer', data: {}, requestId: undefined });
+  });
+  const requestId = response.headers.get('x-request-id') ?? undefined;
+  const envelope: unknown = await response.json().catch(() => undefined);
+  if (!isEnvelope(envelope)) {
+    const error = response.status >= 502 ? 'offline' : 'unreadable';
+    throw new ApiProblem({ status: response.status, error, message: 'no envelope', data: {}, requestId });
+  }
+  const { code, msg, error, data } = envelope;
+  if (code === 200) return data;
+  const details = typeof data === 'object' && data !== null ? { ...data } : {};
+  throw new ApiProblem({ status: code, error: error ?? 'internal', message: msg, data: details, requestId });
+}
+
+type Envelope = { readonly code: number; readonly msg: string; readonly error?: string; readonly data: unknown };
+
+function isEnvelope(value: unknown): value is Envelope {
+  return typeof value === 'object' && value !== null && 'code' in value && 'msg' in value;
+}

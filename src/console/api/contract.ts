@@ -1,0 +1,1562 @@
+// Written by "npm run openapi" from openapi.json; do not edit. What the console reads and sends, by path.
+
+export type ErrorCode =
+  | 'acceptance_unknown'
+  | 'acceptance_withdrawn'
+  | 'account_not_found'
+  | 'account_suspended'
+  | 'already_member'
+  | 'balance_out_of_range'
+  | 'body_not_object'
+  | 'body_too_large'
+  | 'body_unreadable'
+  | 'callback_secret_already_shown'
+  | 'callback_test_running'
+  | 'cross_site_request'
+  | 'database_busy'
+  | 'database_unavailable'
+  | 'dialect_required'
+  | 'duplicate_json_key'
+  | 'headers_too_large'
+  | 'idempotency_key_reused'
+  | 'insufficient_credits'
+  | 'internal'
+  | 'invalid_json'
+  | 'invalid_request'
+  | 'key_not_active'
+  | 'key_not_found'
+  | 'last_operator'
+  | 'last_owner'
+  | 'link_not_found'
+  | 'malformed_request'
+  | 'media_deleted'
+  | 'member_not_found'
+  | 'misdirected_request'
+  | 'not_ready'
+  | 'not_signed_in'
+  | 'owner_required'
+  | 'passkey_not_found'
+  | 'passkeys_unavailable'
+  | 'password_sign_in_off'
+  | 'person_not_found'
+  | 'price_in_force'
+  | 'price_not_found'
+  | 'rate_limited'
+  | 'reauthentication_required'
+  | 'request_timeout'
+  | 'scope_missing'
+  | 'session_not_found'
+  | 'sign_in_failed'
+  | 'task_not_finished'
+  | 'task_not_found'
+  | 'too_many_bad_keys'
+  | 'too_many_invitations'
+  | 'too_many_keys'
+  | 'too_many_passkeys'
+  | 'too_many_refused_creates'
+  | 'too_many_sign_ins'
+  | 'too_many_unfinished_tasks'
+  | 'too_many_uploads'
+  | 'unauthorized'
+  | 'unknown_endpoint'
+  | 'unsupported_encoding'
+  | 'unsupported_media_type'
+  | 'uploads_busy'
+  | 'url_too_long';
+
+export type CreatedTask = {
+  readonly taskId: string;
+  readonly creditsCharged: number;
+};
+
+export type TaskRecord = {
+  readonly taskId: string;
+  readonly model: string;
+  /** `success` and `fail` are final and never change. */
+  readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+  readonly progress: number;
+  readonly param: {
+    readonly model: string;
+    readonly input: {
+      readonly prompt: string;
+      readonly resolution: '720p';
+      /** Whole seconds. */
+      readonly duration: number;
+      readonly ratio: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9';
+      readonly generateAudio: boolean;
+      readonly imageUrls: readonly string[];
+    };
+    readonly callBackUrl?: string | undefined;
+  };
+  readonly resultJson: {
+    /** Links signed for this reading; empty until success. */
+    readonly resultUrls: readonly string[];
+  };
+  readonly failCode:
+    | 'content_rejected'
+    | 'image_unreachable'
+    | 'image_invalid'
+    | 'provider_rejected'
+    | 'provider_unavailable'
+    | 'timeout'
+    | 'result_invalid'
+    | 'cancelled'
+    | 'terminated'
+    | 'internal'
+    | null;
+  readonly failMsg: string | null;
+  readonly creditsCharged: number;
+  readonly creditsRefunded: number;
+  /** Milliseconds from the start of generation to the end. */
+  readonly costTime: number | null;
+  /** Unix milliseconds, as every time here. */
+  readonly createTime: number;
+  readonly updateTime: number;
+  readonly completeTime: number | null;
+};
+
+export type TaskRequest = {
+  readonly model: 'videogen-2.0' | 'videogen-2.0-fast' | (string & {});
+  readonly input: {
+    readonly prompt: string;
+    /** Default 720p. */
+    readonly resolution?: '720p' | null | undefined;
+    /** Seconds, rounded half up to a whole number; default 5. */
+    readonly duration?: number | null | undefined;
+    /** Default 16:9; `adaptive` takes the ratio nearest to the first image. */
+    readonly ratio?: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9' | null | undefined;
+    /** Default true; does not affect the price. */
+    readonly generateAudio?: boolean | null | undefined;
+    /** Reference images; none for text-to-video. */
+    readonly imageUrls?: readonly string[] | null | undefined;
+  };
+  /** Notified when the task ends, in success and in failure. */
+  readonly callBackUrl?: string | null | undefined;
+};
+
+export type UploadedImage = {
+  readonly imageUrl: string;
+  /** A link to the image, signed for a day. */
+  readonly previewUrl: string;
+  readonly expireTime: number;
+};
+
+export type CancelledTask = {
+  readonly taskId: string;
+  /** False when the task had ended in another way before. */
+  readonly cancelled: boolean;
+  readonly state: 'success' | 'fail';
+  readonly failCode:
+    | 'content_rejected'
+    | 'image_unreachable'
+    | 'image_invalid'
+    | 'provider_rejected'
+    | 'provider_unavailable'
+    | 'timeout'
+    | 'result_invalid'
+    | 'cancelled'
+    | 'terminated'
+    | 'internal'
+    | null;
+  readonly creditsRefunded: number;
+};
+
+export type ListedTask = {
+  readonly taskId: string;
+  readonly model: string;
+  /** `success` and `fail` are final and never change. */
+  readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+  readonly progress: number;
+  readonly param: {
+    readonly model: string;
+    readonly input: {
+      readonly prompt: string;
+      readonly resolution: '720p';
+      /** Whole seconds. */
+      readonly duration: number;
+      readonly ratio: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9';
+      readonly generateAudio: boolean;
+      readonly imageUrls: readonly string[];
+    };
+    readonly callBackUrl?: string | undefined;
+  };
+  readonly resultJson: {
+    /** Links signed for this reading; empty until success. */
+    readonly resultUrls: readonly string[];
+  };
+  readonly failCode:
+    | 'content_rejected'
+    | 'image_unreachable'
+    | 'image_invalid'
+    | 'provider_rejected'
+    | 'provider_unavailable'
+    | 'timeout'
+    | 'result_invalid'
+    | 'cancelled'
+    | 'terminated'
+    | 'internal'
+    | null;
+  readonly failMsg: string | null;
+  readonly creditsCharged: number;
+  readonly creditsRefunded: number;
+  /** Milliseconds from the start of generation to the end. */
+  readonly costTime: number | null;
+  /** Unix milliseconds, as every time here. */
+  readonly createTime: number;
+  readonly updateTime: number;
+  readonly completeTime: number | null;
+  /** Who created the task; null for tasks of releases that did not keep it. */
+  readonly createdBy: {
+    readonly kind: 'key' | 'person';
+    readonly id: string;
+    /** The name of the key, or the e-mail address of the person. */
+    readonly name: string | null;
+  } | null;
+  /** A still of the video, as a signed link; null while there is none. */
+  readonly posterUrl: string | null;
+};
+
+export type TaskTimeline = {
+  readonly task: TaskRecord;
+  /** Who created the task; null for tasks of releases that did not keep it. */
+  readonly createdBy: {
+    readonly kind: 'key' | 'person';
+    readonly id: string;
+    /** The name of the key, or the e-mail address of the person. */
+    readonly name: string | null;
+  } | null;
+  /** A still of the video, as a signed link; null while there is none. */
+  readonly posterUrl: string | null;
+  /** What was measured of the video. */
+  readonly video: {
+    readonly widthPx: number;
+    readonly heightPx: number;
+    readonly durationSeconds: number;
+    readonly framesPerSecond: number;
+    readonly hasAudio: boolean;
+    readonly bytes: number;
+  } | null;
+  /** When the video was deleted, or will be; null for a task without one. */
+  readonly mediaDeleteTime: number | null;
+  /** In the order in which they began. */
+  readonly steps: readonly {
+    readonly step: 'accepted' | 'waited' | 'generating' | 'stored' | 'succeeded' | 'failed' | 'refunded' | 'callback';
+    readonly startTime: number;
+    /** Null while the step runs; equal to the start for an instant. */
+    readonly endTime: number | null;
+  }[];
+  readonly ledger: readonly LedgerEntry[];
+  readonly callback: Callback | null;
+  /** The account's own tasks that came before and wait too, at most 1,000; accounts take turns, so there is no place in a common queue. Null once the task is generated. */
+  readonly aheadOfOwn: number | null;
+};
+
+export type LedgerEntry = {
+  readonly entryId: number;
+  readonly kind: 'grant' | 'charge' | 'refund' | 'adjustment';
+  /** Signed: charges are negative. */
+  readonly amount: number;
+  readonly balanceAfter: number;
+  readonly taskId: string | null;
+  readonly reason: string | null;
+  /** Unix milliseconds. */
+  readonly createTime: number;
+};
+
+export type Callback = {
+  readonly taskId: string;
+  /** The `webhook-id` header, the same at every attempt. */
+  readonly webhookId: string;
+  readonly url: string;
+  readonly state: 'pending' | 'delivered' | 'failed' | 'gone';
+  readonly createTime: number;
+  readonly completeTime: number | null;
+  /** The next attempt begins by then; null when there is none. */
+  readonly nextAttemptTime: number | null;
+  /** Newest first, at most 100. */
+  readonly attempts: readonly {
+    readonly attempt: number;
+    /** Unix milliseconds, in whole seconds. */
+    readonly startTime: number;
+    /** What the receiver answered; null when it could not be reached. */
+    readonly status: number | null;
+    readonly durationMs: number | null;
+    readonly error: 'unreachable' | null;
+  }[];
+};
+
+export type Overview = {
+  readonly balance: number;
+  /** Today and the six days before it, in UTC. */
+  readonly days: readonly UsageDay[];
+  /** Those that have not ended, and those of the last seven days that have; none is counted beyond 10000. */
+  readonly tasksByState: {
+    readonly waiting: number;
+    readonly queuing: number;
+    readonly generating: number;
+    readonly success: number;
+    readonly fail: number;
+  };
+  /** What the account has done at least once. */
+  readonly steps: {
+    readonly hasKey: boolean;
+    readonly hasTask: boolean;
+    readonly hasCallback: boolean;
+  };
+  readonly books: {
+    /** When the books were last checked; null before the first time. */
+    readonly auditedTime: number | null;
+    /** Faults in this account's books that are not yet put right. */
+    readonly violations: number;
+  };
+};
+
+export type UsageDay = {
+  /** Of UTC. */
+  readonly day: string;
+  /** Null for what was booked by hand. */
+  readonly model: string | null;
+  readonly charged: number;
+  readonly refunded: number;
+  /** Grants and adjustments; negative when credits were taken. */
+  readonly granted: number;
+  /** Tasks that were created. */
+  readonly tasks: number;
+};
+
+export type Model = {
+  readonly model: string;
+  readonly title: string;
+  /** The account's price that is in force now. */
+  readonly creditsPerSecond: number;
+  /** Prices that come into force later; a task keeps that of its creation. */
+  readonly nextPrices: readonly {
+    readonly creditsPerSecond: number;
+    readonly fromTime: number;
+  }[];
+  readonly resolutions: readonly '720p'[];
+  readonly ratios: readonly ('adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9')[];
+  readonly minDuration: number;
+  readonly maxDuration: number;
+  /** In Unicode code points. */
+  readonly maxPromptLength: number;
+  readonly maxImages: number;
+};
+
+export type Limits = {
+  /** So many requests in so many seconds; null is no limit. */
+  readonly creates: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+  } | null;
+  /** So many requests in so many seconds; null is no limit. */
+  readonly reads: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+  } | null;
+  readonly unfinishedTasks: number;
+  readonly maxUnfinishedTasks: number;
+};
+
+export type UsedApiKey = {
+  readonly keyId: string;
+  readonly name: string;
+  /** Beginning and end of the key, to tell it from its siblings. */
+  readonly hint: string;
+  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  /** In which words requests with the key are read and answered. */
+  readonly dialect: 'native' | 'kie';
+  readonly createTime: number;
+  readonly expireTime: number | null;
+  /** Exact to about a minute. */
+  readonly lastUseTime: number | null;
+  readonly revokeTime: number | null;
+  /** Tasks that the key made in the last 30 days, and what they cost less their refunds; of an account with more than 50000 tasks in that time, of the newest. */
+  readonly uses: {
+    readonly tasks: number;
+    readonly credits: number;
+  };
+};
+
+export type NewApiKey = {
+  readonly keyId: string;
+  readonly name: string;
+  /** Beginning and end of the key, to tell it from its siblings. */
+  readonly hint: string;
+  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  /** In which words requests with the key are read and answered. */
+  readonly dialect: 'native' | 'kie';
+  readonly createTime: number;
+  readonly expireTime: number | null;
+  /** Exact to about a minute. */
+  readonly lastUseTime: number | null;
+  readonly revokeTime: number | null;
+  /** The key itself. Keep it: it is not shown again. */
+  readonly key: string;
+};
+
+export type RotatedApiKey = {
+  readonly keyId: string;
+  readonly name: string;
+  /** Beginning and end of the key, to tell it from its siblings. */
+  readonly hint: string;
+  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  /** In which words requests with the key are read and answered. */
+  readonly dialect: 'native' | 'kie';
+  readonly createTime: number;
+  readonly expireTime: number | null;
+  /** Exact to about a minute. */
+  readonly lastUseTime: number | null;
+  readonly revokeTime: number | null;
+  /** The key itself. Keep it: it is not shown again. */
+  readonly key: string;
+  readonly oldKeyId: string;
+  readonly oldExpireTime: number;
+};
+
+export type Me = {
+  readonly user: {
+    readonly userId: string;
+    readonly email: string;
+    readonly isOperator: boolean;
+  };
+  /** By name; at most 200. */
+  readonly accounts: readonly {
+    readonly accountId: string;
+    readonly name: string;
+    readonly role: 'owner' | 'member' | 'viewer';
+  }[];
+  readonly session: {
+    readonly sessionId: string;
+    /** When the person last proved who they are. */
+    readonly authTime: number;
+    readonly expireTime: number;
+  };
+};
+
+export type Passkey = {
+  readonly passkeyId: string;
+  readonly name: string;
+  readonly createTime: number;
+  readonly lastUseTime: number | null;
+};
+
+export type NewLink = {
+  readonly linkId: string;
+  /** Give it to the person by hand. It is not shown again. */
+  readonly url: string;
+  readonly expireTime: number;
+};
+
+export type SecurityEvent = {
+  readonly eventId: number;
+  readonly kind:
+    | 'signed_in'
+    | 'sign_in_failed'
+    | 'signed_out'
+    | 'reauthenticated'
+    | 'password_changed'
+    | 'session_ended'
+    | 'link_made'
+    | 'link_accepted'
+    | 'link_withdrawn'
+    | 'role_changed'
+    | 'member_removed'
+    | 'user_disabled'
+    | 'user_enabled'
+    | 'operator_changed'
+    | 'passkey_added'
+    | 'passkey_removed'
+    | 'identity_linked';
+  /** Whom it happened to. */
+  readonly userId: string | null;
+  readonly email: string | null;
+  /** Null for what concerns the person in all their accounts. */
+  readonly accountId: string | null;
+  /** Who did it, where that was somebody else. */
+  readonly actor: string | null;
+  readonly address: string | null;
+  readonly userAgent: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly createTime: number;
+};
+
+export type InstallationOverview = {
+  /** Tasks that have not ended, by model and state. */
+  readonly unfinished: readonly {
+    readonly model: string;
+    readonly state: 'waiting' | 'queuing' | 'generating';
+    readonly tasks: number;
+    /** Since the oldest of them was created. */
+    readonly oldestMs: number;
+  }[];
+  /** Tasks whose workflow code fails; they are refunded after a while. */
+  readonly stuckTasks: number;
+  /** Of the last 24 hours; of more than 200000 tasks, the newest. */
+  readonly lastDay: {
+    readonly created: number;
+    readonly charged: number;
+    readonly succeeded: number;
+    readonly failed: readonly {
+      readonly failCode:
+        | 'content_rejected'
+        | 'image_unreachable'
+        | 'image_invalid'
+        | 'provider_rejected'
+        | 'provider_unavailable'
+        | 'timeout'
+        | 'result_invalid'
+        | 'cancelled'
+        | 'terminated'
+        | 'internal';
+      readonly tasks: number;
+    }[];
+    readonly refunded: number;
+  };
+  readonly callbacks: {
+    readonly pending: number;
+    /** Pending ones whose attempt is due since more than a minute. */
+    readonly overdue: number;
+    /** Given up or refused for good in the last 24 hours. */
+    readonly undelivered: number;
+  };
+  readonly books: {
+    /** When the books were last checked; null before the first time. */
+    readonly auditedTime: number | null;
+    readonly violations: number;
+    /** The oldest 100 violations. */
+    readonly found: readonly {
+      readonly rule: string;
+      readonly accountId: string | null;
+      readonly entryId: number | null;
+      readonly taskId: string | null;
+      readonly detail: string;
+      readonly foundTime: number;
+    }[];
+  };
+  readonly providers: readonly Provider[];
+};
+
+export type Provider = {
+  readonly provider: string;
+  /** Null when the catalogue no longer names the provider. */
+  readonly kind: string | null;
+  /** Where it is; null for the preview, which runs on our workers. */
+  readonly origin: string | null;
+  readonly state: 'enabled' | 'draining' | 'off';
+  readonly reason: string | null;
+  readonly who: string | null;
+  readonly changeTime: number | null;
+  readonly pools: readonly {
+    /** The provider and the upstream model: what has a limit of its own. */
+    readonly pool: string;
+    /** Jobs at the same time; null when the catalogue no longer names the pool. */
+    readonly limit: number | null;
+    /** Jobs that run, or may run because their answer was lost. */
+    readonly occupying: number;
+    /** Tasks that wait for a place. */
+    readonly waiting: number;
+    readonly oldestWaitMs: number | null;
+    /** Failures in a row that made it cool down. */
+    readonly strikes: number;
+    readonly coolingReason: 'busy' | 'overloaded' | 'unreachable' | 'operator' | 'unknown' | null;
+    /** How long it still takes no task; null when it does. */
+    readonly coolingMs: number | null;
+  }[];
+};
+
+export type Account = {
+  readonly accountId: string;
+  readonly name: string;
+  readonly balance: number;
+  readonly unfinishedTasks: number;
+  readonly maxUnfinishedTasks: number;
+  /** The account's own rate of creates; null when the installation's counts. */
+  readonly creates: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+  } | null;
+  readonly suspendTime: number | null;
+  readonly createTime: number;
+};
+
+export type SetPrice = {
+  readonly priceId: number;
+  readonly model: string;
+  /** Null: for every account without a price of its own. */
+  readonly accountId: string | null;
+  /** Null ends the price before it: an account goes back to the list price, that for everybody to the catalogue. */
+  readonly creditsPerSecond: number | null;
+  readonly fromTime: number;
+  readonly state: 'announced' | 'in_force' | 'past' | 'withdrawn';
+  readonly reason: string;
+  readonly who: string;
+  readonly createTime: number;
+};
+
+export type Margin = {
+  readonly model: string;
+  /** `none` for tasks that never came to a provider. */
+  readonly provider: string;
+  readonly tasks: number;
+  readonly jobs: number;
+  readonly creditsCharged: number;
+  readonly creditsRefunded: number;
+  /** What is known of the cost, in millionths of the currency. */
+  readonly costMicros: number;
+  /** Jobs whose cost nobody knows. */
+  readonly unknownJobs: number;
+  /** Jobs that were billed in another currency. */
+  readonly foreignJobs: number;
+  /** Charged less refunded less cost; null when the cost of a job is unknown or in another currency. */
+  readonly marginMicros: number | null;
+};
+
+export type ApiKey = {
+  readonly keyId: string;
+  readonly name: string;
+  /** Beginning and end of the key, to tell it from its siblings. */
+  readonly hint: string;
+  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  /** In which words requests with the key are read and answered. */
+  readonly dialect: 'native' | 'kie';
+  readonly createTime: number;
+  readonly expireTime: number | null;
+  /** Exact to about a minute. */
+  readonly lastUseTime: number | null;
+  readonly revokeTime: number | null;
+};
+
+export type NewApiKeyOfAccount = {
+  readonly keyId: string;
+  readonly name: string;
+  /** Beginning and end of the key, to tell it from its siblings. */
+  readonly hint: string;
+  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  /** In which words requests with the key are read and answered. */
+  readonly dialect: 'native' | 'kie';
+  readonly createTime: number;
+  readonly expireTime: number | null;
+  /** Exact to about a minute. */
+  readonly lastUseTime: number | null;
+  readonly revokeTime: number | null;
+  readonly accountId: string;
+  /** The key itself. Keep it: it is not shown again. */
+  readonly key: string;
+};
+
+export type TaskDetail = {
+  readonly accountId: string;
+  readonly task: TaskRecord;
+  /** Who created the task; null for tasks of releases that did not keep it. */
+  readonly createdBy: {
+    readonly kind: 'key' | 'person';
+    readonly id: string;
+    /** The name of the key, or the e-mail address of the person. */
+    readonly name: string | null;
+  } | null;
+  /** A still of the video, as a signed link; null while there is none. */
+  readonly posterUrl: string | null;
+  /** The task's workflow in Temporal's own pages; null when their address is not known. */
+  readonly temporalUrl: string | null;
+  /** What was measured of the stored video. */
+  readonly result: {
+    readonly videoKey: string;
+    readonly posterKey: string;
+    readonly widthPx: number;
+    readonly heightPx: number;
+    readonly durationSeconds: number;
+    readonly framesPerSecond: number;
+    readonly hasAudio: boolean;
+    readonly bytes: number;
+    readonly sha256: string;
+  } | null;
+  readonly mediaDeleteTime: number | null;
+  readonly ledger: readonly LedgerEntry[];
+  readonly providerJobs: readonly {
+    readonly ordinal: number;
+    readonly provider: string;
+    /** Null when the answer to the call was lost, or none has come yet. */
+    readonly jobId: string | null;
+    readonly outcome: 'success' | 'fail' | 'not_created' | 'refused' | 'abandoned' | 'late_success' | null;
+    readonly failCode: string | null;
+    readonly failMsg: string | null;
+    readonly ageMs: number;
+    /** The provider with its model; null for a job on our own machine. */
+    readonly pool: string | null;
+    /** When the call for the job was decided on; null for a place alone. */
+    readonly intendTime: number | null;
+    /** When the upstream had taken it. */
+    readonly submitTime: number | null;
+    readonly upstreamEndTime: number | null;
+    /** When its outcome was known here. */
+    readonly endTime: number | null;
+    /** In millionths of the currency; null when it is not known. */
+    readonly costMicros: number | null;
+    readonly costCurrency: string | null;
+    readonly costBasis: 'reported' | 'estimated' | 'unknown' | null;
+    /** What the upstream said. */
+    readonly detail: string | null;
+  }[];
+  readonly callback: Delivery;
+  /** Of the callback, newest first, at most 100. */
+  readonly attempts: readonly {
+    readonly attempt: number;
+    readonly startTime: number;
+    readonly durationMs: number;
+    readonly status: number | null;
+    /** The kind of network error; clients are not told. */
+    readonly error: string | null;
+    /** The first KiB of what the receiver answered. */
+    readonly responseHead: string | null;
+  }[];
+};
+
+export type Delivery = {
+  readonly taskId: string;
+  readonly accountId: string;
+  readonly url: string;
+  readonly state: 'pending' | 'delivered' | 'failed' | 'gone';
+  /** 1 at first, one more with each redelivery. */
+  readonly round: number;
+  readonly createTime: number;
+  readonly completeTime: number | null;
+  readonly nextAttemptTime: number | null;
+} | null;
+
+export type Person = {
+  readonly userId: string;
+  readonly email: string;
+  readonly isOperator: boolean;
+  readonly isDisabled: boolean;
+  /** By name; at most 100. */
+  readonly accounts: readonly {
+    readonly accountId: string;
+    readonly name: string;
+    readonly role: 'owner' | 'member' | 'viewer';
+  }[];
+  readonly createTime: number;
+  readonly lastSignInTime: number | null;
+};
+
+export type OperatorAction = {
+  readonly actionId: number;
+  readonly action:
+    | 'accounts.create'
+    | 'accounts.suspend'
+    | 'accounts.unsuspend'
+    | 'accounts.limits'
+    | 'credits.grant'
+    | 'credits.adjust'
+    | 'prices.set'
+    | 'prices.withdraw'
+    | 'keys.create'
+    | 'keys.revoke'
+    | 'tasks.cancel'
+    | 'callbacks.redeliver'
+    | 'callback_secret.rotate'
+    | 'operators.create'
+    | 'operators.revoke'
+    | 'providers.set'
+    | 'people.invite'
+    | 'people.reset'
+    | 'people.disable'
+    | 'people.enable'
+    | 'people.operator'
+    | 'people.end_sessions';
+  readonly actor: {
+    readonly kind: 'operator' | 'user' | 'command_line';
+    readonly operatorId: string | null;
+    /** Of an operator who was signed in to the console. */
+    readonly userId: string | null;
+    /** The operator's, the e-mail of a person in the console, or at the command line the user of the machine. */
+    readonly name: string;
+    /** The `X-Request-Id` of the answer. */
+    readonly requestId: string | null;
+  };
+  readonly accountId: string | null;
+  readonly taskId: string | null;
+  readonly keyId: string | null;
+  /** Old and new values, the reason; never a secret. */
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly createTime: number;
+};
+
+export type Reads = {
+  readonly '/api/v1/jobs/recordInfo': {
+    readonly query: {
+      readonly taskId: string;
+    };
+    readonly answer: TaskRecord;
+  };
+  readonly '/api/v1/jobs/listTasks': {
+    readonly query: {
+      readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
+      readonly model?: string | undefined;
+      /** Failed tasks with this code. */
+      readonly failCode?:
+        | 'content_rejected'
+        | 'image_unreachable'
+        | 'image_invalid'
+        | 'provider_rejected'
+        | 'provider_unavailable'
+        | 'timeout'
+        | 'result_invalid'
+        | 'cancelled'
+        | 'terminated'
+        | 'internal'
+        | undefined;
+      /** Tasks that this key or person made. */
+      readonly createdBy?: string | undefined;
+      /** How the id begins, 8 characters at least. */
+      readonly search?: string | undefined;
+      /** Created at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Created before this Unix millisecond. */
+      readonly to?: number | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly tasks: readonly ListedTask[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/v1/jobs/timeline': {
+    readonly query: {
+      readonly taskId: string;
+    };
+    readonly answer: TaskTimeline;
+  };
+  readonly '/api/v1/overview': {
+    readonly query: {};
+    readonly answer: Overview;
+  };
+  readonly '/api/v1/credits': {
+    readonly query: {
+      readonly kind?: 'grant' | 'charge' | 'refund' | 'adjustment' | undefined;
+      /** The charge of this task, and its refund. */
+      readonly taskId?: string | undefined;
+      /** Booked at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Booked before this Unix millisecond. */
+      readonly to?: number | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly balance: number;
+      readonly entries: readonly LedgerEntry[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/v1/credits/daily': {
+    readonly query: {
+      readonly from: string;
+      readonly to: string;
+    };
+    readonly answer: {
+      readonly days: readonly UsageDay[];
+    };
+  };
+  readonly '/api/v1/models': {
+    readonly query: {};
+    readonly answer: {
+      readonly models: readonly Model[];
+      readonly limits: Limits;
+    };
+  };
+  readonly '/api/v1/callbacks': {
+    readonly query: {
+      readonly taskId?: string | undefined;
+      readonly state?: 'pending' | 'delivered' | 'failed' | 'gone' | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly callbacks: readonly Callback[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/v1/keys': {
+    readonly query: {};
+    readonly answer: {
+      readonly keys: readonly UsedApiKey[];
+    };
+  };
+  readonly '/api/console/v1/options': {
+    readonly query: {};
+    readonly answer: {
+      readonly passwordSignIn: boolean;
+      readonly passkeys: boolean;
+      /** An identity provider; a browser begins at `/console/oidc/start`. */
+      readonly oidc: {
+        readonly name: string;
+      } | null;
+      /** Nobody can sign in as an operator yet: `npm start` prints a link. */
+      readonly needsSetUp: boolean;
+    };
+  };
+  readonly '/api/console/v1/me': {
+    readonly query: {};
+    readonly answer: Me;
+  };
+  readonly '/api/console/v1/sessions': {
+    readonly query: {};
+    readonly answer: {
+      readonly sessions: readonly {
+        readonly sessionId: string;
+        readonly isCurrent: boolean;
+        readonly createTime: number;
+        /** Exact to about a minute. */
+        readonly lastUseTime: number;
+        /** When it ends unless it is used before. */
+        readonly expireTime: number;
+        readonly address: string;
+        readonly userAgent: string;
+      }[];
+    };
+  };
+  readonly '/api/console/v1/passkeys': {
+    readonly query: {};
+    readonly answer: {
+      readonly passkeys: readonly Passkey[];
+    };
+  };
+  readonly '/api/console/v1/members': {
+    readonly query: {};
+    readonly answer: {
+      readonly members: readonly {
+        readonly userId: string;
+        readonly email: string;
+        readonly role: 'owner' | 'member' | 'viewer';
+        readonly isDisabled: boolean;
+        readonly joinTime: number;
+        /** Exact to about a minute. */
+        readonly lastUseTime: number | null;
+      }[];
+      readonly invitations: readonly {
+        readonly linkId: string;
+        readonly email: string;
+        readonly role: 'owner' | 'member' | 'viewer';
+        readonly expireTime: number;
+      }[];
+    };
+  };
+  readonly '/api/console/v1/events': {
+    readonly query: {
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly events: readonly SecurityEvent[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/overview': {
+    readonly query: {};
+    readonly answer: InstallationOverview;
+  };
+  readonly '/api/admin/v1/accounts': {
+    readonly query: {
+      /** How the name begins, in any case; or the id of an account. */
+      readonly search?: string | undefined;
+      readonly suspended?: boolean | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly accounts: readonly Account[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/accounts/show': {
+    readonly query: {
+      readonly accountId: string;
+    };
+    readonly answer: {
+      readonly account: Account;
+      readonly counts: {
+        readonly activeKeys: number;
+        readonly waiting: number;
+        readonly queuing: number;
+        readonly generating: number;
+        /** All tasks there ever were; counted up to 10000, as the others are. */
+        readonly tasks: number;
+      };
+    };
+  };
+  readonly '/api/admin/v1/credits': {
+    readonly query: {
+      readonly accountId: string;
+      readonly kind?: 'grant' | 'charge' | 'refund' | 'adjustment' | undefined;
+      /** The charge of this task, and its refund. */
+      readonly taskId?: string | undefined;
+      /** Booked at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Booked before this Unix millisecond. */
+      readonly to?: number | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly accountId: string;
+      readonly balance: number;
+      readonly entries: readonly LedgerEntry[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/prices': {
+    readonly query: {
+      readonly accountId?: string | undefined;
+      readonly model?: string | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly models: readonly {
+        readonly model: string;
+        readonly title: string;
+        /** The account's price that is in force now. */
+        readonly creditsPerSecond: number;
+        /** Prices that come into force later; a task keeps that of its creation. */
+        readonly nextPrices: readonly {
+          readonly creditsPerSecond: number;
+          readonly fromTime: number;
+        }[];
+      }[];
+      readonly prices: readonly SetPrice[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/providers': {
+    readonly query: {};
+    readonly answer: {
+      readonly providers: readonly Provider[];
+    };
+  };
+  readonly '/api/admin/v1/margin': {
+    readonly query: {
+      readonly fromTime: number;
+      readonly toTime: number;
+      readonly model?: string | undefined;
+      readonly provider?: string | undefined;
+    };
+    readonly answer: {
+      readonly currency: string;
+      /** What a credit is sold for, in millionths of the currency. */
+      readonly creditMicros: number;
+      readonly rows: readonly Margin[];
+    };
+  };
+  readonly '/api/admin/v1/keys': {
+    readonly query: {
+      readonly accountId: string;
+    };
+    readonly answer: {
+      readonly keys: readonly ApiKey[];
+    };
+  };
+  readonly '/api/admin/v1/tasks': {
+    readonly query: {
+      readonly accountId?: string | undefined;
+      readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
+      readonly model?: string | undefined;
+      readonly failCode?:
+        | 'content_rejected'
+        | 'image_unreachable'
+        | 'image_invalid'
+        | 'provider_rejected'
+        | 'provider_unavailable'
+        | 'timeout'
+        | 'result_invalid'
+        | 'cancelled'
+        | 'terminated'
+        | 'internal'
+        | undefined;
+      /** Tasks with a job at this provider. */
+      readonly provider?: string | undefined;
+      /** How the id begins, 8 characters at least. */
+      readonly search?: string | undefined;
+      /** Created at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Created before this Unix millisecond. */
+      readonly to?: number | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly tasks: readonly {
+        readonly accountId: string;
+        readonly task: ListedTask;
+      }[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/tasks/show': {
+    readonly query: {
+      readonly taskId: string;
+    };
+    readonly answer: TaskDetail;
+  };
+  readonly '/api/admin/v1/callbacks/failed': {
+    readonly query: {
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly callbacks: readonly Delivery[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/people': {
+    readonly query: {
+      /** A part of the e-mail. */
+      readonly search?: string | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly people: readonly Person[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/people/events': {
+    readonly query: {
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly events: readonly SecurityEvent[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/audit': {
+    readonly query: {
+      readonly accountId?: string | undefined;
+      readonly operatorId?: string | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly actions: readonly OperatorAction[];
+      /** Give it as `cursor` to get the next page; null on the last one. */
+      readonly nextCursor: string | null;
+    };
+  };
+};
+
+export type Sends = {
+  readonly '/api/v1/jobs/createTask': {
+    readonly body: TaskRequest;
+    readonly answer: CreatedTask | TaskRecord;
+  };
+  readonly '/api/v1/uploads': {
+    readonly body: {};
+    readonly answer: UploadedImage;
+  };
+  readonly '/api/v1/jobs/cancelTask': {
+    readonly body: {
+      readonly taskId: string;
+    };
+    readonly answer: CancelledTask;
+  };
+  readonly '/api/v1/callbacks/redeliver': {
+    readonly body: {
+      readonly taskId: string;
+    };
+    readonly answer: {
+      readonly taskId: string;
+      readonly webhookId: string;
+    };
+  };
+  readonly '/api/v1/callbacks/redeliver-failed': {
+    readonly body: {
+      /** Unix milliseconds. */
+      readonly since: number;
+    };
+    readonly answer: {
+      readonly redelivered: number;
+      readonly hasMore: boolean;
+    };
+  };
+  readonly '/api/v1/callbacks/secret': {
+    readonly body: {};
+    readonly answer: {
+      /** `whsec_…`, as Standard Webhooks has it. */
+      readonly secret: string;
+    };
+  };
+  readonly '/api/v1/callbacks/secret/rotate': {
+    readonly body: {
+      readonly overlapSeconds?: number | undefined;
+    };
+    readonly answer: {
+      readonly secret: string;
+      readonly overlapSeconds: number;
+    };
+  };
+  readonly '/api/v1/callbacks/test': {
+    readonly body: {
+      readonly url: string;
+    };
+    readonly answer: {
+      readonly webhookId: string;
+      /** What the receiver answered; null when it could not be reached. */
+      readonly status: number | null;
+      /** Whether a true callback would count as delivered: any 2xx. */
+      readonly delivered: boolean;
+    };
+  };
+  readonly '/api/v1/keys': {
+    readonly body: {
+      readonly name: string;
+      /** Those of the calling key at most; without them all of those but `keys:write`. */
+      readonly scopes?: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[] | null | undefined;
+      /** `native`, when it is left out; `kie` is for clients of kie.ai's API. It never changes. */
+      readonly dialect?: 'native' | 'kie' | null | undefined;
+      /** Unix milliseconds; never, when it is left out. */
+      readonly expireTime?: number | null | undefined;
+    };
+    readonly answer: NewApiKey;
+  };
+  readonly '/api/v1/keys/rotate': {
+    readonly body: {
+      readonly keyId: string;
+      readonly overlapSeconds?: number | undefined;
+    };
+    readonly answer: RotatedApiKey;
+  };
+  readonly '/api/v1/keys/revoke': {
+    readonly body: {
+      readonly keyId: string;
+    };
+    readonly answer: {
+      readonly keyId: string;
+      readonly revokeTime: number;
+    };
+  };
+  readonly '/api/console/v1/links/show': {
+    readonly body: {
+      readonly token: string;
+    };
+    readonly answer: {
+      readonly purpose: 'setup' | 'invite' | 'reset';
+      readonly email: string | null;
+      readonly accountName: string | null;
+      readonly role: 'owner' | 'member' | 'viewer' | null;
+      /** The person is known, and an invitation asks for the password they have. */
+      readonly userExists: boolean;
+      readonly expireTime: number;
+    };
+  };
+  readonly '/api/console/v1/links/accept': {
+    readonly body: {
+      readonly token: string;
+      readonly email?: string | null | undefined;
+      readonly password: string;
+    };
+    readonly answer: Me;
+  };
+  readonly '/api/console/v1/sign-in': {
+    readonly body: {
+      readonly email: string;
+      readonly password: string;
+    };
+    readonly answer: Me;
+  };
+  readonly '/api/console/v1/sign-out': {
+    readonly body: {};
+    readonly answer: {};
+  };
+  readonly '/api/console/v1/reauthenticate': {
+    readonly body: {
+      readonly password: string;
+    };
+    readonly answer: Me;
+  };
+  readonly '/api/console/v1/sessions/end': {
+    readonly body: {
+      readonly sessionId: string;
+    };
+    readonly answer: {
+      readonly sessionId: string;
+    };
+  };
+  readonly '/api/console/v1/sessions/end-others': {
+    readonly body: {};
+    readonly answer: {
+      readonly ended: number;
+    };
+  };
+  readonly '/api/console/v1/password': {
+    readonly body: {
+      readonly currentPassword: string;
+      readonly newPassword: string;
+    };
+    readonly answer: Me;
+  };
+  readonly '/api/console/v1/passkeys/register-options': {
+    readonly body: {};
+    /** For SimpleWebAuthn's browser part, as WebAuthn has them. */
+    readonly answer: Readonly<Record<string, unknown>>;
+  };
+  readonly '/api/console/v1/passkeys/register': {
+    readonly body: {
+      /** To tell it from others, such as the device that it is on. */
+      readonly name: string;
+      /** As SimpleWebAuthn's browser part gives it. */
+      readonly response: Readonly<Record<string, unknown>>;
+    };
+    readonly answer: Passkey;
+  };
+  readonly '/api/console/v1/passkeys/sign-in-options': {
+    readonly body: {};
+    /** For SimpleWebAuthn's browser part, as WebAuthn has them. */
+    readonly answer: Readonly<Record<string, unknown>>;
+  };
+  readonly '/api/console/v1/passkeys/sign-in': {
+    readonly body: {
+      /** As SimpleWebAuthn's browser part gives it. */
+      readonly response: Readonly<Record<string, unknown>>;
+    };
+    readonly answer: Me;
+  };
+  readonly '/api/console/v1/passkeys/rename': {
+    readonly body: {
+      readonly passkeyId: string;
+      /** To tell it from others, such as the device that it is on. */
+      readonly name: string;
+    };
+    readonly answer: Passkey;
+  };
+  readonly '/api/console/v1/passkeys/remove': {
+    readonly body: {
+      readonly passkeyId: string;
+    };
+    readonly answer: {
+      readonly passkeyId: string;
+    };
+  };
+  readonly '/api/console/v1/members/invite': {
+    readonly body: {
+      readonly email: string;
+      readonly role: 'owner' | 'member' | 'viewer';
+    };
+    readonly answer: NewLink;
+  };
+  readonly '/api/console/v1/members/role': {
+    readonly body: {
+      readonly userId: string;
+      readonly role: 'owner' | 'member' | 'viewer';
+    };
+    readonly answer: {
+      readonly userId: string;
+      readonly role: 'owner' | 'member' | 'viewer';
+    };
+  };
+  readonly '/api/console/v1/members/remove': {
+    readonly body: {
+      readonly userId: string;
+    };
+    readonly answer: {
+      readonly userId: string;
+    };
+  };
+  readonly '/api/console/v1/members/withdraw': {
+    readonly body: {
+      readonly linkId: string;
+    };
+    readonly answer: {
+      readonly linkId: string;
+    };
+  };
+  readonly '/api/admin/v1/accounts': {
+    readonly body: {
+      readonly name: string;
+      /** Opening credits, the first entry of the ledger. */
+      readonly credits?: number | undefined;
+    };
+    readonly answer: Account;
+  };
+  readonly '/api/admin/v1/accounts/suspend': {
+    readonly body: {
+      readonly accountId: string;
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: Account;
+  };
+  readonly '/api/admin/v1/accounts/unsuspend': {
+    readonly body: {
+      readonly accountId: string;
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: Account;
+  };
+  readonly '/api/admin/v1/accounts/limits': {
+    readonly body: {
+      readonly accountId: string;
+      readonly maxUnfinishedTasks?: number | undefined;
+      /** So many creates in so many seconds; null for the installation's rate. */
+      readonly creates?: {
+        readonly quota: number;
+        readonly windowSeconds: number;
+      } | null | undefined;
+    };
+    readonly answer: Account;
+  };
+  readonly '/api/admin/v1/credits/grant': {
+    readonly body: {
+      readonly accountId: string;
+      readonly credits: number;
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: {
+      readonly accountId: string;
+      readonly entry: LedgerEntry;
+    };
+  };
+  readonly '/api/admin/v1/credits/adjust': {
+    readonly body: {
+      readonly accountId: string;
+      /** Signed, and not 0. */
+      readonly amount: number;
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: {
+      readonly accountId: string;
+      readonly entry: LedgerEntry;
+    };
+  };
+  readonly '/api/admin/v1/prices/set': {
+    readonly body: {
+      readonly model: string;
+      /** Null: back to the list price, or with no account to that of the catalogue. */
+      readonly creditsPerSecond: number | null;
+      /** Without it, for everybody. */
+      readonly accountId?: string | null | undefined;
+      /** Unix milliseconds; without it as soon as can be. */
+      readonly fromTime?: number | null | undefined;
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: SetPrice;
+  };
+  readonly '/api/admin/v1/prices/withdraw': {
+    readonly body: {
+      readonly priceId: number;
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: SetPrice;
+  };
+  readonly '/api/admin/v1/providers/set': {
+    readonly body: {
+      readonly provider: string;
+      readonly state: 'enabled' | 'draining' | 'off';
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: Provider;
+  };
+  readonly '/api/admin/v1/keys': {
+    readonly body: {
+      readonly accountId: string;
+      readonly name: string;
+      /** All of those but `keys:write`, when they are left out. */
+      readonly scopes?: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[] | null | undefined;
+      /** `native`, when it is left out; `kie` is for clients of kie.ai's API. It never changes. */
+      readonly dialect?: 'native' | 'kie' | null | undefined;
+      /** Unix milliseconds; never, when it is left out. */
+      readonly expireTime?: number | null | undefined;
+    };
+    readonly answer: NewApiKeyOfAccount;
+  };
+  readonly '/api/admin/v1/keys/revoke': {
+    readonly body: {
+      readonly keyId: string;
+    };
+    readonly answer: {
+      readonly keyId: string;
+      readonly revokeTime: number;
+    };
+  };
+  readonly '/api/admin/v1/tasks/cancel': {
+    readonly body: {
+      readonly taskId: string;
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: CancelledTask;
+  };
+  readonly '/api/admin/v1/callbacks/redeliver': {
+    readonly body: {
+      readonly taskId: string;
+    };
+    readonly answer: Delivery;
+  };
+  readonly '/api/admin/v1/people/invite': {
+    readonly body: {
+      readonly email: string;
+      readonly isOperator?: boolean | null | undefined;
+      readonly accountId?: string | null | undefined;
+      /** `member`, when it is left out. */
+      readonly role?: 'owner' | 'member' | 'viewer' | null | undefined;
+    };
+    readonly answer: NewLink;
+  };
+  readonly '/api/admin/v1/people/reset': {
+    readonly body: {
+      readonly userId: string;
+    };
+    readonly answer: NewLink;
+  };
+  readonly '/api/admin/v1/people/disable': {
+    readonly body: {
+      readonly userId: string;
+    };
+    readonly answer: {
+      readonly userId: string;
+    };
+  };
+  readonly '/api/admin/v1/people/enable': {
+    readonly body: {
+      readonly userId: string;
+    };
+    readonly answer: {
+      readonly userId: string;
+    };
+  };
+  readonly '/api/admin/v1/people/end-sessions': {
+    readonly body: {
+      readonly userId: string;
+    };
+    readonly answer: {
+      readonly userId: string;
+    };
+  };
+  readonly '/api/admin/v1/people/operator': {
+    readonly body: {
+      readonly userId: string;
+      readonly isOperator: boolean;
+    };
+    readonly answer: {
+      readonly userId: string;
+    };
+  };
+};

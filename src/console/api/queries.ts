@@ -1,0 +1,107 @@
+import { keepPreviousData, QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import { type Answer, type Body, type Query, read, type ReadPath, send, type SendPath, type Sent } from './call.ts';
+import { type ApiProblem, problemOf } from './problem.ts';
+import { confirmPerson } from './confirm-person.ts';
+
+/** The account in the address, for which every call below is made; undefined on pages of operators. */
+export const AccountContext = createContext<string | undefined>(undefined);
+
+/** For a moment nothing is asked again, so that pages of one account share what they read. */
+const freshMs = 1000;
+
+export function createQueryClient(onSignedOut: () => void): QueryClient {
+  const client = new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: freshMs,
+        // What is wrong with the request does not become right by repeating it.
+        retry: (count, error) => isPassing(error) && count < 2,
+        retryDelay: (count) => 500 * 2 ** count,
+        throwOnError: false,
+      },
+    },
+  });
+  client.getQueryCache().subscribe(({ type, query }) => {
+    if (type === 'updated' && query.state.status === 'error' && isSignedOut(query.state.error)) onSignedOut();
+  });
+  return client;
+}
+
+function isPassing(error: unknown): boolean {
+  const { status } = problemOf(error);
+  return status === 0 || status >= 500;
+}
+
+function isSignedOut(error: unknown): boolean {
+  return problemOf(error).status === 401;
+}
+
+type ReadOptions<Data> = {
+  /** Reads again at this pace while the page is in sight; a failing read backs off. */
+  readonly everyMs?: number | ((data: Data | undefined) => number | false);
+  readonly isEnabled?: boolean;
+  /** The earlier answer stays until the next one is there, as with another filter of one list. */
+  readonly keeps?: boolean;
+};
+
+/** What the service answers to a GET, read again as long as the page is shown. */
+export function useRead<Path extends ReadPath>(
+  path: Path,
+  query: Query<Path>,
+  options: ReadOptions<Answer<Path>> = {},
+) {
+  const account = useContext(AccountContext);
+  const { everyMs = false, isEnabled = true, keeps = false } = options;
+  return useQuery<Answer<Path>, ApiProblem>({
+    queryKey: [account, path, query],
+    queryFn: ({ signal }) => read(path, query, { account, signal }),
+    enabled: isEnabled,
+    ...(keeps && { placeholderData: keepPreviousData }),
+    refetchInterval: ({ state }) => {
+      const paceMs = typeof everyMs === 'function' ? everyMs(state.data) : everyMs;
+      return paceMs === false
+        ? false
+        : paceMs * 2 ** Math.min(state.fetchFailureCount + (state.error === null ? 0 : 2), 5);
+    },
+    refetchIntervalInBackground: false,
+    refetchOnWindowFocus: everyMs !== false,
+  });
+}
+
+type SendOptions<Path extends SendPath> = {
+  /** What has to be read again afterwards; by default everything of the account. */
+  readonly changes?: readonly ReadPath[];
+  readonly onDone?: (answer: Sent<Path>) => void;
+  readonly idempotencyKey?: () => string;
+};
+
+/** A POST. Where the service wants to know the person again, it is asked for the password and repeated. */
+export function useSend<Path extends SendPath>(
+  path: Path,
+  { changes, onDone, idempotencyKey }: SendOptions<Path> = {},
+) {
+  const account = useContext(AccountContext);
+  const client = useQueryClient();
+  return useMutation<Sent<Path>, ApiProblem, Body<Path>>({
+    // Secrets that are shown once do not outlive the dialog that shows them.
+    gcTime: 0,
+    mutationFn: (body) => {
+      const key = idempotencyKey?.();
+      const attempt = () => send(path, body, { account, ...(key !== undefined && { idempotencyKey: key }) });
+      return attempt().catch(async (error: unknown) => {
+        if (problemOf(error).error !== 'reauthentication_required') throw error;
+        await confirmPerson();
+        return attempt();
+      });
+    },
+    onSuccess: (answer) => {
+      onDone?.(answer);
+      void client.invalidateQueries({
+        predicate: ({ queryKey: [of, asked] }) =>
+          of === account && (changes === undefined || changes.some((changed) => changed === asked)),
+      });
+    },
+  });
+}

@@ -1,0 +1,53 @@
+import { useQuery, useQueryClient } from '@tanstack/preact-query';
+import { useContext } from 'preact/hooks';
+import { read, send } from './call.ts';
+import type { Me } from './contract.ts';
+import { type ApiProblem, problemOf } from './problem.ts';
+import { AccountContext } from './queries.ts';
+
+type Role = Me['accounts'][number]['role'];
+
+const key = ['me'];
+
+/** Who is signed in; null for nobody. */
+export function useMe() {
+  return useQuery<Me | null, ApiProblem>({
+    queryKey: key,
+    queryFn: ({ signal }) =>
+      read('/api/console/v1/me', {}, { account: undefined, signal }).catch((error: unknown) => {
+        if (problemOf(error).status === 401) return null;
+        throw error;
+      }),
+    staleTime: 60_000,
+  });
+}
+
+/** For what a sign-in or a sign-out changes: everything that was read belongs to somebody else then. */
+export function useSignedIn() {
+  const client = useQueryClient();
+  return (me: Me | null) => {
+    client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'me' });
+    client.setQueryData(key, me);
+  };
+}
+
+export async function signOut(): Promise<void> {
+  await send('/api/console/v1/sign-out', {}, { account: undefined });
+}
+
+/** The account of the page, and the person's role in it. */
+export function useAccount() {
+  const accountId = useContext(AccountContext) ?? '';
+  const { data: me } = useMe();
+  const account = me?.accounts.find((one) => one.accountId === accountId);
+  return { accountId, name: account?.name ?? '', role: account?.role };
+}
+
+const ranks: Readonly<Record<Role, number>> = { viewer: 0, member: 1, owner: 2 };
+
+/** Why this person may not do what the role is needed for; undefined when they may. */
+export function useRoleReason(needed: Role): string | undefined {
+  const { role } = useAccount();
+  if (role !== undefined && ranks[role] >= ranks[needed]) return undefined;
+  return needed === 'owner' ? 'Only owners of this account can do this' : 'Viewers of this account cannot do this';
+}

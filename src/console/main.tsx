@@ -1,0 +1,25 @@
+import { QueryClientProvider } from '@tanstack/preact-query';
+import { render } from 'preact';
+import { Router } from 'wouter-preact';
+import { createQueryClient } from './api/queries.ts';
+import { App } from './shell/app.tsx';
+import './styles/font.css';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/controls.css';
+import './styles/content.css';
+import './styles/shell.css';
+import 'uplot/dist/uPlot.min.css';
+
+const client = createQueryClient(() => client.setQueryData(['me'], null));
+const root = document.getElementById('app');
+if (root !== null) {
+  render(
+    <QueryClientProvider client={client}>
+      <Router base="/console">
+        <App />
+      </Router>
+    </QueryClientProvider>,
+    root,
+  );
+}

@@ -1,0 +1,27 @@
+import { CircleAlert, Clapperboard, Film } from 'lucide-preact';
+import { useState } from 'preact/hooks';
+import type { TaskRecord } from '../../api/contract.ts';
+
+/** A frame of the film, or a sign of what became of it. Says nothing of its own: it stands beside words. */
+export function Poster({
+  url,
+  state,
+}: {
+  readonly url: string | null | undefined;
+  readonly state: TaskRecord['state'];
+}) {
+  // The first link is kept, for each reading signs another one and the picture would be loaded again.
+  const [shown, setShown] = useState(url);
+  const [isBroken, setBroken] = useState(false);
+  if ((shown ?? null) === null && (url ?? null) !== null) setShown(url);
+  const Icon = state === 'fail' ? CircleAlert : state === 'success' ? Film : Clapperboard;
+  return (
+    <span class="poster">
+      {typeof shown === 'string' && !isBroken ? (
+        <img src={shown} alt="" loading="lazy" decoding="async" onError={() => setBroken(true)} />
+      ) : (
+        <Icon size={16} aria-hidden="true" />
+      )}
+    </span>
+  );
+}

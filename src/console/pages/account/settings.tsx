@@ -1,0 +1,143 @@
+import { useState } from 'preact/hooks';
+import { failureOf } from '../../api/problem.ts';
+import { useRead, useSend } from '../../api/queries.ts';
+import { useMe } from '../../api/session.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Card, Page } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { deviceOf } from './device.ts';
+
+/** Of the person, not of the account: the same wherever they are. */
+export function SettingsPage() {
+  const { data: me } = useMe();
+  const { data: options } = useRead('/api/console/v1/options', {});
+  return (
+    <Page title="Settings" lead={`Yours alone, signed in as ${me?.user.email ?? ''}.`}>
+      {options?.passwordSignIn !== false && <PasswordCard />}
+      <Sessions />
+    </Page>
+  );
+}
+
+function PasswordCard() {
+  const [currentPassword, setCurrent] = useState('');
+  const [newPassword, setNew] = useState('');
+  const { data: me } = useMe();
+  const change = useSend('/api/console/v1/password', {
+    changes: ['/api/console/v1/sessions'],
+    onDone: () => {
+      setCurrent('');
+      setNew('');
+      toast('Your password is changed');
+    },
+  });
+  const faults = change.error?.faults ?? {};
+  return (
+    <Card title="Password">
+      <form
+        class="stack narrow"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!change.isPending) change.mutate({ currentPassword, newPassword });
+        }}
+      >
+        {change.error !== null && Object.keys(faults).length === 0 && <ErrorBox failure={failureOf(change.error)} />}
+        <input type="email" name="email" autocomplete="username" value={me?.user.email ?? ''} hidden readOnly />
+        <TextField
+          label="Current password"
+          type="password"
+          autocomplete="current-password"
+          value={currentPassword}
+          onValue={setCurrent}
+          fault={faults['currentPassword']}
+        />
+        <TextField
+          label="New password"
+          type="password"
+          autocomplete="new-password"
+          value={newPassword}
+          onValue={setNew}
+          fault={faults['newPassword']}
+          hint="At least 12 characters of any kind. Your other sessions end."
+        />
+        <div class="row">
+          <Button type="submit" busy={change.isPending}>
+            Change password
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+function Sessions() {
+  const { data, error, refetch } = useRead('/api/console/v1/sessions', {});
+  const end = useSend('/api/console/v1/sessions/end', { onDone: () => toast('The session is ended') });
+  const endOthers = useSend('/api/console/v1/sessions/end-others', {
+    onDone: () => toast('All other sessions are ended'),
+  });
+  const failed = (cause: unknown) => toast(failureOf(cause).sentence, 'bad');
+  const others = data?.sessions.filter(({ isCurrent }) => !isCurrent).length ?? 0;
+  const actions = (
+    <Button
+      size="small"
+      busy={endOthers.isPending}
+      disabledReason={others === 0 ? 'There is no other session' : undefined}
+      onClick={() => endOthers.mutate({}, { onError: failed })}
+    >
+      End all others
+    </Button>
+  );
+  return (
+    <Card title="Sessions" actions={actions} isFlush>
+      {error !== null && data === undefined ? (
+        <div class="body">
+          <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+        </div>
+      ) : (
+        <Table
+          caption="Where you are signed in"
+          rows={data?.sessions}
+          rowKey={({ sessionId }) => sessionId}
+          expected={2}
+          columns={[
+            {
+              title: 'Browser',
+              kind: 'head',
+              cell: ({ userAgent, isCurrent }) => (
+                <span class="row">
+                  <strong class="entry">{deviceOf(userAgent) || 'Unknown'}</strong>
+                  {isCurrent && <Badge tone="good">this one</Badge>}
+                </span>
+              ),
+            },
+            { title: 'Address', cell: ({ address }) => address ?? '–' },
+            { title: 'Signed in', kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
+            { title: 'Last used', kind: 'end', cell: ({ lastUseTime }) => <Time ms={lastUseTime} /> },
+            { title: 'Ends', kind: 'end', cell: ({ expireTime }) => <Time ms={expireTime} /> },
+            {
+              title: 'Actions',
+              kind: 'actions',
+              cell: ({ sessionId, isCurrent, userAgent }) =>
+                !isCurrent && (
+                  <Button
+                    size="small"
+                    aria-label={`End the session of ${deviceOf(userAgent)}`}
+                    onClick={() => end.mutate({ sessionId }, { onError: failed })}
+                  >
+                    End
+                  </Button>
+                ),
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,46 @@
+import type { TaskTimeline } from '../../api/contract.ts';
+import type { Tone } from '../../ui/badge.tsx';
+import { Card } from '../../ui/page.tsx';
+import { ClockTime, duration, useNow } from '../../ui/time.tsx';
+
+type Step = TaskTimeline['steps'][number];
+
+const words: Readonly<Record<Step['step'], { readonly now: string; readonly done: string; readonly tone: Tone }>> = {
+  accepted: { now: 'Accepted and charged', done: 'Accepted and charged', tone: 'calm' },
+  waited: { now: 'Waiting for a free place', done: 'Waited for a free place', tone: 'calm' },
+  generating: { now: 'Generating', done: 'Generated', tone: 'calm' },
+  stored: { now: 'Storing the video', done: 'Stored and measured', tone: 'calm' },
+  succeeded: { now: 'Succeeded', done: 'Succeeded', tone: 'good' },
+  failed: { now: 'Failed', done: 'Failed', tone: 'bad' },
+  refunded: { now: 'Refunded in full', done: 'Refunded in full', tone: 'good' },
+  callback: { now: 'Calling back', done: 'Called back', tone: 'calm' },
+};
+
+/** What happened when, by the clock of the service. Events have an instant, spans a length. */
+export function TaskSteps({ timeline: { steps, callback } }: { readonly timeline: TaskTimeline }) {
+  const now = useNow(1000);
+  return (
+    <Card title="Timeline">
+      <ol class="timeline">
+        {steps.map(({ step, startTime, endTime }) => {
+          const isOpen = endTime === null;
+          const isFailed = step === 'callback' && callback !== null && callback.state !== 'delivered' && !isOpen;
+          const lengthMs = (endTime ?? now) - startTime;
+          const { tone } = words[step];
+          return (
+            <li key={step}>
+              <span class={`dot ${isOpen ? 'live' : isFailed ? 'bad' : tone}`} aria-hidden="true" />
+              <span>
+                <span class="what">{isFailed ? 'Callback not delivered' : words[step][isOpen ? 'now' : 'done']}</span>
+                {(isOpen || lengthMs > 0) && <small>{duration(Math.max(0, lengthMs))}</small>}
+              </span>
+              <span class="when">
+                <ClockTime ms={startTime} />
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+    </Card>
+  );
+}

@@ -1,0 +1,73 @@
+import { Link } from 'wouter-preact';
+import type { TaskRecord } from '../../api/contract.ts';
+import { useAccount } from '../../api/session.ts';
+import { paths } from '../../paths.ts';
+import { StateDot } from '../../ui/badge.tsx';
+import { number } from '../../ui/money.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { failWords, stateWords } from '../../words.ts';
+import { Poster } from './poster.tsx';
+
+/** A task of a list: its record, and the picture that only lists show. */
+export type ListedTask = TaskRecord & { readonly posterUrl?: string | null | undefined };
+
+export function TaskTable({
+  tasks,
+  expected,
+}: {
+  readonly tasks: readonly ListedTask[] | undefined;
+  readonly expected?: number;
+}) {
+  const { accountId } = useAccount();
+  return (
+    <Table
+      caption="Tasks"
+      rows={tasks}
+      isLinked
+      rowKey={({ taskId }) => taskId}
+      {...(expected !== undefined && { expected })}
+      columns={[
+        {
+          title: 'Task',
+          kind: 'head',
+          cell: (task) => (
+            <span class="film-cell">
+              <Poster url={task.posterUrl} state={task.state} />
+              <Link href={paths.task(accountId, task.taskId)} class="row-link prompt" dir="auto">
+                {task.param.input.prompt}
+              </Link>
+            </span>
+          ),
+        },
+        { title: 'State', kind: 'shrink', cell: (task) => <TaskState task={task} /> },
+        { title: 'Model', kind: 'shrink', cell: ({ model }) => <code>{model}</code> },
+        { title: 'Length', kind: 'end', cell: ({ param }) => `${param.input.duration}\u00A0s` },
+        { title: 'Credits', kind: 'end', cell: (task) => <Cost task={task} /> },
+        { title: 'Created', kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
+      ]}
+    />
+  );
+}
+
+function TaskState({ task: { state, progress, failCode } }: { readonly task: TaskRecord }) {
+  const { word, tone } = stateWords[state];
+  return (
+    <span>
+      <StateDot tone={tone}>
+        {word}
+        {state === 'generating' && <span class="number faint">{progress}&nbsp;%</span>}
+      </StateDot>
+      {failCode !== null && <small class="under">{failWords[failCode].title}</small>}
+    </span>
+  );
+}
+
+function Cost({ task: { creditsCharged, creditsRefunded } }: { readonly task: TaskRecord }) {
+  if (creditsRefunded === 0) return <>{number(creditsCharged)}</>;
+  return (
+    <span title={`${number(creditsCharged)} charged, ${number(creditsRefunded)} refunded`}>
+      <s class="faint">{number(creditsCharged)}</s> {number(creditsCharged - creditsRefunded)}
+    </span>
+  );
+}

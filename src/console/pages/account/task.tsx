@@ -1,0 +1,235 @@
+import { Ban, Download, Film, RefreshCw } from 'lucide-preact';
+import { useState } from 'preact/hooks';
+import type { TaskTimeline } from '../../api/contract.ts';
+import { failureOf, problemOf } from '../../api/problem.ts';
+import { useSend } from '../../api/queries.ts';
+import { useAccount, useRoleReason } from '../../api/session.ts';
+import { paths } from '../../paths.ts';
+import { StateDot } from '../../ui/badge.tsx';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { bytes, Change, credits, number } from '../../ui/money.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Card, Facts, Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Table } from '../../ui/table.tsx';
+import { duration, ExactTime, Time } from '../../ui/time.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { ledgerWords, stateWords } from '../../words.ts';
+import { TaskCallback } from './task-callback.tsx';
+import { TaskFilm } from './task-film.tsx';
+import { TaskReceipt } from './task-receipt.tsx';
+import { TaskSteps } from './task-steps.tsx';
+import { isLive, useTask } from './use-task.ts';
+
+export function TaskPage({ taskId }: { readonly taskId: string }) {
+  const { accountId } = useAccount();
+  const { data: timeline, error, refetch } = useTask(taskId);
+  const back = { href: paths.tasks(accountId), label: 'Tasks' };
+  if (timeline === undefined && error !== null) {
+    const isUnknown = problemOf(error).status === 404 || problemOf(error).status === 422;
+    return (
+      <Page title="Task" back={back}>
+        {isUnknown ? (
+          <Empty icon={Film} title="No such task">
+            <p>It does not exist, or it belongs to another account. Another account can be chosen in the sidebar.</p>
+          </Empty>
+        ) : (
+          <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+        )}
+      </Page>
+    );
+  }
+  if (timeline === undefined) return <TaskSkeleton back={back} />;
+  return <TaskContent timeline={timeline} back={back} onExpired={() => void refetch()} />;
+}
+
+type Back = { readonly href: string; readonly label: string };
+
+function TaskSkeleton({ back }: { readonly back: Back }) {
+  return (
+    <Page title="Task" back={back}>
+      <div class="columns wide-left" aria-busy="true">
+        <div class="film late" style={{ aspectRatio: '16 / 9' }} />
+        <div class="stack">
+          <Skeleton height="180px" />
+          <Skeleton height="120px" />
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+type ContentProps = { readonly timeline: TaskTimeline; readonly back: Back; readonly onExpired: () => void };
+
+function TaskContent({ timeline, back, onExpired }: ContentProps) {
+  const { task, callback } = timeline;
+  const { word, tone } = stateWords[task.state];
+  const heading = (
+    <span class="row">
+      Task <StateDot tone={tone}>{word}</StateDot>
+    </span>
+  );
+  const id = (
+    <span class="id">
+      <code>{task.taskId}</code>
+      <CopyButton text={task.taskId} label="Copy the task’s id" />
+    </span>
+  );
+  return (
+    <Page
+      title={`Task ${task.taskId.slice(0, 8)}`}
+      heading={heading}
+      lead={id}
+      back={back}
+      actions={<Actions timeline={timeline} />}
+    >
+      <div class="columns wide-left">
+        <div class="stack">
+          {task.state === 'fail' ? (
+            <TaskReceipt timeline={timeline} />
+          ) : (
+            <TaskFilm timeline={timeline} onExpired={onExpired} />
+          )}
+          <Card title="Request">
+            <div class="stack">
+              <p dir="auto" class="whole-prompt">
+                {task.param.input.prompt}
+              </p>
+              {task.param.input.imageUrls.length > 0 && <Images urls={task.param.input.imageUrls} />}
+              <details class="quiet">
+                <summary>As JSON</summary>
+                <div class="body">
+                  <CodeBlock wraps samples={[{ title: 'param', text: JSON.stringify(task.param, undefined, 2) }]} />
+                </div>
+              </details>
+            </div>
+          </Card>
+          {callback !== null && <TaskCallback callback={callback} />}
+        </div>
+        <div class="stack">
+          <TaskSteps timeline={timeline} />
+          <LedgerCard timeline={timeline} />
+          <FactsCard timeline={timeline} />
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function Images({ urls }: { readonly urls: readonly string[] }) {
+  return (
+    <ul class="stack tight">
+      {urls.map((url, index) => (
+        <li key={url} class="faint">
+          <small>
+            Image {index + 1}: <bdi>{url.split('?')[0]}</bdi>
+          </small>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function LedgerCard({ timeline: { ledger } }: { readonly timeline: TaskTimeline }) {
+  if (ledger.length === 0) return null;
+  return (
+    <Card title="Ledger" isFlush>
+      <Table
+        caption="Entries of the ledger about this task"
+        rows={ledger}
+        rowKey={({ entryId }) => entryId}
+        columns={[
+          { title: 'Entry', kind: 'head', cell: ({ kind, entryId }) => `${ledgerWords[kind]} #${entryId}` },
+          { title: 'Credits', kind: 'end', cell: ({ amount }) => <Change amount={amount} /> },
+          { title: 'Balance', kind: 'end', cell: ({ balanceAfter }) => number(balanceAfter) },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function FactsCard({ timeline: { task, video, createdBy, mediaDeleteTime } }: { readonly timeline: TaskTimeline }) {
+  const { model, param, costTime, createTime, completeTime } = task;
+  return (
+    <Card title="Facts">
+      <Facts
+        facts={[
+          ['Model', <code>{model}</code>],
+          ['Cost', credits(task.creditsCharged - task.creditsRefunded)],
+          [
+            'Asked for',
+            `${param.input.duration}\u00A0s, ${param.input.ratio}, ${param.input.generateAudio ? 'with' : 'no'} sound`,
+          ],
+          ['Measured', video === null ? undefined : measured(video)],
+          ['File', video === null ? undefined : `MP4, ${bytes(video.bytes)}`],
+          ['Generated in', costTime === null ? undefined : duration(costTime)],
+          ['Created', <ExactTime ms={createTime} />],
+          ['Ended', completeTime === null ? undefined : <ExactTime ms={completeTime} />],
+          [
+            'Created by',
+            createdBy === null ? undefined : `${createdBy.name} (${createdBy.kind === 'key' ? 'API key' : 'person'})`,
+          ],
+          ['Video kept until', mediaDeleteTime === null ? undefined : <Time ms={mediaDeleteTime} />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function measured(video: NonNullable<TaskTimeline['video']>): string {
+  const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio } = video;
+  const length = `${Number(durationSeconds.toFixed(2))}\u00A0s`;
+  return `${widthPx}\u00A0×\u00A0${heightPx}, ${length}, ${Number(framesPerSecond.toFixed(2))}\u00A0fps, ${hasAudio ? 'sound' : 'silent'}`;
+}
+
+function Actions({ timeline: { task } }: { readonly timeline: TaskTimeline }) {
+  const { accountId } = useAccount();
+  const [url] = task.resultJson.resultUrls;
+  return (
+    <>
+      {isLive(task) && <CancelButton taskId={task.taskId} creditsCharged={task.creditsCharged} />}
+      {url !== undefined && (
+        <a class="button" href={url} download={`${task.taskId}.mp4`}>
+          <Download size={16} aria-hidden="true" /> Download
+        </a>
+      )}
+      <LinkButton href={paths.playground(accountId, task.taskId)}>
+        <RefreshCw size={16} aria-hidden="true" /> Run again
+      </LinkButton>
+    </>
+  );
+}
+
+function CancelButton({ taskId, creditsCharged }: { readonly taskId: string; readonly creditsCharged: number }) {
+  const [isAsked, setAsked] = useState(false);
+  const reason = useRoleReason('member');
+  const cancel = useSend('/api/v1/jobs/cancelTask', {
+    onDone: ({ cancelled }) => {
+      setAsked(false);
+      toast(cancelled ? 'Cancelled and refunded in full' : 'The task had ended already');
+    },
+  });
+  return (
+    <>
+      <Button look="danger" disabledReason={reason} onClick={() => setAsked(true)}>
+        <Ban size={16} aria-hidden="true" /> Cancel
+      </Button>
+      {isAsked && (
+        <ConfirmDialog
+          title="Cancel this task?"
+          action="Cancel the task"
+          dismiss="Keep it"
+          isBusy={cancel.isPending}
+          onClose={() => setAsked(false)}
+          onConfirm={() => cancel.mutate({ taskId }, { onError: (error) => toast(failureOf(error).sentence, 'bad') })}
+        >
+          <p>Its generation stops, and {credits(creditsCharged)} go back to your balance. It cannot be resumed.</p>
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}

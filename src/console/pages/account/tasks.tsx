@@ -1,0 +1,214 @@
+import { ArrowUp, Film, Pause, Play, Plus, SearchX } from 'lucide-preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { TaskRecord } from '../../api/contract.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { useAccount } from '../../api/session.ts';
+import { paths } from '../../paths.ts';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { FilterSelect } from '../../ui/field.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Pager, useAddress } from '../../ui/pager.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { useNow } from '../../ui/time.tsx';
+import { failWords, stateWords } from '../../words.ts';
+import { firstRequest } from './samples.ts';
+import { type ListedTask, TaskTable } from './task-table.tsx';
+import { isLive } from './use-task.ts';
+
+const states = ['waiting', 'queuing', 'generating', 'success', 'fail'] as const;
+const failCodes = Object.keys(failWords).filter((code): code is keyof typeof failWords => code in failWords);
+
+/** Since when, as the address has it. */
+const spans = [
+  { value: '', label: 'Any time' },
+  { value: '1h', label: 'Last hour' },
+  { value: '1d', label: 'Last 24 hours' },
+  { value: '7d', label: 'Last 7 days' },
+  { value: '30d', label: 'Last 30 days' },
+] as const;
+const spanMs: Readonly<Record<string, number>> = {
+  '1h': 3_600_000,
+  '1d': 86_400_000,
+  '7d': 604_800_000,
+  '30d': 2_592_000_000,
+};
+
+export function TasksPage() {
+  const { accountId } = useAccount();
+  const [isPaused, setPaused] = useState(false);
+  const filters = useFilters();
+  const { data, error, refetch } = useRead('/api/v1/jobs/listTasks', filters.query, {
+    keeps: true,
+    everyMs: (page) => (isPaused ? false : page === undefined || page.tasks.some(isLive) ? 3000 : 15_000),
+  });
+  const { tasks, added, showAdded } = useSteadyList(data?.tasks, JSON.stringify(filters.query));
+  return (
+    <Page
+      title="Tasks"
+      lead="Every video that was asked for, newest first."
+      actions={
+        <>
+          <Button look="quiet" onClick={() => setPaused(!isPaused)} aria-pressed={isPaused}>
+            {isPaused ? <Play size={16} aria-hidden="true" /> : <Pause size={16} aria-hidden="true" />}
+            {isPaused ? 'Go on' : 'Pause'}
+          </Button>
+          <LinkButton href={paths.playground(accountId)} look="primary">
+            <Plus size={16} aria-hidden="true" /> New video
+          </LinkButton>
+        </>
+      }
+    >
+      <Filters {...filters} />
+      {added > 0 && (
+        <p role="status">
+          <Button size="small" onClick={showAdded}>
+            <ArrowUp size={14} aria-hidden="true" /> {added === 1 ? '1 new task' : `${added} new tasks`}
+          </Button>
+        </p>
+      )}
+      {error !== null && data === undefined ? (
+        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+      ) : tasks?.length === 0 ? (
+        <NoTasks isFiltered={filters.isFiltered} />
+      ) : (
+        <TaskTable tasks={tasks} expected={8} />
+      )}
+      <Pager nextCursor={data?.nextCursor} what="tasks" />
+    </Page>
+  );
+}
+
+type FilterState = ReturnType<typeof useFilters>;
+
+/** The filters, which live in the address. */
+function useFilters() {
+  const { get, set, hrefWith } = useAddress();
+  const state = states.find((one) => one === get('state'));
+  const failCode = failCodes.find((code) => code === get('failCode'));
+  const since = get('since') ?? '';
+  const [search, model, cursor] = [get('search'), get('model'), get('cursor')];
+  // To the minute, so that the query stays the same from one render to the next.
+  const now = useNow(60_000);
+  const from = spanMs[since] === undefined ? undefined : Math.floor((now - spanMs[since]) / 60_000) * 60_000;
+  const query = {
+    limit: 30,
+    ...(state !== undefined && { state }),
+    ...(failCode !== undefined && { failCode }),
+    ...(model !== undefined && { model }),
+    ...(search !== undefined && { search }),
+    ...(from !== undefined && { from }),
+    ...(cursor !== undefined && { cursor }),
+  };
+  const isFiltered = [state, failCode, model, search, from].some((value) => value !== undefined);
+  return { query, isFiltered, since, set, hrefWith };
+}
+
+function Filters({ query, since, set, hrefWith, isFiltered }: FilterState) {
+  const { data: catalogue } = useRead('/api/v1/models', {});
+  const models = (catalogue?.models ?? []).map(({ model }) => ({ value: model, label: model }));
+  const { state, failCode, model = '', search = '' } = query;
+  const tab = (value: string | undefined, label: string) => ({
+    href: hrefWith({ state: value, failCode: undefined }),
+    label,
+    isCurrent: state === value,
+  });
+  return (
+    <div class="stack">
+      <Tabs label="States" tabs={[tab(undefined, 'All'), ...states.map((one) => tab(one, stateWords[one].word))]} />
+      <div class="filters">
+        <input
+          type="search"
+          class="input search"
+          aria-label="Search by prompt or task id"
+          placeholder="Prompt or task id"
+          value={search}
+          onChange={(event) => set({ search: event.currentTarget.value.trim() })}
+        />
+        <FilterSelect
+          label="Model"
+          value={model}
+          options={[{ value: '', label: 'Any model' }, ...models]}
+          onValue={(value) => set({ model: value })}
+        />
+        {state === 'fail' && (
+          <FilterSelect
+            label="Reason of the failure"
+            value={failCode ?? ''}
+            options={[
+              { value: '', label: 'Any reason' },
+              ...failCodes.map((code) => ({ value: code, label: failWords[code].title })),
+            ]}
+            onValue={(value) => set({ failCode: value })}
+          />
+        )}
+        <FilterSelect label="Created" value={since} options={spans} onValue={(value) => set({ since: value })} />
+        {isFiltered && (
+          <Button
+            look="quiet"
+            onClick={() =>
+              set({ state: undefined, failCode: undefined, model: undefined, search: undefined, since: undefined })
+            }
+          >
+            Clear
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function NoTasks({ isFiltered }: { readonly isFiltered: boolean }) {
+  const { accountId } = useAccount();
+  const { set } = useAddress();
+  if (isFiltered) {
+    return (
+      <Empty icon={SearchX} title="No task matches">
+        <p>Nothing that was asked for fits these filters.</p>
+        <div class="row">
+          <Button
+            onClick={() =>
+              set({ state: undefined, failCode: undefined, model: undefined, search: undefined, since: undefined })
+            }
+          >
+            Clear the filters
+          </Button>
+        </div>
+      </Empty>
+    );
+  }
+  return (
+    <Empty icon={Film} title="No tasks yet">
+      <p>Each video is one task: it is charged when it is accepted, and refunded in full when it fails.</p>
+      <div class="row">
+        <LinkButton href={paths.playground(accountId)} look="primary">
+          Make the first video
+        </LinkButton>
+      </div>
+      <CodeBlock wraps samples={[firstRequest()]} />
+    </Empty>
+  );
+}
+
+/**
+ * Rows that a reader looks at do not move: what is new waits behind a button, what is shown is renewed in its place. Another filter
+ * or page begins anew.
+ */
+function useSteadyList(latest: readonly ListedTask[] | undefined, queryKey: string) {
+  const [shown, setShown] = useState<{ readonly of: string; readonly ids: readonly string[] }>();
+  const ids = (latest ?? []).map(({ taskId }: TaskRecord) => taskId);
+  const isKnown = shown?.of === queryKey && shown.ids.length > 0;
+  useEffect(() => {
+    if (!isKnown && ids.length > 0) setShown({ of: queryKey, ids });
+  }, [isKnown, queryKey, ids.length]);
+  if (latest === undefined || !isKnown) return { tasks: latest, added: 0, showAdded: () => undefined };
+  const firstShown = ids.findIndex((id) => shown.ids.includes(id));
+  return {
+    tasks: latest.slice(Math.max(0, firstShown)),
+    added: Math.max(0, firstShown),
+    showAdded: () => setShown({ of: queryKey, ids }),
+  };
+}

@@ -1,0 +1,108 @@
+import { useEffect } from 'preact/hooks';
+import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter-preact';
+import { AccountContext } from '../api/queries.ts';
+import type { Me } from '../api/contract.ts';
+import { failureOf } from '../api/problem.ts';
+import { useMe } from '../api/session.ts';
+import { opsPaths, paths, signInPaths } from '../paths.ts';
+import { AccountRoutes, OpsRoutes } from '../routes.tsx';
+import { lazy } from '../ui/lazy.tsx';
+import { ErrorBox } from '../ui/notice.tsx';
+import { Toasts } from '../ui/toast.tsx';
+import { ConfirmPerson } from './confirm-person.tsx';
+import { Gate, GateLoading } from './gate.tsx';
+import { Forbidden, NotFound } from './page-states.tsx';
+import { AccountShell, OpsShell } from './shell.tsx';
+
+const SignIn = lazy(async () => (await import('../pages/sign-in/sign-in.tsx')).SignInPage, GateLoading);
+const AcceptLink = lazy(async () => (await import('../pages/sign-in/accept-link.tsx')).AcceptLinkPage, GateLoading);
+
+/** Pages for everybody, and behind them those of the person who is signed in. */
+export function App() {
+  return (
+    <>
+      <Switch>
+        <Route path={signInPaths.signIn} component={SignIn} />
+        <Route path={signInPaths.setUp}>
+          <AcceptLink purpose="setup" />
+        </Route>
+        <Route path={signInPaths.invite}>
+          <AcceptLink purpose="invite" />
+        </Route>
+        <Route path={signInPaths.reset}>
+          <AcceptLink purpose="reset" />
+        </Route>
+        <Route>
+          <SignedIn />
+        </Route>
+      </Switch>
+      <Toasts />
+    </>
+  );
+}
+
+function SignedIn() {
+  const { data: me, error, refetch } = useMe();
+  const [path] = useLocation();
+  const search = useSearch();
+  if (me === undefined && error !== null) {
+    return (
+      <Gate title="Videogen">
+        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+      </Gate>
+    );
+  }
+  if (me === undefined) return <GateLoading failed={false} />;
+  if (me === null) {
+    const next = path === '/' ? '' : `?next=${encodeURIComponent(search === '' ? path : `${path}?${search}`)}`;
+    return <Redirect to={`${signInPaths.signIn}${next}`} replace />;
+  }
+  return (
+    <>
+      <Switch>
+        <Route path="/">
+          <Redirect to={homeOf(me)} replace />
+        </Route>
+        <Route path="/a/:accountId/*?">{({ accountId }) => <InAccount me={me} accountId={accountId} />}</Route>
+        <Route path="/ops/*?">
+          <OpsShell me={me}>
+            {me.user.isOperator ? <OpsRoutes /> : <Forbidden what="It belongs to the operators of this service." />}
+          </OpsShell>
+        </Route>
+        <Route>
+          <OpsShell me={me}>
+            <NotFound />
+          </OpsShell>
+        </Route>
+      </Switch>
+      <ConfirmPerson />
+    </>
+  );
+}
+
+const lastAccount = 'videogen-account';
+
+function InAccount({ me, accountId }: { readonly me: Me; readonly accountId: string }) {
+  const isOwn = me.accounts.some((account) => account.accountId === accountId);
+  useEffect(() => {
+    if (isOwn) localStorage.setItem(lastAccount, accountId);
+  }, [isOwn, accountId]);
+  return (
+    <AccountContext.Provider value={accountId}>
+      <AccountShell key={accountId} me={me}>
+        {isOwn ? (
+          <AccountRoutes accountId={accountId} />
+        ) : (
+          <Forbidden what="The account does not exist, or you are not a member of it. Ask an owner for an invitation." />
+        )}
+      </AccountShell>
+    </AccountContext.Provider>
+  );
+}
+
+/** The account of the last visit, else the first one; operators without an account begin at their own pages. */
+function homeOf({ user, accounts }: Me): string {
+  const last = accounts.find(({ accountId }) => accountId === localStorage.getItem(lastAccount)) ?? accounts[0];
+  if (last !== undefined) return paths.overview(last.accountId);
+  return user.isOperator ? opsPaths.overview : '/no-account';
+}

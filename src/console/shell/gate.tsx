@@ -1,0 +1,46 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { ErrorBox } from '../ui/notice.tsx';
+import { Mark } from './mark.tsx';
+
+type GateProps = { readonly title: string; readonly lead?: ComponentChildren; readonly children: ComponentChildren };
+
+/** The frame of pages before a sign-in. */
+export function Gate({ title, lead, children }: GateProps) {
+  useEffect(() => {
+    document.title = `${title} · Videogen`;
+  }, [title]);
+  return (
+    <main class="gate" id="main" tabIndex={-1}>
+      <div class="card">
+        <p class="brand">
+          <Mark /> Videogen
+        </p>
+        <h1>{title}</h1>
+        {lead !== undefined && <p class="soft">{lead}</p>}
+        {children}
+      </div>
+    </main>
+  );
+}
+
+export function GateLoading({ failed }: { readonly failed: boolean }) {
+  const failure = { title: 'This page did not load', sentence: 'The connection broke, or the service was updated.' };
+  return (
+    <main class="gate" aria-busy={!failed}>
+      <div class="card stack">
+        <h1 class="visually-hidden">Videogen</h1>
+        {failed ? (
+          <ErrorBox failure={failure} onRetry={() => location.reload()} />
+        ) : (
+          <>
+            <Skeleton width="50%" height="26px" />
+            <Skeleton height="34px" />
+            <Skeleton height="34px" />
+          </>
+        )}
+      </div>
+    </main>
+  );
+}

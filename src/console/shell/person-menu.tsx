@@ -1,0 +1,74 @@
+import { ChevronsUpDown, CircleUser, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-preact';
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import type { Me } from '../api/contract.ts';
+import { failureOf } from '../api/problem.ts';
+import { signOut, useSignedIn } from '../api/session.ts';
+import { Menu } from '../ui/menu.tsx';
+import { toast } from '../ui/toast.tsx';
+
+const themes = [
+  ['system', 'System', Monitor],
+  ['light', 'Light', Sun],
+  ['dark', 'Dark', Moon],
+] as const;
+
+type Theme = (typeof themes)[number][0];
+
+export function PersonMenu({ me, settings }: { readonly me: Me; readonly settings: string | undefined }) {
+  const [theme, setTheme] = useState(themeOf);
+  const signedIn = useSignedIn();
+  const leave = () =>
+    void signOut().then(
+      () => signedIn(null),
+      (error: unknown) => toast(failureOf(error).sentence, 'bad'),
+    );
+  const trigger = (
+    <>
+      <CircleUser size={18} aria-hidden="true" />
+      <span class="names">
+        <span class="truncate">{me.user.email}</span>
+      </span>
+      <ChevronsUpDown size={14} aria-hidden="true" />
+    </>
+  );
+  return (
+    <Menu label={`You: ${me.user.email}. Theme, settings, sign out`} triggerClass="switcher" trigger={trigger}>
+      <p class="heading">Theme</p>
+      {themes.map(([name, word, Icon]) => (
+        <button key={name} type="button" aria-pressed={theme === name} onClick={() => setTheme(chosen(name))}>
+          <Icon size={16} aria-hidden="true" /> {word}
+          {theme === name && <span class="badge">on</span>}
+        </button>
+      ))}
+      <hr />
+      {settings !== undefined && (
+        <Link href={settings}>
+          <Settings size={16} aria-hidden="true" /> Password and sessions
+        </Link>
+      )}
+      <button type="button" onClick={leave}>
+        <LogOut size={16} aria-hidden="true" /> Sign out
+      </button>
+    </Menu>
+  );
+}
+
+/** Read by theme.ts before the first paint. */
+const stored = 'videogen-theme';
+
+function themeOf(): Theme {
+  const { theme } = document.documentElement.dataset;
+  return theme === 'light' || theme === 'dark' ? theme : 'system';
+}
+
+function chosen(theme: Theme): Theme {
+  if (theme === 'system') {
+    delete document.documentElement.dataset['theme'];
+    localStorage.removeItem(stored);
+  } else {
+    document.documentElement.dataset['theme'] = theme;
+    localStorage.setItem(stored, theme);
+  }
+  return theme;
+}

@@ -1,0 +1,82 @@
+import { Menu as MenuIcon } from 'lucide-preact';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import type { Me } from '../api/contract.ts';
+import { Button } from '../ui/button.tsx';
+import { Mark } from './mark.tsx';
+import { OfflineBanner } from './offline-banner.tsx';
+import { Shortcuts } from './shortcuts.tsx';
+import { AccountSidebar, OpsSidebar } from './sidebar.tsx';
+
+type ShellProps = { readonly me: Me; readonly children: ComponentChildren };
+
+export function AccountShell({ me, children }: ShellProps) {
+  return <Frame sidebar={<AccountSidebar me={me} />}>{children}</Frame>;
+}
+
+export function OpsShell({ me, children }: ShellProps) {
+  return <Frame sidebar={<OpsSidebar me={me} />}>{children}</Frame>;
+}
+
+/** Sidebar and content. A new page is announced, begins at its top and takes the focus, as a new document would. */
+function Frame({ sidebar, children }: { readonly sidebar: ComponentChildren; readonly children: ComponentChildren }) {
+  const [path] = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  const main = useRef<HTMLElement>(null);
+  const lastPath = useRef(path);
+  const [announced, setAnnounced] = useState('');
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const press = ({ key }: KeyboardEvent) => key === 'Escape' && setOpen(false);
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, [isOpen]);
+  useEffect(() => {
+    if (lastPath.current === path) return undefined;
+    lastPath.current = path;
+    setOpen(false);
+    scrollTo(0, 0);
+    main.current?.focus({ preventScroll: true });
+    // The title is the page's own, which is rendered after this.
+    const timer = setTimeout(() => setAnnounced(document.title), 100);
+    return () => clearTimeout(timer);
+  }, [path]);
+  return (
+    <>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        Skip to the content
+      </a>
+      <p class="visually-hidden" role="status">
+        {announced}
+      </p>
+      <div class="shell">
+        <div class="topbar">
+          <Button look="quiet" size="icon" aria-label="Menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            <MenuIcon size={18} />
+          </Button>
+          <Mark />
+          <span class="title">Videogen</span>
+        </div>
+        {isOpen && <button type="button" class="scrim" aria-label="Close the menu" onClick={() => setOpen(false)} />}
+        <div class="sidebar" {...(isOpen && { 'data-open': '' })}>
+          {sidebar}
+        </div>
+        <div class="content">
+          <OfflineBanner />
+          <main class="main" id="main" ref={main} tabIndex={-1}>
+            {children}
+          </main>
+        </div>
+      </div>
+      <Shortcuts />
+    </>
+  );
+}

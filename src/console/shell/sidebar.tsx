@@ -1,0 +1,162 @@
+import {
+  BookOpen,
+  ChartColumn,
+  Check,
+  ChevronsUpDown,
+  Clapperboard,
+  Coins,
+  Film,
+  KeyRound,
+  LayoutGrid,
+  Settings,
+  ShieldCheck,
+  Users,
+  Webhook,
+} from 'lucide-preact';
+import { Link, useLocation } from 'wouter-preact';
+import type { Me } from '../api/contract.ts';
+import { useRead } from '../api/queries.ts';
+import { useAccount } from '../api/session.ts';
+import { docsPath, opsPaths, paths } from '../paths.ts';
+import { operatorLinks } from '../pages/operators/links.ts';
+import { Menu } from '../ui/menu.tsx';
+import { number } from '../ui/money.tsx';
+import { roleWords } from '../words.ts';
+import type { NavGroup } from './nav.ts';
+import { PersonMenu } from './person-menu.tsx';
+
+export function AccountSidebar({ me }: { readonly me: Me }) {
+  const { accountId } = useAccount();
+  const groups: readonly NavGroup[] = [
+    {
+      title: 'Build',
+      links: [
+        { href: paths.overview(accountId), label: 'Overview', icon: LayoutGrid },
+        { href: paths.playground(accountId), label: 'Playground', icon: Clapperboard },
+        { href: paths.keys(accountId), label: 'API keys', icon: KeyRound },
+      ],
+    },
+    {
+      title: 'Monitor',
+      links: [
+        { href: paths.tasks(accountId), label: 'Tasks', icon: Film },
+        { href: paths.credits(accountId), label: 'Credits', icon: Coins },
+        { href: paths.callbacks(accountId), label: 'Callbacks', icon: Webhook },
+      ],
+    },
+    {
+      title: 'Configure',
+      links: [
+        { href: paths.members(accountId), label: 'Members', icon: Users },
+        { href: paths.settings(accountId), label: 'Settings', icon: Settings },
+      ],
+    },
+  ];
+  return (
+    <>
+      <Switcher me={me} />
+      <Groups groups={groups} root={paths.overview(accountId)} />
+      <div class="foot">
+        <Balance />
+        <Documentation />
+        <PersonMenu me={me} settings={paths.settings(accountId)} />
+      </div>
+    </>
+  );
+}
+
+export function OpsSidebar({ me }: { readonly me: Me }) {
+  return (
+    <>
+      <Switcher me={me} />
+      {me.user.isOperator && <Groups groups={[{ title: 'Operate', links: operatorLinks }]} root={opsPaths.overview} />}
+      <div class="foot">
+        <Documentation />
+        <PersonMenu me={me} settings={undefined} />
+      </div>
+    </>
+  );
+}
+
+function Groups({ groups, root }: { readonly groups: readonly NavGroup[]; readonly root: string }) {
+  const [path] = useLocation();
+  const isCurrent = (href: string) => path === href || (href !== root && path.startsWith(`${href}/`));
+  return (
+    <nav aria-label="Pages">
+      {groups.map(({ title, links }) => (
+        <div key={title}>
+          <p class="group">{title}</p>
+          <ul>
+            {links.map(({ href, label, icon: Icon }) => (
+              <li key={href}>
+                <Link href={href} {...(isCurrent(href) && { 'aria-current': 'page' })}>
+                  <Icon size={16} aria-hidden="true" />
+                  {label}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  );
+}
+
+/** Which account the page shows; tabs may hold different ones, since it stands in the address. */
+function Switcher({ me }: { readonly me: Me }) {
+  const { accountId, name, role } = useAccount();
+  const isOps = role === undefined;
+  const title = isOps ? 'Operators' : name;
+  const trigger = (
+    <>
+      <span class={isOps ? 'mark ops' : 'mark'} aria-hidden="true">
+        {isOps ? <ShieldCheck size={16} /> : name.charAt(0).toUpperCase()}
+      </span>
+      <span class="names">
+        <strong class="truncate">{title}</strong>
+        <small>{isOps ? 'The whole service' : roleWords[role].word}</small>
+      </span>
+      <ChevronsUpDown size={14} aria-hidden="true" />
+    </>
+  );
+  return (
+    <Menu label={`Account: ${title}. Change`} triggerClass="switcher" trigger={trigger}>
+      <p class="heading">Accounts</p>
+      {me.accounts.map((account) => (
+        <Link key={account.accountId} href={paths.overview(account.accountId)}>
+          <span class="truncate">{account.name}</span>
+          {account.accountId === accountId && <Check size={14} aria-label="shown now" />}
+        </Link>
+      ))}
+      {me.user.isOperator && (
+        <>
+          <hr />
+          <Link href={opsPaths.overview}>
+            <ChartColumn size={16} aria-hidden="true" /> Operate the service
+          </Link>
+        </>
+      )}
+    </Menu>
+  );
+}
+
+function Balance() {
+  const { accountId } = useAccount();
+  const { data } = useRead('/api/v1/credits', { limit: 1 }, { everyMs: 15_000 });
+  return (
+    <Link href={paths.credits(accountId)} class="balance">
+      Balance
+      <strong>{data === undefined ? '…' : number(data.balance)}</strong>
+    </Link>
+  );
+}
+
+function Documentation() {
+  return (
+    <nav aria-label="Help">
+      <a href={docsPath} target="_blank" rel="noopener">
+        <BookOpen size={16} aria-hidden="true" /> Documentation
+      </a>
+    </nav>
+  );
+}

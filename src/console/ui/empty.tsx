@@ -1,0 +1,19 @@
+import type { LucideIcon } from 'lucide-preact';
+import type { ComponentChildren } from 'preact';
+
+type EmptyProps = {
+  readonly icon: LucideIcon;
+  readonly title: string;
+  readonly children: ComponentChildren;
+};
+
+/** Where nothing is yet: what would be here, and the next step. */
+export function Empty({ icon: Icon, title, children }: EmptyProps) {
+  return (
+    <div class="empty">
+      <Icon size={26} aria-hidden="true" />
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}

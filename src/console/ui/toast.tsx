@@ -1,0 +1,37 @@
+import { Check, CircleAlert } from 'lucide-preact';
+import { useEffect, useState } from 'preact/hooks';
+
+type Toast = { readonly id: number; readonly text: string; readonly tone: 'good' | 'bad' };
+
+const listeners = new Set<(toast: Toast) => void>();
+let lastId = 0;
+
+/** A sentence about something done, at the edge of the window for some seconds. */
+export function toast(text: string, tone: Toast['tone'] = 'good'): void {
+  lastId += 1;
+  for (const listener of listeners) listener({ id: lastId, text, tone });
+}
+
+const shownMs = 5000;
+
+export function Toasts() {
+  const [toasts, setToasts] = useState<readonly Toast[]>([]);
+  useEffect(() => {
+    const listen = (added: Toast) => {
+      setToasts((shown) => [...shown.slice(-2), added]);
+      setTimeout(() => setToasts((shown) => shown.filter(({ id }) => id !== added.id)), shownMs);
+    };
+    listeners.add(listen);
+    return () => void listeners.delete(listen);
+  }, []);
+  return (
+    <div class="toasts" role="status">
+      {toasts.map(({ id, text, tone }) => (
+        <p key={id} class={`toast ${tone}`}>
+          {tone === 'good' ? <Check size={16} aria-hidden="true" /> : <CircleAlert size={16} aria-hidden="true" />}
+          {text}
+        </p>
+      ))}
+    </div>
+  );
+}

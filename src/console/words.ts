@@ -1,0 +1,105 @@
+import type { SecurityEvent, TaskRecord } from './api/contract.ts';
+import type { Tone } from './ui/badge.tsx';
+
+type TaskState = TaskRecord['state'];
+type FailCode = NonNullable<TaskRecord['failCode']>;
+type Word = { readonly word: string; readonly tone: Tone };
+
+export const stateWords: Readonly<Record<TaskState, Word>> = {
+  waiting: { word: 'Waiting', tone: 'calm' },
+  queuing: { word: 'In queue', tone: 'calm' },
+  generating: { word: 'Generating', tone: 'live' },
+  success: { word: 'Succeeded', tone: 'good' },
+  fail: { word: 'Failed', tone: 'bad' },
+};
+
+/** Why a task failed, and what helps. */
+export const failWords: Readonly<Record<FailCode, { readonly title: string; readonly advice: string }>> = {
+  content_rejected: {
+    title: 'The content was rejected',
+    advice: 'The model refused the prompt or an image. Change the wording, then run it again.',
+  },
+  image_unreachable: {
+    title: 'An image could not be fetched',
+    advice: 'Check that its URL opens without signing in, or upload the image instead.',
+  },
+  image_invalid: {
+    title: 'An image could not be used',
+    advice: 'Give a JPEG, PNG or WebP image within the limits of the model.',
+  },
+  provider_rejected: {
+    title: 'The request was rejected',
+    advice: 'No provider of this model takes the request as it is. Change its parameters.',
+  },
+  provider_unavailable: {
+    title: 'The model was not available',
+    advice: 'All providers of this model failed or were busy. Run it again later.',
+  },
+  timeout: { title: 'It took too long', advice: 'The video was not finished in time. Run it again.' },
+  result_invalid: {
+    title: 'The result could not be used',
+    advice: 'What was generated is no valid video. Run it again; nothing was charged for this one.',
+  },
+  cancelled: { title: 'Cancelled', advice: 'It was stopped on request before it was finished.' },
+  terminated: {
+    title: 'Stopped by an operator',
+    advice: 'An operator ended the task. Ask them before you run it again.',
+  },
+  internal: {
+    title: 'A fault of the service',
+    advice: 'It was logged. Run it again; if it fails again, tell an operator the id.',
+  },
+};
+
+export const ledgerWords = {
+  grant: 'Grant',
+  charge: 'Charge',
+  refund: 'Refund',
+  adjustment: 'Adjustment',
+} as const;
+
+export const callbackWords: Readonly<Record<'pending' | 'delivered' | 'failed' | 'gone', Word>> = {
+  pending: { word: 'Pending', tone: 'live' },
+  delivered: { word: 'Delivered', tone: 'good' },
+  failed: { word: 'Failed', tone: 'bad' },
+  gone: { word: 'Refused for good', tone: 'warn' },
+};
+
+export const roleWords = {
+  owner: { word: 'Owner', can: 'everything, also keys and members' },
+  member: { word: 'Member', can: 'creates tasks and sees everything' },
+  viewer: { word: 'Viewer', can: 'sees tasks and credits' },
+} as const;
+
+export type Role = keyof typeof roleWords;
+
+export const scopeWords = {
+  'tasks:write': 'Create and cancel tasks',
+  'tasks:read': 'Read tasks and videos',
+  'credits:read': 'Read balance and ledger',
+  'keys:write': 'Create and revoke keys',
+} as const;
+
+export const ratioWords: Readonly<Record<string, string>> = {
+  adaptive: 'Auto',
+};
+
+export const eventWords: Readonly<Record<SecurityEvent['kind'], string>> = {
+  signed_in: 'Signed in',
+  sign_in_failed: 'Sign-in failed',
+  signed_out: 'Signed out',
+  reauthenticated: 'Confirmed the password',
+  password_changed: 'Password changed',
+  session_ended: 'Session ended',
+  link_made: 'Link made',
+  link_accepted: 'Link accepted',
+  link_withdrawn: 'Invitation withdrawn',
+  role_changed: 'Role changed',
+  member_removed: 'Removed from the account',
+  user_disabled: 'Disabled',
+  user_enabled: 'Enabled again',
+  operator_changed: 'Operator’s rights changed',
+  passkey_added: 'Passkey added',
+  passkey_removed: 'Passkey removed',
+  identity_linked: 'Linked to single sign-on',
+};

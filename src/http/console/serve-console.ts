@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { AppRouter, Context } from '../context.ts';
+import { HttpError } from '../errors.ts';
+import type { HttpDeps } from '../http-deps.ts';
+import { consoleHeaders } from './console-headers.ts';
+
+/** Made by src/build-console.ts. */
+const folder = fileURLToPath(new URL('../../../console', import.meta.url));
+
+const types: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.woff2': 'font/woff2',
+};
+
+type Asset = {
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly br: Buffer | undefined;
+  readonly gzip: Buffer | undefined;
+};
+
+/**
+ * The console at `/console`: one page for every path below it, and its files. They are held in memory, so that a rebuild does not
+ * take the files of an open page away.
+ */
+export function consoleRoutes(router: AppRouter, { consoleMediaOrigins = [] }: HttpDeps): void {
+  const page = readFileSync(join(folder, 'index.html'));
+  const assets = readAssets(join(folder, 'assets'));
+  const headers = consoleHeaders(consoleMediaOrigins);
+  const showPage = (ctx: Context) => {
+    ctx.set({ ...headers, 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-cache' });
+    ctx.body = page;
+  };
+  router.get(/^\/console\/assets\/[^/]+$/, (ctx) => {
+    const asset = assets.get(ctx.path.slice('/console/assets/'.length));
+    if (asset === undefined) throw new HttpError('unknown_endpoint');
+    ctx.set({ ...headers, 'Content-Type': asset.type, 'Cache-Control': 'public, max-age=31536000, immutable' });
+    sendAsset(ctx, asset);
+  });
+  router.get('/console/', (ctx) => {
+    ctx.status = 301;
+    ctx.set('Location', `/console${ctx.search}`);
+    ctx.body = '';
+  });
+  router.get('/console', showPage);
+  // A path that the page does not know is its own "not found"; an asset that is gone never is the page.
+  router.get(/^\/console\/(?!assets(?:\/|$)).+$/, showPage);
+}
+
+function readAssets(from: string): ReadonlyMap<string, Asset> {
+  const names = new Set(readdirSync(from));
+  const optional = (name: string) => (names.has(name) ? readFileSync(join(from, name)) : undefined);
+  const assets = [...names].flatMap((name): readonly [string, Asset][] => {
+    const type = types[extname(name)];
+    if (type === undefined) return [];
+    const plain = readFileSync(join(from, name));
+    return [[name, { type, plain, br: optional(`${name}.br`), gzip: optional(`${name}.gz`) }]];
+  });
+  return new Map(assets);
+}
+
+function sendAsset(ctx: Context, { plain, br, gzip }: Asset): void {
+  ctx.set('Vary', 'Accept-Encoding');
+  // The smaller one first, in whichever order the browser names them.
+  const takes = (name: string) => ctx.acceptsEncodings([name, 'identity']) === name;
+  const [encoding, body] =
+    br !== undefined && takes('br') ? ['br', br] : gzip !== undefined && takes('gzip') ? ['gzip', gzip] : ['', plain];
+  if (encoding !== '') ctx.set('Content-Encoding', encoding);
+  ctx.body = body;
+}

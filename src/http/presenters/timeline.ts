@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import type { TaskRecord } from '../../domain/task-record.ts';
+import { isFinal, type Task } from '../../domain/task.ts';
+import type { LedgerEntry } from '../../stores/credits.ts';
+import type { Delivery, DeliveryAttempt } from '../../stores/deliveries.ts';
+import type { ProviderJob } from '../../stores/provider-jobs.ts';
+import type { Maker } from '../../stores/task-maker.ts';
+import { unixMs } from '../fields.ts';
+import type { HttpDeps } from '../http-deps.ts';
+import { ledgerEntrySchema, presentLedgerEntry } from './account.ts';
+import { ownCallbackSchema, presentOwnCallback } from './callback.ts';
+import { makerSchema, posterUrlOf, posterUrlSchema, presentMaker } from './listed-task.ts';
+import { taskRecordSchema } from './task.ts';
+import { view } from './view.ts';
+
+const stepNames = [
+  'accepted',
+  'waited',
+  'generating',
+  'stored',
+  'succeeded',
+  'failed',
+  'refunded',
+  'callback',
+] as const;
+
+const stepSchema = z.strictObject({
+  step: z.enum(stepNames),
+  startTime: unixMs,
+  endTime: unixMs.nullable().meta({ description: 'Null while the step runs; equal to the start for an instant.' }),
+});
+
+const videoSchema = z.strictObject({
+  widthPx: z.int(),
+  heightPx: z.int(),
+  durationSeconds: z.number(),
+  framesPerSecond: z.number(),
+  hasAudio: z.boolean(),
+  bytes: z.int(),
+});
+
+/** The life of a task as its account sees it. It names no provider. */
+export const timelineSchema = z
+  .strictObject({
+    task: taskRecordSchema,
+    createdBy: makerSchema,
+    posterUrl: posterUrlSchema,
+    video: videoSchema.nullable().meta({ description: 'What was measured of the video.' }),
+    mediaDeleteTime: unixMs
+      .nullable()
+      .meta({ description: 'When the video was deleted, or will be; null for a task without one.' }),
+    steps: z.array(stepSchema).meta({ description: 'In the order in which they began.' }),
+    ledger: z.array(ledgerEntrySchema),
+    // Not `nullable`, which would make every Callback of the description one that may be null.
+    callback: z.union([ownCallbackSchema, z.null()]),
+    aheadOfOwn: z
+      .int()
+      .nullable()
+      .meta({
+        description:
+          "The account's own tasks that came before and wait too, at most 1,000; accounts take turns, so there is no place in a " +
+          'common queue. Null once the task is generated.',
+      }),
+  })
+  .meta({ id: 'TaskTimeline' });
+
+type Life = {
+  readonly task: Task;
+  readonly record: TaskRecord;
+  readonly maker: Maker | undefined;
+  readonly ahead: number | undefined;
+  readonly ledger: readonly LedgerEntry[];
+  readonly providerJobs: readonly ProviderJob[];
+  readonly delivery: Delivery | undefined;
+  readonly attempts: readonly DeliveryAttempt[];
+  readonly nowMs: number;
+};
+
+export function presentTimeline(deps: Pick<HttpDeps, 'resultStore' | 'retentionMs'>, life: Life) {
+  const { task, record, maker, ahead, ledger, delivery, attempts, nowMs } = life;
+  const { result, completedAt, mediaDeletedAt } = task;
+  const callback = delivery === undefined ? null : presentOwnCallback(delivery, attempts, nowMs);
+  return view(timelineSchema, {
+    task: record,
+    createdBy: presentMaker(maker),
+    posterUrl: posterUrlOf(deps, task),
+    video: result === undefined ? null : view(videoSchema, result),
+    mediaDeleteTime: result && (mediaDeletedAt ?? (completedAt ?? nowMs) + deps.retentionMs),
+    steps: [
+      ...stepsOf(life),
+      ...(callback === null ? [] : [stepOf('callback', callback.createTime, callback.completeTime)]),
+    ],
+    ledger: ledger.map(presentLedgerEntry),
+    callback,
+    aheadOfOwn: ahead,
+  });
+}
+
+type Step = { readonly step: (typeof stepNames)[number]; readonly startTime: number; readonly endTime: number | null };
+
+function stepOf(step: Step['step'], startTime: number, endTime: number | null | undefined): Step {
+  return { step, startTime, endTime: endTime ?? null };
+}
+
+/** Up to the end of the task. All times are of the database's clock. */
+function stepsOf({ task, providerJobs }: Life): readonly Step[] {
+  const { createdAt, generationStartedAt, completedAt, state } = task;
+  const instant = (step: Step['step'], at: number) => stepOf(step, at, at);
+  const steps = [instant('accepted', createdAt), stepOf('waited', createdAt, generationStartedAt ?? completedAt)];
+  // The job that gave the video has ended when the video was there; what follows is storing it.
+  const madeAt = providerJobs.find(({ outcome }) => outcome === 'success')?.endedAt;
+  if (generationStartedAt !== undefined) {
+    steps.push(stepOf('generating', generationStartedAt, madeAt ?? completedAt));
+    if (madeAt !== undefined) steps.push(stepOf('stored', madeAt, completedAt));
+  }
+  if (completedAt === undefined || !isFinal(state)) return steps;
+  // The refund is a part of the failure's own statement.
+  const ends = state === 'success' ? ['succeeded' as const] : ['failed' as const, 'refunded' as const];
+  return [...steps, ...ends.map((step) => instant(step, completedAt))];
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import {
+  countOwedCallbacks,
+  listUnfinishedByModel,
+  listViolations,
+  maxCallbacksCounted,
+  maxTasksOfDay,
+  sumCreatedOfDay,
+  sumEndedOfDay,
+} from '../../stores/installation.ts';
+import { readAuditState } from '../../stores/ledger-audit.ts';
+import { countStuckTasks } from '../../stores/task-list.ts';
+import { failCodes } from '../../domain/task.ts';
+import { defineEndpoint } from '../define-endpoint.ts';
+import { unixMs } from '../fields.ts';
+import { presentProviders, providerSchema } from '../presenters/provider.ts';
+import { view } from '../presenters/view.ts';
+import type { HttpDeps } from '../http-deps.ts';
+
+const count = z.int().nonnegative();
+const callbackCount = z.int().min(0).max(maxCallbacksCounted);
+
+const waitSchema = z.strictObject({
+  model: z.string(),
+  state: z.enum(['waiting', 'queuing', 'generating']),
+  tasks: count,
+  oldestMs: count.meta({ description: 'Since the oldest of them was created.' }),
+});
+
+const daySchema = z.strictObject({
+  created: count,
+  charged: count,
+  succeeded: count,
+  failed: z.array(z.strictObject({ failCode: z.enum(failCodes), tasks: count })),
+  refunded: count,
+});
+
+const violationSchema = z.strictObject({
+  rule: z.string(),
+  accountId: z.string().nullable(),
+  entryId: z.int().nullable(),
+  taskId: z.string().nullable(),
+  detail: z.string(),
+  foundTime: unixMs,
+});
+
+/** What an operator looks at first. */
+export const adminOverview = defineEndpoint({
+  operationId: 'adminOverview',
+  route: 'GET /api/admin/v1/overview',
+  summary: 'How the installation is',
+  data: z
+    .strictObject({
+      unfinished: z.array(waitSchema).meta({ description: 'Tasks that have not ended, by model and state.' }),
+      stuckTasks: count.meta({ description: 'Tasks whose workflow code fails; they are refunded after a while.' }),
+      lastDay: daySchema.meta({
+        description: `Of the last 24 hours; of more than ${maxTasksOfDay} tasks, the newest.`,
+      }),
+      callbacks: z.strictObject({
+        pending: callbackCount,
+        overdue: callbackCount.meta({ description: 'Pending ones whose attempt is due since more than a minute.' }),
+        undelivered: callbackCount.meta({ description: 'Given up or refused for good in the last 24 hours.' }),
+      }),
+      books: z.strictObject({
+        auditedTime: unixMs
+          .nullable()
+          .meta({ description: 'When the books were last checked; null before the first time.' }),
+        violations: count,
+        found: z.array(violationSchema).meta({ description: 'The oldest 100 violations.' }),
+      }),
+      providers: z.array(providerSchema),
+    })
+    .meta({ id: 'InstallationOverview' }),
+  handler: async (_call, { db, catalogue }) => {
+    const [unfinished, stuckTasks, lastDay, callbacks, books, providers] = await Promise.all([
+      listUnfinishedByModel(db),
+      countStuckTasks(db),
+      readLastDay(db),
+      countOwedCallbacks(db),
+      readBooks(db),
+      presentProviders(db, catalogue),
+    ]);
+    return { unfinished, stuckTasks, lastDay, callbacks, books, providers };
+  },
+});
+
+async function readLastDay(db: HttpDeps['db']) {
+  const [{ created, charged }, ended] = await Promise.all([sumCreatedOfDay(db), sumEndedOfDay(db)]);
+  const failed = failCodes.flatMap((failCode) => {
+    const tasks = ended.find((one) => one.failCode === failCode)?.tasks;
+    return tasks === undefined ? [] : [{ failCode, tasks }];
+  });
+  const succeeded = ended.find((one) => one.failCode === undefined)?.tasks ?? 0;
+  return { created, charged, succeeded, failed, refunded: ended.reduce((sum, { refunded }) => sum + refunded, 0) };
+}
+
+async function readBooks(db: HttpDeps['db']) {
+  const [{ auditedAt, violations }, found] = await Promise.all([readAuditState(db), listViolations(db)]);
+  return {
+    auditedTime: auditedAt === 0 ? null : auditedAt,
+    violations,
+    found: found.map((one) => view(violationSchema, { ...one, foundTime: one.foundAt })),
+  };
+}

@@ -1,0 +1,70 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { type BooksFilter, type LedgerEntry, ledgerKinds, readBooks } from '../../stores/credits.ts';
+import type { Database } from '../../stores/database.ts';
+import { defineEndpoint } from '../define-endpoint.ts';
+import { maxUnixMs, oneOf } from '../fields.ts';
+import { idParameter, strictQuery, wholeParameter } from '../query.ts';
+
+/** Which entries of a ledger are wanted. */
+export const booksFilter = {
+  kind: oneOf(ledgerKinds).optional(),
+  taskId: idParameter('a task').meta({ description: 'The charge of this task, and its refund.' }).optional(),
+  from: wholeParameter(0, maxUnixMs).meta({ description: 'Booked at this Unix millisecond or later.' }).optional(),
+  to: wholeParameter(0, maxUnixMs).meta({ description: 'Booked before this Unix millisecond.' }).optional(),
+};
+
+/** Rows of an answer, and of one statement; no connection to the database is held between two statements. */
+const maxRows = 1_000_000;
+const pageSize = 2_000;
+
+export const exportCredits = defineEndpoint({
+  operationId: 'exportCredits',
+  route: 'GET /api/v1/credits/export',
+  scope: 'credits:read',
+  summary: 'The ledger as a table',
+  description:
+    `CSV in UTF-8 with a line of names, newest entry first, at most ${maxRows} entries. Times are those of ISO 8601, in UTC. A text that a ` +
+    "spreadsheet would take for a formula has a `'` before it.",
+  query: strictQuery(booksFilter),
+  contentType: 'text/csv; charset=utf-8',
+  answerHeaders: { 'Content-Disposition': 'The name of the file.' },
+  data: z.custom<Readable>(),
+  handler: ({ caller: { accountId }, query, ctx }, { db }) => {
+    const { from: fromMs, to: toMs, kind, taskId } = query;
+    ctx.set('Content-Disposition', 'attachment; filename="credits.csv"');
+    return Promise.resolve(Readable.from(csvOf(db, { accountId, kind, taskId, fromMs, toMs, limit: pageSize })));
+  },
+});
+
+const columns: readonly (readonly [name: string, of: (entry: LedgerEntry) => string | number | undefined])[] = [
+  ['entryId', ({ entryId }) => entryId],
+  ['createTime', ({ createdAt }) => new Date(createdAt).toISOString()],
+  ['kind', ({ kind }) => kind],
+  ['amount', ({ amount }) => amount],
+  ['balanceAfter', ({ balanceAfter }) => balanceAfter],
+  ['taskId', ({ taskId }) => taskId],
+  ['reason', ({ reason }) => reason],
+];
+
+/** Page by page, as fast as the client takes them. */
+async function* csvOf(db: Database, filter: BooksFilter): AsyncGenerator<string> {
+  yield lineOf(columns.map(([name]) => name));
+  let before: number | undefined;
+  for (let rows = 0; rows < maxRows; rows += pageSize) {
+    const { entries } = await readBooks(db, { ...filter, before });
+    if (entries.length > 0) yield entries.map((entry) => lineOf(columns.map(([, of]) => of(entry)))).join('');
+    before = entries.at(-1)?.entryId;
+    if (entries.length < pageSize) return;
+  }
+}
+
+function lineOf(values: readonly (string | number | undefined)[]): string {
+  return `${values.map(cell).join(',')}\r\n`;
+}
+
+function cell(value: string | number | undefined): string {
+  if (typeof value !== 'string') return String(value ?? '');
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,55 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pLimit from 'p-limit';
+import { v4 as uuidv4 } from 'uuid';
+import { uploadKey } from '../domain/upload.ts';
+import type { ResultStore } from '../media/folder-result-store.ts';
+import type { UploadOutcome } from '../http/http-deps.ts';
+import { decodeImage, ImageRefusal } from '../media/image-decode.ts';
+import type { Database } from '../stores/database.ts';
+import { addUpload, removeUpload } from '../stores/uploads.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly resultStore: Pick<ResultStore, 'put'>;
+  readonly retentionMs: number;
+  readonly workFolder: string;
+};
+
+/**
+ * Checks an image of a client and keeps it, as the JPEG that a worker would make of it: nothing that a stranger wrote is ever served
+ * from our address. One at a time, for a large one takes seconds of a core and 300 MB.
+ */
+export function createImageUploads({ db, resultStore, retentionMs, workFolder }: Deps) {
+  const inTurn = pLimit(1);
+  return async (accountId: string, image: Buffer): Promise<UploadOutcome> => {
+    const decoded = await inTurn(() => decodeImage(image)).catch((error: unknown) => {
+      if (error instanceof ImageRefusal) return error;
+      throw error;
+    });
+    if (decoded instanceof ImageRefusal) return { kind: 'refused', why: decoded.message };
+    // Its id is a secret between the account and us.
+    const uploadId = uuidv4();
+    const { jpeg } = decoded;
+    const added = await addUpload(db, { uploadId, accountId, bytes: jpeg.length, retentionMs });
+    if (added === undefined) return { kind: 'too_many' };
+    try {
+      await store(uploadKey(uploadId), jpeg);
+    } catch (error) {
+      await removeUpload(db, uploadId).catch(() => undefined);
+      throw error;
+    }
+    return { kind: 'kept', uploadId, expiresAt: added.expiresAt };
+  };
+
+  async function store(key: string, jpeg: Buffer): Promise<void> {
+    await mkdir(workFolder, { recursive: true });
+    const folder = await mkdtemp(join(workFolder, 'upload-'));
+    try {
+      await writeFile(join(folder, 'image.jpg'), jpeg);
+      await resultStore.put(key, join(folder, 'image.jpg'));
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { adapterOf } from '../dialects/dialect.ts';
+import { callbackTimeoutMs, noTaskId } from '../domain/callback.ts';
+import type { Dialect } from '../domain/api-key.ts';
+import type { ModelCatalogue } from '../domain/models.ts';
+import { taskRecord } from '../domain/task-record.ts';
+import { withDefaults } from '../domain/task-input.ts';
+import type { Task } from '../domain/task.ts';
+import type { Log } from '../log.ts';
+import { createGuardedClient } from '../outbound/client.ts';
+import type { SecretBox } from '../outbound/secrets.ts';
+import { createCallbackPoster } from '../outbound/webhook.ts';
+import type { Database } from '../stores/database.ts';
+import { callbackSecretsOf } from './account-secrets.ts';
+import { ownEndpoints, type Settings } from './settings.ts';
+
+type Deps = {
+  readonly settings: Settings;
+  readonly db: Database;
+  readonly box: SecretBox;
+  readonly log: Log;
+  readonly models: () => ModelCatalogue;
+};
+
+/** Callbacks about a task that does not exist, with which a client tries its receiver; signed and sent as true ones are. */
+export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
+  const client = createGuardedClient({
+    allow: settings.callbackAllow,
+    own: ownEndpoints(settings),
+    maxPerHost: 8,
+    maxWaitingPerHost: 0,
+  });
+  const post = createCallbackPoster({
+    client,
+    onUnreachable: ({ error }) => log.info({ kind: error.kind, detail: error.detail }, 'test receiver unreachable'),
+    dialectHeaders: ({ dialect, ...callback }) => adapterOf(dialect).callbackHeaders(callback),
+  });
+  return {
+    /**
+     * The receiver's status; undefined when it cannot be reached, which takes as long as the longest attempt, whatever it was: a client
+     * that could tell a refused address from a slow one could map our network.
+     */
+    send: async ({ accountId, url, dialect }: TestCallback): Promise<number | undefined> => {
+      const { status, startedAt } = await post({
+        taskId: noTaskId,
+        accountId,
+        url,
+        dialect,
+        body: () => Promise.resolve(sampleBody(dialect, models())),
+        secrets: () => callbackSecretsOf(db, box, accountId),
+        signal: AbortSignal.timeout(2 * callbackTimeoutMs),
+      });
+      if (status === undefined) await delay(startedAt + callbackTimeoutMs - Date.now());
+      return status;
+    },
+    close: () => client.close(),
+  };
+}
+
+type TestCallback = { readonly accountId: string; readonly url: string; readonly dialect: Dialect };
+
+function sampleBody(dialect: Dialect, models: ModelCatalogue): string {
+  const [model = ''] = models.keys();
+  const now = Date.now();
+  const task: Task = {
+    taskId: noTaskId,
+    accountId: noTaskId,
+    param: { model, input: withDefaults({ prompt: 'A test of your receiver; there is no such task.' }) },
+    state: 'success',
+    creditsCharged: 0,
+    creditsRefunded: 0,
+    failure: undefined,
+    result: undefined,
+    mediaDeletedAt: undefined,
+    createdAt: now,
+    updatedAt: now,
+    generationStartedAt: now,
+    completedAt: now,
+  };
+  return adapterOf(dialect).callbackBody(taskRecord(task, 100, []), models);
+}

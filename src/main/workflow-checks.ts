@@ -1,0 +1,145 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import type { Catalogue } from '../domain/catalogue/models.ts';
+import type { SecretReader } from '../domain/catalogue/providers.ts';
+import type { Log } from '../log.ts';
+import type { OwnEndpoint } from '../outbound/guard.ts';
+import { createProviderClient } from '../outbound/provider-client.ts';
+import { compareWorkflow, readNodeClasses, type WorkflowFindings } from '../providers/comfy/node-classes.ts';
+import type { Database } from '../stores/database.ts';
+import { holdPool, listProviderSwitches } from '../stores/provider-pools.ts';
+
+// Workflows of ComfyUI are compared with their servers before a task has paid for one that cannot run.
+
+export type CheckedWorkflow = WorkflowFindings & {
+  readonly provider: string;
+  readonly pool: string;
+  /** Its file, as the catalogue names it. */
+  readonly workflow: string;
+  /** Why nothing is known of it. */
+  readonly unchecked?: string;
+};
+
+export type WorkflowCheckDeps = {
+  readonly readSecret: SecretReader;
+  readonly own: readonly OwnEndpoint[];
+  /** Whether the operator has switched the provider off, so that it is asked nothing. */
+  readonly isOff: (provider: string) => boolean;
+  readonly signal: AbortSignal;
+};
+
+const workflowName = z.object({ workflow: z.string() });
+
+/** What is compared: the entries of tiers whose provider is a ComfyUI. A changed file is another `key`. */
+function workflowsIn({ models, providers, files }: Catalogue) {
+  const entries = [...models.values()].flatMap(({ tiers }) => tiers.flat());
+  const found = entries.flatMap(({ provider, pool, parameters }) => {
+    const settings = providers.get(provider);
+    const file = workflowName.safeParse(parameters).data?.workflow;
+    if (settings?.kind !== 'comfyui' || file === undefined) return [];
+    const graph = z.record(z.string(), z.json()).parse(files.get(file) ?? {});
+    const key = hash('sha256', JSON.stringify([pool, settings.baseUrl, file, graph]));
+    return [{ provider, settings, pool, workflow: file, graph, key }];
+  });
+  return [...new Map(found.map((one) => [one.key, one])).values()];
+}
+
+type Workflow = ReturnType<typeof workflowsIn>[number];
+
+/** Asks each server once. A server that does not answer is told, and no fault of the workflow. */
+export async function checkWorkflows(
+  catalogue: Catalogue,
+  deps: WorkflowCheckDeps,
+): Promise<readonly CheckedWorkflow[]> {
+  return (await checkAll(workflowsIn(catalogue), deps)).map(({ found }) => found);
+}
+
+async function checkAll(workflows: readonly Workflow[], deps: WorkflowCheckDeps) {
+  const classes = new Map<string, ReturnType<typeof classesOf>>();
+  const asked = workflows.filter(({ provider }) => !deps.isOff(provider));
+  return await Promise.all(
+    asked.map(async ({ provider, settings, pool, workflow, graph, key }) => {
+      const answer = classes.get(provider) ?? classesOf(settings, deps);
+      classes.set(provider, answer);
+      const where = { provider, pool, workflow };
+      const found: CheckedWorkflow = await answer.then(
+        (known) => ({ ...where, ...compareWorkflow(graph, known) }),
+        (error: unknown) => ({ ...where, faults: [], warnings: [], unchecked: messageOf(error) }),
+      );
+      return { key, found };
+    }),
+  );
+}
+
+async function classesOf({ baseUrl, key }: Workflow['settings'], { readSecret, own, signal }: WorkflowCheckDeps) {
+  const credentials = () => (key === undefined ? {} : { authorization: `Bearer ${readSecret(key)()}` });
+  const client = createProviderClient({ baseUrl, credentials, own });
+  try {
+    return await readNodeClasses(client, signal);
+  } finally {
+    await client.close();
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A workflow that does not fit is checked so often, and its pool is held so long. */
+const [checkEveryMs, holdMs] = [30_000, 90_000];
+
+export type WorkflowWatch = {
+  /** Compares what has not been found to fit. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+};
+
+type WatchDeps = Pick<WorkflowCheckDeps, 'readSecret' | 'own'> & {
+  readonly catalogue: () => Catalogue;
+  readonly db: Database;
+  readonly log: Pick<Log, 'error' | 'warn'>;
+};
+
+/**
+ * Compares each workflow until it fits, at the start and when the catalogue has changed. The pool of one that cannot run takes no
+ * task meanwhile; a server that is down only makes a warning.
+ */
+export function watchWorkflows({ catalogue, db, log, ...deps }: WatchDeps): WorkflowWatch {
+  const fitting = new Set<string>();
+  const told = new Map<string, string>();
+  const stopping = new AbortController();
+  const look = async () => {
+    const open = workflowsIn(catalogue()).filter(({ key }) => !fitting.has(key));
+    if (open.length === 0) return;
+    const switches = await listProviderSwitches(db);
+    const isOff = (name: string) => switches.some(({ provider, state }) => provider === name && state === 'off');
+    for (const { key, found } of await checkAll(open, { ...deps, isOff, signal: stopping.signal })) {
+      const { provider, pool, faults, warnings, unchecked } = found;
+      if (faults.length > 0) await holdPool(db, { pool, provider, holdMs });
+      else if (unchecked === undefined) fitting.add(key);
+      const isNew = told.get(key) !== JSON.stringify(found);
+      told.set(key, JSON.stringify(found));
+      if (!isNew || stopping.signal.aborted) continue;
+      if (faults.length > 0) log.error(found, 'provider needs its operator');
+      else if (unchecked !== undefined) log.warn(found, 'workflow not compared with ComfyUI, which does not answer');
+      else if (warnings.length > 0) log.warn(found, 'workflow may not fit ComfyUI');
+    }
+  };
+  let running: Promise<void> | undefined;
+  const check = () => (running ??= look().finally(() => (running = undefined)));
+  const round = () => {
+    check().catch((error: unknown) => {
+      if (!stopping.signal.aborted) log.warn({ err: error }, 'workflows not compared with ComfyUI');
+    });
+  };
+  round();
+  const timer = setInterval(round, checkEveryMs).unref();
+  return {
+    check,
+    close: async () => {
+      clearInterval(timer);
+      stopping.abort();
+      await running?.catch(() => {});
+    },
+  };
+}

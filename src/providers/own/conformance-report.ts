@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { bodyOf, detailOf, type Reply, shownText } from '../answers.ts';
+import type { JsonObject } from '../contract.ts';
+
+// What a server of docs/provider-protocol.md is checked for, and what is told about each rule.
+
+/** By their names, in the order of the report. Where a job is needed and there is none, a rule is not tested. */
+export const rules = {
+  'key-missing': 'a request without the key is answered 401',
+  'key-wrong': 'a PUT with a wrong key is answered 401 and makes no job',
+  'get-unknown': 'GET of an unknown id is answered 404 not_found',
+  'video-unknown': 'GET of the video of an unknown id is answered 404',
+  'delete-unknown': 'DELETE of an unknown id is answered 404 not_found, 405, or 200 and canceled',
+  'put-no-json': 'a PUT whose body is no JSON is refused with 400 or 422, and makes no job',
+  put: 'PUT of a new id is answered 200 or 201 and its record',
+  'get-running': 'GET of a job that was just made is answered 200 and its record',
+  'put-again': 'PUT of a running job is answered 200 and its record',
+  'put-other-body': 'PUT of a running job with another body is answered 200 and its record: the id alone decides',
+  'video-early': 'GET of the video is answered 404 before the job has ended',
+  succeeds: 'the job succeeds',
+  video: 'the video of a job that succeeded can be downloaded',
+  'video-plays': 'the video can be read by ffmpeg and be delivered',
+  'video-range': 'Range is answered with 206, Content-Range and the rest of the same bytes',
+  'put-ended': 'PUT of a job that ended is answered 200, and the job stays as it ended',
+  'delete-ended': 'DELETE of a job that ended is answered 200 and its record, or 405, and the job stays as it ended',
+  'video-stays': 'the video is the same after all this',
+  'put-twice': 'two PUTs of one id at the same time are both answered with its record, and one at most with 201',
+  cancel: 'DELETE of a running job is answered 200, and the job ends, or 405',
+  'cancel-again': 'a second DELETE is answered as the job is',
+  'put-canceled': 'PUT of a canceled job is answered 200 and begins nothing',
+  'video-canceled': 'the video of a canceled job is answered 404',
+  restart: 'after a restart the job is known as it ended',
+  'record-id': 'every record has the id that was asked for',
+  'record-status': 'every status is queued, running, succeeded, failed or canceled',
+  'record-fields': 'progress is 0 to 100, error has a code and a message, cost has micros and a currency',
+  errors: 'every refusal has the body {"error": {"code": "…", "message": "…"}}',
+  length: 'every answer has a Content-Length or is chunked',
+  size: 'a record and an error have at most 64 KiB',
+} as const;
+
+export type Rule = keyof typeof rules;
+
+export type Finding = {
+  readonly rule: Rule;
+  readonly outcome: 'pass' | 'fail' | 'skipped';
+  readonly expected: string;
+  /** What came instead, or why the rule was not tested. */
+  readonly came?: string;
+};
+
+export type Verdict = Pick<Finding, 'outcome' | 'came'>;
+
+export const pass: Verdict = { outcome: 'pass' };
+
+export function failed(came: string): Verdict {
+  return { outcome: 'fail', came };
+}
+
+export function skipped(came: string): Verdict {
+  return { outcome: 'skipped', came };
+}
+
+/** What came of one request. `came` is for people. */
+export type Came = {
+  readonly asked: { readonly method: string; readonly path: string; readonly id: string };
+  readonly status: number | undefined;
+  readonly body: JsonObject | undefined;
+  readonly reply: Reply;
+  readonly came: string;
+};
+
+const maxShown = 300;
+
+export function cameOf(asked: Came['asked'], reply: Reply): Came {
+  const answer = 'answer' in reply ? reply.answer : undefined;
+  const text = answer === undefined ? `no answer: ${detailOf(reply)}` : detailOf(reply).trimEnd();
+  const came = `${asked.method} ${asked.path}: ${shownText(text, maxShown)}`;
+  return { asked, status: answer?.status, body: answer && bodyOf(answer), reply, came };
+}
+
+export const finalStatuses = ['succeeded', 'failed', 'canceled'];
+const statuses = ['queued', 'running', ...finalStatuses];
+
+/** The word for the state in an answer with a record; undefined for any other answer. */
+export function statusIn({ status, body }: Came): string | undefined {
+  return status !== undefined && status < 300 && typeof body?.['status'] === 'string' ? body['status'] : undefined;
+}
+
+export function codeIn({ body }: Came): string | undefined {
+  return errorSchema.safeParse(body?.['error']).data?.code;
+}
+
+const maxBytes = 64 * 1024;
+const errorSchema = z.object({ code: z.string().min(1), message: z.string().optional() });
+const fieldsSchema = z
+  .object({
+    status: z.unknown(),
+    progress: z.number().min(0).max(100).nullish(),
+    error: errorSchema.nullish(),
+    cost: z.object({ micros: z.int().nonnegative(), currency: z.string().regex(/^[A-Z]{3}$/) }).nullish(),
+  })
+  .refine(({ status, error }) => status !== 'failed' || (error ?? undefined) !== undefined, {
+    path: ['error'],
+    error: 'is missing',
+  });
+
+/** The rules that every answer has to keep. What the other rules are about is not told twice. */
+export function findInAll(all: readonly Came[]): readonly (readonly [Rule, Verdict])[] {
+  const answered = all.filter(({ status }) => status !== undefined);
+  const records = answered.filter((one) => statusIn(one) !== undefined);
+  const refusals = answered.filter(({ status = 0 }) => status >= 400);
+  const verdict = (among: readonly Came[], isWrong: (one: Came) => string | undefined): Verdict => {
+    if (among.length === 0) return skipped('there was no such answer');
+    for (const one of among) {
+      const wrong = isWrong(one);
+      if (wrong !== undefined) return failed(`${wrong}: ${one.came}`);
+    }
+    return pass;
+  };
+  return [
+    ['record-id', verdict(records, ({ asked, body }) => (body?.['id'] === asked.id ? undefined : 'another id'))],
+    ['record-status', verdict(records, (one) => (statuses.includes(statusIn(one) ?? '') ? undefined : 'unknown word'))],
+    ['record-fields', verdict(records, ({ body }) => wrongField(body))],
+    ['errors', verdict(refusals, (one) => (codeIn(one) === undefined ? 'no error with a code' : undefined))],
+    ['length', verdict(answered, (one) => (hasLength(one) ? undefined : 'neither'))],
+    ['size', verdict([...records, ...refusals], (one) => (bytesOf(one) > maxBytes ? 'more' : undefined))],
+  ];
+}
+
+function wrongField(body: JsonObject | undefined): string | undefined {
+  const [issue] = fieldsSchema.safeParse(body).error?.issues ?? [];
+  return issue && `${issue.path.join('.')}: ${issue.message}`;
+}
+
+function hasLength({ reply }: Came): boolean {
+  if ('error' in reply) return true;
+  const { headers } = reply.answer;
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] === 'chunked';
+}
+
+function bytesOf({ reply }: Came): number {
+  return 'answer' in reply ? reply.answer.body.length : 0;
+}

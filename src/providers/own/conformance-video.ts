@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { detailOf, replyOf } from '../answers.ts';
+import { failed, pass, skipped, type Verdict } from './conformance-report.ts';
+import type { Conformance } from './conformance-run.ts';
+
+// The video of a job in a check: whole, and from any byte on.
+
+type Source = Pick<Conformance, 'client' | 'signal'>;
+
+/** After so many breaks it is no accident. */
+const maxBreaks = 5;
+
+export async function download({ client, signal }: Source, id: string, path: string): Promise<Verdict> {
+  const broken = new AbortController();
+  let breaks = 0;
+  const onBreak = (error: unknown) => {
+    breaks += 1;
+    if (breaks >= maxBreaks) broken.abort(new Error(`broke ${breaks} times: ${detailOf({ error })}`));
+  };
+  const stopping = AbortSignal.any([signal, broken.signal]);
+  return await client.download(`/jobs/${id}/video`, path, { signal: stopping, onBreak }).then(
+    () => pass,
+    (error: unknown) => failed(detailOf({ error })),
+  );
+}
+
+/** More than this is not read into memory. */
+const maxRangeBytes = 64 * 1024 * 1024;
+const rangeTimeoutMs = 60_000;
+
+export async function checkRange({ client, signal }: Source, id: string, path: string): Promise<Verdict> {
+  const { size } = await stat(path);
+  const first = Math.max(1, size - 1000);
+  const target = `/jobs/${id}/video`;
+  const limits = { timeoutMs: rangeTimeoutMs, maxBytes: maxRangeBytes, signal };
+  const reply = await replyOf(client.call('GET', target, { ...limits, headers: { range: `bytes=${first}-` } }));
+  const notOffered = skipped('the whole file came: a download that breaks begins anew');
+  if ('error' in reply) return size > maxRangeBytes ? notOffered : failed(detailOf(reply));
+  const { status, headers, body } = reply.answer;
+  if (status === 200)
+    return headers['accept-ranges'] === 'bytes' ? failed('200 in spite of Accept-Ranges') : notOffered;
+  const range = headers['content-range'];
+  if (status !== 206 || range !== `bytes ${first}-${size - 1}/${size}`)
+    return failed(`HTTP ${status} with Content-Range ${String(range)} for bytes=${first}- of ${size}`);
+  return body.equals(await tailOf(path, first)) ? pass : failed('other bytes than those of the whole file');
+}
+
+async function tailOf(path: string, first: number): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const tail = Buffer.alloc(size - first);
+    await file.read(tail, 0, tail.length, first);
+    return tail;
+  } finally {
+    await file.close();
+  }
+}
+
+export async function digestOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}

@@ -1,0 +1,172 @@
+import { join } from 'node:path';
+import { v4 as uuid } from 'uuid';
+import { detailOf } from '../answers.ts';
+import { type Came, failed, type Finding, pass, type Rule, skipped, statusIn } from './conformance-report.ts';
+import {
+  type Conformance,
+  createRun,
+  follow,
+  hasStatus,
+  is,
+  isFinal,
+  isRecord,
+  isUnknown,
+  putWhenFree,
+  type Run,
+  stopTimeoutMs,
+} from './conformance-run.ts';
+import { checkRange, digestOf, download } from './conformance-video.ts';
+
+// Plays what Videogen does with a server of docs/provider-protocol.md, and what goes wrong on the way, against a running one.
+
+/** Checks the rules one by one and stops the jobs that it has begun. */
+export async function checkConformance(check: Conformance): Promise<readonly Finding[]> {
+  const run = createRun(check);
+  try {
+    if (check.earlierJob === undefined) {
+      await checkStrangers(run);
+      await checkUnknown(run);
+      await checkJob(run);
+      await checkCancel(run);
+    } else await checkRestarted(run, check.earlierJob);
+  } finally {
+    await run.stopJobs();
+  }
+  return run.end();
+}
+
+async function checkStrangers({ strangers, bodies, ask, test, skip }: Run): Promise<void> {
+  if (strangers === undefined) return skip(['key-missing', 'key-wrong'], 'no key was given');
+  const { keyless, wrong } = strangers;
+  await test('key-missing', async () => is(await ask('GET', uuid(), { client: keyless }), [401]));
+  await test('key-wrong', async () => {
+    const id = uuid();
+    const answer = await ask('PUT', id, { client: wrong, body: bodies.first });
+    return answer.status === 401 ? is(await ask('GET', id), [404]) : failed(answer.came);
+  });
+}
+
+async function checkUnknown({ bodies, ask, test }: Run): Promise<void> {
+  await test('get-unknown', async () => isUnknown(await ask('GET', uuid())));
+  await test('video-unknown', async () => is(await ask('GET', uuid(), { path: '/video' }), [404]));
+  await test('delete-unknown', async () => {
+    const answer = await ask('DELETE', uuid());
+    return answer.status === 405 || statusIn(answer) === 'canceled' ? pass : isUnknown(answer);
+  });
+  await test('put-no-json', async () => {
+    const id = uuid();
+    const answer = await ask('PUT', id, { body: bodies.first.slice(0, -1) });
+    if (answer.status !== 400 && answer.status !== 422) return failed(answer.came);
+    return is(await ask('GET', id), [404]);
+  });
+}
+
+const whileItRuns: readonly Rule[] = ['get-running', 'put-again', 'put-other-body', 'video-early'];
+const ofItsVideo: readonly Rule[] = ['video', 'video-plays', 'video-range'];
+const ofItsEnd: readonly Rule[] = ['put-ended', 'delete-ended', 'video-stays'];
+
+/** One job to its end, and what is asked about it before and after. */
+async function checkJob(run: Run): Promise<void> {
+  const { ask, test, skip, bodies, say } = run;
+  const id = uuid();
+  const isMade = await test('put', async () => {
+    const [answer] = await putWhenFree(run, id);
+    return answer === undefined ? pass : isRecord(answer, [200, 201, 202]);
+  });
+  if (!isMade) return skip([...whileItRuns, 'succeeds', ...ofItsVideo, ...ofItsEnd], 'no job was made');
+  say(`job ${id} was made`);
+  const found = await ask('GET', id);
+  if (isFinal(found)) skip(whileItRuns, 'the job ended too soon');
+  await test('get-running', async () => isRecord(found, [200]));
+  await test('put-again', async () => isRecord(await ask('PUT', id, { body: bodies.first }), [200]));
+  await test('put-other-body', async () => isRecord(await ask('PUT', id, { body: bodies.other }), [200]));
+  await test('video-early', async () => {
+    const early = await ask('GET', id, { path: '/video' });
+    if (early.status === 404) return pass;
+    return isFinal(await ask('GET', id)) ? skipped('the job ended too soon') : failed(early.came);
+  });
+  const last = await follow(run, id);
+  const status = statusIn(last) ?? '';
+  const isOver = run.signal.aborted && !isFinal(last);
+  run.tell('succeeds', status === 'succeeded' ? pass : failed(isOver ? `the time was over; ${last.came}` : last.came));
+  if (!isFinal(last)) return skip([...ofItsVideo, ...ofItsEnd], 'the job has not ended');
+  await checkEnded(run, id, status);
+  skip(['restart'], `restart the server, then check it again with --job ${id}`);
+}
+
+/** What is asked of a job that has ended: it stays so, and its video can be fetched. */
+async function checkEnded(run: Run, id: string, status: string): Promise<void> {
+  const { ask, test, skip, bodies } = run;
+  const path = join(run.workFolder, 'video');
+  const hasVideo = status === 'succeeded' && (await test('video', () => download(run, id, path)));
+  if (hasVideo) {
+    await test('video-plays', async () => {
+      return await run.inspect(path, run.signal).then(
+        (what) => ({ ...pass, came: what }),
+        (error: unknown) => failed(detailOf({ error })),
+      );
+    });
+    await test('video-range', () => checkRange(run, id, path));
+  } else skip(ofItsVideo, 'there is no video');
+  const staysEnded = async (answer: Came, others: readonly number[] = []) => {
+    if (!others.includes(answer.status ?? 0) && !hasStatus(answer, status)) return failed(answer.came);
+    const after = await ask('GET', id);
+    return hasStatus(after, status) ? pass : failed(after.came);
+  };
+  const stays = await test('put-ended', async () => staysEnded(await ask('PUT', id, { body: bodies.first })));
+  if (!stays) return skip(ofItsEnd, 'the job did not stay as it had ended');
+  const isKept = await test('delete-ended', async () => staysEnded(await ask('DELETE', id), [405]));
+  if (!isKept || !hasVideo) return skip(ofItsEnd, hasVideo ? 'the job was deleted' : 'there is no video');
+  await test('video-stays', async () => {
+    const again = join(run.workFolder, 'again');
+    const verdict = await download(run, id, again);
+    if (verdict.outcome !== 'pass') return verdict;
+    return (await digestOf(again)) === (await digestOf(path)) ? pass : failed('another file');
+  });
+}
+
+const ofCancelled: readonly Rule[] = ['cancel-again', 'put-canceled', 'video-canceled'];
+
+/** Another job, made by two requests at the same time and stopped. */
+async function checkCancel(run: Run): Promise<void> {
+  const { ask, test, skip, bodies } = run;
+  const id = uuid();
+  const isMade = await test('put-twice', async () => {
+    const both = await putWhenFree(run, id, 2);
+    const wrong = both.map((one) => isRecord(one, [200, 201, 202])).find(({ outcome }) => outcome === 'fail');
+    const isDouble = both.every(({ status }) => status === 201);
+    return wrong ?? (isDouble ? failed('201 to both') : pass);
+  });
+  if (!isMade) return skip(['cancel', ...ofCancelled], 'no job was made');
+  if (isFinal(await ask('GET', id))) return skip(['cancel', ...ofCancelled], 'the job ended too soon');
+  let status = '';
+  const isStopped = await test('cancel', async () => {
+    const answer = await ask('DELETE', id);
+    if (answer.status === 405) return skipped('the server cannot stop jobs');
+    if (answer.status !== 200 || statusIn(answer) === undefined) return failed(answer.came);
+    const stopping = { ...run, signal: AbortSignal.any([run.signal, AbortSignal.timeout(stopTimeoutMs)]) };
+    const after = await follow(stopping, id);
+    status = statusIn(after) ?? '';
+    if (!isFinal(after) || (isFinal(answer) && statusIn(answer) !== status)) return failed(after.came);
+    return pass;
+  });
+  if (!isStopped) return skip(ofCancelled, 'no job was stopped');
+  await test('cancel-again', async () => {
+    const answer = await ask('DELETE', id);
+    return hasStatus(answer, status) ? pass : failed(answer.came);
+  });
+  if (status !== 'canceled') return skip(ofCancelled, 'the job ended by itself');
+  await test('put-canceled', async () => {
+    const answer = await ask('PUT', id, { body: bodies.first });
+    if (!hasStatus(answer, 'canceled')) return failed(answer.came);
+    const after = await ask('GET', id);
+    return hasStatus(after, 'canceled') ? pass : failed(after.came);
+  });
+  await test('video-canceled', async () => is(await ask('GET', id, { path: '/video' }), [404]));
+}
+
+async function checkRestarted(run: Run, id: string): Promise<void> {
+  const known = await run.ask('GET', id);
+  await run.test('restart', async () => (isFinal(known) ? pass : failed(known.came)));
+  if (isFinal(known)) await checkEnded(run, id, statusIn(known) ?? '');
+}

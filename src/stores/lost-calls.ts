@@ -1,0 +1,36 @@
+import type { Database } from './database.ts';
+import { takesPlace } from './provider-pools.ts';
+
+// What tells apart the jobs that a lost call may have made.
+
+const selectClaimed = {
+  name: 'list-claimed-jobs',
+  text: `select job_id as "jobId" from provider_jobs where provider = $1 and job_id = any($2::text[])`,
+};
+
+/** Which of these upstream ids belong to jobs of ours. */
+export async function listClaimedJobs(
+  db: Database,
+  provider: string,
+  jobIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db.run<{ jobId: string }>(selectClaimed, [provider, jobIds]);
+  return new Set(rows.map(({ jobId }) => jobId));
+}
+
+const countUnanswered = {
+  name: 'count-rival-calls',
+  text: `
+select count(*)::int as calls from provider_jobs
+where pool = $1 and (task_id, ordinal) <> ($2, $3) and job_id is null and ${takesPlace}
+  and abs(extract(epoch from intended_at - to_timestamp($4::float8 / 1000))) < 600`,
+};
+
+/** Other calls to the pool without an answer, intended within ten minutes of this one. */
+export async function countRivals(
+  db: Database,
+  { pool, taskId, ordinal, intendedAt }: { pool: string; taskId: string; ordinal: number; intendedAt: number },
+): Promise<number> {
+  const [row] = await db.run<{ calls: number }>(countUnanswered, [pool, taskId, ordinal, intendedAt]);
+  return row?.calls ?? 0;
+}

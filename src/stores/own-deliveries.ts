@@ -1,0 +1,75 @@
+import { callbackTimeoutMs } from '../domain/callback.ts';
+import { type Delivery, type DeliveryAttempt, type DeliveryState, deliveryColumns } from './deliveries.ts';
+import { many } from './statement.ts';
+
+// Callbacks as their account may list them. A client must not learn how long an unreachable address took to fail, so a delivery that
+// was given up counts as pending until its last attempt without an answer could have timed out.
+
+export type OwnDeliveryFilter = {
+  readonly accountId: string;
+  readonly state?: DeliveryState | undefined;
+  /** The last task of the page before this one; a UUID. One that is not the account's leads to an empty page. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+  /** Unix milliseconds; by it is judged what still counts as pending. */
+  readonly nowMs: number;
+};
+
+/** The latest attempts of a delivery in a list. */
+export const attemptsInList = 10;
+
+export type ListedDelivery = Delivery & {
+  readonly attempts: readonly Pick<DeliveryAttempt, 'attempt' | 'startedAt' | 'durationMs' | 'status'>[];
+};
+
+const isHidden = (
+  now: string,
+) => `(state = 'failed' and finished_at > to_timestamp(${now} / 1000) - interval '1 minute' and exists (
+    select from callback_attempts
+    where task_id = callback_deliveries.task_id and status is null
+      and started_at > to_timestamp((${now} - ${callbackTimeoutMs}) / 1000)))`;
+
+/** The account's callbacks, those of the tasks that ended last first, at most `limit`. Redelivery changes no place. */
+export const listOwnDeliveries = many<ListedDelivery, [filter: OwnDeliveryFilter]>({
+  name: 'list-own-deliveries',
+  plannedAnew: true,
+  text: `
+select ${deliveryColumns}, coalesce((
+  select json_agg(json_strip_nulls(json_build_object('attempt', attempt, 'durationMs', duration_ms, 'status', status,
+    'startedAt', floor(extract(epoch from started_at) * 1000))) order by attempt desc)
+  from (
+    select * from callback_attempts where task_id = callback_deliveries.task_id order by attempt desc limit ${attemptsInList}
+  ) latest
+), '[]') as attempts
+from callback_deliveries
+where account_id = $1 and ($2::text is null or case $2
+    when 'pending' then state <> 'delivered' and (state = 'pending' or ${isHidden('$5::float8')})
+    when 'failed' then state = 'failed' and not ${isHidden('$5::float8')}
+    else state = $2 end)
+  and ($2 is null or $2 = 'delivered' or state <> 'delivered')
+  and ($3::uuid is null or (created_at, task_id) <
+    (select created_at, task_id from callback_deliveries where task_id = $3 and account_id = $1))
+order by created_at desc, task_id desc limit $4`,
+  values: ({ accountId, state, after, limit, nowMs }) => [accountId, state, after, limit, nowMs],
+});
+
+/** Callbacks that one request has sent again at most. */
+export const maxRedelivered = 1_000;
+
+type Failed = { readonly accountId: string; readonly sinceMs: number; readonly nowMs: number };
+
+/** Owes anew what was given up for tasks that ended at this time (Unix milliseconds) or later, the oldest first, 1,000 at most. */
+export const redeliverFailed = many<{ readonly taskId: string }, [failed: Failed]>({
+  name: 'redeliver-failed',
+  plannedAnew: true,
+  text: `
+with failed as (
+  select task_id from callback_deliveries
+  where account_id = $1 and state <> 'delivered' and state = 'failed' and created_at >= to_timestamp($2::float8 / 1000)
+    and not ${isHidden('$3::float8')}
+  order by created_at, task_id limit ${maxRedelivered} for update
+)
+update callback_deliveries set state = 'pending', round = round + 1, finished_at = null, due_at = now()
+from failed where callback_deliveries.task_id = failed.task_id returning callback_deliveries.task_id as "taskId"`,
+  values: ({ accountId, sinceMs, nowMs }) => [accountId, sinceMs, nowMs],
+});

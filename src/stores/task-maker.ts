@@ -1,0 +1,44 @@
+import { maybeOne, one } from './statement.ts';
+
+/** The key or the person that made a task, as its account may see it; `name` is what a key is called, undefined for a person. */
+export type Maker = {
+  readonly kind: 'key' | 'person';
+  readonly id: string;
+  readonly name: string | null;
+};
+
+/** A column of `tasks`: undefined for a task of before makers were kept, and for one that was started by hand. */
+export const makerColumn = `case
+    when key_id is not null then
+      json_build_object('kind', 'key', 'id', key_id, 'name', (select name from api_keys where api_keys.id = key_id))
+    when user_id is not null then json_build_object('kind', 'person', 'id', user_id, 'name', null)
+  end as "createdBy"`;
+
+const findMakerOf = maybeOne<{ createdBy: Maker | undefined }, [taskId: string]>({
+  name: 'find-task-maker',
+  text: `select ${makerColumn} from tasks where id = $1`,
+});
+
+/** Who made the task. */
+export async function findMaker(...args: Parameters<typeof findMakerOf>): Promise<Maker | undefined> {
+  return (await findMakerOf(...args))?.createdBy;
+}
+
+/** More are not counted. */
+const maxAhead = 1_000;
+
+const countAheadOf = one<{ tasks: number }, [taskId: string]>({
+  name: 'count-own-tasks-ahead',
+  text: `
+select count(*)::int as tasks from (
+  select from tasks, (select account_id as owner, created_at as since from tasks where id = $1) waiting
+  where account_id = owner and state in ('waiting', 'queuing')
+    and (created_at, id) < (since, $1)
+  limit ${maxAhead}
+) ahead`,
+});
+
+/** Tasks of the same account that came before this one and are not being generated yet; 1,000 at most. */
+export async function countAhead(...args: Parameters<typeof countAheadOf>): Promise<number> {
+  return (await countAheadOf(...args)).tasks;
+}

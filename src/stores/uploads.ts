@@ -1,0 +1,44 @@
+import { maxUploadedBytes, maxUploads, uploadGraceMs } from '../domain/upload.ts';
+import { many, maybeOne, none } from './statement.ts';
+
+type NewUpload = {
+  readonly uploadId: string;
+  readonly accountId: string;
+  readonly bytes: number;
+  readonly retentionMs: number;
+};
+
+/** Keeps a place for an image, and answers until when a task may name it; undefined when the account has too many. */
+export const addUpload = maybeOne<{ readonly expiresAt: number }, [upload: NewUpload]>({
+  name: 'add-upload',
+  text: `
+insert into uploads (id, account_id, bytes, expires_at)
+select $1, $2, $3::integer, now() + $4::float8 * interval '1 millisecond'
+from (select count(*) as images, coalesce(sum(bytes), 0) as bytes from uploads where account_id = $2) kept
+where kept.images < ${maxUploads} and kept.bytes + $3::integer <= ${maxUploadedBytes}
+returning expires_at as "expiresAt"`,
+  values: ({ uploadId, accountId, bytes, retentionMs }) => [uploadId, accountId, bytes, retentionMs],
+});
+
+/** Which of these images are the account's, and may be named by a new task. */
+export const listUsableUploads = many<{ readonly uploadId: string }, [accountId: string, uploadIds: readonly string[]]>(
+  {
+    name: 'list-usable-uploads',
+    text: `
+select id as "uploadId" from uploads where id = any($2::uuid[]) and account_id = $1 and expires_at > now()`,
+  },
+);
+
+/** Images that no task can still need, the oldest first. */
+export const listExpiredUploads = many<{ readonly uploadId: string }, [limit: number]>({
+  name: 'list-expired-uploads',
+  text: `
+select id as "uploadId" from uploads
+where expires_at < now() - ${uploadGraceMs} * interval '1 millisecond' order by expires_at limit $1`,
+});
+
+/** The file is gone. */
+export const removeUpload = none<[uploadId: string]>({
+  name: 'remove-upload',
+  text: `delete from uploads where id = $1`,
+});

@@ -1,0 +1,81 @@
+import { type FaultProxy, startFaultProxy } from '../fakes/fault-proxy.ts';
+import { type Kind, kinds, type PlacedKind } from '../fakes/kinds.ts';
+import type { BookedJob, RunningUpstream } from '../fakes/upstream-books.ts';
+
+// An upstream of each kind of provider, each behind a network of its own that can be broken. They live in the breaker's process or in
+// processes of their own, and keep books.
+
+export type KindUpstream = {
+  /** Of the provider and of its model. */
+  readonly name: string;
+  readonly kind: Kind;
+  readonly upstream: RunningUpstream;
+  readonly proxy: FaultProxy;
+};
+
+export type KindUpstreams = {
+  readonly each: readonly KindUpstream[];
+  readonly placed: readonly PlacedKind[];
+  /** Every job that each of them ever began. */
+  jobs(): Promise<ReadonlyMap<string, readonly BookedJob[]>>;
+  close(): Promise<void>;
+};
+
+export const kindCreditsPerSecond = 3;
+/** In a prompt: the job fails. */
+export const failingWord = 'refuse';
+/** As far as nothing is lost; some take longer, so that jobs overlap. */
+const jobMs = [500, 1_000, 2_000, 6_000] as const;
+const endEveryMs = 250;
+
+/** Names of the kinds whose upstreams can be started on this machine. */
+export function kindsHere(): readonly string[] {
+  return [...kinds].filter(([, { skip = false }]) => skip === false).map(([name]) => name);
+}
+
+export async function startKindUpstreams(names: readonly string[]): Promise<KindUpstreams> {
+  const wanted = [...kinds].filter(([name]) => names.includes(name));
+  const each = await Promise.all(
+    wanted.map(async ([name, kind]): Promise<KindUpstream> => {
+      const upstream = await kind.start();
+      return { name, kind, upstream, proxy: await startFaultProxy(upstream) };
+    }),
+  );
+  const timer = setInterval(() => void endJobs(each), endEveryMs);
+  return {
+    each,
+    placed: each.map(({ name, kind, proxy: { baseUrl } }) => ({
+      name,
+      kind,
+      baseUrl,
+      // One prediction at a time is all that its server takes.
+      limit: kind.endsAlone === true ? 1 : 8,
+      deadlineSeconds: 600,
+      submitSeconds: 5,
+      creditsPerSecond: kindCreditsPerSecond,
+    })),
+    jobs: async () =>
+      new Map(await Promise.all(each.map(async ({ name, upstream }) => [name, await upstream.books.jobs()] as const))),
+    close: async () => {
+      clearInterval(timer);
+      await Promise.all(each.map(({ proxy }) => proxy.close()));
+      await Promise.all(each.map(({ upstream }) => upstream.close()));
+    },
+  };
+}
+
+const begunAt = new Map<string, number>();
+
+/** Jobs end by themselves, however much is broken around them. */
+async function endJobs(each: readonly KindUpstream[]): Promise<void> {
+  for (const { upstream } of each) {
+    const running = (await upstream.books.jobs()).filter(({ state }) => state === 'running');
+    for (const { id, prompt } of running) {
+      const since = begunAt.get(id) ?? Date.now();
+      begunAt.set(id, since);
+      const lifeMs = jobMs[prompt.length % jobMs.length] ?? 0;
+      if (Date.now() - since < lifeMs) continue;
+      await upstream.books.end(id, prompt.includes(failingWord) ? 'failed' : 'succeeded');
+    }
+  }
+}

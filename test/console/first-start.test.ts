@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { createFirstAccount } from '../../src/stores/accounts.ts';
+import { addressOfLink, createSetupLink } from '../../src/stores/invite.ts';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import { assertAccessible, password, startVisitor, type Tab, type Visitor } from '../support/console.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const skip = skipWithoutBrowser();
+
+let service: TestService;
+let visitor: Visitor | undefined;
+let tab: Tab;
+let page: Page;
+
+// One person goes from the printed link to the film, and nothing but the browser is used.
+before(async () => {
+  if (skip !== false) return;
+  service = await startTestService();
+  await createFirstAccount(service.database.db, { name: 'first account', credits: 10_000 });
+  visitor = await startVisitor(service, { isSetUp: false });
+  tab = await visitor.open();
+  ({ page } = tab);
+});
+after(async () => {
+  await visitor?.close();
+  if (skip === false) await service.close();
+});
+
+async function linkToSetUp(): Promise<string> {
+  const link = await createSetupLink(service.database.db);
+  assert.ok(link);
+  return addressOfLink(service.baseUrl, 'setup', link);
+}
+
+test('/ leads to the sign-in, which says where the set-up link is', { skip }, async () => {
+  await page.goto(service.baseUrl);
+  await page.getByRole('heading', { name: 'Set up this service' }).waitFor();
+  await assertAccessible(page, 'before the set-up');
+});
+
+test('the link that the start prints makes the first operator, and leaves the address at once', { skip }, async () => {
+  await page.goto(await linkToSetUp());
+  await page.getByRole('heading', { name: 'Set up Videogen' }).waitFor();
+  assert.equal(new URL(page.url()).hash, '');
+  await page.getByLabel('E-mail').fill('ada@example.com');
+  await page.getByLabel('Password').fill('too short');
+  await page.getByRole('button', { name: 'Create the first account' }).click();
+  await page.getByText(/12/).first().waitFor();
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Create the first account' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+});
+
+test('a used link says so, and what to do', { skip }, async () => {
+  const other = await visitor?.open();
+  await other?.page.goto(`${service.baseUrl}/console/setup#${'x'.repeat(43)}`);
+  await other?.page.getByRole('heading', { name: 'This link does not work any more' }).waitFor();
+  await other?.context.close();
+});
+
+test('a key is shown once, and never again', { skip }, async () => {
+  await page.getByRole('link', { name: 'API keys' }).click();
+  await page.getByRole('button', { name: 'New key' }).click();
+  await page.getByLabel('Name').fill('web shop');
+  await page.getByRole('button', { name: 'Make the key' }).click();
+  const shown = page.getByRole('dialog', { name: /web shop/ });
+  const key = await shown.locator('.secret code').innerText();
+  assert.match(key, /^vg_\w+$/);
+  const answer = await fetch(`${service.baseUrl}/api/v1/credits`, { headers: { authorization: `Bearer ${key}` } });
+  assert.equal(answer.status, 200);
+  await shown.getByRole('button', { name: 'I have stored it' }).click();
+  await page.getByRole('cell', { name: /^web shop/ }).waitFor();
+  assert.ok(!(await page.content()).includes(key));
+  await page.reload();
+  await page.getByRole('cell', { name: /^web shop/ }).waitFor();
+  assert.ok(!(await page.content()).includes(key));
+});
+
+test('the playground makes a video: its progress is seen to rise, and it plays', { skip }, async () => {
+  await page.getByRole('link', { name: 'Playground' }).click();
+  await page.getByLabel('Prompt').fill('A lighthouse in the fog');
+  await page.getByRole('slider', { name: /Length/ }).fill('4');
+  await page.getByText('9,868 left after it').waitFor();
+  await page.getByRole('button', { name: 'Generate · 132 credits' }).click();
+  const result = page.getByRole('region', { name: 'Result' });
+  const seen = new Set<number>();
+  const video = result.locator('video');
+  await waitFor('the video', async () => {
+    const bar = result.getByRole('progressbar');
+    if (await bar.isVisible()) seen.add(Number((await bar.getAttribute('value')) ?? 0));
+    return (await video.isVisible()) ? true : undefined;
+  });
+  assert.ok(seen.size > 1, `progress was seen at ${[...seen].join(', ')}`);
+  await page.evaluate(
+    '(() => { const film = document.querySelector("video"); film.muted = true; return film.play(); })()',
+  );
+  const runs =
+    '(({ currentTime, videoWidth }) => currentTime > 0.2 && videoWidth === 1280)(document.querySelector("video"))';
+  await waitFor('the film to run', async () => ((await page.evaluate(runs)) === true ? true : undefined));
+});
+
+test('its page has the timeline, the measured facts and the ledger line', { skip }, async () => {
+  await page.getByRole('link', { name: 'Timeline, ledger and details of this task' }).click();
+  await page.getByRole('heading', { name: /^Task/ }).waitFor();
+  const ledger = page.getByRole('region', { name: 'Ledger' });
+  await ledger.getByRole('cell', { name: '\u2212132' }).waitFor();
+  await ledger.getByRole('cell', { name: '9,868' }).waitFor();
+  await page.getByRole('region', { name: 'Facts' }).getByText('1280\u00A0×\u00A0720', { exact: false }).waitFor();
+  for (const step of ['Accepted and charged', 'Generated', 'Succeeded']) {
+    await page.getByRole('region', { name: 'Timeline' }).getByText(step, { exact: true }).waitFor();
+  }
+});
+
+test('nothing was asked of another host, and nothing was against the policy of the page', { skip }, () => {
+  assert.deepEqual(tab.foreign, []);
+  assert.deepEqual(tab.errors, []);
+});

@@ -1,0 +1,170 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { shippedFile } from '../providers/http/shipped-file.ts';
+import { startArkUpstream } from './ark.ts';
+import { skipWithoutCog, startCogUpstream } from './cog-server.ts';
+import { skipWithoutComfyProxy, startComfyProxy } from './comfy-api-proxy.ts';
+import { startFakeComfyui } from './comfyui.ts';
+import { startOwnUpstream } from './own-upstream.ts';
+import { startScriptedUpstream } from './scripted-http.ts';
+import type { RunningUpstream } from './upstream-books.ts';
+import { startVideosUpstream } from './videos.ts';
+
+// Every kind of provider with an upstream to test it with: what a catalogue says of it, and what its API can do.
+
+export const upstreamKey = 'the key of the upstreams';
+
+export type Kind = {
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  readonly upstreamModel?: string;
+  /** After the address. */
+  readonly path?: string;
+  readonly skip?: string | false;
+  readonly start: () => Promise<RunningUpstream>;
+  /** The request that makes a job. */
+  readonly isCreate: (request: { readonly method: string; readonly path: string }) => boolean;
+  /**
+   * What can be known of a create without an answer: `named` jobs are found, or are certainly not there; `listed` ones are found when
+   * they are there; `lost` ones never.
+   */
+  readonly lostJobs: 'named' | 'listed' | 'lost';
+  /** The jobs are in its memory, and die with it. */
+  readonly forgets?: true;
+  /** It runs a name as often as it is sent. */
+  readonly repeats?: true;
+  /** Nobody can end its jobs but the model itself. */
+  readonly endsAlone?: true;
+};
+
+const workflow = {
+  '1': { class_type: 'CLIPTextEncode', inputs: { text: '{{prompt}}' } },
+  '9': { class_type: 'SaveVideo', inputs: { filename_prefix: '{{prefix}}' } },
+};
+const withWorkflow = { parameters: { workflow: './workflow.json', fps: 16 } };
+const secrets = { accessKey: { file: './key' }, secretKey: { file: './key' } };
+const isPost: Kind['isCreate'] = ({ method, path }) => method === 'POST' && !path.endsWith('/cancel');
+const forgets = true;
+
+/** One of the files that come with the kind `http`. */
+function shipped(name: string, lostJobs: Kind['lostJobs'], settings: object = {}): readonly [string, Kind] {
+  const file = shippedFile(name);
+  const kind: Kind = {
+    settings: { kind: 'http', file: `builtin:${name}`, ...settings },
+    upstreamModel: file.example.model,
+    start: () => startScriptedUpstream(file),
+    isCreate: isPost,
+    lostJobs,
+  };
+  return [name, kind];
+}
+
+export const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
+  [
+    'own',
+    {
+      settings: { kind: 'own' },
+      start: () => startOwnUpstream({ key: upstreamKey }),
+      isCreate: ({ method }) => method === 'PUT',
+      lostJobs: 'named',
+    },
+  ],
+  [
+    'ark',
+    {
+      settings: { kind: 'ark' },
+      start: () => startArkUpstream({ key: upstreamKey }),
+      isCreate: isPost,
+      lostJobs: 'listed',
+    },
+  ],
+  [
+    'vllm',
+    {
+      settings: { kind: 'openai-videos', dialect: 'vllm-omni' },
+      path: '/v1',
+      start: () => startVideosUpstream('vllm-omni', upstreamKey),
+      isCreate: isPost,
+      lostJobs: 'listed',
+      forgets,
+    },
+  ],
+  [
+    'comfyui',
+    {
+      settings: { kind: 'comfyui' },
+      ...withWorkflow,
+      start: startFakeComfyui,
+      isCreate: ({ path }) => path === '/prompt',
+      lostJobs: 'named',
+      forgets,
+      repeats: true,
+    },
+  ],
+  [
+    'comfy-v2',
+    {
+      settings: { kind: 'comfy-v2' },
+      ...withWorkflow,
+      skip: skipWithoutComfyProxy,
+      start: () => startComfyProxy(upstreamKey),
+      isCreate: ({ method, path }) => method === 'POST' && path === '/api/v2/jobs',
+      lostJobs: 'named',
+    },
+  ],
+  [
+    'cog',
+    {
+      settings: { kind: 'cog' },
+      parameters: { input: { prompt: '{{prompt}}', frames: '{{frames:4}}', seed: '{{seed}}' } },
+      skip: skipWithoutCog,
+      start: startCogUpstream,
+      isCreate: ({ method }) => method === 'PUT',
+      lostJobs: 'named',
+      forgets,
+      repeats: true,
+      endsAlone: true,
+    },
+  ],
+  shipped('kie', 'lost'),
+  shipped('fal-seedance', 'lost'),
+  shipped('replicate-seedance', 'listed'),
+  shipped('openrouter', 'lost'),
+  shipped('minimax', 'lost'),
+  shipped('kling', 'listed', { secrets }),
+  shipped('runway', 'lost'),
+]);
+
+export type PlacedKind = {
+  /** Of the provider and of its model. */
+  readonly name: string;
+  readonly kind: Kind;
+  readonly baseUrl: string;
+  readonly limit?: number;
+  readonly deadlineSeconds?: number;
+  readonly creditsPerSecond?: number;
+  readonly submitSeconds?: number;
+};
+
+/** A provider for each kind, and a model that it alone generates; as JSON, beside the files of `writeKindFiles`. */
+export function catalogueOf(placed: readonly PlacedKind[]) {
+  const providers = placed.map(({ name, kind, baseUrl, limit, submitSeconds }): [string, object] => {
+    const { settings, path = '', endsAlone = false } = kind;
+    const timeouts = submitSeconds === undefined || endsAlone ? {} : { timeouts: { submitSeconds } };
+    const places = limit === undefined ? {} : { limit };
+    return [name, { ...settings, ...places, ...timeouts, baseUrl: baseUrl + path, key: { file: './key' } }];
+  });
+  const models = placed.map(({ name, kind, deadlineSeconds, creditsPerSecond = 7 }) => {
+    const { upstreamModel = 'upstream-model', parameters = {} } = kind;
+    const tiers = [[{ provider: name, model: upstreamModel, parameters }]];
+    const deadline = deadlineSeconds === undefined ? {} : { deadlineSeconds };
+    return { model: name, title: name, prices: [{ creditsPerSecond }], ...deadline, tiers };
+  });
+  return { providers: Object.fromEntries(providers), models };
+}
+
+/** What a catalogue of kinds refers to. */
+export async function writeKindFiles(folder: string): Promise<void> {
+  await writeFile(join(folder, 'key'), `${upstreamKey}\n`);
+  await writeFile(join(folder, 'workflow.json'), JSON.stringify(workflow));
+}

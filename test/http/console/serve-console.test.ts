@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { type HttpService, startHttpService } from '../../support/http-service.ts';
+
+let service: HttpService;
+before(async () => {
+  service = await startHttpService({ consoleMediaOrigins: ['https://videos.example.com'] });
+});
+after(() => service.close());
+
+const get = (path: string, headers = {}) => service.send('GET', path, { headers });
+const pageOf = async (path: string) => (await get(path)).bytes.toString();
+const assetsOf = (html: string) => [...html.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, path]) => String(path));
+
+test('200 every path of the console is its page, which is asked for again each time', async () => {
+  for (const path of ['/console', '/console/sign-in', '/console/a/01/tasks/02', '/console/no/such/page']) {
+    const { status, headers, bytes } = await get(path);
+    assert.deepEqual(
+      [status, headers['content-type'], headers['cache-control']],
+      [200, 'text/html; charset=utf-8', 'no-cache'],
+    );
+    assert.match(bytes.toString(), /<div id="app">/);
+    assert.ok(bytes.length < 3_000);
+  }
+});
+
+test('301 one spelling: /console/ leads to /console', async () => {
+  const { status, headers } = await get('/console/?a=b');
+  assert.deepEqual([status, headers['location']], [301, '/console?a=b']);
+});
+
+test('200 its files may be kept for ever, and come compressed to those who take it', async () => {
+  const assets = assetsOf(await pageOf('/console'));
+  assert.ok(assets.length >= 4);
+  for (const path of assets) {
+    const plain = await get(path);
+    assert.equal(plain.status, 200, path);
+    assert.equal(plain.headers['cache-control'], 'public, max-age=31536000, immutable');
+    if (path.endsWith('.woff2')) continue;
+    const br = await get(path, { 'accept-encoding': 'gzip, br' });
+    assert.equal(br.headers['content-encoding'], 'br');
+    assert.deepEqual(brotliDecompressSync(br.bytes), plain.bytes);
+    const gzip = await get(path, { 'accept-encoding': 'gzip' });
+    assert.deepEqual(gunzipSync(gzip.bytes), plain.bytes);
+    assert.equal(gzip.headers['vary'], 'Accept-Encoding');
+  }
+});
+
+test('404 a file that is not there is never the page', async () => {
+  for (const path of [
+    '/console/assets/gone.js',
+    '/console/assets/',
+    '/console/assets',
+    '/console/assets/../index.html',
+  ]) {
+    const { status, json } = await get(path);
+    assert.deepEqual([status, json.error], [404, 'unknown_endpoint'], path);
+  }
+});
+
+test('every answer carries the headers that keep other pages and foreign code away', async () => {
+  const [asset = ''] = assetsOf(await pageOf('/console'));
+  for (const path of ['/console', '/console/sign-in', asset]) {
+    const { headers } = await get(path);
+    const policy = String(headers['content-security-policy']);
+    for (const part of [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "connect-src 'self'",
+      "media-src 'self' https://videos.example.com",
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+      "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
+    ]) {
+      assert.ok(policy.split('; ').includes(part), part);
+    }
+    assert.doesNotMatch(policy, /unsafe/);
+    assert.equal(headers['x-content-type-options'], 'nosniff');
+    assert.equal(headers['referrer-policy'], 'same-origin');
+    assert.equal(headers['cross-origin-opener-policy'], 'same-origin');
+    assert.equal(headers['cross-origin-resource-policy'], 'same-origin');
+  }
+});
+
+test('the page holds no code and no style of its own', async () => {
+  const html = await pageOf('/console');
+  assert.doesNotMatch(html, /<style|<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=/);
+});

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { maxUploadBytes, maxUploads, uploadIdOf } from '../../../src/domain/upload.ts';
+import type { UploadOutcome } from '../../../src/http/http-deps.ts';
+import { findAccount } from '../../../src/stores/accounts.ts';
+import * as images from '../../support/hostile-images.ts';
+import { type Answer, assertRefused } from '../../support/http-client.ts';
+import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
+
+let service: HttpService;
+before(async () => {
+  service = await startHttpService();
+});
+after(() => service.close());
+
+function upload(key: string, body: Buffer, type = 'image/png', on = service): Promise<Answer> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': type };
+  return on.send('POST', '/api/v1/uploads', { headers, body });
+}
+
+async function uploaded(key: string): Promise<string> {
+  const answer = await upload(key, await images.plainImage(300, 300).png().toBuffer());
+  assert.equal(answer.status, 200, answer.bytes.toString());
+  return String(answer.json.data['imageUrl']);
+}
+
+const idOf = (imageUrl: string) => String(uploadIdOf('http://media.test', imageUrl));
+const requestWith = (...imageUrls: string[]) => ({ ...plainRequest, input: { ...plainRequest.input, imageUrls } });
+const balanceOf = async (accountId: string) => (await findAccount(service.database.db, accountId))?.balance;
+
+for (const [type, make] of [
+  ['image/jpeg', () => images.plainImage(400, 300).jpeg().toBuffer()],
+  ['image/png', () => images.plainImage(400, 300).png().toBuffer()],
+  ['image/webp', () => images.plainImage(400, 300).webp().toBuffer()],
+] as const) {
+  test(`200 an image of the type ${type} is kept as a JPEG, and a task may name it`, async () => {
+    const { key } = await service.newAccount(1_000);
+    const { status, json } = await upload(key, await make(), type);
+    assert.equal(status, 200);
+    const { imageUrl, previewUrl, expireTime } = json.data;
+    assert.ok(Number(expireTime) > Date.now());
+    const { pathname, search } = new URL(String(previewUrl));
+    const preview = await service.send('GET', pathname + search);
+    assert.deepEqual([preview.status, preview.headers['content-type']], [200, 'image/jpeg']);
+    assert.equal(preview.bytes.toString('latin1', 0, 2), '\xff\xd8');
+    const plain = await service.send('GET', new URL(String(imageUrl)).pathname);
+    assertRefused(plain, 403, /link is not valid/);
+    const created = await service.create(key, requestWith(String(imageUrl), 'https://elsewhere.example/a.png'));
+    assert.equal(created.status, 200, created.bytes.toString());
+  });
+}
+
+test("422 another account's image, none, and one that has expired are one and the same, named, and nothing is charged", async () => {
+  const [mine, other] = [await service.newAccount(1_000), await service.newAccount(1_000)];
+  const [theirs, expired, good] = [await uploaded(other.key), await uploaded(mine.key), await uploaded(mine.key)];
+  const text = `update uploads set expires_at = now() - interval '1 second' where id = $1`;
+  await service.database.db.run({ name: 'test-expire-upload', text }, [idOf(expired)]);
+  const message = 'is no image that this account has uploaded and that is still kept; upload it again';
+  for (const url of [theirs, expired, theirs.replace(idOf(theirs), randomUUID())]) {
+    const errors = [{ path: 'input.imageUrls[1]', message }];
+    assertRefused(await service.create(mine.key, requestWith(good, url)), 422, /^input\.imageUrls\[1\]: /, { errors });
+  }
+  assert.equal(await balanceOf(mine.accountId), 1_000);
+  assert.equal((await service.create(mine.key, requestWith(good))).status, 200);
+});
+
+for (const [what, make, why] of [
+  ['no image', () => Promise.resolve(Buffer.from('hello')), /is not a readable JPEG, PNG or WebP image/],
+  ['nothing', () => Promise.resolve(Buffer.alloc(0)), /is not a readable/],
+  ['an animation', () => images.animatedWebp(), /is animated; send a still image/],
+  ['a small one', () => images.plainImage(299, 300).png().toBuffer(), /each side must have 300 to 6000 px/],
+] as const) {
+  test(`422 ${what}`, async () => {
+    const { key } = await service.newAccount(0);
+    const { status, json } = await upload(key, await make());
+    assert.deepEqual([status, json.error], [422, 'invalid_request']);
+    assert.match(json.msg, why);
+  });
+}
+
+test('413 more than 10 MB, 415 another type or a packed body', async () => {
+  const { key } = await service.newAccount(0);
+  assertRefused(await upload(key, Buffer.alloc(maxUploadBytes + 1)), 413, /larger than 10240 KiB/);
+  for (const type of ['image/gif', 'application/json', 'image/svg+xml']) {
+    assertRefused(await upload(key, Buffer.from('{}'), type), 415, /image\/jpeg, or image\/png, or image\/webp/);
+  }
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'image/png', 'content-encoding': 'gzip' };
+  assertRefused(await service.send('POST', '/api/v1/uploads', { headers, body: Buffer.from('x') }), 415, /Encoding/);
+});
+
+test('409 an account keeps so many images and no more', async () => {
+  const { key, accountId } = await service.newAccount(0);
+  const text = `
+insert into uploads (id, account_id, bytes, expires_at)
+select gen_random_uuid(), $1, 1, now() + interval '1 day' from generate_series(1, ${maxUploads})`;
+  await service.database.db.run({ name: 'test-many-uploads', text }, [accountId]);
+  const answer = await upload(key, await images.plainImage(300, 300).png().toBuffer());
+  assertRefused(answer, 409, /too many uploaded images/, { limit: maxUploads });
+});
+
+test('503 too many at the same time', async () => {
+  const release: ((outcome: UploadOutcome) => void)[] = [];
+  let onFull: () => void = () => {};
+  const full = new Promise<void>((resolve) => {
+    onFull = resolve;
+  });
+  const busy = await startHttpService({
+    database: service.database,
+    keepImage: () =>
+      new Promise((resolve) => {
+        if (release.push(resolve) === 8) onFull();
+      }),
+  });
+  try {
+    const { key } = await busy.newAccount(0);
+    const first = Array.from({ length: 8 }, () => upload(key, Buffer.from('x'), 'image/png', busy));
+    await full;
+    assertRefused(await upload(key, Buffer.from('x'), 'image/png', busy), 503, /too many images/);
+    for (const resolve of release) resolve({ kind: 'refused', why: 'is bad' });
+    assert.deepEqual(
+      (await Promise.all(first)).map(({ status }) => status),
+      Array.from({ length: 8 }, () => 422),
+    );
+  } finally {
+    await busy.close();
+  }
+});
+
+test('401 without a key, 403 without the scope', async () => {
+  const { key } = await service.newAccount(0, ['tasks:read']);
+  const headers = { 'content-type': 'image/png' };
+  assertRefused(
+    await service.send('POST', '/api/v1/uploads', { headers, body: Buffer.from('x') }),
+    401,
+    /valid API key/,
+  );
+  assertRefused(await upload(key, Buffer.from('x')), 403, /tasks:write/);
+});

@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { checkConformance } from '../../../src/providers/own/conformance.ts';
+import { type Finding, type Rule, rules } from '../../../src/providers/own/conformance-report.ts';
+import { type Break, recordOf, refusal, startProtocolServer } from '../../fakes/protocol-server.ts';
+import { clientFor } from '../provider-client.ts';
+
+const key = 'the-key-of-the-server';
+
+type Options = {
+  readonly broken?: Break;
+  readonly earlierJob?: string;
+  readonly signal?: AbortSignal;
+  readonly say?: (line: string) => void;
+};
+
+async function checked(t: TestContext, { broken, earlierJob, signal, say }: Options = {}) {
+  const server = await startProtocolServer({ key, ...(broken && { broken }) });
+  const workFolder = await mkdtemp(join(tmpdir(), 'videogen-conformance-'));
+  t.after(async () => {
+    await server.close();
+    await rm(workFolder, { recursive: true });
+  });
+  const baseUrl = `http://${server.address}`;
+  const findings = await checkConformance({
+    client: clientFor(baseUrl, key),
+    strangers: { keyless: clientFor(baseUrl), wrong: clientFor(baseUrl, 'another-key') },
+    bodies: { first: '{"input": {"prompt": "a"}}', other: '{"input": {"prompt": "b"}}' },
+    // The command line tests this with ffmpeg.
+    inspect: async (path) => {
+      if ((await readFile(path)).toString('latin1', 4, 8) !== 'ftyp') throw new Error('no video');
+      return 'a video';
+    },
+    earlierJob,
+    workFolder,
+    pollMs: 1,
+    signal: signal ?? new AbortController().signal,
+    onFinding: () => {},
+    say: say ?? (() => {}),
+  });
+  return { findings, server, named: (outcome: Finding['outcome']) => rulesOf(findings, outcome) };
+}
+
+function rulesOf(findings: readonly Finding[], outcome: Finding['outcome']): readonly Rule[] {
+  return findings.filter((one) => one.outcome === outcome).map(({ rule }) => rule);
+}
+
+test('a server that keeps the protocol passes every rule; what needs a restart is told', async (t) => {
+  const { findings, named, server } = await checked(t);
+  assert.deepEqual([named('fail'), named('skipped')], [[], ['restart']]);
+  assert.deepEqual(findings.map(({ rule }) => rule).toSorted(), Object.keys(rules).toSorted());
+  assert.deepEqual([...server.jobs.values()].map(({ status }) => status).toSorted(), ['canceled', 'succeeded']);
+});
+
+/** One way to break each rule, and no other one. */
+const breaks: Readonly<Record<Exclude<Rule, 'restart'>, () => Break>> = {
+  'key-missing': () => (asked, tell) => (asked.method === 'GET' ? tell({ hasKey: true }) : tell()),
+  'key-wrong': () => (asked, tell) => (asked.method === 'PUT' ? tell({ hasKey: true }) : tell()),
+  'get-unknown':
+    () =>
+    ({ method, isVideo, hasKey }, tell, { job }) =>
+      method === 'GET' && !isVideo && hasKey && job === undefined ? refusal(404, 'no_such_job') : tell(),
+  'video-unknown':
+    () =>
+    (asked, tell, { job }) =>
+      asked.isVideo && job === undefined ? refusal(400, 'input_invalid') : tell(),
+  'delete-unknown':
+    () =>
+    (asked, tell, { job }) =>
+      asked.method === 'DELETE' && job === undefined ? refusal(500, 'internal') : tell(),
+  'put-no-json': () => (asked, tell) => (asked.method === 'PUT' ? tell({ body: '{}' }) : tell()),
+  put: () => {
+    let puts = 0;
+    // The first two are of a stranger and without JSON.
+    return (asked, tell) => (asked.method === 'PUT' && ++puts === 3 ? { status: 200, body: {} } : tell());
+  },
+  'get-running': () => {
+    let finds = 0;
+    return ({ method, isVideo }, tell, { job }) =>
+      method === 'GET' && !isVideo && job !== undefined && ++finds === 1 ? refusal(404, 'not_found') : tell();
+  },
+  'put-again':
+    () =>
+    (asked, tell, { job }) =>
+      asked.method === 'PUT' && job?.status === 'running' && job.gets > 0 && asked.body === job.body
+        ? refusal(409, 'there_already')
+        : tell(),
+  'put-other-body':
+    () =>
+    (asked, tell, { job }) =>
+      asked.method === 'PUT' && job !== undefined && asked.body !== job.body ? refusal(409, 'other_body') : tell(),
+  'video-early':
+    () =>
+    (asked, tell, { job, video }) =>
+      asked.isVideo && job?.status === 'running' ? { status: 200, body: video } : tell(),
+  succeeds:
+    () =>
+    ({ id }, tell, { jobs }) => {
+      const told = tell();
+      const job = jobs.get(id);
+      if (job?.status !== 'succeeded') return told;
+      return { status: 200, body: { id, status: 'failed', error: { code: 'internal', message: 'out of memory' } } };
+    },
+  video:
+    () =>
+    (asked, tell, { job }) =>
+      asked.isVideo && job?.status === 'succeeded' ? refusal(404, 'not_found') : tell(),
+  'video-plays':
+    () =>
+    (asked, tell, { video }) => {
+      const { status, body, ...told } = tell();
+      if (!asked.isVideo || status >= 300) return { status, body, ...told };
+      const text = Buffer.alloc(video.length, 'x');
+      return { status, body: text.subarray(asked.first ?? 0), ...told };
+    },
+  'video-range':
+    () =>
+    (asked, tell, { video }) =>
+      asked.first === undefined ? tell() : { ...tell(), body: video },
+  'put-ended':
+    () =>
+    (asked, tell, { job }) => {
+      if (asked.method === 'PUT' && job?.status === 'succeeded') Object.assign(job, { status: 'running', gets: 0 });
+      return tell();
+    },
+  'delete-ended':
+    () =>
+    (asked, tell, { job, jobs }) => {
+      const told = tell();
+      if (asked.method === 'DELETE' && job?.status === 'succeeded') jobs.delete(asked.id);
+      return told;
+    },
+  'video-stays': () => {
+    let downloads = 0;
+    return (asked, tell, { job, video }) => {
+      const isWhole = asked.isVideo && asked.first === undefined && job?.status === 'succeeded';
+      return isWhole && ++downloads > 1 ? { status: 200, body: Buffer.concat([video, video]) } : tell();
+    };
+  },
+  'put-twice':
+    () =>
+    (asked, tell, { job }) => ({ ...tell(), ...(job?.gets === 0 && asked.method === 'PUT' && { status: 201 }) }),
+  cancel:
+    () =>
+    (asked, tell, { job, jobs }) => {
+      const told = tell();
+      if (asked.method !== 'DELETE' || job?.status !== 'canceled') return told;
+      const body = recordOf(asked.id, jobs);
+      job.status = 'running';
+      return { status: 200, body };
+    },
+  'cancel-again':
+    () =>
+    (asked, tell, { job }) =>
+      asked.method === 'DELETE' && job?.status === 'canceled' ? refusal(404, 'not_found') : tell(),
+  'put-canceled':
+    () =>
+    (asked, tell, { job }) => {
+      if (asked.method === 'PUT' && job?.status === 'canceled') job.status = 'running';
+      return tell();
+    },
+  'video-canceled':
+    () =>
+    (asked, tell, { job, video }) =>
+      asked.isVideo && job?.status === 'canceled' ? { status: 200, body: video } : tell(),
+  'record-id': () => (asked, tell) => ofRecords(tell(), asked.isVideo, { id: 'another' }),
+  'record-status':
+    () =>
+    (asked, tell, { jobs }) => {
+      const told = tell();
+      return jobs.get(asked.id)?.status === 'running' ? ofRecords(told, asked.isVideo, { status: 'rendering' }) : told;
+    },
+  'record-fields': () => (asked, tell) => ofRecords(tell(), asked.isVideo, { progress: 140 }),
+  errors: () => (_asked, tell) => {
+    const told = tell();
+    return told.status >= 400 ? { ...told, body: Buffer.from('<html>no</html>') } : told;
+  },
+  length: () => (asked, tell) => ({ ...tell(), isEndless: !asked.isVideo }),
+  size: () => (asked, tell) => ofRecords(tell(), asked.isVideo, { log: 'x'.repeat(64 * 1024) }),
+};
+
+function ofRecords(told: ReturnType<Parameters<Break>[1]>, isVideo: boolean, more: object) {
+  return isVideo || told.status >= 400 ? told : { ...told, body: { ...told.body, ...more } };
+}
+
+for (const [rule, broken] of Object.entries(breaks)) {
+  test(`a server that breaks the rule ${rule} fails there and nowhere else`, async (t) => {
+    const { named, findings, server } = await checked(t, { broken: broken() });
+    assert.deepEqual(named('fail'), [rule], JSON.stringify(findings.filter(({ outcome }) => outcome === 'fail')));
+    const running = [...server.jobs.values()].filter(({ status, deletes }) => status === 'running' && deletes === 0);
+    assert.deepEqual(running, [], 'jobs that were begun are stopped');
+  });
+}
+
+test('a server that is busy is asked again, and one that cannot stop jobs keeps the protocol', async (t) => {
+  // The first PUT of the first job is refused, and so are the first two of the second one.
+  let [refusals, firstIsOver] = [3, false];
+  const { named } = await checked(t, {
+    broken: (asked, tell, { job }) => {
+      if (asked.method === 'DELETE' && job !== undefined) return refusal(405, 'not_allowed');
+      const isNew = asked.method === 'PUT' && asked.hasKey && job === undefined && asked.body.endsWith('}}');
+      if (!isNew || refusals === 0) return tell();
+      if (refusals === 2 && !firstIsOver) {
+        firstIsOver = true;
+        return tell();
+      }
+      refusals -= 1;
+      return { ...refusal(429, 'busy'), headers: { 'retry-after': '0' } };
+    },
+  });
+  assert.deepEqual(named('fail'), []);
+  assert.deepEqual(named('skipped'), ['restart', 'cancel', 'cancel-again', 'put-canceled', 'video-canceled']);
+});
+
+test('a job that does not end in time is told and stopped', async (t) => {
+  const time = new AbortController();
+  const { named, findings, server } = await checked(t, {
+    signal: time.signal,
+    say: (line) => line.includes('running') && time.abort(),
+    broken: (asked, tell, { job }) => {
+      if (job !== undefined && asked.method === 'GET') job.gets = 0;
+      return tell();
+    },
+  });
+  assert.deepEqual(named('fail'), ['succeeds']);
+  assert.match(
+    findings.find(({ rule }) => rule === 'succeeds')?.came ?? '',
+    /^the time was over; .*"status":"running"/,
+  );
+  assert.deepEqual(
+    [...server.jobs.values()].map(({ status }) => status),
+    ['canceled'],
+  );
+});
+
+test('a server that has forgotten a job in a restart fails there, and nothing else is asked of it', async (t) => {
+  const { findings, named } = await checked(t, { earlierJob: '019abc12-3456-7def-8901-234567890abc' });
+  assert.deepEqual(named('fail'), ['restart']);
+  assert.match(findings[0]?.came ?? '', /not_found/);
+});
+
+test('a client that cannot reach the server breaks the rules that it could not see', async (t) => {
+  const gone: Break = () => {
+    throw new Error('the connection is destroyed');
+  };
+  const { findings, named } = await checked(t, { broken: gone });
+  assert.ok(named('fail').includes('put'));
+  assert.deepEqual(named('pass'), []);
+  assert.match(findings[0]?.came ?? '', /no answer/);
+});

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { readCatalogueFile } from '../../src/catalogue-file.ts';
+import { secretReader } from '../../src/config.ts';
+import type { Catalogue } from '../../src/domain/catalogue/models.ts';
+import { createProviderClient, type ProviderClient } from '../../src/outbound/provider-client.ts';
+import type { UpstreamClient } from '../../src/providers/contract.ts';
+import { createProviders } from '../../src/providers/registry.ts';
+import type { Database } from '../../src/stores/database.ts';
+import { catalogueOf, type PlacedKind } from '../fakes/kinds.ts';
+import { activityDeps } from './activity-deps.ts';
+import { heldProvider } from './fake-providers.ts';
+import { interruptedDeps, Killed } from './interrupted-deps.ts';
+
+/** One process: the activities with the real adapters, and connections of its own. */
+export type Life = {
+  readonly deps: ActivityDeps;
+  /** Ends it at once: none of its calls does anything from now on, and no request leaves. */
+  die(at: string): void;
+  isDead(): boolean;
+  close(): Promise<void>;
+};
+
+/** The catalogue as a worker reads it, with one kind at an address. `folder` has the files of `writeKindFiles`. */
+export function catalogueWith(folder: string, placed: PlacedKind): Catalogue {
+  const path = join(folder, 'catalogue.json');
+  const text = JSON.stringify(catalogueOf([placed]));
+  return readCatalogueFile({
+    path,
+    readSecret: secretReader(folder),
+    readText: (file) => (file === path ? text : readFileSync(file, 'utf8')),
+  });
+}
+
+export function startLife(db: Database, folder: string, catalogue: Catalogue): Life {
+  const dead = new AbortController();
+  const clients: ProviderClient[] = [];
+  const providers = createProviders({
+    catalogue: () => catalogue,
+    preview: heldProvider({ onRun: () => undefined }),
+    readSecret: secretReader(folder),
+    openClient: (upstream) => {
+      const client = createProviderClient({ ...upstream, lookup: noNames });
+      clients.push(client);
+      return mortal(client, dead.signal);
+    },
+    warn: () => undefined,
+    onEvent: () => undefined,
+  });
+  const clean = { ...activityDeps(db, folder, []), models: catalogue.models, providers };
+  return {
+    deps: interruptedDeps(clean, undefined, dead).deps,
+    die: (at) => dead.abort(new Killed(at)),
+    isDead: () => dead.signal.aborted,
+    close: async () => void (await Promise.all(clients.map((client) => client.close()))),
+  };
+}
+
+const noNames = () => Promise.reject(new Error('no names here'));
+
+/** What was sent by a process that dies is on its way; nothing more is sent, and no answer is heard. */
+function mortal(client: ProviderClient, dead: AbortSignal): UpstreamClient {
+  const until = (signal: AbortSignal) => AbortSignal.any([signal, dead]);
+  return {
+    call: async (method, path, options) => {
+      dead.throwIfAborted();
+      return await client.call(method, path, { ...options, signal: until(options.signal) });
+    },
+    download: async (path, file, options) => {
+      dead.throwIfAborted();
+      await client.download(path, file, { ...options, signal: until(options.signal) });
+    },
+  };
+}
