@@ -2,6 +2,7 @@
 import 'preact';
 import 'preact/hooks';
 import 'wouter-preact';
+import './api/passkeys.ts';
 import './api/problem.ts';
 import './api/queries.ts';
 import './api/session.ts';

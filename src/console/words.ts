@@ -66,9 +66,9 @@ export const callbackWords: Readonly<Record<'pending' | 'delivered' | 'failed' |
 };
 
 export const roleWords = {
-  owner: { word: 'Owner', can: 'everything, also keys and members' },
-  member: { word: 'Member', can: 'creates tasks and sees everything' },
-  viewer: { word: 'Viewer', can: 'sees tasks and credits' },
+  owner: { word: 'Owner', can: 'Everything, also keys and members' },
+  member: { word: 'Member', can: 'Creates tasks, sees everything but keys' },
+  viewer: { word: 'Viewer', can: 'Sees tasks and credits' },
 } as const;
 
 export type Role = keyof typeof roleWords;

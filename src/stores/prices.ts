@@ -173,7 +173,7 @@ function done(action: 'prices.set' | 'prices.withdraw', price: SetPrice, reason:
 }
 
 function whoIs({ kind, name }: Actor): string {
-  return kind === 'operator' ? name : `${name} at the command line`;
+  return kind === 'command_line' ? `${name} at the command line` : name;
 }
 
 /** Announced prices of one model that are read at most, for one account and as many for everybody. */

@@ -1,6 +1,6 @@
 import { maybeOne, one } from './statement.ts';
 
-/** The key or the person that made a task, as its account may see it; `name` is what a key is called, undefined for a person. */
+/** The key or the person that made a task, as its account may see it; `name` is what the key is called, or an e-mail address. */
 export type Maker = {
   readonly kind: 'key' | 'person';
   readonly id: string;
@@ -11,7 +11,8 @@ export type Maker = {
 export const makerColumn = `case
     when key_id is not null then
       json_build_object('kind', 'key', 'id', key_id, 'name', (select name from api_keys where api_keys.id = key_id))
-    when user_id is not null then json_build_object('kind', 'person', 'id', user_id, 'name', null)
+    when user_id is not null then
+      json_build_object('kind', 'person', 'id', user_id, 'name', (select email from users where users.id = user_id))
   end as "createdBy"`;
 
 const findMakerOf = maybeOne<{ createdBy: Maker | undefined }, [taskId: string]>({

@@ -72,9 +72,14 @@ export type ListedUser = Omit<User, 'passwordHash'> & {
   readonly accounts: readonly { readonly accountId: string; readonly name: string; readonly role: Role }[];
 };
 
-type UserFilter = { readonly search: string; readonly after?: string | undefined; readonly limit: number };
+type UserFilter = {
+  readonly search: string;
+  readonly accountId?: string | undefined;
+  readonly after?: string | undefined;
+  readonly limit: number;
+};
 
-/** Users by e-mail, those whose address holds the text, after the one with this address. */
+/** Users by e-mail, those whose address holds the text, or the members of one account, after the one with this address. */
 export const listUsers = many<ListedUser, [filter: UserFilter]>({
   name: 'list-users',
   plannedAnew: true,
@@ -85,6 +90,8 @@ select id as "userId", email, is_operator as "isOperator", disabled_at is not nu
     from (select * from memberships where user_id = users.id limit 100) memberships
     join accounts on accounts.id = account_id
   ), '[]') as accounts
-from users where email > $2 and strpos(email, $1) > 0 order by email limit $3`,
-  values: ({ search, after = '', limit }) => [search.toLowerCase(), after, limit],
+from users where email > $2 and strpos(email, $1) > 0
+  and ($4::uuid is null or exists (select from memberships where user_id = users.id and account_id = $4))
+order by email limit $3`,
+  values: ({ search, accountId, after = '', limit }) => [search.toLowerCase(), after, limit, accountId],
 });

@@ -35,14 +35,14 @@ test(
     assert.ok(visitor);
     const { accountId } = await createTestAccount(service.database, 1_000);
     const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
-    await page.getByRole('link', { name: 'Callbacks' }).click();
+    await page.getByRole('link', { name: 'Callbacks', exact: true }).click();
     await page.getByRole('button', { name: 'Reveal' }).click();
     await page.getByRole('button', { name: 'Reveal it now' }).click();
     const secret = await page.getByRole('dialog').locator('.secret code').innerText();
     assert.match(secret, /^whsec_/);
     await page.getByRole('button', { name: 'I have stored it' }).click();
 
-    await page.getByRole('link', { name: 'Playground' }).click();
+    await page.getByRole('link', { name: 'Playground', exact: true }).click();
     await page.getByLabel('Prompt').fill('[[reject]] a callback is sent for this, too');
     await page.getByText('Callback', { exact: true }).click();
     await page.getByLabel('callBackUrl').fill(`${receiver.url}/hook`);

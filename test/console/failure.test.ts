@@ -26,7 +26,7 @@ test(
     assert.ok(visitor);
     const { accountId } = await createTestAccount(service.database, 1_000);
     const { page, errors } = await visitor.signedIn({ [accountId]: 'member' });
-    await page.getByRole('link', { name: 'Playground' }).click();
+    await page.getByRole('link', { name: 'Playground', exact: true }).click();
     await page.getByLabel('Prompt').fill('[[reject]] what the model refuses');
     await page.getByRole('button', { name: 'Generate · 165 credits' }).click();
     const receipt = page.getByRole('region', { name: 'What happened to this task' });

@@ -29,7 +29,7 @@ test('a double click makes one task', { skip }, async () => {
   assert.ok(visitor);
   const { accountId } = await createTestAccount(service.database, 1_000);
   const { page } = await visitor.signedIn({ [accountId]: 'owner' });
-  await page.getByRole('link', { name: 'Playground' }).click();
+  await page.getByRole('link', { name: 'Playground', exact: true }).click();
   await page.getByLabel('Prompt').fill('a lighthouse');
   await page.getByRole('button', { name: /^Generate/ }).dblclick();
   await page.getByRole('link', { name: 'Timeline, ledger and details of this task' }).waitFor();
@@ -43,7 +43,7 @@ test(
     assert.ok(visitor);
     const { accountId } = await createTestAccount(service.database, 1_000);
     const { page } = await visitor.signedIn({ [accountId]: 'owner' });
-    await page.getByRole('link', { name: 'Playground' }).click();
+    await page.getByRole('link', { name: 'Playground', exact: true }).click();
     await page.getByLabel('Prompt').fill('a lighthouse');
     const keys: string[] = [];
     // The service gets the request; its answer does not arrive, as when the network breaks.

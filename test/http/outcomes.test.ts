@@ -118,8 +118,8 @@ function askAsPerson(operation: Operation, person: Person, headers: Readonly<Rec
 }
 
 function ask(operation: Operation, options: SendOptions = {}, at = service, query = ''): Promise<Answer> {
-  const { method, path } = operation;
-  const usual = { 'content-type': 'application/json', 'idempotency-key': 'k' };
+  const { method, path, fileBody } = operation;
+  const usual = { 'content-type': fileBody?.types[0] ?? 'application/json', 'idempotency-key': 'k' };
   const headers = { ...identityFor(operation), ...usual, ...options.headers };
   const sent = method === 'post' ? { body: '{}', ...options, headers } : { headers };
   return at.send(method.toUpperCase(), path + query, sent);
@@ -146,7 +146,7 @@ function plant(error: Error, operation: Operation): Promise<Answer> {
   return ask(operation, body === undefined ? {} : { body: JSON.stringify(body) });
 }
 
-const tooLarge = `{"a":"${'a'.repeat(256 * 1024)}"}`;
+const tooLarge = ({ fileBody }: Operation) => `{"a":"${'a'.repeat(fileBody?.maxBytes ?? 256 * 1024)}"}`;
 
 /** How to be refused at any endpoint that documents it. */
 const ways: readonly Way[] = [
@@ -176,11 +176,11 @@ const ways: readonly Way[] = [
   ['invalid_json', 400, /is not JSON/, (one) => ask(one, { body: '{"a":' })],
   ['body_not_object', 400, /must be a JSON object/, (one) => ask(one, { body: '[]' })],
   ['duplicate_json_key', 400, /^the key a\.b is given twice/, (one) => ask(one, { body: '{"a":{"b":1,"b":1}}' })],
-  ['body_too_large', 413, /larger than 256 KiB/, (one) => ask(one, { body: tooLarge })],
+  ['body_too_large', 413, /larger than (?:256|10240) KiB/, (one) => ask(one, { body: tooLarge(one) })],
   [
     'unsupported_media_type',
     415,
-    /application\/json/,
+    /application\/json|image\/jpeg/,
     (one) => ask(one, { headers: { 'content-type': 'text/plain' } }),
   ],
   ['unsupported_encoding', 415, /Content-Encoding/, (one) => ask(one, { headers: { 'content-encoding': 'gzip' } })],

@@ -9,6 +9,7 @@ import { setMembership } from '../../src/stores/memberships.ts';
 import { createUser } from '../../src/stores/users.ts';
 import { startBrowser } from './browser.ts';
 import type { TestDatabase } from './database.ts';
+import { waitFor } from './wait-for.ts';
 
 /** A service whose console is opened. */
 export type Served = { readonly baseUrl: string; readonly database: TestDatabase };
@@ -94,6 +95,13 @@ export async function assertAccessible(page: Page, where: string): Promise<void>
   const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })');
   const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200)).slice(0, 3)]);
   assert.deepEqual(found, [], where);
+}
+
+/** The page shows what it has, not what it waits for. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor();
+  const waiting = page.locator('.skeleton, main [aria-busy="true"]');
+  await waitFor('the content of the page', async () => ((await waiting.count()) === 0 ? true : undefined));
 }
 
 /** Nothing is wider than the window. */

@@ -138,7 +138,9 @@ describe('every request to an upstream', { concurrency: true }, () => {
       test('may be the last of a worker whose task is out of time: it is refunded', async (t) => {
         isEndless = true;
         t.after(() => (isEndless = false));
-        await throughEveryRequest(stage, { deadlineMs: 700 }, async ({ task, isLost }) => {
+        // A held call is answered at its end, which may come after the deadline: then nobody dies of its answer.
+        const fewest = kind.endsAlone === true ? 0 : 1;
+        await throughEveryRequest(stage, { deadlineMs: 700, fewest }, async ({ task, isLost }) => {
           const ends = isLost ? ['timeout', 'provider_unavailable'] : ['timeout'];
           // A model that ends alone may do so in time.
           if (kind.endsAlone === true && task.state === 'success') return;

@@ -1122,6 +1122,8 @@ export type Reads = {
     readonly query: {
       /** A part of the e-mail. */
       readonly search?: string | undefined;
+      /** The members of one account. */
+      readonly accountId?: string | undefined;
       readonly cursor?: string | undefined;
       readonly limit?: number | undefined;
     };

@@ -64,6 +64,11 @@ function SignedIn() {
           <Redirect to={homeOf(me)} replace />
         </Route>
         <Route path="/a/:accountId/*?">{({ accountId }) => <InAccount me={me} accountId={accountId} />}</Route>
+        <Route path="/no-account">
+          <OpsShell me={me}>
+            <Forbidden what="You are a member of no account yet. Ask an owner for an invitation." />
+          </OpsShell>
+        </Route>
         <Route path="/ops/*?">
           <OpsShell me={me}>
             {me.user.isOperator ? <OpsRoutes /> : <Forbidden what="It belongs to the operators of this service." />}
@@ -87,14 +92,17 @@ function InAccount({ me, accountId }: { readonly me: Me; readonly accountId: str
   useEffect(() => {
     if (isOwn) localStorage.setItem(lastAccount, accountId);
   }, [isOwn, accountId]);
+  if (!isOwn) {
+    return (
+      <OpsShell me={me}>
+        <Forbidden what="The account does not exist, or you are not a member of it. Ask an owner for an invitation." />
+      </OpsShell>
+    );
+  }
   return (
     <AccountContext.Provider value={accountId}>
       <AccountShell key={accountId} me={me}>
-        {isOwn ? (
-          <AccountRoutes accountId={accountId} />
-        ) : (
-          <Forbidden what="The account does not exist, or you are not a member of it. Ask an owner for an invitation." />
-        )}
+        <AccountRoutes accountId={accountId} />
       </AccountShell>
     </AccountContext.Provider>
   );

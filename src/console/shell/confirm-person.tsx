@@ -2,6 +2,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { send } from '../api/call.ts';
 import { onConfirmPerson } from '../api/confirm-person.ts';
 import { ApiProblem, failureOf } from '../api/problem.ts';
+import { signInWithPasskey } from '../api/passkeys.ts';
+import { useRead } from '../api/queries.ts';
 import { useMe } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -16,6 +18,7 @@ export function ConfirmPerson() {
   const [fault, setFault] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const { data: me } = useMe();
+  const { data: options } = useRead('/api/console/v1/options', {}, { isEnabled: asking !== undefined });
   useEffect(() => {
     onConfirmPerson(
       () =>
@@ -39,10 +42,10 @@ export function ConfirmPerson() {
     setFault(undefined);
     how();
   };
-  const confirm = async () => {
+  const confirm = async (prove: () => Promise<unknown>) => {
     setBusy(true);
     try {
-      await send('/api/console/v1/reauthenticate', { password }, { account: undefined });
+      await prove();
       end(asking.done);
     } catch (error) {
       setFault(failureOf(error).sentence);
@@ -54,11 +57,21 @@ export function ConfirmPerson() {
     <Dialog
       title="Confirm that it is you"
       onClose={() => end(asking.closed)}
-      onSubmit={() => void confirm()}
+      onSubmit={() => void confirm(() => send('/api/console/v1/reauthenticate', { password }, { account: undefined }))}
       footer={
-        <Button look="primary" type="submit" busy={isBusy}>
-          Confirm
-        </Button>
+        <>
+          {options?.passkeys === true && (
+            <Button
+              disabledReason={isBusy ? 'Wait for the answer' : undefined}
+              onClick={() => void confirm(signInWithPasskey)}
+            >
+              Use a passkey
+            </Button>
+          )}
+          <Button look="primary" type="submit" busy={isBusy}>
+            Confirm
+          </Button>
+        </>
       }
     >
       <p class="soft">This changes who can use the account or its credits, so your password is needed once more.</p>

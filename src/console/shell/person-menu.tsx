@@ -27,13 +27,14 @@ export function PersonMenu({ me, settings }: { readonly me: Me; readonly setting
     <>
       <CircleUser size={18} aria-hidden="true" />
       <span class="names">
+        <span class="visually-hidden">You: </span>
         <span class="truncate">{me.user.email}</span>
       </span>
       <ChevronsUpDown size={14} aria-hidden="true" />
     </>
   );
   return (
-    <Menu label={`You: ${me.user.email}. Theme, settings, sign out`} triggerClass="switcher" trigger={trigger}>
+    <Menu label="You" triggerClass="switcher" hasWords trigger={trigger}>
       <p class="heading">Theme</p>
       {themes.map(([name, word, Icon]) => (
         <button key={name} type="button" aria-pressed={theme === name} onClick={() => setTheme(chosen(name))}>

@@ -58,17 +58,17 @@ function Frame({ sidebar, children }: { readonly sidebar: ComponentChildren; rea
         {announced}
       </p>
       <div class="shell">
-        <div class="topbar">
+        <header class="topbar">
           <Button look="quiet" size="icon" aria-label="Menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             <MenuIcon size={18} />
           </Button>
           <Mark />
           <span class="title">Videogen</span>
-        </div>
+        </header>
         {isOpen && <button type="button" class="scrim" aria-label="Close the menu" onClick={() => setOpen(false)} />}
-        <div class="sidebar" {...(isOpen && { 'data-open': '' })}>
+        <aside class="sidebar" aria-label="Sidebar" {...(isOpen && { 'data-open': '' })}>
           {sidebar}
-        </div>
+        </aside>
         <div class="content">
           <OfflineBanner />
           <main class="main" id="main" ref={main} tabIndex={-1}>

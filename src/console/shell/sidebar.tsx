@@ -72,7 +72,7 @@ export function OpsSidebar({ me }: { readonly me: Me }) {
       {me.user.isOperator && <Groups groups={[{ title: 'Operate', links: operatorLinks }]} root={opsPaths.overview} />}
       <div class="foot">
         <Documentation />
-        <PersonMenu me={me} settings={undefined} />
+        <PersonMenu me={me} settings={me.user.isOperator ? opsPaths.settings : undefined} />
       </div>
     </>
   );
@@ -105,22 +105,26 @@ function Groups({ groups, root }: { readonly groups: readonly NavGroup[]; readon
 /** Which account the page shows; tabs may hold different ones, since it stands in the address. */
 function Switcher({ me }: { readonly me: Me }) {
   const { accountId, name, role } = useAccount();
+  const [path] = useLocation();
   const isOps = role === undefined;
-  const title = isOps ? 'Operators' : name;
+  const title = role !== undefined ? name : path.startsWith(opsPaths.overview) ? 'Operators' : 'No account';
   const trigger = (
     <>
       <span class={isOps ? 'mark ops' : 'mark'} aria-hidden="true">
         {isOps ? <ShieldCheck size={16} /> : name.charAt(0).toUpperCase()}
       </span>
       <span class="names">
-        <strong class="truncate">{title}</strong>
-        <small>{isOps ? 'The whole service' : roleWords[role].word}</small>
+        <span class="visually-hidden">Account: </span>
+        <strong class="truncate">{title}</strong>{' '}
+        <small>
+          {role !== undefined ? roleWords[role].word : title === 'Operators' ? 'The whole service' : 'Choose one'}
+        </small>
       </span>
       <ChevronsUpDown size={14} aria-hidden="true" />
     </>
   );
   return (
-    <Menu label={`Account: ${title}. Change`} triggerClass="switcher" trigger={trigger}>
+    <Menu label="Accounts" triggerClass="switcher" hasWords trigger={trigger}>
       <p class="heading">Accounts</p>
       {me.accounts.map((account) => (
         <Link key={account.accountId} href={paths.overview(account.accountId)}>
@@ -145,8 +149,7 @@ function Balance() {
   const { data } = useRead('/api/v1/credits', { limit: 1 }, { everyMs: 15_000 });
   return (
     <Link href={paths.credits(accountId)} class="balance">
-      Balance
-      <strong>{data === undefined ? '…' : number(data.balance)}</strong>
+      Balance <strong>{data === undefined ? '…' : number(data.balance)}</strong>
     </Link>
   );
 }

@@ -24,7 +24,7 @@ export function Chart({ label, days, series }: ChartProps) {
     let plot: uPlot | undefined;
     const draw = () => {
       plot?.destroy();
-      plot = new uPlot(optionsOf(current, series), dataOf(days, series), current);
+      plot = new uPlot(optionsOf(current, days, series), dataOf(days, series), current);
     };
     draw();
     const resized = new ResizeObserver(() => plot?.setSize({ width: current.clientWidth, height }));
@@ -45,7 +45,15 @@ export function Chart({ label, days, series }: ChartProps) {
 
 const height = 220;
 
-function optionsOf(box: HTMLElement, series: readonly Series[]): uPlot.Options {
+/** A date below every so many bars, so that their words have room. */
+function labelled(days: readonly number[], width: number): number[] {
+  const every = Math.max(1, Math.ceil((days.length * 64) / Math.max(64, width - 60)));
+  return days.filter((_day, index) => (days.length - 1 - index) % every === 0);
+}
+
+const halfDayMs = 43_200_000;
+
+function optionsOf(box: HTMLElement, days: readonly number[], series: readonly Series[]): uPlot.Options {
   const colourOf = (name: string) => resolved(box, `var(${name})`);
   const font = `12px ${getComputedStyle(box).fontFamily}`;
   const axis = { stroke: colourOf('--text-faint'), font, ticks: { show: false } };
@@ -55,13 +63,16 @@ function optionsOf(box: HTMLElement, series: readonly Series[]): uPlot.Options {
     height,
     legend: { show: false },
     cursor: { show: false },
-    scales: { x: { time: false }, y: { range: (_plot, _min, max) => [0, Math.max(1, max) * 1.08] } },
+    scales: {
+      x: { time: false, range: () => [(days[0] ?? 0) - halfDayMs, (days.at(-1) ?? 0) + halfDayMs] },
+      y: { range: (_plot, _min, max) => [0, Math.max(1, max) * 1.08] },
+    },
     axes: [
       {
         ...axis,
         grid: { show: false },
+        splits: (plot) => labelled(days, plot.width),
         values: (_plot, values) => values.map((ms) => dayFormat.format(ms)),
-        space: 64,
       },
       {
         ...axis,

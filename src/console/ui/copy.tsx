@@ -32,16 +32,6 @@ export function CopyButton({ text, label, isLoud }: CopyProps) {
   );
 }
 
-/** An id: its first part in sight, all of it copied. */
-export function ShortId({ id, what }: { readonly id: string; readonly what: string }) {
-  return (
-    <span class="id above">
-      <code title={id}>{id.length > 14 ? `${id.slice(0, 8)}…` : id}</code>
-      <CopyButton text={id} label={`Copy ${what}`} />
-    </span>
-  );
-}
-
 /** The clipboard exists for https and loopback only; elsewhere the old way still works. */
 async function copyText(text: string): Promise<void> {
   if ('clipboard' in navigator) return navigator.clipboard.writeText(text);

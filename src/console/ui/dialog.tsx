@@ -21,6 +21,8 @@ export function Dialog({ title, onClose, children, footer, isWide, onSubmit }: D
     const { current } = dialog;
     const opener = document.activeElement;
     if (current !== null && !current.open) current.showModal();
+    // Not the button that closes it, which comes first.
+    current?.querySelector<HTMLElement>('.body :is(input:not([hidden]), select, textarea)')?.focus();
     return () => {
       current?.close();
       // Removed before the browser could give the focus back.

@@ -5,12 +5,14 @@ type MenuProps = {
   readonly label: string;
   readonly trigger: ComponentChildren;
   readonly triggerClass?: string;
+  /** The trigger has words of its own, which name it. */
+  readonly hasWords?: boolean;
   /** Links and buttons; a click on one closes the menu. */
   readonly children: ComponentChildren;
 };
 
 /** A popover of links and buttons below its trigger; arrows move between them, Escape closes. */
-export function Menu({ label, trigger, triggerClass = 'button quiet icon', children }: MenuProps) {
+export function Menu({ label, trigger, triggerClass = 'button quiet icon', hasWords, children }: MenuProps) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const box = useRef<HTMLDivElement>(null);
@@ -24,7 +26,13 @@ export function Menu({ label, trigger, triggerClass = 'button quiet icon', child
   };
   return (
     <>
-      <button ref={button} type="button" class={triggerClass} aria-label={label} popovertarget={id}>
+      <button
+        ref={button}
+        type="button"
+        class={triggerClass}
+        {...(hasWords !== true && { 'aria-label': label })}
+        popovertarget={id}
+      >
         {trigger}
       </button>
       <div

@@ -6,6 +6,8 @@ export type Column<Row> = {
   readonly cell: (row: Row) => ComponentChildren;
   /** Numbers end at one edge; actions have no title in sight; the head leads the card on a narrow screen. */
   readonly kind?: 'end' | 'actions' | 'head' | 'shrink';
+  /** Left out of the card on a narrow screen. */
+  readonly isMinor?: boolean;
 };
 
 type TableProps<Row> = {
@@ -48,8 +50,8 @@ export function Table<Row>({ caption, columns, rows, rowKey, isLinked, expected 
               ))
             : rows.map((row) => (
                 <tr key={rowKey(row)} class={isLinked === true ? 'linked' : undefined}>
-                  {columns.map(({ title, kind, cell }) => (
-                    <td key={title} class={kind} data-label={title}>
+                  {columns.map(({ title, kind, isMinor, cell }) => (
+                    <td key={title} class={isMinor === true ? `${kind ?? ''} minor` : kind} data-label={title}>
                       {cell(row)}
                     </td>
                   ))}

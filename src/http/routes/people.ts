@@ -12,6 +12,7 @@ import { view } from '../presenters/view.ts';
 import {
   cutPage,
   cursorParameter,
+  idParameter,
   nextCursorSchema,
   numberedPage,
   pageFrom,
@@ -49,11 +50,12 @@ const list = defineEndpoint({
       .max(254)
       .default('')
       .meta({ description: 'A part of the e-mail.', default: '' }),
+    accountId: idParameter('an account').meta({ description: 'The members of one account.' }).optional(),
     ...pageFrom(cursorParameter),
   }),
   data: z.strictObject({ people: z.array(personSchema), nextCursor: nextCursorSchema }),
-  handler: async ({ query: { search, cursor: after, limit } }, { db }) => {
-    const users = await listUsers(db, { search, after, limit: limit + 1 });
+  handler: async ({ query: { search, accountId, cursor: after, limit } }, { db }) => {
+    const users = await listUsers(db, { search, accountId, after, limit: limit + 1 });
     const { page, nextCursor } = cutPage(users, limit, ({ email }) => email);
     return { people: page.map(presentPerson), nextCursor };
   },

@@ -193,7 +193,9 @@ test('422 an export with a cursor, 403 without the scope', async () => {
   const { status, json } = await service.send('GET', '/api/v1/credits/export?cursor=1', auth(key));
   assert.deepEqual([status, json.error], [422, 'invalid_request']);
   const reader = await service.newAccount(0, ['tasks:read']);
-  assertRefused(await service.send('GET', '/api/v1/credits/export', auth(reader.key)), 403, /credits:read/);
+  for (const path of ['/export', '/daily?from=2026-01-01&to=2026-01-01']) {
+    assertRefused(await service.send('GET', `/api/v1/credits${path}`, auth(reader.key)), 403, /credits:read/);
+  }
 });
 
 test('200 the sums of each day are those of the ledger', async () => {

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { createCallerFinder } from '../../../src/stores/callers.ts';
 import { createApiKey } from '../../../src/stores/keys.ts';
 import { refundTask, startGeneration } from '../../../src/stores/tasks.ts';
+import { newMember } from '../../support/person.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
 
@@ -84,6 +85,19 @@ test('200 only tasks of one key, of one fail code, or with ids that begin so', a
   assert.deepEqual(await pageOf(key, `?search=${first}`), { ids: [first], next: undefined });
   const stranger = await service.newAccount(0);
   assert.deepEqual(await pageOf(stranger.key, `?search=${first}`), { ids: [], next: undefined });
+});
+
+test('200 a task that a person made at the console has their address', async () => {
+  const { accountId, person } = await newMember(service);
+  const made = await person.ask('POST', '/api/v1/jobs/createTask', { accountId, body: plainRequest });
+  assert.equal(made.status, 200, made.bytes.toString());
+  const query = `createdBy=${person.userId}`;
+  const { json } = await person.ask('GET', `/api/v1/jobs/listTasks?${query}`, { accountId });
+  const { tasks } = json.data as { tasks: { createdBy: unknown }[] };
+  assert.deepEqual(
+    tasks.map(({ createdBy }) => createdBy),
+    [{ kind: 'person', id: person.userId, name: person.email }],
+  );
 });
 
 for (const query of ['failCode=none', 'createdBy=me', 'search=0123456', 'search=zzzzzzzz', 'search=0123456789']) {

@@ -68,7 +68,15 @@ for (const body of [{}, { url: 'ftp://x' }, { url: 7 }, { url: 'http://10.0.0.1/
   });
 }
 
-test('403 without the scope', async () => {
+test('403 without the scope, or when suspended', async () => {
   const { key } = await service.newAccount(0, ['tasks:read']);
   assert.equal((await post(key, { url })).status, 403);
+  assert.equal((await post(await suspendedKey(), { url })).json.error, 'account_suspended');
 });
+
+async function suspendedKey(): Promise<string> {
+  const { accountId, key } = await service.newAccount(0);
+  const text = 'update accounts set suspended_at = now() where id = $1';
+  await service.database.db.run({ name: 'test-suspend', text }, [accountId]);
+  return key;
+}

@@ -127,7 +127,7 @@ test('503 too many at the same time', async () => {
   }
 });
 
-test('401 without a key, 403 without the scope', async () => {
+test('401 without a key, 403 without the scope or when suspended', async () => {
   const { key } = await service.newAccount(0, ['tasks:read']);
   const headers = { 'content-type': 'image/png' };
   assertRefused(
@@ -136,4 +136,12 @@ test('401 without a key, 403 without the scope', async () => {
     /valid API key/,
   );
   assertRefused(await upload(key, Buffer.from('x')), 403, /tasks:write/);
+  assertRefused(await upload(await suspendedKey(), Buffer.from('x')), 403, /suspended/);
 });
+
+async function suspendedKey(): Promise<string> {
+  const { accountId, key } = await service.newAccount(0);
+  const text = 'update accounts set suspended_at = now() where id = $1';
+  await service.database.db.run({ name: 'test-suspend', text }, [accountId]);
+  return key;
+}

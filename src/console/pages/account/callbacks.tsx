@@ -92,7 +92,7 @@ function CallbackTable({ callbacks }: { readonly callbacks: readonly Callback[] 
           kind: 'shrink',
           cell: ({ attempts: [last] }) => (last === undefined ? 'None yet' : <AttemptAnswer status={last.status} />),
         },
-        { title: 'Attempts', kind: 'end', cell: ({ attempts }) => attempts.length },
+        { title: 'Attempts', kind: 'end', isMinor: true, cell: ({ attempts }) => attempts.length },
         {
           title: 'Next',
           kind: 'end',

@@ -165,7 +165,7 @@ function LedgerTable({ entries }: { readonly entries: readonly LedgerEntry[] | u
       rowKey={({ entryId }) => entryId}
       columns={[
         { title: 'Entry', kind: 'head', cell: ({ kind }) => <strong class="entry">{ledgerWords[kind]}</strong> },
-        { title: 'Number', cell: ({ entryId }) => <span class="faint number">#{entryId}</span> },
+        { title: 'Number', isMinor: true, cell: ({ entryId }) => <span class="faint number">#{entryId}</span> },
         {
           title: 'For',
           cell: ({ taskId, reason }) =>

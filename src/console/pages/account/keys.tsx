@@ -71,7 +71,7 @@ function KeyTable({ keys }: { readonly keys: readonly UsedKey[] | undefined }) {
           cell: ({ name, hint }) => (
             <span>
               <strong class="entry">{name}</strong>
-              <code class="under">{hint}</code>
+              <code class="under nowrap">{hint}</code>
             </span>
           ),
         },
@@ -93,7 +93,7 @@ function KeyTable({ keys }: { readonly keys: readonly UsedKey[] | undefined }) {
           kind: 'end',
           cell: ({ lastUseTime }) => (lastUseTime === null ? 'Never' : <Time ms={lastUseTime} />),
         },
-        { title: 'Made', kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
+        { title: 'Made', kind: 'end', isMinor: true, cell: ({ createTime }) => <Time ms={createTime} /> },
         { title: 'Actions', kind: 'actions', cell: (key) => <KeyActions apiKey={key} /> },
       ]}
     />

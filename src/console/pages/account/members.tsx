@@ -261,7 +261,10 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
       <SelectField
         label="Role"
         value={role}
-        options={roles.map((value) => ({ value, label: `${roleWords[value].word}: ${roleWords[value].can}` }))}
+        options={roles.map((value) => ({
+          value,
+          label: `${roleWords[value].word}: ${roleWords[value].can.toLowerCase()}`,
+        }))}
         onValue={setRole}
       />
     </Dialog>

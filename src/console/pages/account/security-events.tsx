@@ -1,4 +1,5 @@
-import { failureOf } from '../../api/problem.ts';
+import type { Answer } from '../../api/call.ts';
+import { type ApiProblem, failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
@@ -14,11 +15,21 @@ export function SecurityEvents() {
   const cursor = get('cursor');
   const query = { limit: 20, ...(cursor !== undefined && { cursor }) };
   const { data, error, refetch } = useRead('/api/console/v1/events', query, { keeps: true });
+  return <EventsCard data={data} error={error} onRetry={() => void refetch()} />;
+}
+
+type EventsProps = {
+  readonly data: Answer<'/api/console/v1/events'> | undefined;
+  readonly error: ApiProblem | null;
+  readonly onRetry: () => void;
+};
+
+export function EventsCard({ data, error, onRetry }: EventsProps) {
   return (
     <Card title="What happened" isFlush>
       {error !== null && data === undefined ? (
         <div class="body">
-          <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+          <ErrorBox failure={failureOf(error)} onRetry={onRetry} />
         </div>
       ) : data?.events.length === 0 ? (
         <p class="body faint">Nothing yet.</p>

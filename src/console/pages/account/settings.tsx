@@ -11,6 +11,7 @@ import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { deviceOf } from './device.ts';
+import { Passkeys } from './passkeys.tsx';
 
 /** Of the person, not of the account: the same wherever they are. */
 export function SettingsPage() {
@@ -19,6 +20,7 @@ export function SettingsPage() {
   return (
     <Page title="Settings" lead={`Yours alone, signed in as ${me?.user.email ?? ''}.`}>
       {options?.passwordSignIn !== false && <PasswordCard />}
+      {options?.passkeys === true && <Passkeys />}
       <Sessions />
     </Page>
   );

@@ -34,8 +34,12 @@ function shapeOf(ratio: string): string {
   return /^\d+:\d+$/.test(ratio) ? ratio.replace(':', ' / ') : '16 / 9';
 }
 
+type PlayerProps = Pick<FilmProps, 'onExpired'> & {
+  readonly timeline: Pick<TaskTimeline, 'task' | 'posterUrl' | 'mediaDeleteTime'>;
+};
+
 /** Each reading signs another link; the first one stays while the film plays, or polling would begin it again. */
-function Player({ timeline: { task, posterUrl, mediaDeleteTime }, onExpired }: FilmProps) {
+export function Player({ timeline: { task, posterUrl, mediaDeleteTime }, onExpired }: PlayerProps) {
   const [latest] = task.resultJson.resultUrls;
   const shown = useRef({ url: latest, poster: posterUrl });
   const [isBroken, setBroken] = useState(false);

@@ -41,16 +41,16 @@ export function TaskTable({
           ),
         },
         { title: 'State', kind: 'shrink', cell: (task) => <TaskState task={task} /> },
-        { title: 'Model', kind: 'shrink', cell: ({ model }) => <code>{model}</code> },
-        { title: 'Length', kind: 'end', cell: ({ param }) => `${param.input.duration}\u00A0s` },
-        { title: 'Credits', kind: 'end', cell: (task) => <Cost task={task} /> },
+        { title: 'Model', kind: 'shrink', isMinor: true, cell: ({ model }) => <code>{model}</code> },
+        { title: 'Length', kind: 'end', isMinor: true, cell: ({ param }) => `${param.input.duration}\u00A0s` },
+        { title: 'Credits', kind: 'end', cell: (task) => <TaskCost task={task} /> },
         { title: 'Created', kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
       ]}
     />
   );
 }
 
-function TaskState({ task: { state, progress, failCode } }: { readonly task: TaskRecord }) {
+export function TaskState({ task: { state, progress, failCode } }: { readonly task: TaskRecord }) {
   const { word, tone } = stateWords[state];
   return (
     <span>
@@ -63,7 +63,7 @@ function TaskState({ task: { state, progress, failCode } }: { readonly task: Tas
   );
 }
 
-function Cost({ task: { creditsCharged, creditsRefunded } }: { readonly task: TaskRecord }) {
+export function TaskCost({ task: { creditsCharged, creditsRefunded } }: { readonly task: TaskRecord }) {
   if (creditsRefunded === 0) return <>{number(creditsCharged)}</>;
   return (
     <span title={`${number(creditsCharged)} charged, ${number(creditsRefunded)} refunded`}>

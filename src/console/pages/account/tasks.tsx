@@ -1,5 +1,5 @@
 import { ArrowUp, Film, Pause, Play, Plus, SearchX } from 'lucide-preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { TaskRecord } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
@@ -12,11 +12,12 @@ import { FilterSelect } from '../../ui/field.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
+import { useSteadyList } from '../../ui/steady-list.ts';
 import { Tabs } from '../../ui/tabs.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { failWords, stateWords } from '../../words.ts';
 import { firstRequest } from './samples.ts';
-import { type ListedTask, TaskTable } from './task-table.tsx';
+import { TaskTable } from './task-table.tsx';
 import { isLive } from './use-task.ts';
 
 const states = ['waiting', 'queuing', 'generating', 'success', 'fail'] as const;
@@ -37,6 +38,8 @@ const spanMs: Readonly<Record<string, number>> = {
   '30d': 2_592_000_000,
 };
 
+const taskIdOf = ({ taskId }: TaskRecord) => taskId;
+
 export function TasksPage() {
   const { accountId } = useAccount();
   const [isPaused, setPaused] = useState(false);
@@ -45,7 +48,7 @@ export function TasksPage() {
     keeps: true,
     everyMs: (page) => (isPaused ? false : page === undefined || page.tasks.some(isLive) ? 3000 : 15_000),
   });
-  const { tasks, added, showAdded } = useSteadyList(data?.tasks, JSON.stringify(filters.query));
+  const { rows: tasks, added, showAdded } = useSteadyList(data?.tasks, taskIdOf, JSON.stringify(filters.query));
   return (
     <Page
       title="Tasks"
@@ -123,8 +126,8 @@ function Filters({ query, since, set, hrefWith, isFiltered }: FilterState) {
         <input
           type="search"
           class="input search"
-          aria-label="Search by prompt or task id"
-          placeholder="Prompt or task id"
+          aria-label="Search by the beginning of a task id"
+          placeholder="Task id"
           value={search}
           onChange={(event) => set({ search: event.currentTarget.value.trim() })}
         />
@@ -191,24 +194,4 @@ function NoTasks({ isFiltered }: { readonly isFiltered: boolean }) {
       <CodeBlock wraps samples={[firstRequest()]} />
     </Empty>
   );
-}
-
-/**
- * Rows that a reader looks at do not move: what is new waits behind a button, what is shown is renewed in its place. Another filter
- * or page begins anew.
- */
-function useSteadyList(latest: readonly ListedTask[] | undefined, queryKey: string) {
-  const [shown, setShown] = useState<{ readonly of: string; readonly ids: readonly string[] }>();
-  const ids = (latest ?? []).map(({ taskId }: TaskRecord) => taskId);
-  const isKnown = shown?.of === queryKey && shown.ids.length > 0;
-  useEffect(() => {
-    if (!isKnown && ids.length > 0) setShown({ of: queryKey, ids });
-  }, [isKnown, queryKey, ids.length]);
-  if (latest === undefined || !isKnown) return { tasks: latest, added: 0, showAdded: () => undefined };
-  const firstShown = ids.findIndex((id) => shown.ids.includes(id));
-  return {
-    tasks: latest.slice(Math.max(0, firstShown)),
-    added: Math.max(0, firstShown),
-    showAdded: () => setShown({ of: queryKey, ids }),
-  };
 }

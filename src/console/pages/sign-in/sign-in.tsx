@@ -1,6 +1,8 @@
+import { Fingerprint } from 'lucide-preact';
 import { useState } from 'preact/hooks';
 import { Redirect, useLocation, useSearch } from 'wouter-preact';
 import { send } from '../../api/call.ts';
+import { signInWithPasskey } from '../../api/passkeys.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useMe, useSignedIn } from '../../api/session.ts';
@@ -13,7 +15,8 @@ import { nextPage } from './next-page.ts';
 export function SignInPage() {
   const { data: options, error, refetch } = useRead('/api/console/v1/options', {});
   const { data: me } = useMe();
-  const next = nextPage(useSearch());
+  const search = useSearch();
+  const next = nextPage(search);
   if (me !== null && me !== undefined) return <Redirect to={next} replace />;
   if (options === undefined && error !== null) {
     return (
@@ -45,15 +48,65 @@ export function SignInPage() {
   }
   return (
     <Gate title="Sign in" lead="Your account was made by an invitation; ask an owner or operator for one.">
-      {options.oidc !== null && (
-        <div class="stack">
-          <a class="button wide" href="/api/console/v1/oidc/start">
-            Continue with {options.oidc.name}
-          </a>
+      <OidcFailure code={new URLSearchParams(search).get('failed')} />
+      {(options.oidc !== null || options.passkeys) && (
+        <div class="stack tight ways">
+          {options.oidc !== null && (
+            <a class="button wide" href="/console/oidc/start">
+              Continue with {options.oidc.name}
+            </a>
+          )}
+          {options.passkeys && <PasskeyButton next={next} />}
         </div>
       )}
       {options.passwordSignIn && <PasswordForm next={next} />}
     </Gate>
+  );
+}
+
+const oidcFailures: Readonly<Record<string, string>> = {
+  oidc_unavailable: 'Your identity provider did not answer. Try again in a while, or sign in another way.',
+  oidc_expired: 'The visit to your identity provider took too long. Begin again.',
+  oidc_failed: 'Your identity provider did not confirm who you are. Begin again.',
+  oidc_not_invited: 'You are not invited yet. Ask an owner or operator for an invitation, then come back.',
+};
+
+function OidcFailure({ code }: { readonly code: string | null }) {
+  const sentence = oidcFailures[code ?? ''];
+  if (sentence === undefined) return null;
+  return (
+    <div class="stack">
+      <Notice tone="bad" title="You are not signed in" isAlert>
+        <p>{sentence}</p>
+      </Notice>
+    </div>
+  );
+}
+
+function PasskeyButton({ next }: { readonly next: string }) {
+  const [failure, setFailure] = useState<Failure>();
+  const [isBusy, setBusy] = useState(false);
+  const signedIn = useSignedIn();
+  const [, navigate] = useLocation();
+  const submit = async () => {
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      signedIn(await signInWithPasskey());
+      navigate(next, { replace: true });
+    } catch (error) {
+      setFailure(failureOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <Button size="wide" busy={isBusy} onClick={() => void submit()}>
+        <Fingerprint size={16} aria-hidden="true" /> Use a passkey
+      </Button>
+      {failure !== undefined && <ErrorBox failure={failure} />}
+    </>
   );
 }
 

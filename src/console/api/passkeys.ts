@@ -1,0 +1,40 @@
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/browser';
+import { type Body, send } from './call.ts';
+import type { Me } from './contract.ts';
+import { ApiProblem } from './problem.ts';
+
+// The browser's part of passkeys; its library is loaded with the first ceremony.
+
+type Response = Body<'/api/console/v1/passkeys/sign-in'>['response'];
+
+const own = { account: undefined };
+
+/** Signs in, or proves again who sits here. */
+export async function signInWithPasskey(): Promise<Me> {
+  const options = await send('/api/console/v1/passkeys/sign-in-options', {}, own);
+  const { startAuthentication } = await import('@simplewebauthn/browser');
+  // Both sides of the service use one library, whose shapes these are.
+  const proof = await startAuthentication({
+    optionsJSON: options as unknown as PublicKeyCredentialRequestOptionsJSON,
+  }).catch(refused);
+  return send('/api/console/v1/passkeys/sign-in', { response: proof as unknown as Response }, own);
+}
+
+/** What the device answers to a new passkey; the service keeps it under a name. */
+export async function newPasskey(): Promise<Response> {
+  const options = await send('/api/console/v1/passkeys/register-options', {}, own);
+  const { startRegistration } = await import('@simplewebauthn/browser');
+  // As above.
+  return (await startRegistration({ optionsJSON: options as unknown as PublicKeyCredentialCreationOptionsJSON }).catch(
+    refused,
+  )) as unknown as Response;
+}
+
+/** A person who closes the device's dialog, or a device without a fitting passkey. */
+function refused(): never {
+  const message = 'no passkey was used: the device had none for this site, or its dialog was closed';
+  throw new ApiProblem({ status: 400, error: 'passkey_refused', message, data: {}, requestId: undefined });
+}

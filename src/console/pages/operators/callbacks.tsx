@@ -1,0 +1,60 @@
+import { BellRing } from 'lucide-preact';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { StateDot } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Pager, useAddress } from '../../ui/pager.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { callbackWords } from '../../words.ts';
+import { RedeliverButton } from './redeliver.tsx';
+import { AccountLink, TaskLink } from './references.tsx';
+
+/** Callbacks that are attempted no more, of every account. */
+export function CallbacksPage() {
+  const cursor = useAddress().get('cursor');
+  const { data, error, refetch } = useRead(
+    '/api/admin/v1/callbacks/failed',
+    { cursor, limit: 50 },
+    { keeps: true, everyMs: 15_000 },
+  );
+  const rows = data?.callbacks.filter((delivery) => delivery !== null);
+  return (
+    <Page
+      title="Failed callbacks"
+      lead="Receivers that never took the message. They are attempted no more, unless you send them again."
+    >
+      {data === undefined && error !== null ? (
+        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+      ) : rows?.length === 0 ? (
+        <Empty icon={BellRing} title="No failed callbacks">
+          <p>Every receiver has taken its messages, or is still attempted.</p>
+        </Empty>
+      ) : (
+        <Table
+          caption="Failed callbacks"
+          rows={rows}
+          rowKey={({ taskId }) => taskId}
+          columns={[
+            { title: 'Task', kind: 'head', cell: ({ taskId }) => <TaskLink taskId={taskId} /> },
+            { title: 'Account', cell: ({ accountId }) => <AccountLink accountId={accountId} /> },
+            {
+              title: 'State',
+              cell: ({ state }) => <StateDot tone={callbackWords[state].tone}>{callbackWords[state].word}</StateDot>,
+            },
+            { title: 'Receiver', cell: ({ url }) => <bdi>{url}</bdi> },
+            {
+              title: 'Given up',
+              kind: 'end',
+              cell: ({ completeTime }) => (completeTime === null ? '–' : <Time ms={completeTime} />),
+            },
+            { title: 'Actions', kind: 'actions', cell: ({ taskId }) => <RedeliverButton taskId={taskId} /> },
+          ]}
+        />
+      )}
+      <Pager nextCursor={data?.nextCursor} what="failed callbacks" />
+    </Page>
+  );
+}

@@ -1,0 +1,107 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Body, SendPath, Sent } from '../../api/call.ts';
+import { type ApiProblem, failureOf } from '../../api/problem.ts';
+import { useSend } from '../../api/queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
+
+export type Faults = Readonly<Record<string, string>>;
+
+type ChangeProps<Path extends SendPath> = {
+  readonly path: Path;
+  readonly title: string;
+  /** On the button: what is done, with its figure. */
+  readonly action: string;
+  /** What happens, said before it does. */
+  readonly says: ComponentChildren;
+  readonly body: (reason: string) => Body<Path>;
+  /** The fields, each with its fault; `reason` is not among them. */
+  readonly children?: (faults: Faults) => ComponentChildren;
+  /** Paths of those fields. A fault of another one is told above them. */
+  readonly fields?: readonly string[];
+  /** What the reason is for; without it none is asked for. */
+  readonly reasonHint?: string;
+  readonly isDanger?: boolean;
+  /** Credits are booked: repeating a lost request must not book them twice. */
+  readonly isBooking?: boolean;
+  /** A refusal that belongs to one field. */
+  readonly faultsOf?: (problem: ApiProblem) => Faults | undefined;
+  readonly onDone: (answer: Sent<Path>) => void;
+  readonly onClose: () => void;
+};
+
+export const auditHint = 'Kept in the audit log with your name.';
+
+/** A change by an operator: says what happens, asks why, and shows what the service refuses beside its field. */
+export function ChangeDialog<Path extends SendPath>(props: ChangeProps<Path>) {
+  const { path, title, action, says, body, children, fields = [], reasonHint, isDanger, isBooking, onClose } = props;
+  const [reason, setReason] = useState('');
+  const bookingKey = useRef(crypto.randomUUID());
+  const box = useRef<HTMLDivElement>(null);
+  const change = useSend(path, {
+    onDone: (answer) => {
+      onClose();
+      props.onDone(answer);
+    },
+    ...(isBooking === true && { idempotencyKey: () => bookingKey.current }),
+  });
+  const { error } = change;
+  const faults = error === null ? {} : (props.faultsOf?.(error) ?? error.faults);
+  const elsewhere = Object.entries(faults).filter(([at]) => ![...fields, 'reason'].includes(at));
+  const isTold = error === null || (Object.keys(faults).length > 0 && elsewhere.length === 0);
+  useEffect(() => {
+    // Refused for good: the next try is another booking. After a lost answer it is the same one.
+    if (error !== null && error.status >= 400 && error.status < 500) bookingKey.current = crypto.randomUUID();
+    box.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [error]);
+  const footer = (
+    <>
+      <Button onClick={onClose}>Close</Button>
+      <Button
+        look={isDanger === true ? 'danger' : 'primary'}
+        type="submit"
+        busy={change.isPending}
+        disabledReason={reasonHint !== undefined && reason.trim() === '' ? 'Give a reason first' : undefined}
+      >
+        {action}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      footer={footer}
+      onSubmit={() => {
+        if (!change.isPending) change.mutate(body(reason.trim()));
+      }}
+    >
+      <div ref={box} class="stack">
+        <div class="soft">{says}</div>
+        {!isTold && error !== null && <ErrorBox failure={toldFailure(error, elsewhere)} />}
+        {children?.(faults)}
+        {reasonHint !== undefined && (
+          <TextField
+            label="Reason"
+            hint={reasonHint}
+            maxLength={500}
+            autocomplete="off"
+            value={reason}
+            onValue={setReason}
+            fault={faults['reason']}
+          />
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+/** Faults of fields that are not in sight are told by name. */
+function toldFailure(error: ApiProblem, elsewhere: readonly (readonly [path: string, fault: string])[]) {
+  const failure = failureOf(error);
+  if (elsewhere.length === 0) return failure;
+  return { ...failure, sentence: elsewhere.map(([path, fault]) => `${path}: ${fault}`).join(' ') };
+}

@@ -1,0 +1,89 @@
+import { Tags } from 'lucide-preact';
+import { useState } from 'preact/hooks';
+import type { SetPrice } from '../../api/contract.ts';
+import { StateDot, type Tone } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { number } from '../../ui/money.tsx';
+import { Card } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { ExactTime } from '../../ui/time.tsx';
+import { WithdrawDialog } from './price-dialogs.tsx';
+import { AccountLink } from './references.tsx';
+
+const states: Readonly<Record<SetPrice['state'], readonly [word: string, tone: Tone]>> = {
+  announced: ['Announced', 'live'],
+  in_force: ['In force', 'good'],
+  past: ['Past', 'calm'],
+  withdrawn: ['Withdrawn', 'warn'],
+};
+
+type DecidedProps = { readonly prices: readonly SetPrice[] | undefined; readonly isOfAccount: boolean };
+
+/** What operators have decided, newest first; what does not count yet can be withdrawn. */
+export function DecidedPrices({ prices, isOfAccount }: DecidedProps) {
+  const [withdrawn, setWithdrawn] = useState<SetPrice>();
+  return (
+    <Card title={isOfAccount ? 'Decided for this account' : 'Decided'} isFlush>
+      {prices?.length === 0 ? (
+        <Empty icon={Tags} title={isOfAccount ? 'It has no price of its own' : 'Nothing was decided yet'}>
+          <p>
+            {isOfAccount ? 'It pays what everybody pays.' : 'Each model costs what the file of the catalogue says.'}
+          </p>
+        </Empty>
+      ) : (
+        <Table
+          caption="Prices that operators have set"
+          rows={prices}
+          rowKey={({ priceId }) => priceId}
+          columns={[
+            { title: 'Model', kind: 'head', cell: ({ model }) => <code class="nowrap">{model}</code> },
+            ...(isOfAccount
+              ? []
+              : [
+                  {
+                    title: 'For',
+                    cell: ({ accountId }: SetPrice) =>
+                      accountId === null ? 'Everybody' : <AccountLink accountId={accountId} />,
+                  },
+                ]),
+            {
+              title: 'Credits a second',
+              kind: 'end',
+              cell: ({ creditsPerSecond, accountId }) =>
+                creditsPerSecond === null ? endOf(accountId) : number(creditsPerSecond),
+            },
+            { title: 'State', cell: ({ state }) => <StateDot tone={states[state][1]}>{states[state][0]}</StateDot> },
+            { title: 'From', cell: ({ fromTime }) => <ExactTime ms={fromTime} /> },
+            { title: 'Why', cell: ({ reason, who }) => <Why reason={reason} who={who} /> },
+            {
+              title: 'Actions',
+              kind: 'actions',
+              cell: (price) =>
+                price.state === 'announced' && (
+                  <Button size="small" look="danger" onClick={() => setWithdrawn(price)}>
+                    Withdraw
+                  </Button>
+                ),
+            },
+          ]}
+        />
+      )}
+      {withdrawn !== undefined && <WithdrawDialog price={withdrawn} onClose={() => setWithdrawn(undefined)} />}
+    </Card>
+  );
+}
+
+/** A price that only ends the one before it. */
+function endOf(accountId: string | null): string {
+  return accountId === null ? 'catalogue' : 'list price';
+}
+
+function Why({ reason, who }: Pick<SetPrice, 'reason' | 'who'>) {
+  return (
+    <>
+      <bdi>{reason}</bdi>
+      <small class="under">{who}</small>
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+import type { TaskDetail } from '../../api/contract.ts';
+import { bytes, Change, credits, number } from '../../ui/money.tsx';
+import { Card, Facts } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { duration, ExactTime } from '../../ui/time.tsx';
+import { ledgerWords } from '../../words.ts';
+import { AccountLink, shortId } from './references.tsx';
+
+export function TaskFacts({ detail }: { readonly detail: TaskDetail }) {
+  const { accountId, task, result, mediaDeleteTime, createdBy } = detail;
+  const { input } = task.param;
+  return (
+    <Card title="Facts">
+      <Facts
+        facts={[
+          ['Account', <AccountLink accountId={accountId} />],
+          ['Created by', createdBy === null ? undefined : <Maker createdBy={createdBy} />],
+          ['Model', <code>{task.model}</code>],
+          ['Credits', credits(task.creditsCharged - task.creditsRefunded)],
+          ['Asked for', `${input.duration}\u00A0s, ${input.ratio}, ${input.generateAudio ? 'with' : 'no'} sound`],
+          ['Measured', result === null ? undefined : measured(result)],
+          ['Generated in', task.costTime === null ? undefined : duration(task.costTime)],
+          ['Created', <ExactTime ms={task.createTime} />],
+          ['Ended', task.completeTime === null ? undefined : <ExactTime ms={task.completeTime} />],
+          ['Video kept until', mediaDeleteTime === null ? undefined : <ExactTime ms={mediaDeleteTime} />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Maker({ createdBy: { kind, id, name } }: { readonly createdBy: NonNullable<TaskDetail['createdBy']> }) {
+  return (
+    <span title={id}>
+      <bdi>{name ?? shortId(id)}</bdi> <span class="faint">({kind === 'key' ? 'API key' : 'person'})</span>
+    </span>
+  );
+}
+
+function measured({ widthPx, heightPx, durationSeconds, hasAudio, bytes: size }: NonNullable<TaskDetail['result']>) {
+  const length = `${Number(durationSeconds.toFixed(2))}\u00A0s`;
+  return `${widthPx}\u00A0×\u00A0${heightPx}, ${length}, ${hasAudio ? 'sound' : 'silent'}, ${bytes(size)}`;
+}
+
+export function TaskLedger({ detail: { ledger } }: { readonly detail: TaskDetail }) {
+  if (ledger.length === 0) return null;
+  return (
+    <Card title="Ledger" isFlush>
+      <Table
+        caption="Entries of the ledger about this task"
+        rows={ledger}
+        rowKey={({ entryId }) => entryId}
+        columns={[
+          { title: 'Entry', kind: 'head', cell: ({ kind, entryId }) => `${ledgerWords[kind]} #${entryId}` },
+          { title: 'Credits', kind: 'end', cell: ({ amount }) => <Change amount={amount} /> },
+          { title: 'Balance', kind: 'end', cell: ({ balanceAfter }) => number(balanceAfter) },
+        ]}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,86 @@
+import { ArrowUp, Film } from 'lucide-preact';
+import type { Answer, Query } from '../../api/call.ts';
+import type { TaskRecord } from '../../api/contract.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Pager, useAddress } from '../../ui/pager.tsx';
+import { useSteadyList } from '../../ui/steady-list.ts';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Poster } from '../account/poster.tsx';
+import { TaskCost, TaskState } from '../account/task-table.tsx';
+import { AccountLink, TaskLink } from './references.tsx';
+
+type Listed = Answer<'/api/admin/v1/tasks'>['tasks'][number];
+
+type Props = {
+  readonly filter: Omit<Query<'/api/admin/v1/tasks'>, 'cursor' | 'limit'>;
+  /** On the page of one account, which needs no column for it. */
+  readonly isOfAccount?: boolean;
+};
+
+/** Tasks, newest first; read again often while one of them is unfinished. */
+export function TaskTable({ filter, isOfAccount }: Props) {
+  const query = { ...filter, cursor: useAddress().get('cursor'), limit: 50 };
+  const { data, error, refetch } = useRead('/api/admin/v1/tasks', query, {
+    keeps: true,
+    everyMs: (page) => (page?.tasks.some(({ task }) => isLive(task)) === true ? 3000 : 15_000),
+  });
+  const { rows, added, showAdded } = useSteadyList(data?.tasks, ({ task }) => task.taskId, JSON.stringify(query));
+  if (data === undefined && error !== null)
+    return <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />;
+  if (rows?.length === 0) {
+    return (
+      <Empty icon={Film} title="No tasks">
+        <p>{isOfAccount === true ? 'This account has created none yet.' : 'None match these filters.'}</p>
+      </Empty>
+    );
+  }
+  return (
+    <div class="stack">
+      {added > 0 && (
+        <p role="status">
+          <Button size="small" onClick={showAdded}>
+            <ArrowUp size={14} aria-hidden="true" /> {added === 1 ? '1 new task' : `${added} new tasks`}
+          </Button>
+        </p>
+      )}
+      <Table
+        caption="Tasks"
+        rows={rows}
+        rowKey={({ task }) => task.taskId}
+        isLinked
+        expected={8}
+        columns={isOfAccount === true ? columns.filter(({ title }) => title !== 'Account') : columns}
+      />
+      <Pager nextCursor={data?.nextCursor} what="tasks" />
+    </div>
+  );
+}
+
+export function isLive({ state }: Pick<TaskRecord, 'state'>): boolean {
+  return state !== 'success' && state !== 'fail';
+}
+
+const columns: readonly Column<Listed>[] = [
+  {
+    title: 'Task',
+    kind: 'head',
+    cell: ({ task }) => (
+      <span class="film-cell small">
+        <Poster url={task.posterUrl} state={task.state} />
+        <TaskLink taskId={task.taskId} isRow>
+          {task.param.input.prompt}
+        </TaskLink>
+      </span>
+    ),
+  },
+  { title: 'Account', cell: ({ accountId }) => <AccountLink accountId={accountId} /> },
+  { title: 'State', kind: 'shrink', cell: ({ task }) => <TaskState task={task} /> },
+  { title: 'Model', kind: 'shrink', cell: ({ task }) => <code>{task.model}</code> },
+  { title: 'Credits', kind: 'end', cell: ({ task }) => <TaskCost task={task} /> },
+  { title: 'Created', kind: 'end', cell: ({ task }) => <Time ms={task.createTime} /> },
+];

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
+import { assertAccessible, assertNoSidewaysScroll, settled, startVisitor, type Visitor } from '../support/console.ts';
+import { accountPages, windows } from '../support/console-pages.ts';
+import { fillAccount, type FilledAccount } from '../support/filled-account.ts';
+import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
+
+const skip = skipWithoutBrowser();
+
+let service: TestService;
+let receiver: CallbackReceiver;
+let visitor: Visitor;
+let filled: FilledAccount;
+let empty: string;
+before(async () => {
+  if (skip !== false) return;
+  service = await startTestService();
+  receiver = await startCallbackReceiver({ answer: () => 500 });
+  visitor = await startVisitor(service);
+  filled = await fillAccount(service, receiver.url);
+  empty = (await createTestAccount(service.database)).accountId;
+});
+after(async () => {
+  if (skip !== false) return;
+  await visitor.close();
+  await receiver.close();
+  await service.close();
+});
+
+for (const [window, options] of Object.entries(windows)) {
+  describe(`no finding of axe, nothing too wide, nothing against the policy: ${window}`, { skip }, () => {
+    test('pages of an account, empty and filled', async () => {
+      const tab = await visitor.signedIn({ [filled.accountId]: 'owner', [empty]: 'owner' }, options);
+      const { page } = tab;
+      const tasks = {
+        task: `/tasks/${filled.succeeded}`,
+        failed: `/tasks/${filled.failed}`,
+        unknown: '/tasks/unknown',
+      };
+      for (const accountId of [filled.accountId, empty]) {
+        for (const [name, path] of Object.entries({ ...accountPages, ...tasks, nowhere: '/no/such/page' })) {
+          await page.goto(`${service.baseUrl}/console/a/${accountId}${path}`);
+          await settled(page);
+          const where = `${name}, ${accountId === empty ? 'empty' : 'filled'}`;
+          await assertAccessible(page, where);
+          await assertNoSidewaysScroll(page, where);
+        }
+      }
+      assert.deepEqual(tab.errors, []);
+      assert.deepEqual(tab.foreign, []);
+      await tab.context.close();
+    });
+
+    test('dialogs and menus', async () => {
+      const tab = await visitor.signedIn({ [empty]: 'owner' }, options);
+      const { page } = tab;
+      const dialogs = [
+        ['/keys', 'New key'],
+        ['/members', 'Invite'],
+        ['/callbacks', 'Reveal'],
+        ['/callbacks', 'Send failed ones again'],
+      ] as const;
+      for (const [path, button] of dialogs) {
+        await page.goto(`${service.baseUrl}/console/a/${empty}${path}`);
+        await settled(page);
+        await page.getByRole('main').getByRole('button', { name: button }).first().click();
+        await page.getByRole('dialog').waitFor();
+        await assertAccessible(page, `${path}, ${button}`);
+        await page.keyboard.press('Escape');
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+      }
+      if (window === 'narrow') await page.getByRole('button', { name: 'Menu', exact: true }).click();
+      await page.getByRole('button', { name: /^Account: / }).click();
+      await page.getByRole('group', { name: 'Accounts' }).waitFor();
+      await assertAccessible(page, 'the menu of accounts');
+      assert.deepEqual(tab.errors, []);
+      await tab.context.close();
+    });
+
+    test('pages before the sign-in, and those that a person may not see', async () => {
+      const tab = await visitor.open(options);
+      for (const path of ['/sign-in', '/setup', '/invite#used', '/reset']) {
+        await tab.page.goto(`${service.baseUrl}/console${path}`);
+        await settled(tab.page);
+        await assertAccessible(tab.page, path);
+        await assertNoSidewaysScroll(tab.page, path);
+      }
+      assert.deepEqual(tab.errors, []);
+      await tab.context.close();
+      const viewer = await visitor.signedIn({ [filled.accountId]: 'viewer' }, options);
+      for (const path of [`/a/${filled.accountId}/keys`, `/a/${filled.accountId}/playground`, `/a/${empty}`, '/ops']) {
+        await viewer.page.goto(`${service.baseUrl}/console${path}`);
+        await settled(viewer.page);
+        await assertAccessible(viewer.page, `${path}, as a viewer`);
+      }
+      await viewer.page.getByText('You have no access to this page').waitFor();
+      await viewer.context.close();
+    });
+  });
+}

@@ -1,0 +1,156 @@
+import type { Browser, Page } from 'playwright-core';
+import { readCatalogueFile } from '../../src/catalogue-file.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { recordDeliveryAttempt } from '../../src/stores/deliveries.ts';
+import { reservePlace } from '../../src/stores/places.ts';
+import {
+  endProviderJob,
+  intendReservedJob,
+  recordProviderJob,
+  recordUpstreamEnd,
+  succeedProviderJob,
+} from '../../src/stores/provider-jobs.ts';
+import { completeTask, confirmCharge, refundTask, startGeneration } from '../../src/stores/tasks.ts';
+import { startBrowser } from '../support/browser.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { goodPassword, newPerson, type Person } from '../support/person.ts';
+import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
+
+/** A service with two providers that cost money, and a browser in which an operator is signed in. */
+export type OperatorsStage = {
+  readonly service: HttpService;
+  readonly ada: Person;
+  readonly page: Page;
+  /** Whatever a page has complained about in its console. */
+  readonly errors: readonly string[];
+  signIn(email: string): Promise<Page>;
+  close(): Promise<void>;
+};
+
+const catalogue = `
+creditValue: { micros: 5000 }
+providers:
+  studio-gpu: { kind: openai-videos, dialect: generic, baseUrl: 'http://gpu1:8000/v1', limit: 4, onLostAnswer: resubmit, failedJobs: free }
+  backup-gpu: { kind: openai-videos, dialect: generic, baseUrl: 'http://gpu2:8000/v1', limit: 2, onLostAnswer: resubmit, failedJobs: free }
+models:
+  - model: videogen-2.0
+    title: Videogen 2.0
+    prices: [{ creditsPerSecond: 41 }]
+    tiers: [[{ provider: studio-gpu, model: film-large }]]
+  - model: videogen-2.0-fast
+    title: Videogen 2.0 Fast
+    prices: [{ creditsPerSecond: 33 }]
+    tiers: [[{ provider: studio-gpu, model: film-fast }], [{ provider: backup-gpu, model: film-fast }]]
+`;
+
+export async function startOperatorsStage(): Promise<OperatorsStage> {
+  const read = readCatalogueFile({ path: 'catalogue.yaml', readText: () => catalogue });
+  const service = await startHttpService({
+    catalogue: read,
+    models: read.models,
+    temporalUiUrl: 'http://temporal.test/namespaces/default/workflows',
+    consoleMediaOrigins: ['http://media.test'],
+  });
+  const ada = await newPerson(service, { isOperator: true });
+  let browser: Browser;
+  try {
+    browser = await startBrowser();
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+  const errors: string[] = [];
+  const signIn = async (email: string) => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    // Where the service would have its files; the videos here were never made.
+    await context.route('http://media.test/**', (route) => route.fulfill({ status: 404 }));
+    const page = await context.newPage();
+    page.setDefaultTimeout(30_000);
+    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+    page.on('pageerror', (error) => errors.push(String(error)));
+    await page.goto(`${service.url}/console/sign-in?next=/ops`);
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill(goodPassword);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page
+      .getByRole('navigation', { name: 'Pages' })
+      .or(page.getByRole('heading', { level: 1 }))
+      .first()
+      .waitFor();
+    await page.waitForURL((url) => !url.pathname.endsWith('/sign-in'));
+    return page;
+  };
+  return {
+    service,
+    ada,
+    page: await signIn(ada.email),
+    errors,
+    signIn,
+    close: async () => {
+      await browser.close();
+      await service.close();
+    },
+  };
+}
+
+type Seeded = {
+  readonly accountId: string;
+  readonly generating: string;
+  readonly failed: string;
+  readonly succeeded: string;
+};
+
+/** Accounts and tasks in every state, with upstream jobs of known and unknown cost, and a callback that failed. */
+export async function seed({ database: { db } }: HttpService): Promise<Seeded> {
+  const accountId = await createAccount(db, { name: 'Northlight Studio', credits: 25_000 });
+  await createAccount(db, {
+    name: 'A studio with a name that is so long that it has to break somewhere on a phone',
+    credits: 0,
+  });
+  const accept = (prompt: string, callBackUrl?: string) =>
+    acceptTestTask(db, accountId, taskParam(prompt, {}, callBackUrl));
+  const job = async (taskId: string, ordinal: number, provider: string, micros?: number) => {
+    const pool = `${provider}/film-fast`;
+    await reservePlace(db, { taskId, ordinal, accountId, pool, provider, limit: 4 });
+    const cost = micros === undefined ? undefined : ({ micros, currency: 'USD', basis: 'estimated' } as const);
+    await intendReservedJob(db, { taskId, ordinal, pool, configHash: 'a'.repeat(64), config: '{}', cost });
+    await recordProviderJob(db, { taskId, ordinal, jobId: `video_${taskId.slice(-8)}` });
+    return { taskId, ordinal };
+  };
+  const begin = async (taskId: string) => {
+    await confirmCharge(db, taskId);
+    await startGeneration(db, taskId);
+  };
+  const succeeded = await accept('A lighthouse in the fog, slow aerial shot, morning light over the water');
+  await begin(succeeded);
+  await recordUpstreamEnd(db, await job(succeeded, 1, 'studio-gpu', 210_000));
+  await succeedProviderJob(db, succeeded);
+  const [videoKey, posterKey] = [`results/${succeeded}/video.mp4`, `results/${succeeded}/poster.jpg`];
+  await completeTask(db, succeeded, { ...madeUpMeasures, videoKey, posterKey });
+  const failed = await accept('A crowd on a square at night', 'https://films.example.com/hooks/videogen');
+  await begin(failed);
+  const first = await job(failed, 1, 'studio-gpu');
+  const failure = { failCode: 'provider_unavailable', failMsg: 'No provider of this model is available.' } as const;
+  await endProviderJob(db, { ...first, outcome: 'fail' });
+  await job(failed, 2, 'backup-gpu', 180_000);
+  await refundTask(db, failed, failure);
+  await recordDeliveryAttempt(db, {
+    delivery: { taskId: failed, round: 1 },
+    attempt: {
+      startedAt: Date.now() - 40_000,
+      durationMs: 310,
+      status: 500,
+      error: undefined,
+      responseHead: Buffer.from('<h1>Internal error</h1>'),
+    },
+    verdict: { state: 'failed', dueAt: Date.now() },
+  });
+  const rejected = await accept('Something that a model refuses');
+  await refundTask(db, rejected, { failCode: 'content_rejected', failMsg: 'The model refused the prompt.' });
+  const generating = await accept('Paper boats on a river in the rain, close up');
+  await begin(generating);
+  await job(generating, 1, 'studio-gpu', 210_000);
+  await accept('سفينة صغيرة في بحر هادئ عند الغروب');
+  await accept(`A word that is far too long: ${'wonder'.repeat(40)}`);
+  return { accountId, generating, failed, succeeded };
+}

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import { plainRequest } from '../support/http-service.ts';
+import { createHttpClient } from '../support/http-client.ts';
+import { fromConsole, newPerson, type Person } from '../support/person.ts';
+import { type OperatorsStage, seed, startOperatorsStage } from './operators-stage.ts';
+
+const skip = skipWithoutBrowser();
+
+describe('an operator in the console', { skip }, () => {
+  let stage: OperatorsStage;
+  let page: Page;
+  let owner: Person;
+  let seeded: Awaited<ReturnType<typeof seed>>;
+  before(async () => {
+    stage = await startOperatorsStage();
+    ({ page } = stage);
+    seeded = await seed(stage.service);
+    owner = await newPerson(stage.service, { roles: { [seeded.accountId]: 'owner' } });
+  });
+  after(async () => {
+    const violations = await auditLedger(stage.service.database.db);
+    await stage.close();
+    assert.deepEqual(violations, []);
+  });
+
+  const open = async (path: string) => {
+    await page.goto(`${stage.service.url}/console${path}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  };
+  const openAccount = (tab = 'ledger') => open(`/ops/accounts/${seeded.accountId}?tab=${tab}`);
+  const dialog = () => page.getByRole('dialog');
+  const press = (name: string | RegExp) => page.getByRole('button', { name }).first().click();
+  const confirm = (name: string | RegExp) => dialog().getByRole('button', { name }).click();
+  const balance = async () => {
+    const { json } = await owner.ask('GET', '/api/v1/credits', { accountId: seeded.accountId });
+    return Number(json.data['balance']);
+  };
+  const said = (text: string | RegExp) => page.getByRole('status').getByText(text).waitFor();
+  const figure = (value: number) => value.toLocaleString('en');
+
+  test('grants credits, and sees the balance that the service answers and the entry with its reason', async () => {
+    const earlier = await balance();
+    await openAccount();
+    await press('Grant credits');
+    await dialog().getByLabel('Credits').fill('500');
+    await dialog().getByLabel('Reason').fill('Invoice 2026-118');
+    await confirm('Grant 500 credits');
+    await said(`The balance is ${figure(earlier + 500)} credits now.`);
+    await page.getByRole('cell', { name: 'Invoice 2026-118' }).waitFor();
+    assert.equal(await balance(), earlier + 500);
+  });
+
+  test('a grant whose answer is lost is booked once, however often the button is pressed', async () => {
+    const earlier = await balance();
+    await openAccount();
+    await page.route('**/credits/grant', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await press('Grant credits');
+    await dialog().getByLabel('Credits').fill('70');
+    await dialog().getByLabel('Reason').fill('Lost on the way');
+    await confirm('Grant 70 credits');
+    await dialog().getByRole('alert').getByText('No connection').waitFor();
+    await page.unroute('**/credits/grant');
+    await confirm('Grant 70 credits');
+    await said(`The balance is ${figure(earlier + 70)} credits now.`);
+    assert.equal(await balance(), earlier + 70);
+  });
+
+  test('an adjustment below zero is refused at its field, in words and with the balance', async () => {
+    const earlier = await balance();
+    await openAccount();
+    await press('Adjust');
+    const field = dialog().getByLabel('Change in credits');
+    await field.fill('-9,999,999');
+    await dialog().getByLabel('Reason').fill('Correction');
+    await confirm('Take away 9,999,999 credits');
+    await dialog()
+      .getByText(`The balance would fall below zero, or grow beyond what can be counted. The account holds`)
+      .waitFor();
+    assert.match((await dialog().textContent()) ?? '', new RegExp(`holds ${figure(earlier)}\\scredits`));
+    assert.equal(await field.getAttribute('aria-invalid'), 'true');
+    await field.fill('-250');
+    await confirm('Take away 250 credits');
+    await said(`The balance is ${figure(earlier - 250)} credits now.`);
+    assert.equal(await balance(), earlier - 250);
+  });
+
+  test('what is no number is refused by the service, at its field', async () => {
+    await openAccount();
+    await press('Grant credits');
+    await dialog().getByLabel('Credits').fill('a few');
+    await dialog().getByLabel('Reason').fill('Why not');
+    await confirm('Grant');
+    await dialog()
+      .getByText(/must be a whole number/i)
+      .waitFor();
+    await page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
+  });
+
+  test('nothing is asked of the service before a reason is given', async () => {
+    await openAccount();
+    await press('Suspend');
+    const button = dialog().getByRole('button', { name: 'Suspend the account' });
+    assert.equal(await button.getAttribute('aria-disabled'), 'true');
+    await button.click({ force: true });
+    await dialog().getByText('Give a reason first').waitFor({ state: 'attached' });
+    await page.keyboard.press('Escape');
+  });
+
+  test('announces a price of one account, which the account sees, and withdraws it', async () => {
+    await openAccount('prices');
+    await press('Set a price of videogen-2.0-fast');
+    await dialog().getByLabel('Credits a second').fill('27');
+    await dialog().getByText('A later time').click();
+    await dialog().getByLabel('Time', { exact: true }).fill('2031-05-04T10:00');
+    await dialog().getByLabel('Reason').fill('Volume agreement');
+    await confirm('Announce the price');
+    await page.getByText(/^27 from May 4, 2031/).waitFor();
+    const announced = async () => {
+      const { json } = await owner.ask('GET', '/api/v1/models', { accountId: seeded.accountId });
+      return JSON.stringify(json.data['models']).includes('"nextPrices":[{"creditsPerSecond":27');
+    };
+    assert.equal(await announced(), true);
+    await press('Withdraw');
+    await dialog().getByLabel('Reason').fill('Not signed');
+    await confirm('Withdraw the price');
+    await page.getByText('Withdrawn').waitFor();
+    assert.equal(await announced(), false);
+  });
+
+  test('limits an account', async () => {
+    await openAccount('limits');
+    await press('Change the limits');
+    await dialog().getByLabel('Unfinished tasks at once').fill('-1');
+    await confirm('Change the limits');
+    await dialog().getByText('Must be a whole number from 0 to 1000000.').waitFor();
+    await dialog().getByLabel('Unfinished tasks at once').fill('7');
+    await dialog().getByLabel('A rate of its own').check();
+    await dialog().getByLabel('Tasks', { exact: true }).fill('3');
+    await dialog().getByLabel('In so many seconds').fill('60');
+    await confirm('Change the limits');
+    await page.getByText('of 7 at most').waitFor();
+    await page.getByText(/3 in 60\ss, its own rate/).waitFor();
+  });
+
+  test('suspends an account, which then creates nothing, and lifts the suspension', async () => {
+    const create = () =>
+      owner.ask('POST', '/api/v1/jobs/createTask', { accountId: seeded.accountId, body: plainRequest });
+    await openAccount();
+    await press('Suspend');
+    await dialog().getByLabel('Reason').fill('Unpaid invoices');
+    await confirm('Suspend the account');
+    await page.getByText('This account is suspended').waitFor();
+    assert.equal((await create()).json.error, 'account_suspended');
+    await press('Lift the suspension');
+    await dialog().getByLabel('Reason').fill('Paid');
+    await confirm('Lift the suspension');
+    await page.getByText('This account is suspended').waitFor({ state: 'detached' });
+    assert.equal((await create()).status, 200);
+  });
+
+  test('finds a task of any account, sees its upstream jobs, and cancels it with a full refund', async () => {
+    await open('/ops/tasks?state=generating');
+    await page.getByRole('link', { name: 'Paper boats on a river in the rain, close up' }).click();
+    await page.getByRole('table', { name: 'Upstream jobs' }).getByText('1. studio-gpu').waitFor();
+    const temporal = await page.getByRole('link', { name: 'Temporal' }).getAttribute('href');
+    assert.ok(temporal?.includes(seeded.generating));
+    await press('Cancel');
+    await dialog().getByLabel('Reason').fill('Asked for by mail');
+    await confirm('Cancel the task');
+    await said(/^Cancelled; 132\scredits refunded$/);
+    const ledger = page.getByRole('table', { name: 'Entries of the ledger about this task' });
+    await ledger.getByRole('row', { name: /Refund #\d+ \+132/ }).waitFor();
+  });
+
+  test('sends a failed callback again', async () => {
+    await open('/ops/callbacks');
+    const row = page.getByRole('row', { name: /films\.example\.com/ });
+    await row.getByRole('button', { name: 'Send again' }).click();
+    await said('The callback is sent again now');
+    await row.waitFor({ state: 'detached' });
+    assert.deepEqual(
+      stage.service.redelivered.map(({ taskId }) => taskId),
+      [seeded.failed],
+    );
+  });
+
+  test('lets a provider drain, and sees unknown cost as unknown', async () => {
+    await open('/ops/providers');
+    await press('Switch backup-gpu');
+    await dialog().getByText('Draining', { exact: true }).click();
+    await dialog().getByLabel('Reason').fill('New drivers');
+    await confirm('Let it drain');
+    await said('backup-gpu is draining now');
+    await page.getByText('“New drivers”').waitFor();
+    const margin = page.getByRole('table', { name: 'Cost and margin by model and provider' });
+    await margin.getByRole('row', { name: /studio-gpu .* and more\s*1 unknown unknown$/ }).waitFor();
+  });
+
+  test('makes a key that is shown once', async () => {
+    await openAccount('keys');
+    await press('New key');
+    await dialog().getByLabel('Name').fill('render farm');
+    await confirm('Create the key');
+    const key = await dialog().getByText(/^vg_/).textContent();
+    await confirm('Done');
+    await page.getByRole('cell', { name: 'render farm', exact: true }).waitFor();
+    assert.equal((await page.content()).includes(key ?? ''), false);
+  });
+
+  test('invites somebody, makes an operator and takes the right away, and disables a person', async () => {
+    const guest = await newPerson(stage.service, { roles: { [seeded.accountId]: 'viewer' } });
+    const act = async (item: string, button: string, answer: string) => {
+      await press(`Actions for ${guest.email}`);
+      await page.getByRole('button', { name: item }).click();
+      await confirm(button);
+      await said(answer);
+    };
+    await open('/ops/people');
+    await press('Invite');
+    await dialog().getByLabel('E-mail').fill('cleo@example.com');
+    await confirm('Make the link');
+    await dialog().getByText('Choose an account, or make them an operator.').waitFor();
+    await dialog().getByLabel('Account', { exact: true }).selectOption('Northlight Studio');
+    await confirm('Make the link');
+    await dialog()
+      .getByText(/\/console\/invite#/)
+      .waitFor();
+    await confirm('Done');
+    await act('Make an operator', 'Make an operator', `${guest.email} is an operator now`);
+    await act('Take the operator’s right', 'Take the right', `${guest.email} is no operator any more`);
+    await act('Disable', 'Disable the person', `${guest.email} is disabled`);
+    assert.equal((await guest.ask('GET', '/api/console/v1/me')).status, 401);
+    await act('Enable', 'Enable the person', `${guest.email} can sign in again`);
+    await page.getByRole('link', { name: 'Security events' }).click();
+    const events = page.getByRole('table', { name: 'Security events, newest first' });
+    await events.getByText(`${guest.email}, by ${stage.ada.email}`).first().waitFor();
+  });
+
+  test('the last operator cannot give up the right, and is told so', async () => {
+    await open('/ops/people');
+    await press(`Actions for ${stage.ada.email}`);
+    await page.getByRole('button', { name: 'Take the operator’s right' }).click();
+    await confirm('Take the right');
+    await dialog().getByRole('alert').waitFor();
+    await page.keyboard.press('Escape');
+  });
+
+  test('the audit log names the person for every change, with the reason', async () => {
+    await open('/ops/audit');
+    for (const [what, why] of [
+      ['Granted credits', 'Invoice 2026-118'],
+      ['Adjusted the balance', 'Correction'],
+      ['Set a price', 'Volume agreement'],
+      ['Changed the limits', '–'],
+      ['Suspended the account', 'Unpaid invoices'],
+      ['Cancelled a task', 'Asked for by mail'],
+      ['Switched a provider', 'New drivers'],
+    ] as const) {
+      const row = page.getByRole('row').filter({ hasText: what }).filter({ hasText: why });
+      await row.filter({ hasText: stage.ada.email }).first().waitFor();
+    }
+  });
+
+  test('the overview is renewed by itself', async () => {
+    await open('/ops');
+    const failures = page.getByRole('region', { name: 'Failures in 24 hours' });
+    await failures.getByRole('link', { name: 'Cancelled' }).waitFor();
+    await stage.service.database.db.run({
+      name: 'audited',
+      text: 'update ledger_audit_progress set audited_at = now()',
+    });
+    await page.getByText(/Every balance equals its ledger, checked \d+\ss ago/).waitFor();
+  });
+
+  test('somebody who is no operator finds none of these pages, and the service knows none of them', async () => {
+    const theirs = await stage.signIn(owner.email);
+    for (const path of ['', '/accounts', '/tasks', '/people', `/accounts/${seeded.accountId}`]) {
+      await theirs.goto(`${stage.service.url}/console/ops${path}`);
+      await theirs.getByText('You have no access to this page').waitFor();
+    }
+    // Whether there is such an address is not for them to know, so the description says nothing of this answer.
+    const send = createHttpClient(stage.service.url);
+    const headers = { ...fromConsole, cookie: owner.cookie() ?? '' };
+    for (const path of ['overview', 'accounts', 'tasks', 'people', 'audit', 'providers', 'prices']) {
+      const { status, json } = await send('GET', `/api/admin/v1/${path}`, { headers });
+      assert.deepEqual([status, json.error], [404, 'unknown_endpoint'], path);
+    }
+  });
+});

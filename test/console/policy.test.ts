@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import { settled, startVisitor, type Tab, type Visitor } from '../support/console.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const skip = skipWithoutBrowser();
+
+let service: TestService;
+let visitor: Visitor;
+let tab: Tab;
+before(async () => {
+  if (skip !== false) return;
+  service = await startTestService();
+  visitor = await startVisitor(service);
+  tab = await visitor.open();
+  await tab.page.goto(`${service.baseUrl}/console/sign-in`);
+  await settled(tab.page);
+});
+after(async () => {
+  if (skip !== false) return;
+  await visitor.close();
+  await service.close();
+});
+
+test('text never becomes markup, whoever tries', { skip }, async () => {
+  const attempt =
+    '(() => { try { document.body.innerHTML = "<b>x</b>"; return "done"; } catch (error) { return error.name; } })()';
+  assert.equal(await tab.page.evaluate(attempt), 'TypeError');
+  const policy =
+    '(() => { try { trustedTypes.createPolicy("own", {}); return "done"; } catch (error) { return error.name; } })()';
+  assert.equal(await tab.page.evaluate(policy), 'TypeError');
+});
+
+test('code and pictures of other hosts are not loaded', { skip }, async () => {
+  const load = (tag: string, url: string) =>
+    tab.page.evaluate(
+      `new Promise((resolve) => {
+        const element = document.createElement(${JSON.stringify(tag)});
+        document.addEventListener('securitypolicyviolation', (event) => resolve(event.effectiveDirective), { once: true });
+        element.onload = () => resolve('loaded');
+        element.src = ${JSON.stringify(url)};
+        document.body.append(element);
+      })`,
+    );
+  assert.equal(await load('img', 'http://127.0.0.1:9/picture.png'), 'img-src');
+  assert.equal(await load('iframe', `${service.baseUrl}/docs`), 'frame-src');
+});
+
+test('behind a proxy with https, videos of the public address may be played', async () => {
+  const proxied = await startTestService({ PUBLIC_URL: 'https://videogen.example.com' });
+  try {
+    const page = await fetch(`http://127.0.0.1:${proxied.settings.port}/console`);
+    const policy = page.headers.get('content-security-policy') ?? '';
+    assert.match(policy, /media-src 'self' https:\/\/videogen\.example\.com;/);
+    assert.match(policy, /img-src 'self' https:\/\/videogen\.example\.com /);
+  } finally {
+    await proxied.close();
+  }
+});

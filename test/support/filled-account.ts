@@ -1,0 +1,37 @@
+import { createTask, recordInfo } from './api.ts';
+import { createTestAccount, type TestService } from './service.ts';
+import { waitFor } from './wait-for.ts';
+
+export type FilledAccount = {
+  readonly accountId: string;
+  readonly key: string;
+  /** A task that gave a video, and one that failed. */
+  readonly succeeded: string;
+  readonly failed: string;
+};
+
+const prompts = [
+  '[[reject]] a prompt that the model refuses',
+  'x'.repeat(200),
+  'שלום עולם, a prompt from right to left',
+  'A paper boat drifting down a rainy street at dusk, neon reflections, shallow depth of field',
+];
+
+/** An account with tasks of several kinds, all ended, and with callbacks to a receiver. */
+export async function fillAccount(service: TestService, receiver: string): Promise<FilledAccount> {
+  const { accountId, key } = await createTestAccount(service.database);
+  const ids: string[] = [];
+  for (const [index, prompt] of prompts.entries()) {
+    const model = index % 2 === 0 ? 'videogen-2.0-fast' : 'videogen-2.0';
+    const request = { model, input: { prompt, duration: 4 + index }, callBackUrl: `${receiver}/hook` };
+    const { body } = await createTask({ ...service, key }, request);
+    ids.push(String(body.data['taskId']));
+  }
+  for (const id of ids) {
+    await waitFor('the end of a task', async () => {
+      const { body } = await recordInfo({ ...service, key }, id);
+      return body.data['completeTime'] === null ? undefined : true;
+    });
+  }
+  return { accountId, key, failed: ids[0] ?? '', succeeded: ids.at(-1) ?? '' };
+}
