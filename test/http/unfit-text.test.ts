@@ -86,7 +86,8 @@ test('422 a NUL in the name of a query parameter', async () => {
   assert.equal((await ask(first.operation, '?%00=1')).status, 422);
 });
 
-const posted = operations.filter(({ requestBody }) => requestBody !== undefined);
+/** Those with a body of JSON: others, such as an image, hold no text. */
+const posted = operations.filter((operation) => jsonOf(operation) !== undefined);
 
 for (const operation of posted) {
   const { method, path } = operation;
@@ -114,10 +115,14 @@ test('the parameters and bodies were found, those of operators among them', () =
 });
 
 /** The fields at the top of the body, as the document has them. */
-function namesIn({ requestBody }: Operation): readonly string[] {
-  const content = isObject(requestBody) ? requestBody['content'] : undefined;
-  const json = isObject(content) ? content['application/json'] : undefined;
+function namesIn(operation: Operation): readonly string[] {
+  const json = jsonOf(operation);
   return isObject(json) ? propertiesOf(json['schema']) : [];
+}
+
+function jsonOf({ requestBody }: Operation): unknown {
+  const content = isObject(requestBody) ? requestBody['content'] : undefined;
+  return isObject(content) ? content['application/json'] : undefined;
 }
 
 function propertiesOf(schema: unknown): readonly string[] {
