@@ -68,7 +68,8 @@ async function signIn(page: Page, email: string): Promise<void> {
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByRole('navigation', { name: 'Help' }).waitFor();
+  await page.waitForURL((url) => !url.pathname.endsWith('/sign-in'));
+  await settled(page);
 }
 
 async function openTab(browser: Browser, { baseUrl }: Served, options: BrowserContextOptions): Promise<Tab> {

@@ -22,11 +22,12 @@ function curlSample(url: string, json: string): string {
 }
 
 function typeScriptSample(json: string): string {
-  return `import { createClient } from 'videogen-client';
+  return `import { env } from 'node:process';
+import { createClient } from 'videogen-client';
 
 const videogen = createClient({
   baseUrl: '${location.origin}',
-  key: process.env.VIDEOGEN_API_KEY ?? '',
+  key: env.VIDEOGEN_API_KEY ?? '',
 });
 
 const { taskId } = await videogen.createTask(${json});
