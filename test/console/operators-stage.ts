@@ -61,7 +61,11 @@ export async function startOperatorsStage(): Promise<OperatorsStage> {
   }
   const errors: string[] = [];
   const signIn = async (email: string) => {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 900 },
+      // A colour that is on its way to another one has no contrast to judge.
+      reducedMotion: 'reduce',
+    });
     // Where the service would have its files; the videos here were never made.
     await context.route('http://media.test/**', (route) => route.fulfill({ status: 404 }));
     const page = await context.newPage();

@@ -400,6 +400,7 @@ test('no statement of a person in the console does', async () => {
   await events.listAllEvents(watched, { limit: 50 });
   await assertPlans();
   await users.listUsers(watched, { search: 'person-49', limit: 50 });
+  await users.listUsers(watched, { search: '', accountId, limit: 50 });
   await users.findUser(watched, user.userId);
   for (const wish of [true, false]) {
     await setOperatorAs(watched, shell, other, wish);

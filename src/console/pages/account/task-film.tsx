@@ -34,12 +34,8 @@ function shapeOf(ratio: string): string {
   return /^\d+:\d+$/.test(ratio) ? ratio.replace(':', ' / ') : '16 / 9';
 }
 
-type PlayerProps = Pick<FilmProps, 'onExpired'> & {
-  readonly timeline: Pick<TaskTimeline, 'task' | 'posterUrl' | 'mediaDeleteTime'>;
-};
-
 /** Each reading signs another link; the first one stays while the film plays, or polling would begin it again. */
-export function Player({ timeline: { task, posterUrl, mediaDeleteTime }, onExpired }: PlayerProps) {
+function Player({ timeline: { task, posterUrl, mediaDeleteTime }, onExpired }: FilmProps) {
   const [latest] = task.resultJson.resultUrls;
   const shown = useRef({ url: latest, poster: posterUrl });
   const [isBroken, setBroken] = useState(false);

@@ -15,7 +15,6 @@ import { Card, Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { failWords, stateWords } from '../../words.ts';
-import { Player } from '../account/task-film.tsx';
 import { auditHint, ChangeDialog } from './change-dialog.tsx';
 import { TaskCallbackCard } from './task-callback.tsx';
 import { TaskFacts, TaskLedger } from './task-facts.tsx';
@@ -125,12 +124,31 @@ function TaskContent({ detail, onExpired }: ContentProps) {
 
 type ContentProps = { readonly detail: TaskDetail; readonly onExpired: () => void };
 
-function FilmOf({ detail, onExpired }: ContentProps) {
-  const { task, result } = detail;
-  if (task.state !== 'success' || result === null) return null;
+/** Each reading signs another link; the first one stays, or polling would begin the film again. */
+function FilmOf({ detail: { task, result, posterUrl }, onExpired }: ContentProps) {
+  const [latest] = task.resultJson.resultUrls;
+  const [shown, setShown] = useState(latest);
+  const [hasFailed, setFailed] = useState(false);
+  if (result === null || latest === undefined) return null;
   return (
     <div class="film" style={{ aspectRatio: `${result.widthPx} / ${result.heightPx}` }}>
-      <Player timeline={detail} onExpired={onExpired} />
+      {/* No spoken words that captions could hold: the sound is made up by the model. */}
+      {/* oxlint-disable-next-line jsx-a11y/media-has-caption */}
+      <video
+        controls
+        playsinline
+        preload="metadata"
+        aria-label="The generated video"
+        src={shown ?? latest}
+        {...(posterUrl !== null && { poster: posterUrl })}
+        onError={() => {
+          // Links expire after some hours; a file that is gone stays so.
+          if (hasFailed) return;
+          setFailed(true);
+          setShown(undefined);
+          onExpired();
+        }}
+      />
     </div>
   );
 }
