@@ -174,9 +174,9 @@ test('operators list people, invite, reset, make operators and disable, and one 
     );
     assert.equal(second.nextCursor, null);
     const { people } = await list(`?search=${person.email.toUpperCase().slice(0, 9)}`);
-    const members = await list(`?accountId=${accountId}`);
+    const ofAccount = await list(`?accountId=${accountId}`);
     assert.deepEqual(
-      members.people.map(({ email }) => email),
+      ofAccount.people.map(({ email }) => email),
       [person.email],
     );
     assert.deepEqual(people.find(({ email }) => email === person.email)?.['accounts'], [
