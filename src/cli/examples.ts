@@ -22,6 +22,15 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'operator create': ['operator create "Ada Lovelace" --expires 90d'],
   'operator list': ['operator list --json'],
   'operator revoke': ['operator revoke 019abc78-9abc-7def-8901-234567890abc'],
+  'user invite': [
+    'user invite ada@example.com --operator',
+    `user invite ben@example.com --account ${account} --role viewer`,
+  ],
+  'user reset': ['user reset ada@example.com'],
+  'user list': ['user list', 'user list --search example.com --json'],
+  'user disable': ['user disable ben@example.com'],
+  'user enable': ['user enable ben@example.com'],
+  'user setup-link': ['user setup-link'],
   'price list': ['price list', `price list --account ${account} --model videogen-2.0`],
   'price set': [
     'price set videogen-2.0 45 --from 2027-01-01T00:00:00Z --reason "new list price"',

@@ -5,16 +5,18 @@ import { spawnVideogen, videogen } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // Each command is loaded by itself, so a name in the table of src/cli/cli.ts that is not the command's own would lose it.
-const commands = ['start', 'demo', 'generate', 'follow', 'account', 'credits', 'key', 'operator', 'price'].concat([
-  'balance',
-  'task',
-  'callback-secret',
-  'audit',
-  'provider',
-  'margin',
-  'media',
-  'migrate',
-]);
+const commands = [
+  'start',
+  'demo',
+  'generate',
+  'follow',
+  'account',
+  'credits',
+  'key',
+  'operator',
+  'user',
+  'price',
+].concat(['balance', 'task', 'callback-secret', 'audit', 'provider', 'margin', 'media', 'migrate']);
 
 test('the help names every command', async () => {
   const { code, stdout } = await videogen(process.env, '--help');

@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
@@ -88,7 +88,11 @@ async function makeSheet(name: string): Promise<void> {
   );
   const pictures = await Promise.all(
     cells.map(async ({ file, row, at }) => ({
-      input: await sharp(file).resize({ width, height, fit: 'inside' }).png().toBuffer(),
+      // From memory: the service has closed libvips' own ways to files.
+      input: await sharp(await readFile(file))
+        .resize({ width, height, fit: 'inside' })
+        .png()
+        .toBuffer(),
       left: at * (width + gap),
       top: row * (height / 2 + gap),
     })),

@@ -43,3 +43,8 @@ async function copyText(text: string): Promise<void> {
   area.remove();
   return undefined;
 }
+
+/** The end of an id tells it from its neighbours: it begins with the time at which it was made. */
+export function shortId(id: string): string {
+  return `…${id.slice(-8)}`;
+}

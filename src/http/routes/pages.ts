@@ -31,6 +31,7 @@ const files: Readonly<Record<string, string>> = {
   '/docs': '#assets/pages/docs.html',
   '/docs/start.js': '#assets/pages/start.js',
   '/docs/page.css': '#assets/pages/page.css',
+  '/docs/console.png': '#docs/console.png',
   '/docs/swagger-ui.css': 'swagger-ui-dist/swagger-ui.css',
   '/docs/swagger-ui-bundle.js': 'swagger-ui-dist/swagger-ui-bundle.js',
 };
@@ -104,6 +105,7 @@ async function render(place: string) {
         const inner = this.parser.parseInline(tokens);
         return target === undefined ? inner : `<a href="${escapeHtml(target)}">${inner}</a>`;
       },
+      image: ({ href, text }) => `<img src="/${escapeHtml(href)}" alt="${escapeHtml(text)}" />`,
     },
   });
   const title = /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? 'Videogen';

@@ -8,6 +8,7 @@ import { useAccount } from '../../api/session.ts';
 import { downloadCsv } from './download-csv.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
+import { shortId } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { FilterSelect } from '../../ui/field.tsx';
 import { Change, number } from '../../ui/money.tsx';
@@ -132,7 +133,7 @@ function Ledger({ span }: { readonly span: Span }) {
     >
       {taskId !== undefined && (
         <p class="body row">
-          Of the task <code>{taskId.slice(0, 8)}…</code>
+          Of the task <code>{shortId(taskId)}</code>
           <Button size="small" onClick={() => set({ taskId: undefined })}>
             Show all
           </Button>
@@ -173,7 +174,7 @@ function LedgerTable({ entries }: { readonly entries: readonly LedgerEntry[] | u
               <span dir="auto">{reason ?? '–'}</span>
             ) : (
               <Link href={paths.task(accountId, taskId)}>
-                Task <code>{taskId.slice(0, 8)}</code>
+                Task <code>{shortId(taskId)}</code>
               </Link>
             ),
         },

@@ -8,7 +8,7 @@ import { paths } from '../../paths.ts';
 import { StateDot } from '../../ui/badge.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
-import { CopyButton } from '../../ui/copy.tsx';
+import { CopyButton, shortId } from '../../ui/copy.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { bytes, Change, credits, number } from '../../ui/money.tsx';
@@ -81,7 +81,7 @@ function TaskContent({ timeline, back, onExpired }: ContentProps) {
   );
   return (
     <Page
-      title={`Task ${task.taskId.slice(0, 8)}`}
+      title={`Task ${shortId(task.taskId)}`}
       heading={heading}
       lead={id}
       back={back}

@@ -2,17 +2,13 @@ import type { ComponentChildren } from 'preact';
 import { Link } from 'wouter-preact';
 import { useRead } from '../../api/queries.ts';
 import { opsPaths } from '../../paths.ts';
+import { shortId } from '../../ui/copy.tsx';
 import { FilterSelect } from '../../ui/field.tsx';
 
 /** Lists name accounts by their ids; the names of the first hundred are known, and most installations have fewer. */
 function useAccounts() {
   const { data } = useRead('/api/admin/v1/accounts', { limit: 100 });
   return data?.accounts ?? [];
-}
-
-/** The end of an id tells it from its neighbours: it begins with the time at which it was made. */
-export function shortId(id: string): string {
-  return `…${id.slice(-8)}`;
 }
 
 export function AccountLink({ accountId }: { readonly accountId: string }) {

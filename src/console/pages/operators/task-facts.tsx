@@ -4,7 +4,8 @@ import { Card, Facts } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { duration, ExactTime } from '../../ui/time.tsx';
 import { ledgerWords } from '../../words.ts';
-import { AccountLink, shortId } from './references.tsx';
+import { shortId } from '../../ui/copy.tsx';
+import { AccountLink } from './references.tsx';
 
 export function TaskFacts({ detail }: { readonly detail: TaskDetail }) {
   const { accountId, task, result, mediaDeleteTime, createdBy } = detail;
