@@ -16,7 +16,7 @@ const states = ['empty', 'filled', 'failed'] as const;
 type State = (typeof states)[number];
 
 /** Of one picture on a sheet. */
-const column = { width: 480, height: 720, gap: 12 };
+const column = { width: 480, height: 520, gap: 12 };
 
 await rm(folder, { recursive: true, force: true });
 await mkdir(join(folder, 'pages'), { recursive: true });
@@ -94,10 +94,10 @@ async function makeSheet(name: string): Promise<void> {
         .png()
         .toBuffer(),
       left: at * (width + gap),
-      top: row * (height / 2 + gap),
+      top: row * (height + gap),
     })),
   );
-  const size = { width: 3 * (width + gap), height: Math.max(height, rows.length * (height / 2 + gap)) + height / 2 };
+  const size = { width: 3 * (width + gap), height: rows.length * (height + gap) };
   await sharp({ create: { ...size, channels: 3, background: '#8a8f98' } })
     .composite(pictures)
     .png()
