@@ -1,10 +1,11 @@
 import type { Database } from './database.ts';
 import { setMembership } from './memberships.ts';
 import { openInvitations, useLink } from './one-time-links.ts';
+import { removePasskeys } from './passkeys.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { endSessions } from './sessions.ts';
 import { maybeOne, none } from './statement.ts';
-import { createUser, findUser, findUserByEmail, setOperator, type User } from './users.ts';
+import { createUser, findUser, findUserByEmail, setOperator, setPassword, type User } from './users.ts';
 
 type Runner = Pick<Database, 'run'>;
 
@@ -33,7 +34,8 @@ const insertIdentity = none<[issuer: string, subject: string, userId: string]>({
 
 /**
  * The user of an identity. One that is new here becomes that of the user with its verified e-mail, or of somebody who is invited
- * under it; undefined for everybody else, and for somebody who is disabled.
+ * under it; undefined for everybody else, and for somebody who is disabled. Links are given by hand, so whoever used the first one
+ * need not own the address. With the first proof of it, all that opened the user before is taken away.
  */
 export function userOfIdentity(db: Database, identity: Identity, origin: Origin): Promise<User | undefined> {
   return db.transaction(async (run) => {
@@ -44,6 +46,9 @@ export function userOfIdentity(db: Database, identity: Identity, origin: Origin)
     if (user === undefined || user.isDisabled) return undefined;
     const { userId } = user;
     if (known === undefined) {
+      await setPassword({ run }, userId, undefined);
+      await removePasskeys({ run }, userId);
+      await endSessions({ run }, userId);
       await insertIdentity({ run }, issuer, subject, userId);
       await recordEvent({ run }, { kind: 'identity_linked', userId, email, origin, details: { issuer } });
     }

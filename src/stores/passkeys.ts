@@ -83,6 +83,12 @@ const deletePasskey = maybeOne<{ name: string }, [userId: string, passkeyId: str
   text: `delete from passkeys where user_id = $1 and id = $2 returning name`,
 });
 
+/** For credentials that may be somebody else's. */
+export const removePasskeys = none<[userId: string]>({
+  name: 'remove-passkeys',
+  text: 'delete from passkeys where user_id = $1',
+});
+
 /** False when the person has no such passkey. */
 export function removePasskey(db: Database, { userId, email }: Whose, passkeyId: string, origin: Origin) {
   return db.transaction(async (run) => {

@@ -2,6 +2,7 @@ import type { SignedIn } from '../domain/session.ts';
 import type { Database } from './database.ts';
 import { findFirstAccount, setMembership } from './memberships.ts';
 import { type Link, useLink, withdrawResets } from './one-time-links.ts';
+import { removePasskeys } from './passkeys.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { createSession, dropDeadSessions, endSession, endSessions, type NewSession, renewSession } from './sessions.ts';
 import { createUser, findUserByEmail, setOperator, setPassword, type User } from './users.ts';
@@ -81,13 +82,17 @@ export type LinkAcceptance = {
 export function acceptLink(db: Database, acceptance: LinkAcceptance): Promise<NewSession | undefined> {
   const { link, email, passwordHash, origin } = acceptance;
   return db.transaction(async (run) => {
-    if ((await useLink({ run }, link.linkId)) === undefined) return undefined;
     const known = await findUserByEmail({ run }, email);
+    const { purpose, accountId, role, makesOperator } = link;
+    // Somebody has used another link to the address meanwhile: a password that was chosen for it proves nothing now.
+    if (known !== undefined && purpose !== 'reset' && passwordHash !== undefined) return undefined;
+    if ((await useLink({ run }, link.linkId)) === undefined) return undefined;
     const user = known ?? (await createUser({ run }, { email, passwordHash, isOperator: false }));
     const { userId } = user;
-    const { purpose, accountId, role, makesOperator } = link;
     if (known !== undefined && purpose === 'reset') {
       if (passwordHash !== undefined) await setPassword({ run }, userId, passwordHash);
+      // Whoever had them may not be the person who asked for the reset.
+      await removePasskeys({ run }, userId);
       await endSessions({ run }, userId);
     }
     if (makesOperator && !user.isOperator) {

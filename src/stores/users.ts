@@ -43,7 +43,8 @@ export function createUser(db: Pick<Database, 'run'>, user: NewUser): Promise<Us
   return insertUser(db, uuidv7(), user);
 }
 
-export const setPassword = none<[userId: string, passwordHash: string]>({
+/** Without a hash no password opens anything any more. */
+export const setPassword = none<[userId: string, passwordHash: string | undefined]>({
   name: 'set-password',
   text: `update users set password_hash = $2 where id = $1`,
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { inviteAs, resetAs } from '../../../../src/stores/invite.ts';
+import { addPasskey, listPasskeys } from '../../../../src/stores/passkeys.ts';
 import { type HttpService, startHttpService } from '../../../support/http-service.ts';
 import { type Browser, goodPassword, newBrowser, newMember, newPerson, signIn } from '../../../support/person.ts';
 
@@ -10,6 +11,8 @@ before(async () => {
 });
 after(() => service.close());
 
+const origin = { address: '192.0.2.1', userAgent: 'test' };
+const credential = { credentialId: 'made-up', publicKey: Buffer.from('key'), counter: 0, transports: [] };
 const shell = { kind: 'command_line', name: 'ada' } as const;
 const show = (browser: Browser, token: string) =>
   browser.ask('POST', '/api/console/v1/links/show', { body: { token } });
@@ -55,6 +58,38 @@ test('rule 13: once the address exists, another link to it chooses no password a
   assert.equal((await accept(thief, second.token, 'the thief chooses this')).json.error, 'sign_in_failed');
   assert.equal(thief.cookie(), undefined);
   assert.equal((await signIn(newBrowser(service), email)).status, 200, 'the password is what it was');
+});
+
+test('rule 13: of links to one new address that are used together one chooses the password, and the others open nothing', async () => {
+  const email = 'together@example.com';
+  const links = await Promise.all(Array.from({ length: 4 }, () => invited(email)));
+  const used = await Promise.all(
+    links.map(async ({ token }, index) => {
+      const browser = newBrowser(service);
+      const password = `the password of person ${index}`;
+      return { ...(await accept(browser, token, password)), browser, password };
+    }),
+  );
+  const through = used.filter(({ status }) => status === 200);
+  assert.equal(through.length, 1, JSON.stringify(used.map(({ status, json }) => [status, json.error])));
+  for (const { status, browser, password } of used) {
+    const right = status === 200;
+    assert.equal(browser.cookie() !== undefined, right);
+    assert.equal((await signIn(newBrowser(service), email, password)).status, right ? 200 : 401);
+  }
+});
+
+test('a reset leaves no way in that was there before: neither the password nor passkeys nor sessions', async () => {
+  const { db } = service.database;
+  const person = await newPerson(service);
+  const { email, userId } = person;
+  await addPasskey(db, { userId, email }, { name: 'of somebody', credential, origin });
+  const link = await resetAs(db, shell, email);
+  assert.ok(link);
+  assert.equal((await accept(newBrowser(service), link.token, 'another good password')).status, 200);
+  assert.deepEqual(await listPasskeys(db, userId), []);
+  assert.equal((await person.ask('GET', '/api/console/v1/me')).status, 401);
+  assert.equal((await signIn(newBrowser(service), email)).status, 401);
 });
 
 test('rule 13: a reset makes those before it useless, and none is left of somebody who is disabled', async () => {

@@ -4,6 +4,9 @@ import { readConfig } from '../../../../src/config.ts';
 import { oidcCallbackPath } from '../../../../src/http/routes/console/oidc.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../../../src/oidc/identity-provider.ts';
 import { inviteAs } from '../../../../src/stores/invite.ts';
+import { addPasskey, listPasskeys } from '../../../../src/stores/passkeys.ts';
+import { createSession, findSession } from '../../../../src/stores/sessions.ts';
+import { findUser } from '../../../../src/stores/users.ts';
 import { type HttpService, startHttpService } from '../../../support/http-service.ts';
 import { startIdentityProvider, type TestIdentityProvider, visit } from '../../../support/identity-provider.ts';
 import { newBrowser, newPerson } from '../../../support/person.ts';
@@ -87,6 +90,27 @@ test('nobody signs up by themselves: unknown, unverified, disabled and somebody 
   await service.database.db.run({ name: 'test-disable-oidc', text }, [email]);
   provider.person = { sub: 'bob-1', email, email_verified: true };
   assert.equal(await signIn(), '/console/sign-in?failed=oidc_not_invited');
+});
+
+test('whoever used a link to an address before its owner proved it has no way in any more', async () => {
+  const { db } = service.database;
+  // Somebody who is not Carol invites Carol's address into an account of theirs, and uses the link.
+  const { email, userId } = await newPersonWithoutPassword();
+  const credential = { credentialId: 'of-mallory', publicKey: Buffer.from('key'), counter: 0, transports: [] };
+  const origin = { address: '192.0.2.1', userAgent: 'test' };
+  await addPasskey(db, { userId, email }, { name: 'of Mallory', credential, origin });
+  const { token } = await createSession(db, userId, origin);
+  assert.ok(await findSession(db, token, { isBackground: true }));
+  assert.notEqual((await findUser(db, userId))?.passwordHash, undefined);
+
+  await inviteAs(db, shell, { email, isOperator: true });
+  provider.person = { sub: 'carol', email, email_verified: true };
+  const jar: Jar = new Map();
+  assert.equal(await signIn(jar), '/console');
+  assert.deepEqual(((await meOf(jar)).data as { user: unknown }).user, { userId, email, isOperator: true });
+  assert.equal((await findUser(db, userId))?.passwordHash, undefined);
+  assert.deepEqual(await listPasskeys(db, userId), []);
+  assert.equal(await findSession(db, token, { isBackground: true }), undefined);
 });
 
 async function newPersonWithoutPassword() {
