@@ -47,7 +47,8 @@ async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number
 const maxSwept = 1_000;
 
 /**
- * Deletes videos, posters and uploaded images past their retention, and what tasks left behind: files of failed ones, places that none waits for any
+ * Deletes videos, posters and uploaded images past their retention, and what tasks left behind: files of failed ones, places that none
+ * waits for any
  * more. The record stays.
  */
 async function deleteExpiredMedia(deps: ActivityDeps): Promise<{ deleted: number }> {

@@ -6,8 +6,11 @@ import pLimit from 'p-limit';
 import type { MediaFiles, StoredFile } from './result-store.ts';
 import { withScratch } from './two-stores.ts';
 
-/** The files of finished tasks. Those of unfinished ones change, and are finished by the workers that read both stores. */
-const finishedFolder = 'results';
+/**
+ * Files that never change again: results, and images that clients have uploaded. Those of unfinished tasks change, and are finished by
+ * the workers that read both stores.
+ */
+const finishedFolders = ['results', 'uploads'] as const;
 const unfinishedFolders = ['staging', 'images'] as const;
 
 /** Files that are copied at the same time. */
@@ -45,7 +48,7 @@ export type CopyFiles = {
  * `to`, and delete from both, meanwhile (two-stores.ts).
  */
 export async function copyFiles({ from, to, onProgress, signal }: CopyFiles): Promise<Readonly<CopyProgress>> {
-  const found = await totalOf(from.list(finishedFolder));
+  const found = await totalOf(listAll(from, finishedFolders));
   const progress: CopyProgress = {
     ...found,
     doneFiles: 0,
@@ -58,7 +61,7 @@ export async function copyFiles({ from, to, onProgress, signal }: CopyFiles): Pr
   };
   const limited = pLimit(maxParallel);
   const running = new Set<Promise<void>>();
-  for await (const file of from.list(finishedFolder)) {
+  for await (const file of listAll(from, finishedFolders)) {
     if (signal.aborted || progress.failed.length >= maxFailed) break;
     const copy = limited(() => copyOne(from, to, file)).then(
       (outcome) => {
@@ -79,8 +82,12 @@ export async function copyFiles({ from, to, onProgress, signal }: CopyFiles): Pr
     if (running.size >= 2 * maxParallel) await Promise.race(running);
   }
   await Promise.all(running);
-  for (const folder of unfinishedFolders) progress.unfinished += (await totalOf(from.list(folder))).files;
+  progress.unfinished = (await totalOf(listAll(from, unfinishedFolders))).files;
   return progress;
+}
+
+async function* listAll(files: MediaFiles, folders: readonly string[]): AsyncGenerator<StoredFile> {
+  for (const folder of folders) yield* files.list(folder);
 }
 
 async function totalOf(listed: AsyncIterable<StoredFile>): Promise<{ files: number; bytes: number }> {

@@ -54,11 +54,13 @@ test('finished files are copied and those of unfinished tasks are counted; a rep
   const [from, to] = [await filled(30), createFolderFiles(newFolder())];
   await putText(from, 'staging/7/video.mp4', 'x');
   await putText(from, 'images/7/1.jpg', 'x');
+  await putText(from, 'uploads/7/image.jpg', 'an upload');
   const none = { gone: 0, failed: 0, unfinished: 2 };
-  assert.deepEqual(countsOf(await copy(from, to)), { files: 30, copied: 30, present: 0, ...none });
+  assert.deepEqual(countsOf(await copy(from, to)), { files: 31, copied: 31, present: 0, ...none });
+  assert.equal(await textOf(to, 'uploads/7/image.jpg'), 'an upload');
   assert.equal(await textOf(to, 'results/17/video.mp4'), 'video 17');
   assert.equal(await to.sizeOf('staging/7/video.mp4'), undefined);
-  assert.deepEqual(countsOf(await copy(from, to)), { files: 30, copied: 0, present: 30, ...none });
+  assert.deepEqual(countsOf(await copy(from, to)), { files: 31, copied: 0, present: 31, ...none });
 });
 
 test('what a worker has written to the target is newer and stays', async () => {
