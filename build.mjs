@@ -30,6 +30,7 @@ const sources = ['src', 'activities', 'workflows', 'clients', 'test', 'bench', '
 const results = [
   'dist/src/cli/cli.js',
   'dist/workflow-bundle.js',
+  'dist/workflow-bundle-traced.js',
   'dist/console/index.html',
   `${client}/dist/index.js`,
 ];

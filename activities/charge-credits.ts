@@ -19,6 +19,8 @@ export type ChargedTask = {
   readonly isFinal: boolean;
   /** Whether upstreams generate it: then it waits for one in a task queue of its own. Absent in older histories. */
   readonly isRemote?: true;
+  /** The steps that follow. Absent in histories of releases that took more of them, and took them as activities of the server. */
+  readonly steps?: 2;
 };
 
 /**
@@ -40,6 +42,7 @@ export function createChargeCredits(deps: ActivityDeps) {
       creditsCharged: task.creditsCharged,
       deadlineMs: task.deadlineMs ?? known?.deadlineMs ?? defaultDeadlineMs,
       isFinal: isFinal(task.state),
+      steps: 2,
       ...(known?.isRemote === true && { isRemote: true }),
     };
   };
@@ -75,6 +78,8 @@ async function chargeOrder(deps: ActivityDeps, taskId: string, order: TaskOrder 
     deadlineMs: model.deadlineMs,
     providers: model.providers,
   });
+  if (acceptance.kind === 'accepted')
+    deps.taskEvents.charged({ model: model.model, credits: acceptance.creditsCharged });
   const task = await confirmCharge(deps.db, taskId);
   if (task === undefined) throw refused(`the order was refused: ${acceptance.kind}`);
   return task;

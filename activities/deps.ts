@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { CatalogueModel } from '../src/domain/catalogue/models.ts';
 import type { HookLinks } from '../src/domain/hook-link.ts';
-import type { Engine, ReferenceImage } from '../src/domain/ports.ts';
+import type { Engine, ReferenceImage, TaskEvents } from '../src/domain/ports.ts';
 import type { ParsedTaskRequest } from '../src/domain/task-request.ts';
 import type { ResultStore } from '../src/media/result-store.ts';
 import type { VideoInspector } from '../src/media/inspect-video.ts';
@@ -19,6 +19,18 @@ import type { Switches } from './switches.ts';
 
 /** The callback owed for a task; its body and secrets are made when they are needed. */
 export type OwedCallback = Pick<Delivery, 'state' | 'round'> & Omit<CallbackPost, 'signal'>;
+
+/** What `reconcile` puts right beside tasks; `failed`: it could not, and tries again in its next run. */
+export const findings = [
+  'callback_owed',
+  'workflow_left',
+  'provider_job_left',
+  'media_expired',
+  'upload_expired',
+  'ledger_violation',
+  'failed',
+] as const;
+export type Finding = (typeof findings)[number];
 
 /** The dependencies of the activities; the worker wires them (src/main/worker-dependencies.ts). */
 export type ActivityDeps = {
@@ -38,7 +50,10 @@ export type ActivityDeps = {
   /** Tells accounts apart for upstreams, without naming them. */
   readonly hashAccount: (accountId: string) => string;
   readonly fetchImages: (fetch: ImageFetch) => Promise<readonly ReferenceImage[]>;
-  readonly media: Pick<ResultStore, 'put' | 'fetchTo' | 'move' | 'delete' | 'deleteFolder' | 'link'>;
+  readonly media: Pick<
+    ResultStore,
+    'put' | 'fetchTo' | 'move' | 'sizeOf' | 'delete' | 'deleteFolder' | 'link' | 'uploadLink'
+  >;
   readonly normaliseVideo: VideoNormaliser;
   readonly inspectVideo: VideoInspector;
   /** Undefined while the task runs, or when it was created without a callback. */
@@ -53,6 +68,9 @@ export type ActivityDeps = {
   readonly stuckTaskMs: number;
   /** Counts what `reconcile` did about a task without a workflow. */
   readonly onSettled: (outcome: 'started' | 'refunded') => void;
+  /** Counts what else `reconcile` found left undone. */
+  readonly onFinding: (finding: Finding) => void;
+  readonly taskEvents: TaskEvents;
   /** Counts what happens at upstreams. */
   readonly onProviderEvent: OnProviderEvent;
   readonly onCallEnded: (ended: EndedCall) => void;

@@ -1,5 +1,6 @@
+import type { TaskEvents } from '../src/domain/ports.ts';
 import type { TaskFailure, TaskResult, TaskState } from '../src/domain/task.ts';
-import { completeTask, refundTask } from '../src/stores/tasks.ts';
+import { completeTask, type EndedTask, refundTask } from '../src/stores/tasks.ts';
 import { TaskFault } from '../src/domain/errors.ts';
 import { recordLateSuccess } from '../src/stores/provider-jobs.ts';
 import { withActivityFailures } from './activity-failure.ts';
@@ -14,11 +15,11 @@ export type TaskEnd = {
 };
 
 /** Ends the task in success. A task that was refunded before stays failed: the video is not delivered, and its media is deleted. */
-export function createCompleteTask({ db, media, log, onCallEnded }: ActivityDeps) {
+export function createCompleteTask({ db, media, log, onCallEnded, taskEvents }: ActivityDeps) {
   return ({ taskId, result }: { taskId: string; result: TaskResult }): Promise<TaskEnd> =>
     withActivityFailures(async () => {
       requireOwn(taskId, result);
-      const { task, hasCallback } = await completeTask(db, taskId, result);
+      const { task, hasCallback } = await settled(taskEvents, () => completeTask(db, taskId, result));
       if (task.state === 'fail') {
         log.warn({ taskId, failCode: task.failure?.failCode }, 'video finished after the refund; not delivered');
         const ended = await recordLateSuccess(db, taskId);
@@ -30,15 +31,26 @@ export function createCompleteTask({ db, media, log, onCallEnded }: ActivityDeps
 }
 
 /** Ends the task in failure and gives every credit back, in one transaction. A task that is final already stays as it is. */
-export function createRefundCredits({ db, log }: ActivityDeps) {
+export function createRefundCredits({ db, log, taskEvents }: ActivityDeps) {
   return async ({ taskId, failure }: { taskId: string; failure: TaskFailure }): Promise<TaskEnd> => {
-    const { task, hasCallback } = await refundTask(db, taskId, failure);
+    const { task, hasCallback } = await settled(taskEvents, () => refundTask(db, taskId, failure));
     log.info(
       { taskId, state: task.state, failCode: task.failure?.failCode, refunded: task.creditsRefunded },
       'task ended',
     );
     return { state: task.state, failCode: task.failure?.failCode, hasCallback };
   };
+}
+
+/** Counts a task only where this statement ended it. */
+async function settled(events: TaskEvents, end: () => Promise<EndedTask>): Promise<EndedTask> {
+  const startedAt = performance.now();
+  const ended = await end();
+  if (ended.changed) {
+    events.stage('settle', performance.now() - startedAt);
+    events.ended(ended.task);
+  }
+  return ended;
 }
 
 /** As with staged videos: a result that an operator wrote into the history must not show, or delete, another task's video. */

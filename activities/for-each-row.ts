@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import pLimit from 'p-limit';
+import type { ActivityDeps } from './deps.ts';
 
 /** Rows read at a time. */
 const pageSize = 200;
@@ -53,4 +54,10 @@ async function workThrough<Row>(
   };
   await Promise.all(rows.map((row) => limited(workOn, row)));
   return failures;
+}
+
+/** A row is left to the next run of `reconcile`. */
+export function notSettled({ log, onFinding }: Pick<ActivityDeps, 'log' | 'onFinding'>, fields: object, event: string) {
+  log.warn(fields, event);
+  onFinding('failed');
 }

@@ -1,5 +1,4 @@
 import { Context } from '@temporalio/activity';
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TaskFault } from '../src/domain/errors.ts';
 import type { ReferenceImage, VideoWants } from '../src/domain/ports.ts';
@@ -12,15 +11,8 @@ import { type Attempt, deadlinePassed, isWaiting } from './generation/attempt.ts
 import { openJob, type Opened } from './generation/open-job.ts';
 import { workOn } from './generation/work-on.ts';
 import { heartbeatProgress } from './heartbeats.ts';
+import { fetchFirst, type StagedVideo, storeDelivered, usablePoster } from './store-result.ts';
 import { imageFolderOf, mediaKeysOf, withWorkFolder } from './task-files.ts';
-
-/** Where the generated video waits for `storeResult`: its key in our own store, and that of the poster delivered with it. */
-export type StagedVideo = {
-  readonly key: string;
-  readonly posterKey?: string;
-  /** Without it the file is stored as it is, or refused. */
-  readonly wants?: VideoWants;
-};
 
 export type GenerationOrder = {
   readonly taskId: string;
@@ -41,11 +33,14 @@ export function createGenerateVideo(deps: ActivityDeps) {
       const opened = isRemote ? await openFirst(deps, taskId) : undefined;
       const task = await startGeneration(deps.db, taskId, deadlineMs);
       if (task === undefined) throw hasEnded();
+      const { createdAt, generationStartedAt = Date.now(), isFirst } = task;
+      if (isFirst) deps.taskEvents.stage('queue_wait', generationStartedAt - createdAt);
       const staged = await withWorkFolder(deps.workFolder, taskId, (folder) =>
         generate(deps, task, { folder, isRemote, opened }),
       );
-      const wants = wantsOf(deps, task, isRemote);
-      return wants === undefined ? staged : { ...staged, wants };
+      // It began perhaps on another machine, so this is as good as the clocks agree.
+      deps.taskEvents.stage('generation', Date.now() - generationStartedAt);
+      return staged;
     });
 }
 
@@ -72,6 +67,7 @@ type Start = { readonly folder: string; readonly isRemote: boolean; readonly ope
 async function generate(deps: ActivityDeps, task: GeneratingTask, start: Start): Promise<StagedVideo> {
   const context = Context.current();
   const { taskId } = task;
+  const wants = wantsOf(deps, task, start.isRemote);
   const deadline = new AbortController();
   const onDeadline = () => deadline.abort(deadlinePassed);
   if (task.leftMs <= 0) onDeadline();
@@ -87,10 +83,10 @@ async function generate(deps: ActivityDeps, task: GeneratingTask, start: Start):
   const { deadlineMs } = task;
   try {
     const parts = { workFolder: start.folder, signal, patientSignal, images: fetchImages, report, deadlineMs };
-    const staged = await toVideo({ deps, task, ...parts }, start.opened);
+    const staged = await toVideo({ deps, task, ...parts }, start.opened, wants);
     // The upstream needs them no more. What a failed task or a crash leaves is found by `reconcile`.
     if (urls.length > 0) await deps.media.deleteFolder(imageFolderOf(taskId));
-    return staged;
+    return wants === undefined ? staged : { ...staged, wants };
   } catch (error) {
     if (isWaiting(error)) await pauseGeneration(deps.db, taskId);
     throw error;
@@ -102,7 +98,11 @@ async function generate(deps: ActivityDeps, task: GeneratingTask, start: Start):
 }
 
 /** One call after the other, until one has led to the video. */
-async function toVideo(attempt: Attempt, first: Opened | undefined): Promise<StagedVideo> {
+async function toVideo(
+  attempt: Attempt,
+  first: Opened | undefined,
+  wants: VideoWants | undefined,
+): Promise<StagedVideo> {
   const { deps, task, workFolder } = attempt;
   const { taskId, isFirst } = task;
   // Nothing is created before the generation has begun, so the first attempt at it finds nothing.
@@ -112,7 +112,8 @@ async function toVideo(attempt: Attempt, first: Opened | undefined): Promise<Sta
     if (earlier !== undefined) return earlier;
     const video = await workOn(attempt, opened);
     if (video !== undefined) {
-      const staged = await stageVideo(deps, taskId, video);
+      const staged =
+        'isStaged' in video ? { key: mediaKeysOf(taskId).staged } : await keepVideo(deps, taskId, video, wants);
       await succeed(deps, taskId);
       return staged;
     }
@@ -120,11 +121,11 @@ async function toVideo(attempt: Attempt, first: Opened | undefined): Promise<Sta
   }
 }
 
-/** An earlier attempt may have stored its video, and only its answer was lost; then nothing is generated again. */
+/** An earlier attempt may have kept its video, and only its answer was lost; then nothing is generated again. */
 async function stagedEarlier(deps: ActivityDeps, taskId: string, workFolder: string): Promise<StagedVideo | undefined> {
-  const { staged, stagedPoster } = mediaKeysOf(taskId);
-  if (!(await deps.media.fetchTo(staged, join(workFolder, 'staged.mp4')))) return undefined;
-  const hasPoster = await deps.media.fetchTo(stagedPoster, join(workFolder, 'staged.jpg'));
+  const { staged, stagedPoster, video, poster } = mediaKeysOf(taskId);
+  if (!(await fetchFirst(deps, [staged, video], join(workFolder, 'staged.mp4')))) return undefined;
+  const hasPoster = await fetchFirst(deps, [stagedPoster, poster], join(workFolder, 'staged.jpg'));
   await succeed(deps, taskId);
   return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
 }
@@ -134,23 +135,21 @@ async function succeed({ db, onCallEnded }: ActivityDeps, taskId: string): Promi
   if (ended !== undefined) onCallEnded(ended);
 }
 
-async function stageVideo(deps: ActivityDeps, taskId: string, video: GeneratedVideo): Promise<StagedVideo> {
+/** On the disk of our own store from here on, under its staging key or its final one. */
+async function keepVideo(
+  deps: ActivityDeps,
+  taskId: string,
+  video: GeneratedVideo,
+  wants: VideoWants | undefined,
+): Promise<StagedVideo> {
   const { staged, stagedPoster } = mediaKeysOf(taskId);
-  const [hasPoster] = await Promise.all([
-    stagePoster(deps, stagedPoster, video.posterPath),
+  const result = wants === undefined ? await storeDelivered(deps, taskId, video) : undefined;
+  if (result !== undefined) return { key: staged, posterKey: stagedPoster, result };
+  const poster = await usablePoster(video.posterPath);
+  await Promise.all([
     deps.media.put(staged, video.path),
+    ...(poster === undefined ? [] : [deps.media.put(stagedPoster, poster)]),
   ]);
-  return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
-}
-
-/** Far more than a JPEG of 720p needs; a larger file is no poster, and is not copied. */
-const maxPosterBytes = 4 * 1024 * 1024;
-
-/** Whether there was one to stage: without it the poster is made from the video. */
-async function stagePoster(deps: ActivityDeps, key: string, path: string | undefined): Promise<boolean> {
-  if (path === undefined) return false;
-  const file = await stat(path).catch(() => undefined);
-  if (file?.isFile() !== true || file.size > maxPosterBytes) return false;
-  await deps.media.put(key, path);
-  return true;
+  // Without it the poster is made from the video.
+  return poster === undefined ? { key: staged } : { key: staged, posterKey: stagedPoster };
 }

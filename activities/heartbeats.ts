@@ -8,8 +8,11 @@ export type GenerationHeartbeat = { readonly progress: number };
  * heartbeat. Each one is a write in Temporal: at every 2 s, 500 simultaneous generations delayed everything else there (bench/).
  */
 const keepAliveMs = 5_000;
-/** Of hundreds of generations that only wait for their upstream: their tasks' ends are looked up otherwise. */
-const remoteKeepAliveMs = 20_000;
+/**
+ * Of thousands of generations that only wait for their upstream, whose tasks' ends are looked up otherwise: this part of their
+ * heartbeat timeout. One that is lost may be made up for by the next.
+ */
+const remoteKeepAliveShare = 0.45;
 
 /** A generation that is done sooner sends no heartbeat, which saves a write. */
 const firstBeatMs = 250;
@@ -26,7 +29,8 @@ export function heartbeatProgress(
     isTime = true;
     beat();
   }, firstBeatMs);
-  const timer = setInterval(beat, isRemote ? remoteKeepAliveMs : keepAliveMs);
+  const { heartbeatTimeoutMs = 60_000 } = context.info;
+  const timer = setInterval(beat, isRemote ? remoteKeepAliveShare * heartbeatTimeoutMs : keepAliveMs);
   return {
     report: (next) => {
       if (!(next > progress)) return;

@@ -4,9 +4,10 @@ import { auditNextPart } from '../src/stores/ledger-audit.ts';
 import { uploadKey } from '../src/domain/upload.ts';
 import { listExpiredUploads, removeUpload } from '../src/stores/uploads.ts';
 import { listExpiredMedia, markMediaDeleted } from '../src/stores/task-list.ts';
+import { deleteContent } from './delete-content.ts';
 import type { ActivityDeps } from './deps.ts';
-import { forEachRow } from './for-each-row.ts';
-import { imageFolderOf, mediaKeysOf } from './task-files.ts';
+import { forEachRow, notSettled } from './for-each-row.ts';
+import { imageFolderOf, incomingFolderOf, mediaKeysOf } from './task-files.ts';
 import { sweepPlaces } from '../src/stores/places.ts';
 import { settleProviderJobs } from './settle-provider-jobs.ts';
 import { settleTasks } from './settle-tasks.ts';
@@ -15,8 +16,8 @@ import { settleTasks } from './settle-tasks.ts';
 const callbackGraceMs = 60_000;
 /** Media of a failed task is deleted after this time, when no attempt of it can be alive. */
 const leftoverMs = 60 * 60_000;
-/** Housekeeping stops after this time, so that tasks are settled every minute, however much there is to delete. */
-const housekeepingBudgetMs = 45_000;
+/** Each kind of housekeeping stops after this time, so that tasks are settled every minute, however much there is to delete. */
+const housekeepingBudgetMs = 25_000;
 
 /** What `reconcile` does every minute; each is idempotent and driven from the database. */
 export function createReconcileActivities(deps: ActivityDeps) {
@@ -37,8 +38,9 @@ async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number
     work: async (delivery) => {
       await deps.engine.wakeDelivery(delivery);
       started += 1;
+      deps.onFinding('callback_owed');
     },
-    onError: (error, { taskId }) => deps.log.warn({ err: error, taskId }, 'callback not started in this run'),
+    onError: (err, { taskId }) => notSettled(deps, { err, taskId }, 'callback not started in this run'),
   });
   return { started };
 }
@@ -47,24 +49,26 @@ async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number
 const maxSwept = 1_000;
 
 /**
- * Deletes videos, posters and uploaded images past their retention, and what tasks left behind: files of failed ones, places that none
- * waits for any
- * more. The record stays.
+ * Deletes what was asked to be deleted, videos, posters and uploaded images past their retention, and what tasks left behind: files
+ * of failed ones, places that none waits for any more. The record stays.
  */
 async function deleteExpiredMedia(deps: ActivityDeps): Promise<{ deleted: number }> {
   let deleted = 0;
   const { retentionMs } = deps;
+  await deleteContent(deps, housekeepingBudgetMs);
   await sweepPlaces(deps.db, maxSwept);
   await forEachRow<string>({
     // A deleted task is no longer listed, so each page is the first; one that failed is listed again in the next run.
     page: (_after, limit) => listExpiredMedia(deps.db, { retentionMs, leftoverMs, limit }),
     work: async (taskId) => {
       await deps.media.deleteFolder(imageFolderOf(taskId));
+      await deps.media.deleteFolder(incomingFolderOf(taskId));
       await Promise.all(Object.values(mediaKeysOf(taskId)).map((key: string) => deps.media.delete(key)));
       await markMediaDeleted(deps.db, taskId);
       deleted += 1;
+      deps.onFinding('media_expired');
     },
-    onError: (error, taskId) => deps.log.warn({ err: error, taskId }, 'media not deleted in this run'),
+    onError: (err, taskId) => notSettled(deps, { err, taskId }, 'media not deleted in this run'),
     budgetMs: housekeepingBudgetMs,
   });
   await forEachRow<string>({
@@ -72,8 +76,9 @@ async function deleteExpiredMedia(deps: ActivityDeps): Promise<{ deleted: number
     work: async (uploadId) => {
       await deps.media.delete(uploadKey(uploadId));
       await removeUpload(deps.db, uploadId);
+      deps.onFinding('upload_expired');
     },
-    onError: (error, uploadId) => deps.log.warn({ err: error, uploadId }, 'upload not deleted in this run'),
+    onError: (err, uploadId) => notSettled(deps, { err, uploadId }, 'upload not deleted in this run'),
     budgetMs: housekeepingBudgetMs,
   });
   return { deleted };
@@ -82,6 +87,9 @@ async function deleteExpiredMedia(deps: ActivityDeps): Promise<{ deleted: number
 /** One part of the continuous audit; violations that are not corrected are logged as errors and counted. */
 async function auditBooks(deps: ActivityDeps): Promise<{ violations: number }> {
   const violations = await auditNextPart(deps.db, () => Context.current().heartbeat());
-  for (const violation of violations) deps.log.error(violation, 'ledger violation found');
+  for (const violation of violations) {
+    deps.log.error(violation, 'ledger violation found');
+    deps.onFinding('ledger_violation');
+  }
   return { violations: violations.length };
 }

@@ -12,7 +12,7 @@ import {
 } from '../src/stores/provider-jobs.ts';
 import { findTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
-import { forEachRow } from './for-each-row.ts';
+import { forEachRow, notSettled } from './for-each-row.ts';
 import { lookUp } from './generation/lost-call.ts';
 import { jobKeyOf } from './generation/open-job.ts';
 
@@ -35,10 +35,11 @@ export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped:
       const { outcome } = end;
       const ended = await settleProviderJob(deps.db, { ...job, ...end });
       if (ended !== undefined) deps.onCallEnded(ended);
+      deps.onFinding('provider_job_left');
       settled[outcome === 'abandoned' ? 'stopped' : 'late'] += 1;
     },
-    onError: (error, { taskId, provider }) =>
-      deps.log.warn({ err: error, taskId, provider }, 'provider job not settled in this run'),
+    onError: (err, { taskId, provider }) =>
+      notSettled(deps, { err, taskId, provider }, 'provider job not settled in this run'),
     budgetMs,
   });
   return settled;
@@ -67,7 +68,11 @@ async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<S
     calls.filter((call) => call.ordinal < ordinal),
   );
   const { accountId, param } = task;
-  const found = await findJob(deps, provider, { taskId, accountId, jobKey, row, ...param, deadlineMs: 0 });
+  const found = await findJob(
+    deps,
+    { provider, imageReference: open.imageReference },
+    { taskId, accountId, jobKey, row, ...param, deadlineMs: 0 },
+  );
   if (found === 'not_created') return { outcome: 'abandoned', cost: 'free' };
   if (found === 'unknown') return lost(deps, unsettled);
   const job = { ...found, jobKey, input: param.input };
@@ -101,13 +106,13 @@ type Found = Pick<Job, 'id' | 'handle'>;
 /** The task may have ended while the answer to its create was still on its way, or was lost: then the provider is asked for the job. */
 async function findJob(
   deps: ActivityDeps,
-  provider: PolledProvider,
+  asked: Parameters<typeof lookUp>[1],
   wanted: Parameters<typeof lookUp>[2] & { readonly row: ProviderJob },
 ): Promise<Found | 'not_created' | 'unknown'> {
   const { taskId, row } = wanted;
   // Written as the provider gave it, which is plain JSON.
   if (row.jobId !== undefined) return { id: row.jobId, handle: (row.handle ?? {}) as JsonObject };
-  const found = await lookUp(deps, provider, wanted, AbortSignal.timeout(answerLimitMs));
+  const found = await lookUp(deps, asked, wanted, AbortSignal.timeout(answerLimitMs));
   if (found.kind === 'later') throw new Error('the provider does not say yet whether there is a job');
   if (found.kind !== 'found') return found.kind;
   const { id, handle } = found;

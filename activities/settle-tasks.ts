@@ -1,3 +1,4 @@
+import { payloadKeyFault } from '../src/domain/payload-keys.ts';
 import type { CodeFailure, WorkflowDescription, WorkflowStatus } from '../src/domain/ports.ts';
 import type { TaskFailure } from '../src/domain/task.ts';
 import {
@@ -10,7 +11,7 @@ import {
 } from '../src/stores/task-list.ts';
 import { refundTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
-import { forEachRow } from './for-each-row.ts';
+import { forEachRow, notSettled } from './for-each-row.ts';
 
 /** A younger task is left to the process that accepted it. */
 const startGraceMs = 10_000;
@@ -38,7 +39,7 @@ export async function settleTasks(deps: ActivityDeps): Promise<Settled> {
       settled[outcome] += 1;
       deps.onSettled(outcome);
     },
-    onError: (error, { taskId }) => deps.log.warn({ err: error, taskId }, 'task not settled in this run'),
+    onError: (err, { taskId }) => notSettled(deps, { err, taskId }, 'task not settled in this run'),
   });
   await terminateWorkflows(deps);
   return { ...settled, failed };
@@ -57,6 +58,7 @@ async function settleTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'st
   // have ended the task since the listing; then this changes nothing.
   const ended = await refundTask(deps.db, task.taskId, failure, isRunning ? { terminatesAfterMs: 0 } : {});
   if (!ended.changed) return 'left';
+  deps.taskEvents.ended(ended.task);
   deps.log.warn({ taskId: task.taskId, ...workflow, failCode: failure.failCode }, 'task settled by reconcile');
   if (ended.hasCallback) await deps.engine.startDelivery(task);
   return 'refunded';
@@ -67,13 +69,22 @@ async function reportStuck(deps: ActivityDeps, { taskId }: UnfinishedTask, failu
   const isNew = await markStuck(deps.db, taskId, failure?.since);
   if (!isNew) return;
   if (failure === undefined) deps.log.info({ taskId }, 'workflow code recovered');
+  else if (isKeyFault(failure))
+    deps.log.error({ taskId, ...failure }, 'payload key missing; add it to TEMPORAL_PAYLOAD_KEYS, tasks wait for it');
   else deps.log.error({ taskId, ...failure }, 'workflow code failed; roll back the release, or the task is refunded');
+}
+
+/** The right key mends it for all tasks, so none is refunded for it. */
+function isKeyFault({ message }: CodeFailure): boolean {
+  return message.startsWith(payloadKeyFault);
 }
 
 /** Why the workflow will never end its task, or undefined when it may. */
 function whyFailed(deps: ActivityDeps, task: UnfinishedTask, workflow: WorkflowDescription): TaskFailure | undefined {
   if (workflow.status !== 'running') return failureAfter[workflow.status];
-  if (workflow.codeFailure !== undefined && isPastHope(workflow.codeFailure, deps.stuckTaskMs)) {
+  const { codeFailure } = workflow;
+  if (codeFailure !== undefined && isKeyFault(codeFailure)) return undefined;
+  if (codeFailure !== undefined && isPastHope(codeFailure, deps.stuckTaskMs)) {
     return { failCode: 'internal', failMsg: 'The task failed because of a fault of the service.' };
   }
   return isOverdue(task, workflow) ? failureAfter.timed_out : undefined;
@@ -110,8 +121,9 @@ async function terminateWorkflows(deps: ActivityDeps): Promise<void> {
     work: async ({ taskId, reason }) => {
       await deps.engine.terminateTask(taskId, reason);
       await removeTermination(deps.db, taskId);
+      deps.onFinding('workflow_left');
     },
-    onError: (error, { taskId }) => deps.log.warn({ err: error, taskId }, 'workflow not ended in this run'),
+    onError: (err, { taskId }) => notSettled(deps, { err, taskId }, 'workflow not ended in this run'),
   });
 }
 

@@ -1,12 +1,28 @@
 import { Context } from '@temporalio/activity';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TaskFault } from '../src/domain/errors.ts';
+import type { VideoWants } from '../src/domain/ports.ts';
 import type { TaskResult } from '../src/domain/task.ts';
+import { measureWhole } from '../src/media/inspect-video.ts';
+import type { GeneratedVideo } from '../src/providers/contract.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
-import type { StagedVideo } from './generate-video.ts';
 import { withKeepAlive } from './heartbeats.ts';
 import { mediaKeysOf, withWorkFolder } from './task-files.ts';
+
+/**
+ * Where the generated video waits for `storeResult`: its key in our own store, and that of the poster delivered with it. `storeResult`
+ * finds it under its final key as well, where it is when there is a `result`.
+ */
+export type StagedVideo = {
+  readonly key: string;
+  readonly posterKey?: string;
+  /** Without it the file is stored as it is, or refused. */
+  readonly wants?: VideoWants;
+  /** It is stored already. */
+  readonly result?: TaskResult;
+};
 
 /**
  * Makes the staged video what the task wants, checks that it plays, measures it, makes its poster if it has none, and moves both to
@@ -23,6 +39,7 @@ export function createStoreResult(deps: ActivityDeps) {
 
 async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, folder: string): Promise<TaskResult> {
   requireOwn(taskId, staged);
+  const startedAt = performance.now();
   const { video: videoKey, poster: posterKey } = mediaKeysOf(taskId);
   const [videoPath, posterPath] = [join(folder, 'video.mp4'), join(folder, 'poster.jpg')];
   const signal = Context.current().cancellationSignal;
@@ -46,7 +63,42 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
   ]);
   // The delivered poster was invalid.
   if (staged.posterKey !== undefined && isPosterMade) await deps.media.delete(staged.posterKey);
+  deps.taskEvents.stage('store', performance.now() - startedAt);
   return { videoKey, posterKey, ...measured };
+}
+
+/**
+ * Stores a video with the poster that came with it straight under their final keys, when they may stay as they are: nothing is left
+ * for `storeResult` then. Undefined for all others, which are staged: it judges them, and waits for a store that fails.
+ */
+export async function storeDelivered(
+  { media, taskEvents }: ActivityDeps,
+  taskId: string,
+  { path, posterPath }: GeneratedVideo,
+): Promise<TaskResult | undefined> {
+  const poster = await usablePoster(posterPath);
+  if (poster === undefined) return undefined;
+  const startedAt = performance.now();
+  const { video: videoKey, poster: posterKey } = mediaKeysOf(taskId);
+  try {
+    const measured = await measureWhole(path, poster);
+    if (measured === undefined) return undefined;
+    await Promise.all([media.put(videoKey, path), media.put(posterKey, poster)]);
+    taskEvents.stage('store', performance.now() - startedAt);
+    return { videoKey, posterKey, ...measured };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Far more than a JPEG of 720p needs; a larger file is no poster, and is not copied. */
+const maxPosterBytes = 4 * 1024 * 1024;
+
+/** The path, when a file is there that may be a poster. */
+export async function usablePoster(path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  const file = await stat(path).catch(() => undefined);
+  return file?.isFile() === true && file.size <= maxPosterBytes ? path : undefined;
 }
 
 /**
@@ -62,7 +114,7 @@ function requireOwn(taskId: string, staged: StagedVideo | null | undefined): voi
 }
 
 /** From its staging key, or from its final key when an earlier attempt has moved it and its answer was lost. */
-async function fetchFirst({ media }: ActivityDeps, keys: readonly string[], filePath: string): Promise<boolean> {
+export async function fetchFirst({ media }: ActivityDeps, keys: readonly string[], filePath: string): Promise<boolean> {
   for (const key of keys) if (await media.fetchTo(key, filePath)) return true;
   return false;
 }

@@ -23,6 +23,16 @@ export function imageFolderOf(taskId: string): string {
   return `images/${taskId}`;
 }
 
+/** Where upstreams that may write into the store put a task's videos, under the names of its jobs. */
+export function incomingFolderOf(taskId: string): string {
+  return `incoming/${taskId}`;
+}
+
+/** Of one job: no other job of any task may write there, and no client is ever given a link to it. */
+export function incomingKeyOf(taskId: string, jobKey: string): string {
+  return `${incomingFolderOf(taskId)}/${jobKey}.mp4`;
+}
+
 /** Gives `work` an empty folder, which is deleted after it. */
 export async function withWorkFolder<T>(root: string, name: string, work: (folder: string) => Promise<T>): Promise<T> {
   await mkdir(root, { recursive: true });

@@ -2,75 +2,62 @@ import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { connectTemporal } from '../src/temporal/connect.ts';
 import { waitFor } from '../test/support/wait-for.ts';
-import { startChild, type Child } from './child.ts';
+import { atOnce, type Batch, runBatch } from './batch.ts';
+import type { Bench, Engine } from './bench.ts';
+import { startChild } from './child.ts';
 import { inParallel } from './load.ts';
-import type { bareTask, bareTaskWithCallback } from './floor-workflow.ts';
+import type { bareTask } from './floor-workflow.ts';
 
-/** The floor of everything that goes through Temporal. */
+export type BareSpender = 'worker' | 'Temporal' | 'PostgreSQL';
+
+/** The floor of everything that goes through Temporal: workflows of one or two activities that do nothing. */
 export type BareTasks = {
-  readonly worker: Child;
-  /** Starts so many, 32 at a time, and answers how many a second were started and ended. */
-  perSecond(count: number): Promise<number>;
-  /** From asking for the workflow to the beginning of its first activity that is not local, in milliseconds. */
-  startLagMs(): Promise<number>;
+  readonly perSecond: (count: number, activities: 1 | 2) => Promise<Batch<BareSpender>>;
+  /** From asking for the workflow to the beginning of its activity, in milliseconds. */
+  readonly startLagMs: () => Promise<number>;
   close(): Promise<void>;
 };
 
-const atOnce = 32;
-
-export async function startBareTasks(
-  address: string,
-  workflow: 'bareTask' | 'bareTaskWithCallback' = 'bareTask',
-): Promise<BareTasks> {
+export async function startBareTasks({ postgresPid }: Bench, { address, pid }: Engine): Promise<BareTasks> {
   const queue = `bare-${randomBytes(4).toString('hex')}`;
   const worker = startChild('./floor-worker.js', {
     ...process.env,
     TEMPORAL_ADDRESS: address,
     VIDEOGEN_TASK_QUEUE: queue,
-    LAST_STEP: workflow === 'bareTask' ? 'completeTask' : 'sendCallback',
   });
-  let completed = 0;
   const began = new Map<string, number>();
+  const asking: ((completed: number) => void)[] = [];
   await new Promise<void>((resolve) => {
     worker.onSaid((said) => {
       if (said === 'ready') resolve();
       if (typeof said !== 'object' || said === null) return;
-      if ('completed' in said) completed = Number(said.completed);
+      if ('completed' in said) asking.shift()?.(Number(said.completed));
       if ('began' in said && 'at' in said) began.set(String(said.began), Number(said.at));
     });
   });
   const { client, close } = connectTemporal({ connection: { address }, namespace: 'default' });
-  const start = async (taskId: string) => {
-    await client.workflow.start<typeof bareTask | typeof bareTaskWithCallback>(workflow, {
+  const start = (taskId: string, activities: 1 | 2) =>
+    client.workflow.start<typeof bareTask>('bareTask', {
       workflowId: taskId,
       taskQueue: queue,
-      args: [{ taskId }],
+      args: [{ taskId, activities }],
     });
-  };
-  const perSecond = async (count: number) => {
-    const [startedAt, wanted] = [performance.now(), completed + count];
-    await inParallel(count, atOnce, () => start(uuidv7()));
-    await waitFor(
-      'the bare tasks',
-      () => {
-        worker.tell({ ask: 'completed' });
-        return completed >= wanted ? true : undefined;
-      },
-      120_000,
-    );
-    return (1000 * count) / (performance.now() - startedAt);
-  };
+  const ended = () =>
+    new Promise<number>((resolve) => {
+      asking.push(resolve);
+      worker.tell({ ask: 'completed' });
+    });
   return {
-    worker,
-    perSecond,
+    perSecond: (count, activities) =>
+      runBatch(count, {
+        begin: () => inParallel(count, atOnce, () => start(uuidv7(), activities)),
+        ended,
+        spenders: { worker: worker.pid, Temporal: pid, PostgreSQL: postgresPid },
+      }),
     startLagMs: async () => {
-      const [taskId, askedAt, wanted] = [uuidv7(), performance.timeOrigin + performance.now(), completed + 1];
-      await start(taskId);
-      await waitFor('the end of a bare task', () => {
-        worker.tell({ ask: 'completed' });
-        return completed >= wanted ? true : undefined;
-      });
-      return (began.get(taskId) ?? Number.NaN) - askedAt;
+      const [taskId, askedAt] = [uuidv7(), performance.timeOrigin + performance.now()];
+      await start(taskId, 1);
+      return (await waitFor('the activity of a bare task', () => began.get(taskId))) - askedAt;
     },
     close: async () => {
       await worker.stop();

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 export type RawAnswer = { readonly status: number; readonly body: string };
 
@@ -8,6 +9,32 @@ export type Caller = { ask(request: Buffer): Promise<RawAnswer>; close(): void }
 type Waiting = { readonly resolve: (answer: RawAnswer) => void; readonly reject: (error: Error) => void };
 
 const answerLimitMs = 30_000;
+const refusedPauseMs = 50;
+/** A service that refuses for longer than this is not busy but broken. */
+const refusalsLimitMs = 60_000;
+
+let refusals = 0;
+
+/** Requests that were refused for want of room since the bench began. */
+export function refusedRequests(): number {
+  return refusals;
+}
+
+/** 429 and 503; a caller makes a pause before it asks again, as clients do. */
+export async function isRefused({ status }: RawAnswer): Promise<boolean> {
+  if (status !== 429 && status !== 503) return false;
+  refusals += 1;
+  await delay(refusedPauseMs);
+  return true;
+}
+
+/** Asks until the request is not refused. */
+export async function askUntilTaken(caller: Caller, request: Buffer): Promise<RawAnswer> {
+  for (const giveUpAt = performance.now() + refusalsLimitMs; ;) {
+    const answer = await caller.ask(request);
+    if (!(await isRefused(answer)) || performance.now() > giveUpAt) return answer;
+  }
+}
 
 /**
  * A client that does as little as possible: load, service and servers share two cores, and a full HTTP client would spend

@@ -7,7 +7,6 @@ export type Child = {
   readonly pid: number;
   /** Hears what the child says over its channel. */
   readonly onSaid: (hear: (said: unknown) => void) => void;
-  readonly onExit: (hear: () => void) => void;
   readonly tell: (word: Serializable) => void;
   /** SIGTERM, and SIGKILL when that does not help. */
   stop(): Promise<void>;
@@ -21,6 +20,13 @@ const stopLimitMs = 20_000;
 const profileFolder = process.env['BENCH_PROFILE'];
 const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
 
+const running = new Set<ChildProcess>();
+
+/** Leaves nothing behind when the bench is broken off. */
+export function killChildren(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
 /** Runs a script of this build, given relative to `bench/`, in a process of its own. */
 export function startChild(script: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): Child {
   const path = fileURLToPath(new URL(script, import.meta.url));
@@ -29,11 +35,12 @@ export function startChild(script: string, env: NodeJS.ProcessEnv, args: readonl
     execArgv: ['--enable-source-maps', ...profiling],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   if (child.pid === undefined) throw new Error(`${script} could not be started`);
   return {
     pid: child.pid,
     onSaid: (hear) => child.on('message', hear),
-    onExit: (hear) => child.once('exit', hear),
     tell: (word) => child.send(word),
     stop: () => end(child, 'SIGTERM'),
     kill: () => end(child, 'SIGKILL'),
@@ -52,17 +59,4 @@ async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<
 export async function residentMb(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024;
-}
-
-/** Processor time that processes have used so far, in milliseconds. Linux only, where a tick is 10 ms. */
-export async function processorMs(pids: readonly number[]): Promise<number> {
-  const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8')));
-  return stats.reduce((sum, stat) => {
-    const [user = 0, system = 0] = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .slice(11, 13)
-      .map(Number);
-    return sum + 10 * (user + system);
-  }, 0);
 }

@@ -42,26 +42,6 @@ export async function addFinishedTasks(
   return ids;
 }
 
-const insertUnfinished = {
-  name: 'bench-unfinished-tasks',
-  text: `
-with task as (
-  insert into tasks (id, account_id, model, param, state, credits_charged, request_sha256, generation_started_at)
-  select gen_random_uuid(), ($1::uuid[])[1 + n % cardinality($1::uuid[])], 'videogen-2.0-fast', $3::json, 'generating', 165,
-    decode(repeat('00', 32), 'hex'), now()
-  from generate_series(1, $2::int) n
-  returning account_id
-), each as (select account_id, count(*)::int as tasks from task group by account_id)
-update accounts set unfinished_tasks = unfinished_tasks + each.tasks from each where id = each.account_id`,
-};
-
-/** Adds tasks that are being generated, for ever, since no workflow knows of them. */
-export async function addUnfinishedTasks(db: Database, accountIds: readonly string[], count: number): Promise<void> {
-  const param = JSON.stringify(taskParam('a paper boat'));
-  await db.run(insertUnfinished, [accountIds, count, param]);
-  await settle(db);
-}
-
 /** What PostgreSQL would do within the next minutes is done now, so that no row pays for what others wrote. */
 async function settle(db: Database): Promise<void> {
   await db.run({ name: 'bench-vacuum', text: 'vacuum (analyze)' });

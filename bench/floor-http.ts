@@ -28,7 +28,7 @@ function startOn(address: string): (taskId: string) => Promise<unknown> {
     client.workflow.start<typeof bareTask>('bareTask', {
       workflowId: taskId,
       taskQueue: 'floor-http',
-      args: [{ taskId }],
+      args: [{ taskId, activities: 1 }],
     });
 }
 

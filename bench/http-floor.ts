@@ -25,7 +25,7 @@ export async function startHttpFloor(bench: Bench, body: unknown): Promise<HttpF
   const child = await startFloor({ DATABASE_URL: url });
   return {
     baseUrl: child.baseUrl,
-    startStarting: () => startFloor({ DATABASE_URL: url, TEMPORAL_ADDRESS: bench.temporal.address }),
+    startStarting: () => startFloor({ DATABASE_URL: url, TEMPORAL_ADDRESS: bench.development.address }),
     ids,
     updateHotRow: () => db.run({ name: 'hot', text: 'update floor_counter set n = n + 1 returning n' }),
     close: async () => {

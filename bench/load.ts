@@ -1,49 +1,58 @@
-import { openCaller } from './caller.ts';
+import { isRefused, openCaller } from './caller.ts';
 import { median, percentile } from './statistics.ts';
 
-/** What a load met with: answers a second, and how long they took. */
-export type Load = { readonly perSecond: number; readonly p50Ms: number; readonly p99Ms: number };
+/** What a load met with: answers a second, how long they took, and requests that were refused for want of room. */
+export type Load = {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly refused: number;
+};
 
 export type HttpLoad = {
-  readonly baseUrl: string;
+  /** Callers are spread over these. */
+  readonly baseUrls: readonly string[];
   readonly callers: number;
   readonly durationMs: number;
   /** The request of a caller's turn. */
   readonly request: (caller: number, turn: number) => Buffer;
 };
 
-/** So many callers, each asking again as soon as it has its answer. Rejects at the first answer that is not 200. */
-export async function httpLoad({ baseUrl, callers, durationMs, request }: HttpLoad): Promise<Load> {
-  const open = Array.from({ length: callers }, () => openCaller(baseUrl));
+/** So many callers, each asking again as soon as it has its answer. Rejects at the first answer that is neither 200 nor a refusal. */
+export async function httpLoad({ baseUrls, callers, durationMs, request }: HttpLoad): Promise<Load> {
+  const open = Array.from({ length: callers }, (_, caller) => openCaller(baseUrls[caller % baseUrls.length] ?? ''));
   try {
     return await closedLoop({ callers, durationMs }, async (caller, turn) => {
       const answer = await open[caller]?.ask(request(caller, turn));
+      if (answer !== undefined && (await isRefused(answer))) return 'refused';
       if (answer?.status !== 200)
-        throw new Error(`${baseUrl} answered ${answer?.status}: ${answer?.body.slice(0, 300)}`);
+        throw new Error(`the service answered ${answer?.status}: ${answer?.body.slice(0, 300)}`);
+      return 'taken';
     });
   } finally {
     for (const caller of open) caller.close();
   }
 }
 
-/** The same for any work, such as a statement sent straight to the database. */
+/** The same for any work, such as a statement sent straight to the database. What answers `refused` is not timed. */
 export async function closedLoop(
   { callers, durationMs }: { readonly callers: number; readonly durationMs: number },
   work: (caller: number, turn: number) => Promise<unknown>,
 ): Promise<Load> {
   const times: number[] = [];
+  let refused = 0;
   const startedAt = performance.now();
   const endsAt = startedAt + durationMs;
   const run = async (caller: number) => {
     for (let turn = 0; performance.now() < endsAt; turn += 1) {
       const askedAt = performance.now();
-      await work(caller, turn);
-      times.push(performance.now() - askedAt);
+      if ((await work(caller, turn)) === 'refused') refused += 1;
+      else times.push(performance.now() - askedAt);
     }
   };
   await Promise.all(Array.from({ length: callers }, (_, caller) => run(caller)));
   const seconds = (performance.now() - startedAt) / 1000;
-  return { perSecond: times.length / seconds, p50Ms: median(times), p99Ms: percentile(times, 99) };
+  return { perSecond: times.length / seconds, p50Ms: median(times), p99Ms: percentile(times, 99), refused };
 }
 
 /** Medians of several rounds, figure by figure. */
@@ -52,6 +61,7 @@ export function medianLoad(loads: readonly Load[]): Load {
     perSecond: median(loads.map((load) => load.perSecond)),
     p50Ms: median(loads.map((load) => load.p50Ms)),
     p99Ms: median(loads.map((load) => load.p99Ms)),
+    refused: loads.reduce((sum, load) => sum + load.refused, 0),
   };
 }
 

@@ -2,10 +2,17 @@ import { execFile } from 'node:child_process';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { readConfig } from '../src/config.ts';
+import { ffmpegBinary, shippedFfmpeg } from '../src/media/ffmpeg-binary.ts';
 import type { Bench } from './bench.ts';
 import { benchTemporalCli } from './servers.ts';
 
 const run = promisify(execFile);
+
+/** One file, as in the image, unless FFMPEG_PATH names another: Debian's loads its libraries for as long as a poster takes. */
+export function benchFfmpeg(): string {
+  return ffmpegBinary(readConfig().ffmpegPath ?? shippedFfmpeg());
+}
 
 /** What the figures were measured on, a line each. */
 export async function machine(
@@ -19,7 +26,7 @@ export async function machine(
     `${cpus().length} × ${first?.model.trim()}, ${memory}, ${type()} ${release()}, load average ${loadBefore.toFixed(2)} before and ${loadavg()[0]?.toFixed(2)} after`,
     `Node ${process.version}, PostgreSQL ${await postgresVersion(bench.postgresUrl)}, ${await firstLine(await benchTemporalCli(), '--version')}`,
     ...(serverPath === undefined ? [] : [`Temporal production server: ${await firstLine(serverPath, '--version')}`]),
-    await firstLine('ffmpeg', '-version'),
+    await firstLine(benchFfmpeg(), '-version'),
   ];
 }
 

@@ -9,13 +9,15 @@ const introduction =
   'three rounds. **All of it shares the cores named below: the load, the service, Temporal and PostgreSQL**, so absolute ' +
   'figures say what is left over for one part beside the others.';
 
+const picture = '![What one client waits for as the database grows](growth.svg)';
+
 /** One command's report: its title is the command line, and stands for it in the file. */
 export type Section = { readonly title: string; readonly text: string };
 
 /** The whole report, for the eye or for a file. */
 export function reportOf(sections: readonly Section[]): string {
   const parts = sections.map(({ title, text }) => `## \`${title}\`\n\n${text}`);
-  return `${[heading, introduction, ...parts].join('\n\n')}\n`;
+  return `${[heading, introduction, picture, ...parts].join('\n\n')}\n`;
 }
 
 /** Puts one command's report in the place of its last one, and leaves those of other commands alone. */

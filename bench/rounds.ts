@@ -1,18 +1,54 @@
+import { processorTimes, shareOfOthers } from './processor.ts';
+
 /** Odd, so that a median is a value that was measured. */
 const rounds = 3;
+/** So many more are measured in the place of disturbed ones, and the calmest are kept. */
+const spareRounds = 2;
+/** A round is disturbed when others use more than this share of the machine, or when one of its measurements fails. */
+const disturbedShare = 0.15;
+
+type Measurements = Readonly<Record<string, (() => Promise<unknown>) | undefined>>;
+type Results<M extends Measurements> = { [Name in keyof M]: Awaited<ReturnType<NonNullable<M[Name]>>>[] };
+type Round = { readonly results: ReadonlyMap<string, unknown>; readonly disturbance: number };
+
+let repeated = 0;
+let failed = 0;
+
+/** Since the bench began: rounds that were measured once more, and measurements that gave no figure. */
+export function disturbances(): { readonly repeated: number; readonly failed: number } {
+  return { repeated, failed };
+}
 
 /**
  * Runs several measurements in turns, `rounds` times each, every other round backwards: whatever drifts on the machine meanwhile
- * meets them all alike. Answers what each measured.
+ * meets them all alike. Answers what each measured: fewer values for one that failed, none for one that is undefined.
  */
-export async function interleaved<Name extends string, T>(
-  measurements: Readonly<Record<Name, () => Promise<T>>>,
-): Promise<Record<Name, T[]>> {
-  // Object.keys forgets the names' type; the record has no others.
-  const names = Object.keys(measurements) as Name[];
-  const results = Object.fromEntries(names.map((name): [Name, T[]] => [name, []])) as Record<Name, T[]>;
-  for (let round = 0; round < rounds; round += 1) {
-    for (const name of round % 2 === 0 ? names : names.toReversed()) results[name].push(await measurements[name]());
+export async function interleaved<M extends Measurements>(measurements: M): Promise<Results<M>> {
+  const names = Object.keys(measurements);
+  const done: Round[] = [];
+  const calm = () => done.filter(({ disturbance }) => disturbance <= disturbedShare).length;
+  while (done.length < rounds + spareRounds && calm() < rounds) {
+    done.push(await oneRound(measurements, done.length % 2 === 0 ? names : names.toReversed()));
   }
-  return results;
+  repeated += done.length - rounds;
+  const calmest = done.toSorted((one, other) => one.disturbance - other.disturbance).slice(0, rounds);
+  const valuesOf = (name: string) => calmest.flatMap(({ results }) => (results.has(name) ? [results.get(name)] : []));
+  // Each name has the values that its own measurement answered.
+  return Object.fromEntries(names.map((name) => [name, valuesOf(name)])) as Results<M>;
+}
+
+async function oneRound(measurements: Measurements, names: readonly string[]): Promise<Round> {
+  const before = await processorTimes();
+  const results = new Map<string, unknown>();
+  let isWhole = true;
+  for (const name of names) {
+    try {
+      const measured = await measurements[name]?.();
+      if (measured !== undefined) results.set(name, measured);
+    } catch (error) {
+      [isWhole, failed] = [false, failed + 1];
+      process.stderr.write(`${name} gave no figure in this round: ${String(error)}\n`);
+    }
+  }
+  return { results, disturbance: isWhole ? shareOfOthers(before, await processorTimes()) : 1 };
 }

@@ -9,18 +9,32 @@ export type Row = {
   readonly target: string;
   /** Undefined when there is nothing to reach. */
   readonly isReached: boolean | undefined;
+  /** It answers one of the reader's first questions (accept, read, a whole task, beside others) and stands above the rest. */
+  readonly isFirst?: true;
 };
 
-export function showLoad({ perSecond, p50Ms, p99Ms }: Load): string {
-  return `${Math.round(perSecond).toLocaleString('en')}/s, p50 ${showMs(p50Ms)}, p99 ${showMs(p99Ms)}`;
+/** A row with nothing to reach. */
+export const nothingToReach = { target: '–', isReached: undefined } as const;
+
+export function showLoad({ perSecond, p50Ms, p99Ms, refused }: Load): string {
+  const aside = refused === 0 ? '' : `, ${refused.toLocaleString('en')} refused`;
+  return `${showRate(perSecond)}, p50 ${showMs(p50Ms)}, p99 ${showMs(p99Ms)}${aside}`;
+}
+
+// A figure that was not measured is a dash.
+
+export function showRate(perSecond: number): string {
+  if (!Number.isFinite(perSecond)) return '–';
+  return `${perSecond < 100 ? perSecond.toFixed(1) : Math.round(perSecond).toLocaleString('en')}/s`;
 }
 
 export function showMs(ms: number): string {
+  if (!Number.isFinite(ms)) return '–';
   return ms < 10 ? `${ms.toFixed(2)} ms` : `${Math.round(ms).toLocaleString('en')} ms`;
 }
 
 export function times(ratio: number): string {
-  return `${ratio.toFixed(2)} ×`;
+  return Number.isFinite(ratio) ? `${ratio.toFixed(2)} ×` : '–';
 }
 
 const verdicts = { true: 'yes', false: '**no**', undefined: '–' } as const;

@@ -3,29 +3,34 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Bench } from './bench.ts';
+import { refusedRequests } from './caller.ts';
+import { killChildren } from './child.ts';
 import { loadNow, machine } from './machine.ts';
 import { type Part, parts } from './parts.ts';
+import { processorTimes, shareOfOthers } from './processor.ts';
 import { startProductionTemporal } from './production-temporal.ts';
 import { keepSection, reportOf } from './results-file.ts';
+import { disturbances } from './rounds.ts';
 import { type Row, tableOf } from './row.ts';
 import { benchPostgres, benchTemporal } from './servers.ts';
 
-// `npm run bench`: every row beside its floor, on the same servers, in the same run; prints one table in less than ten minutes.
-//   --long             instead of that, the parts that take longer: memory, growth, engines, photographs and peers
-//   --only PARTS       these alone, by their names in bench/parts.ts, with commas between them
-//   --memory-tasks N   whole tasks until memory is looked at for good; 10,000 unless said otherwise
+// `npm run bench`: what a reader needs, each row beside its floor, on the same servers, in the same run.
+//   --long             instead of that, what takes longer or is asked for more seldom: the other parts of bench/parts.ts
+//   --only PARTS       these alone, by their names there, with commas between them
+//   --beside FOLDER    measures the whole tasks of another built checkout in turns with ours
 //   --quick            short loads, to try the bench itself; its figures mean little
 //   --write FILE       keeps the table, too, in the place of the last one that the same command made
-// TEMPORAL_SERVER_PATH names a production server for the rows on PostgreSQL, with `temporal-sql-tool` beside it. The rows on
-// BullMQ want a `redis-server` on the PATH or at REDIS_SERVER_PATH, and fetch the packages of bench/peers when they are missing.
+// TEMPORAL_SERVER_PATH names a production server of Temporal's, with `temporal-sql-tool` beside it; without it the development server
+// stands in. The row on BullMQ wants a `redis-server` on the PATH or at REDIS_SERVER_PATH, and fetches the packages of bench/peers
+// when they are missing. The part `growth` draws bench/growth.svg.
 
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     long: { type: 'boolean', default: false },
     only: { type: 'string' },
+    beside: { type: 'string' },
     write: { type: 'string' },
-    'memory-tasks': { type: 'string' },
   },
 });
 const say = (text: string) => process.stderr.write(`${text}\n`);
@@ -62,20 +67,25 @@ function chosenParts(): readonly (readonly [name: string, part: Part])[] {
 async function startServers(): Promise<Bench> {
   const [postgres, temporal] = await Promise.all([kept(benchPostgres(folder)), kept(benchTemporal(folder))]);
   const { url: postgresUrl } = postgres;
+  const development = { name: 'development server', address: temporal.address, pid: temporal.pid };
+  const production =
+    serverPath === undefined ? undefined : await kept(startProductionTemporal({ serverPath, postgresUrl, folder }));
   return {
     folder,
     postgresUrl,
-    temporal,
-    production: (serverPath && (await kept(startProductionTemporal({ serverPath, postgresUrl, folder })))) || undefined,
+    postgresPid: postgres.pid,
+    development,
+    engine: production === undefined ? development : { name: 'production server on PostgreSQL', ...production },
+    beside: options.beside,
     quick: options.quick,
     loadMs: options.quick ? 500 : 2_000,
     warmUpMs: options.quick ? 500 : 8_000,
-    batch: options.quick ? 64 : 150,
-    memoryTasks: Number(options['memory-tasks'] ?? (options.quick ? 400 : 10_000)),
+    batchMs: options.quick ? 2_000 : 8_000,
   };
 }
 
 async function end(code: number): Promise<never> {
+  killChildren();
   for (const server of servers.toReversed()) await server.stop();
   await rm(folder, { recursive: true, force: true });
   process.exit(code);
@@ -87,26 +97,50 @@ const note = (text: string) => {
   notes.push(text);
   say(text);
 };
-/** How long each part took. */
-const minutes: string[] = [];
+/** How long each part took, and what disturbed it. */
+const aside: string[] = [];
 
 async function measure(): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const [name, part] of chosen) {
     say(`${name} …`);
-    const from = performance.now();
-    const added = await part.measure(bench, { say, note }).catch((error: unknown) => failed(name, error));
-    minutes.push(`${name} ${minutesSince(from)}`);
-    rows.push(...added);
-    // Not lost when a later part is broken off.
-    say(`${tableOf(added)}\n${minutes.at(-1)} minutes`);
+    const watch = await watchPart();
+    try {
+      for await (const row of part.measure(bench, { say, note })) {
+        rows.push(row);
+        // Not lost when a later one is broken off.
+        say(`  ${row.what}: ${row.measured} (${row.ratio})`);
+      }
+    } catch (error) {
+      say(String(error instanceof Error ? error.stack : error));
+      rows.push({ ...nothing, what: `the rest of ${name}`, measured: `failed: ${String(error)}` });
+    }
+    aside.push(`${name} ${await watch()}`);
+    say(`${aside.at(-1)}`);
   }
-  return rows;
+  return [...rows.filter(({ isFirst }) => isFirst), ...rows.filter(({ isFirst }) => !isFirst)];
 }
 
-function failed(name: string, error: unknown): readonly Row[] {
-  say(String(error instanceof Error ? error.stack : error));
-  return [{ what: name, floor: '–', measured: `failed: ${String(error)}`, ratio: '–', target: '–', isReached: false }];
+const nothing = { floor: '–', ratio: '–', target: '–', isReached: false } as const;
+
+async function watchPart(): Promise<() => Promise<string>> {
+  const [from, before, refused, rounds] = [
+    performance.now(),
+    await processorTimes(),
+    refusedRequests(),
+    disturbances(),
+  ];
+  return async () => {
+    const now = disturbances();
+    const counted = [
+      [now.repeated - rounds.repeated, 'rounds repeated'],
+      [now.failed - rounds.failed, 'measurements failed'],
+      [refusedRequests() - refused, 'requests refused'],
+    ] as const;
+    const others = Math.round(100 * shareOfOthers(before, await processorTimes()));
+    const words = counted.flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]));
+    return [`${minutesSince(from)} min, others ${others} %`, ...words].join(', ');
+  };
 }
 
 function minutesSince(from: number): string {
@@ -116,15 +150,14 @@ function minutesSince(from: number): string {
 async function report(): Promise<string> {
   const table = tableOf(await measure());
   const facts = await machine(bench, loadBefore, serverPath);
-  const elsewhere =
-    'What takes longer by nature is measured by `npm run bench -- --long`: memory over 10,000 whole tasks, growth step by step, ' +
-    'the development server, posters that are made here, films of photographs, and what people would pick instead.';
   const without = 'TEMPORAL_SERVER_PATH was not set, so nothing was measured on the production server with PostgreSQL.';
+  const long = Object.keys(parts).filter((name) => parts[name]?.isLong);
+  const elsewhere = `What readers ask for more seldom is measured by \`npm run bench -- --long\`: ${long.join(', ')}.`;
   return [
-    `${minutesSince(startedAt)} minutes: ${minutes.join(', ')}; the rest is for the servers.`,
     facts.map((line) => `- ${line}`).join('\n'),
+    `${minutesSince(startedAt)} minutes. Each part, and the share of the machine that anything but this bench used meanwhile: ${aside.join('; ')}.`,
     table,
-    ...(bench.production === undefined ? [without] : []),
+    ...(bench.engine === bench.development ? [without] : []),
     ...(options.only === undefined && !options.long ? [elsewhere] : []),
     ...notes,
   ].join('\n\n');
@@ -132,10 +165,11 @@ async function report(): Promise<string> {
 
 /** The command that makes this table again. */
 function command(): string {
-  const { write: _write, ...rest } = options;
+  const { write: _write, beside, ...rest } = options;
   const words = Object.entries(rest).flatMap(([name, value]) =>
     value === undefined || value === false ? [] : [`--${name}`, ...(value === true ? [] : [value])],
   );
+  if (beside !== undefined) words.push('--beside …');
   const environment = serverPath === undefined ? [] : ['TEMPORAL_SERVER_PATH=…'];
   return [...environment, 'npm run bench', ...(words.length > 0 ? ['--', ...words] : [])].join(' ');
 }

@@ -10,6 +10,10 @@ import { migrateToLatest } from '../src/stores/migrator.ts';
 import { waitFor } from '../test/support/wait-for.ts';
 import type { Bench } from './bench.ts';
 import { startChild, type Child } from './child.ts';
+import { benchFfmpeg } from './machine.ts';
+
+/** An address at which nobody answers, so that tasks are accepted and their workflows wait. */
+export const unreachableAddress = '127.0.0.1:9';
 
 /** The service as it runs in production, API and worker in processes of their own, on a database and task queues of its own. */
 export type BenchService = {
@@ -42,6 +46,7 @@ export async function benchService(
     RESULT_STORE: join(bench.folder, name, 'results'),
     CALLBACK_ALLOW: '127.0.0.0/8',
     PREVIEW_FAULTS: '1',
+    FFMPEG_PATH: benchFfmpeg(),
     GENERATION_CONCURRENCY: '100',
     CREATE_RATE: 'off',
     READ_RATE: 'off',
@@ -58,7 +63,8 @@ export async function benchService(
     databaseUrl,
     db,
     startApi: async (more = {}) => {
-      const port = await freePort();
+      // One that its upstreams know is given; any other is good otherwise.
+      const port = Number(more['PORT'] ?? (await freePort()));
       const baseUrl = `http://127.0.0.1:${port}`;
       const child = kept(startChild('../src/main/api.js', { ...environment, PORT: String(port), ...more }));
       await waitFor(`the API at ${baseUrl}`, () => isThere(baseUrl));

@@ -1,13 +1,12 @@
-/** The middle value; the mean of the two middle ones when their number is even. Throws for none. */
+/** The middle value; the mean of the two middle ones when their number is even. NaN for none. */
 export function median(values: readonly number[]): number {
   return percentile(values, 50);
 }
 
-/** The value below which so many per cent lie, between two neighbours in proportion. Throws for no values. */
+/** The value below which so many per cent lie, between two neighbours in proportion. NaN for no values. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   const place = ((sorted.length - 1) * percent) / 100;
-  const [below, above] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
-  if (below === undefined || above === undefined) throw new Error('nothing was measured');
-  return below + (above - below) * (place - Math.floor(place));
+  const [below = Number.NaN, above = Number.NaN] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+  return below === above ? below : below + (above - below) * (place - Math.floor(place));
 }

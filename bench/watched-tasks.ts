@@ -1,32 +1,27 @@
 import { waitFor } from '../test/support/wait-for.ts';
 import type { Child } from './child.ts';
 
-/** What `watched-worker` tells: when each job was asked for, began and was done, Unix milliseconds with fractions. */
+/** What `watched-worker` tells: when each job was asked for and was done, Unix milliseconds with fractions. */
 export type WatchedTasks = {
   readonly asked: ReadonlyMap<string, number>;
-  readonly began: ReadonlyMap<string, number>;
   readonly done: ReadonlyMap<string, number>;
-  release(taskId: string): void;
   ready(): Promise<unknown>;
 };
 
 const startLimitMs = 60_000;
 
 export function watchTasks(worker: Child): WatchedTasks {
-  const [asked, began, done] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
+  const [asked, done] = [new Map<string, number>(), new Map<string, number>()];
   let isReady = false;
   worker.onSaid((said) => {
     if (said === 'ready') isReady = true;
     if (typeof said !== 'object' || said === null || !('at' in said)) return;
     if ('asked' in said) asked.set(String(said.asked), Number(said.at));
-    if ('began' in said) began.set(String(said.began), Number(said.at));
     if ('done' in said) done.set(String(said.done), Number(said.at));
   });
   return {
     asked,
-    began,
     done,
-    release: (taskId) => worker.tell({ release: taskId }),
     ready: () => waitFor('the worker', () => (isReady ? true : undefined), startLimitMs),
   };
 }

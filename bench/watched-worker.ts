@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { readConfig } from '../src/config.ts';
 import { createLog } from '../src/log.ts';
 import { createMetrics } from '../src/metrics.ts';
@@ -6,16 +5,11 @@ import type { Provider } from '../src/providers/contract.ts';
 import type { OpenProvider, Providers } from '../src/providers/registry.ts';
 import { externalSettings } from '../src/main/settings.ts';
 import { fatalErrors, runUntilSignal } from '../src/main/run-until-signal.ts';
+import { keepHeapsSmall } from '../src/main/run-worker.ts';
 import { startWorker } from '../src/main/start-worker.ts';
 
-// src/main/worker.ts with a provider that says over the channel when it is asked for a job, and when that begins and is done, and that
-// holds a job whose prompt has the word `hold` in it until it is told to let it go. With BENCH_POSTER=none it keeps its posters to itself.
-
-const held = new Map<string, () => void>();
-process.on('message', (word) => {
-  if (typeof word !== 'object' || word === null || !('release' in word)) return;
-  held.get(String(word.release))?.();
-});
+// src/main/worker.ts with a provider that says over the channel when it is asked for a job and when that is done. With BENCH_POSTER=none
+// it keeps its posters to itself.
 
 const deliversPosters = process.env['BENCH_POSTER'] !== 'none';
 const now = () => performance.timeOrigin + performance.now();
@@ -27,13 +21,7 @@ function watched(provider: Provider): Provider {
     run: async (request, report, to) => {
       const { taskId } = request;
       process.send?.({ asked: taskId, at: now() });
-      process.send?.({ began: taskId, at: now() });
-      if (request.input.prompt.includes('hold')) {
-        report(50);
-        await Promise.race([new Promise<void>((resolve) => held.set(taskId, resolve)), aborted(to.signal)]);
-        held.delete(taskId);
-      }
-      const end = await provider.run(request, () => {}, to);
+      const end = await provider.run(request, report, to);
       process.send?.({ done: taskId, at: now() });
       return end.kind === 'video' && !deliversPosters ? { ...end, video: { path: end.video.path } } : end;
     },
@@ -45,11 +33,7 @@ function watchedProviders({ ofEntry, ofJob }: Providers): Providers {
   return { ofEntry: (entry) => watch(ofEntry(entry)), ofJob: (job) => watch(ofJob(job)) };
 }
 
-/** Bounded by the deadline of the task. */
-async function aborted(signal: AbortSignal): Promise<void> {
-  await delay(2 ** 31 - 1, undefined, { signal }).catch(() => undefined);
-}
-
+keepHeapsSmall();
 const settings = externalSettings(readConfig());
 const log = createLog({ level: settings.logLevel });
 const fatal = fatalErrors();

@@ -43,6 +43,7 @@ const named = [
   'TaskRecord',
   'ListedTask',
   'CancelledTask',
+  'DeletedTask',
   'LedgerEntry',
   'Model',
   'Limits',

@@ -48,6 +48,7 @@ export function readCatalogueFile(source: CatalogueSource): Catalogue {
       if (!isUsed) return 'must be false: the file of this provider has no place for hookUrl';
       return reaches(settings.baseUrl) ? undefined : 'needs a PUBLIC_URL that this upstream can reach';
     },
+    rulesInFile: (file) => readProviderFile(files.get(file)).file?.rules ?? [],
     keepsJobsHours: (file) => fieldOf(files.get(file), 'keepsJobsHours'),
     secretFault: (ref) => (readSecret === undefined ? undefined : secretFault(readSecret(ref))),
   });

@@ -1,16 +1,39 @@
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { builtInCatalogue, readCatalogueFile } from './catalogue-file.ts';
+import { builtInCatalogue } from './catalogue-file.ts';
 import type { SecretReader } from './domain/catalogue/providers.ts';
 import { ConfigError, errorCode, SetupError } from './domain/errors.ts';
-import { parseRate, unitsMs } from './domain/rate-limit.ts';
-import { parseStoreLocation, type StoreLocation } from './domain/store-location.ts';
+import { parsePayloadKeys } from './domain/payload-keys.ts';
+import { parseQueueNames, queueNames } from './domain/worker-queues.ts';
 import { loopbackAllowance, parseAllowList } from './outbound/allow-list.ts';
-import type { TemporalTarget } from './temporal/connect.ts';
+import {
+  absolute,
+  anyText,
+  baseUrl,
+  catalogueIn,
+  flag,
+  from,
+  httpUrl,
+  issuerUrl,
+  level,
+  longSecret,
+  messageOf,
+  onOrOff,
+  parsedBy,
+  parseDelay,
+  parseSecrets,
+  plainName,
+  postgresUrl,
+  rate,
+  span,
+  storeLocation,
+  wholeNumber,
+  withOurName,
+} from './setting-kinds.ts';
+import { temporalFaults, temporalSettings } from './temporal-settings.ts';
 
 /** What the environment says. Undefined `databaseUrl` or `temporal` means that part is embedded. */
 export type Config = Readonly<ReturnType<typeof configOf>>;
@@ -28,115 +51,57 @@ export function provideFontSettings(systemFile = '/etc/fonts/fonts.conf'): void 
 }
 
 /**
- * Reads the configuration and checks the catalogue; the only reader of the environment in the program. Throws `ConfigError`.
+ * Reads the configuration and checks the catalogue; the only reader of the environment in the program. Throws `ConfigError` with all
+ * faults. `isExternal` is for a process that embeds nothing, and so must be told where everything is.
  */
-export function readConfig(environment: Environment = process.env): Config {
+export function readConfig(environment: Environment = process.env, { isExternal = false } = {}): Config {
   const faults: string[] = [];
   const env = variablesOf(environment, faults);
+  const needed = isExternal ? externalNames.filter((name) => env[name] === undefined) : [];
+  faults.push(...needed.map(missingFault));
   const given = [...nameOf].map(([setting, name]) => [setting, env[name]]);
   const { data, error } = schema.safeParse(Object.fromEntries(given));
   for (const { path, message } of error?.issues ?? []) faults.push(`${nameOf.get(path[0])}: ${message}`);
-  if (data?.databaseUrl !== undefined && data.secret === undefined)
+  if (data?.databaseUrl !== undefined && data.secret === undefined && !needed.includes('VIDEOGEN_SECRET'))
     faults.push('VIDEOGEN_SECRET: must be set when DATABASE_URL is (32 characters or more), alike in every process');
   if (data !== undefined && (data.oidcIssuer === undefined) !== (data.oidcClientId === undefined))
     faults.push('OIDC_ISSUER, OIDC_CLIENT_ID: set both or neither');
   if (data?.passwordSignIn === false && data.oidcIssuer === undefined)
     faults.push('CONSOLE_PASSWORD_LOGIN: may be off only where OIDC_ISSUER is set');
+  faults.push(...temporalFaults(env));
   if (faults.length > 0 || data === undefined) throw new ConfigError(faults);
   return configOf(data, env);
 }
 
+/** What is said of a variable without which only a process that embeds everything can do. */
+export function missingFault(name: string): string {
+  return `${name}: must be set; only "npm start" can do without`;
+}
+
+/** What a process that embeds nothing needs. */
+const externalNames = ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'VIDEOGEN_SECRET', 'RESULT_STORE'];
+
 /** Variables that may hold a secret and so may also be given as the path of a file, `NAME_FILE`. */
-const secretNames = ['DATABASE_URL', 'VIDEOGEN_SECRET', 'TEMPORAL_API_KEY', 'VIDEOGEN_API_KEY', 'OIDC_CLIENT_SECRET'];
-
-const anyText = z.string();
-
-const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
-
-const onOrOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
-
-const plainName = z
-  .string()
-  .regex(/^[\w.-]{1,100}$/, { error: 'must be 1 to 100 letters, digits, dots, dashes or underscores' });
-
-function wholeNumber(min: number, max: number) {
-  const error = `must be a whole number from ${min} to ${max}`;
-  return z
-    .string()
-    .regex(/^\d{1,9}$/, { error })
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, { error });
-}
-
-/** Runs a parser that throws, and makes its message this variable's fault. */
-function parsedBy<T>(parse: (text: string) => T) {
-  return anyText.transform((text, context): T => {
-    try {
-      return parse(text);
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: messageOf(error) });
-      return z.NEVER;
-    }
-  });
-}
-
-const span = (unitMs: number, max: number, usual: number) =>
-  wholeNumber(1, max)
-    .default(usual)
-    .transform((count) => count * unitMs);
-
-const rate = (usual: string) => anyText.default(usual).pipe(parsedBy(parseRate));
-
-/** Each fault of the file is one of this variable's. */
-function catalogueIn(file: string, context: z.RefinementCtx) {
-  const path = resolve(file);
-  try {
-    return { path, catalogue: readCatalogueFile({ path }) };
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    for (const message of error.faults) context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  }
-}
-
-const maxDelayMs = 5 * 60_000;
-
-/** `500ms`, `5s`, `1m` or `0`, in milliseconds. */
-function parseDelay(text: string): number {
-  if (text === '0') return 0;
-  const [, amount, unit = ''] = /^(\d{1,6})(ms|s|m)$/.exec(text) ?? [];
-  const ms = Number(amount) * (unitsMs[unit] ?? Number.NaN);
-  if (!(ms <= maxDelayMs)) throw new Error('must be a duration of up to 5 minutes, such as 5s or 500ms, or 0');
-  return ms;
-}
-
-/** The variable that a setting is read from. */
-function from<T extends z.ZodType>(variable: string, setting: T): T {
-  return setting.meta({ variable });
-}
-
-const absolute = (path: string) => resolve(path);
-const withOurName = (path: string) => join(path, 'videogen');
-const storeLocation = parsedBy((text): StoreLocation => {
-  const location = parseStoreLocation(text);
-  return location.kind === 'folder' ? { ...location, path: absolute(location.path) } : location;
-});
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
-const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, ''));
-const isLoopback = ({ hostname }: URL) => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-const issuerUrl = httpUrl.refine((url) => url.startsWith('https:') || isLoopback(new URL(url)), {
-  error: 'must be https, unless it is on this machine',
-});
-const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
-const longSecret = anyText.min(32, { error: 'must be at least 32 characters of randomness' });
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-const level = z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` });
+const secretNames = [
+  'DATABASE_URL',
+  'VIDEOGEN_SECRET',
+  'VIDEOGEN_SECRET_PREVIOUS',
+  'TEMPORAL_API_KEY',
+  'TEMPORAL_PAYLOAD_KEYS',
+  'VIDEOGEN_API_KEY',
+  'OIDC_CLIENT_SECRET',
+];
 
 const schema = z.object({
   host: from('HOST', anyText.default('127.0.0.1')),
   port: from('PORT', wholeNumber(0, 65_535).default(3000)),
   /** Where this process serves its metrics apart from the API; undefined means nowhere. */
   metricsPort: from('METRICS_PORT', wholeNumber(0, 65_535).optional()),
+  /** Where the worker's Temporal SDK serves metrics of its own; undefined means nowhere. */
+  temporalMetricsPort: from('TEMPORAL_METRICS_PORT', wholeNumber(1, 65_535).optional()),
+  /** Where traces are sent; the SDK reads these and the other OTEL_* variables itself. Without either nothing is traced. */
+  otlpEndpoint: from('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl.optional()),
+  otlpTracesEndpoint: from('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', httpUrl.optional()),
   /** Base address in links; undefined means http://HOST:PORT. */
   publicUrl: from('PUBLIC_URL', baseUrl.optional()),
   /** Whether people may sign in to the console with a password. */
@@ -162,6 +127,10 @@ const schema = z.object({
   s3PathStyle: from('S3_PATH_STYLE', flag.optional()),
   /** Signs links and seals callback secrets; undefined only in embedded mode, which makes and keeps one. */
   secret: from('VIDEOGEN_SECRET', longSecret.optional()),
+  /** Secrets of before, or of after, a rotation: what they have signed or sealed is read, and nothing is signed with them. */
+  secretPrevious: from('VIDEOGEN_SECRET_PREVIOUS', parsedBy(parseSecrets).optional()),
+  /** Encrypt what Temporal is given, with the first; undefined leaves it readable. */
+  payloadKeys: from('TEMPORAL_PAYLOAD_KEYS', parsedBy(parsePayloadKeys).optional()),
   callbackAllow: from('CALLBACK_ALLOW', parsedBy(parseAllowList).optional()),
   imageAllow: from('IMAGE_ALLOW', parsedBy(parseAllowList).optional()),
   catalogue: from('VIDEOGEN_MODELS', anyText.transform(catalogueIn).optional()),
@@ -169,6 +138,12 @@ const schema = z.object({
   generationConcurrency: from('GENERATION_CONCURRENCY', wholeNumber(1, 10_000).default(2)),
   /** Tasks at upstreams that this process follows at the same time; the limits of the upstreams are in the catalogue. */
   remoteConcurrency: from('REMOTE_CONCURRENCY', wholeNumber(1, 10_000).default(1000)),
+  /** The steps of tasks beside generation, and the callbacks, that a process works on at the same time. */
+  taskConcurrency: from('TASK_CONCURRENCY', wholeNumber(1, 10_000).default(100)),
+  // Slow receivers hold a place for 15 seconds, and an account holds 16 of them at most (src/outbound/webhook.ts).
+  callbackConcurrency: from('CALLBACK_CONCURRENCY', wholeNumber(1, 10_000).default(500)),
+  /** What a worker serves; the others need workers of their own. */
+  workerQueues: from('WORKER_QUEUES', parsedBy(parseQueueNames).default(queueNames)),
   /** Name of this build, for workers of several versions side by side (docs/operations.md); undefined means unversioned. */
   workerVersion: from('WORKER_VERSION', plainName.optional()),
   // Limits per account and, of bad keys, per address; undefined is no limit.
@@ -204,7 +179,7 @@ const allowedSettings = ['PATH', 'XDG_CACHE_HOME', 'TEMPORAL_CLI_PATH', 'FFMPEG_
 export function sealEnvironment(environment: NodeJS.ProcessEnv = process.env): void {
   const settings = new Set([...nameOf.values(), ...secretNames.map((name) => `${name}_FILE`)]);
   for (const name of Object.keys(environment)) {
-    const isSetting = settings.has(name) || /^(VIDEOGEN_|TEMPORAL_|PG[A-Z]+$)/.test(name);
+    const isSetting = settings.has(name) || /^(VIDEOGEN_|TEMPORAL_|OTEL_|PG[A-Z]+$)/.test(name);
     if (isSetting && !allowedSettings.includes(name)) delete environment[name];
   }
 }
@@ -217,6 +192,7 @@ function configOf(settings: z.output<typeof schema>, env: Record<string, string>
   return {
     ...settings,
     ...temporalSettings(env),
+    isTracing: (settings.otlpTracesEndpoint ?? settings.otlpEndpoint) !== undefined,
     oidc:
       issuer === undefined || clientId === undefined
         ? undefined
@@ -237,14 +213,6 @@ function configOf(settings: z.output<typeof schema>, env: Record<string, string>
   };
 }
 
-/** Temporal's own variables, read by Temporal's own library (addresses, namespace, API key, TLS files). */
-function temporalSettings(overrideEnvVars: Record<string, string>) {
-  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig({ overrideEnvVars, disableFile: true });
-  const target: TemporalTarget = { connection: connectionOptions, namespace };
-  const isEmbedded = overrideEnvVars['TEMPORAL_ADDRESS'] === undefined;
-  return { temporal: isEmbedded ? undefined : target, temporalNamespace: namespace };
-}
-
 /** Every variable that is set and not empty, and the secrets that are given as files. */
 function variablesOf(environment: Environment, faults: string[]): Record<string, string> {
   const isSet = (entry: [string, string | undefined]): entry is [string, string] => (entry[1] ?? '') !== '';
@@ -260,10 +228,6 @@ function variablesOf(environment: Environment, faults: string[]): Record<string,
     }
   }
   return env;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Reads secrets of the catalogue; their files are looked for from `folder` on. No message repeats a name, a path or a value. */

@@ -1,3 +1,4 @@
+import { trace } from '@opentelemetry/api';
 import { openSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
 import { describeError } from './domain/errors.ts';
@@ -14,6 +15,12 @@ const redact = {
 const describe = (value: unknown) => (value instanceof Error ? describeError(value) : value);
 const serializers = { err: describe, error: describe };
 
+/** Leads from a line to its trace, where traces are exported. */
+function mixin(): object {
+  const span = trace.getActiveSpan()?.spanContext();
+  return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
+}
+
 /**
  * Lines are buffered, because each write costs a thirtieth of a request's time: up to 4 KiB, and a tenth of a second. When the
  * reader stalls, lines beyond 16 MiB are dropped.
@@ -25,7 +32,7 @@ const writing = { sync: false, minLength: 4_096, periodicFlush: 100, maxLength: 
  * fails. A process that exits, also by an uncaught error, writes it out first; one that is killed loses its buffered lines.
  */
 export function createLog({ level, path }: { level: string; path?: string }): Log {
-  const options = { level, redact, serializers, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const options = { level, redact, serializers, mixin, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   const dest = path === undefined ? process.stdout.fd : openSync(path, 'a');
   return pino(options, pino.destination({ dest, ...writing }));
 }

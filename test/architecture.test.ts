@@ -4,7 +4,14 @@ import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
 // Which folder may import which. Files directly in src/ are shared and named here; entry points are programs.
-const sharedFiles = ['src/config.ts', 'src/log.ts', 'src/metrics.ts', 'src/catalogue-file.ts'];
+const sharedFiles = [
+  'src/config.ts',
+  'src/log.ts',
+  'src/metrics.ts',
+  'src/catalogue-file.ts',
+  'src/temporal-settings.ts',
+  'src/setting-kinds.ts',
+];
 const entryPoints = ['src/build-console.ts', 'src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
 const anything = [
   'src/domain',
@@ -48,6 +55,9 @@ const doors: Record<string, readonly string[]> = {
   '@temporalio/workflow': ['workflows'],
   '@temporalio/activity': ['activities'],
   '@temporalio/envconfig': ['shared'],
+  '@temporalio/interceptors-opentelemetry': ['src/main', 'workflows'],
+  '@opentelemetry/sdk-trace-base': ['src/main'],
+  '@opentelemetry/exporter-trace-otlp-proto': ['src/main'],
   'prom-client': ['shared', 'src/main'],
   sharp: ['src/media', 'src/providers'],
   '@node-rs/argon2': ['src/passwords'],

@@ -169,8 +169,8 @@ test('an upstream that fetches images from us and cannot reach us takes none', (
       ?.tiers.flat()
       .map(({ rules }) => rules.images.max);
   };
-  assert.deepEqual(imagesAt('http://127.0.0.1:3000'), [0, 9]);
-  assert.deepEqual(imagesAt('https://videogen.example'), [9, 9]);
+  assert.deepEqual(imagesAt('http://127.0.0.1:3000'), [0, 1]);
+  assert.deepEqual(imagesAt('https://videogen.example'), [9, 1]);
 });
 
 test('webhooks are for an upstream that can reach us and is told where', () => {

@@ -90,6 +90,20 @@ describe('readConfig', () => {
     assert.deepEqual(readConfig({ IMAGE_ALLOW: 'images.internal' }).imageAllow.networks, []);
   });
 
+  test('secrets of before, and keys of payloads, are lists, and no fault repeats one', () => {
+    const [one, two] = ['o'.repeat(32), 't'.repeat(32)];
+    assert.deepEqual(readConfig({ VIDEOGEN_SECRET_PREVIOUS: `${one}, ${two}` }).secretPrevious, [one, two]);
+    const fault = ({ message }: Error) =>
+      message.includes('VIDEOGEN_SECRET_PREVIOUS: must') && !message.includes('short');
+    assert.throws(() => readConfig({ VIDEOGEN_SECRET_PREVIOUS: `${one},short` }), fault);
+    const keys = `a:${Buffer.alloc(32, 1).toString('base64')},b:${Buffer.alloc(32, 2).toString('base64')}`;
+    assert.deepEqual(
+      readConfig({ TEMPORAL_PAYLOAD_KEYS: keys }).payloadKeys?.map(({ id }) => id),
+      ['a', 'b'],
+    );
+    assert.throws(() => readConfig({ TEMPORAL_PAYLOAD_KEYS: 'a:short' }), /TEMPORAL_PAYLOAD_KEYS: must be ID:KEY/);
+  });
+
   test('a secret may be given as a file, but not twice', () => {
     const folder = mkdtempSync(join(tmpdir(), 'videogen-config-'));
     const file = join(folder, 'secret');

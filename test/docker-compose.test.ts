@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { readConfig } from '../src/config.ts';
+import { spaceForUploads } from '../src/main/doctor/check-machine.ts';
 
 // Read like a compose file by compose: these tests hold where there is no Docker at all.
 const serviceSchema = z.object({
@@ -16,6 +17,7 @@ const serviceSchema = z.object({
   networks: z.array(z.string()),
   configs: z.array(z.object({ source: z.string(), target: z.string() })).default([]),
   volumes: z.array(z.string()).default([]),
+  tmpfs: z.array(z.string()).default([]),
   depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
   restart: z.string(),
   stop_grace_period: z.string().optional(),
@@ -76,6 +78,18 @@ test('database and engine are on a network without a way out, and on no other', 
   for (const name of ['postgres', 'temporal', 'temporal-schema', 'temporal-namespace']) {
     assert.deepEqual(service(name).networks, ['backend'], name);
   }
+});
+
+test('the Temporal client of the internal network asks for no service record, to which Docker 20.10 gives no answer', () => {
+  assert.equal(service('temporal-namespace').environment['TEMPORAL_ADDRESS'], 'passthrough:///temporal:7233');
+});
+
+test('images that clients upload have room, in a folder that belongs to the user of the image', () => {
+  const data = service('api').tmpfs.find((one) => one.startsWith('/data:')) ?? '';
+  const [, size = '', ...owner] = data.split(/[:,]/);
+  assert.deepEqual(owner, ['uid=1000', 'gid=1000', 'mode=0700']);
+  assert.match(size, /^size=\d+m$/);
+  assert.ok(Number.parseInt(size.slice(5), 10) * 1024 * 1024 > spaceForUploads.enoughBytes);
 });
 
 test('schema, namespace and migration are done, in this order, before api and worker start', () => {
@@ -149,7 +163,7 @@ test('every setting that an operator may want is passed on from .env, and a cata
     'TEMPORAL_NAMESPACE',
     'RESULT_STORE',
   ];
-  const inside = ['TEMPORAL_CLI_PATH', 'FFMPEG_PATH', 'METRICS_PORT', 'VIDEOGEN_API_KEY'];
+  const inside = ['TEMPORAL_CLI_PATH', 'FFMPEG_PATH', 'METRICS_PORT', 'TEMPORAL_METRICS_PORT', 'VIDEOGEN_API_KEY'];
   const wanted = documented.filter((name) => ![...fixed, ...inside].includes(name));
   assert.ok(
     wanted.includes('VIDEOGEN_MODELS') && wanted.includes('MEDIA_RETENTION_DAYS') && wanted.includes('WORKER_VERSION'),
@@ -182,6 +196,15 @@ test('api and worker share the folder of results', () => {
   }
 });
 
+test('api and worker may write where they keep files for a short time, although their file system is read only', () => {
+  for (const name of ['api', 'worker']) {
+    const { volumes, tmpfs } = service(name);
+    const writable = [...volumes.map((volume) => volume.split(':')[1]), ...tmpfs.map((mount) => mount.split(':')[0])];
+    for (const folder of ['/data', '/results', '/tmp']) assert.ok(writable.includes(folder), `${folder} of ${name}`);
+  }
+  assert.match(dockerfile, /VIDEOGEN_DATA=\/data\b/);
+});
+
 test('api and worker are given more time to stop than the delay and the 45 s that draining may take', () => {
   for (const name of ['api', 'worker']) {
     const { shutdownDelayMs } = readConfig(service(name).environment);
@@ -208,11 +231,13 @@ test('no secret has a default, and the example names every setting without givin
   for (const name of optional) assert.match(example, new RegExp(`^#${name}=`, 'm'));
 });
 
-test('the image is Debian with ffmpeg and does not run as root', () => {
+test('the image is Debian with one file of ffmpeg, pinned for both architectures, and does not run as root', () => {
   const [, lastStage = ''] = dockerfile.split(/^FROM base AS service$/m);
   assert.match(dockerfile, /^FROM node:22\.\d+\.\d+-bookworm-slim AS base$/m);
   assert.equal([...dockerfile.matchAll(/^FROM (?!base )/gm)].length, 1);
-  assert.match(lastStage, /apt-get install .*\bffmpeg\b/);
+  assert.match(lastStage, /^COPY --from=ffmpeg \/usr\/local\/bin\/ffmpeg \/usr\/local\/bin\/ffmpeg$/m);
+  assert.doesNotMatch(lastStage, /apt-get/);
+  assert.equal([...dockerfile.matchAll(/--hash=sha256:[0-9a-f]{64}/g)].length, 2);
   assert.equal([...lastStage.matchAll(/^USER (\S+)$/gm)].at(-1)?.[1], 'node');
   assert.match(lastStage, /^CMD \["node", "dist\/src\/main\/api\.js"\]$/m);
 });

@@ -1,4 +1,11 @@
-import { ActivityCancellationType, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  ApplicationFailure,
+  proxyActivities,
+  proxyLocalActivities,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { ChargedTask } from '../activities/charge-credits.ts';
 import type { CallbackActivities, GenerationActivities, MainActivities } from '../activities/index.ts';
 import { taskQueuesOf } from '../src/domain/task-queues.ts';
@@ -11,20 +18,42 @@ const steadily = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval
 /** More than the database's own limits together (10 s to connect, 15 s a statement), also on a busy machine. */
 const databaseStepTimeout = '1m';
 
-/** One statement on our own database: as a local activity it costs one event instead of six. */
-export const charging = proxyLocalActivities<Pick<MainActivities, 'chargeCredits'>>({
-  startToCloseTimeout: databaseStepTimeout,
-  retry: steadily,
-  summary: 'confirm or make the charge',
-});
+export type Bookkeeping = Pick<MainActivities, 'chargeCredits' | 'completeTask' | 'refundCredits'>;
 
-/** The end of the task; repeated for as long as the database is unavailable, because there is no other way out. */
-export const bookkeeping = proxyActivities<Pick<MainActivities, 'completeTask' | 'refundCredits'>>({
+/** One transaction on our own database; repeated for as long as that is unavailable, because there is no other way out. */
+export const bookkeeping = proxyActivities<Bookkeeping>({
   startToCloseTimeout: databaseStepTimeout,
   retry: steadily,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  summary: 'end the task, in one transaction',
+  summary: 'charge or end the task, in one transaction',
 });
+
+/** Well below the time of a workflow task. */
+const bookkeepingHere = proxyLocalActivities<Bookkeeping>({
+  startToCloseTimeout: '5s',
+  retry: { maximumAttempts: 1 },
+  summary: 'charge or end the task, in one transaction',
+});
+
+/**
+ * Bookkeeping by the worker that runs the workflow: one event instead of six. What fails there, with the database or the worker,
+ * is left to Temporal, whose retries add nothing to the history.
+ */
+export const promptBookkeeping: Bookkeeping = {
+  chargeCredits: (task) => hereFirst((steps) => steps.chargeCredits(task)),
+  completeTask: (task) => hereFirst((steps) => steps.completeTask(task)),
+  refundCredits: (task) => hereFirst((steps) => steps.refundCredits(task)),
+};
+
+async function hereFirst<T>(step: (steps: Bookkeeping) => Promise<T>): Promise<T> {
+  try {
+    return await step(bookkeepingHere);
+  } catch (error) {
+    const cause = error instanceof ActivityFailure ? error.cause : undefined;
+    if (cause instanceof ApplicationFailure && cause.nonRetryable === true) throw error;
+    return await step(bookkeeping);
+  }
+}
 
 /** Copying and checking the video. It was paid for, so an unavailable store or worker is waited for, a day at most. */
 export const storing = proxyActivities<Pick<MainActivities, 'storeResult'>>({
@@ -78,12 +107,20 @@ export function remoteGenerationOf({ accountId, model, deadlineMs }: ChargedTask
     taskQueue: taskQueuesOf(workflowInfo().taskQueue).remote,
     startToCloseTimeout: 2 * deadlineMs + graceMs,
     scheduleToCloseTimeout: maxQueueMs + 2 * deadlineMs + graceMs,
-    heartbeatTimeout: '60s',
+    heartbeatTimeout: deadWorkerMs(deadlineMs),
     retry: steadily,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     priority: { fairnessKey: accountId },
     summary: `generate with ${model}`,
   });
+}
+
+/**
+ * How long the jobs of a worker that died may be followed by nobody: one minute, two where a generation may take half an hour. Each
+ * heartbeat is a write in Temporal, and thousands of generations wait for their upstreams at a time (bench/).
+ */
+function deadWorkerMs(deadlineMs: number): number {
+  return Math.min(120_000, Math.max(60_000, deadlineMs / 15));
 }
 
 /**

@@ -12,10 +12,17 @@ import {
 } from '@temporalio/workflow';
 import type { ChargedTask, TaskOrder } from '../activities/charge-credits.ts';
 import type { TaskEnd } from '../activities/end-task.ts';
-import type { StagedVideo } from '../activities/generate-video.ts';
+import type { StagedVideo } from '../activities/store-result.ts';
 import { type FailCode, failCodes, type TaskFailure, type TaskState } from '../src/domain/task.ts';
 import { notifyClient } from './deliver-callback.ts';
-import { bookkeeping, charging, generationOf, remoteGenerationOf, storing } from './steps.ts';
+import {
+  bookkeeping,
+  type Bookkeeping,
+  generationOf,
+  promptBookkeeping,
+  remoteGenerationOf,
+  storing,
+} from './steps.ts';
 
 export type VideoTaskInput = {
   readonly taskId: string;
@@ -34,23 +41,28 @@ const taskState = defineSearchAttributeKey('TaskState', SearchAttributeType.KEYW
  */
 export async function videoTask({ taskId, order }: VideoTaskInput): Promise<TaskEnd> {
   const show = showState();
-  const charged = await CancellationScope.nonCancellable(() => charging.chargeCredits({ taskId, order }));
-  const end = charged.isFinal ? await finalState(taskId) : await runToEnd(taskId, charged, show);
-  show(end.state);
+  const charged = await CancellationScope.nonCancellable(() => promptBookkeeping.chargeCredits({ taskId, order }));
+  const end = charged.isFinal ? await finalState(taskId, charged) : await runToEnd(taskId, charged, show);
+  show(end.state, true);
   if (end.hasCallback) await CancellationScope.nonCancellable(() => notifyClient({ taskId, ...charged }));
   return end;
 }
 
-async function runToEnd(taskId: string, charged: ChargedTask, show: (state: TaskState) => void): Promise<TaskEnd> {
+async function runToEnd(taskId: string, charged: ChargedTask, show: Show): Promise<TaskEnd> {
+  const { completeTask, refundCredits } = bookkeepingOf(charged);
   try {
-    show('generating');
+    show('generating', charged.steps === undefined);
     const staged = await generate(taskId, charged);
-    const result = await storing.storeResult({ taskId, staged });
-    return await CancellationScope.nonCancellable(() => bookkeeping.completeTask({ taskId, result }));
+    const result = staged.result ?? (await storing.storeResult({ taskId, staged }));
+    return await CancellationScope.nonCancellable(() => completeTask({ taskId, result }));
   } catch (error) {
     const failure = failureOf(error);
-    return CancellationScope.nonCancellable(() => bookkeeping.refundCredits({ taskId, failure }));
+    return CancellationScope.nonCancellable(() => refundCredits({ taskId, failure }));
   }
+}
+
+function bookkeepingOf({ steps }: ChargedTask): Bookkeeping {
+  return steps === undefined ? bookkeeping : promptBookkeeping;
 }
 
 /** Generates the video. An attempt that broke off, with its worker or its provider, is repeated before tasks that only wait. */
@@ -93,18 +105,21 @@ function isFailCode(type: string | null | undefined): type is FailCode {
 }
 
 /** An operator's reset replays a task that has ended. Refunding a final task changes nothing, so this reads its state back. */
-function finalState(taskId: string): Promise<TaskEnd> {
+function finalState(taskId: string, charged: ChargedTask): Promise<TaskEnd> {
   const failure = failureOf(undefined);
-  return CancellationScope.nonCancellable(() => bookkeeping.refundCredits({ taskId, failure }));
+  return CancellationScope.nonCancellable(() => bookkeepingOf(charged).refundCredits({ taskId, failure }));
 }
 
-/** Keeps the status query, the search attribute and the details page of the Temporal UI in step. */
-function showState(): (state: TaskState) => void {
+/** `isIndexed` is whether the search attribute has the state, too, which costs an event and a write in the visibility store. */
+type Show = (state: TaskState, isIndexed: boolean) => void;
+
+/** Keeps the status query, the details page of the Temporal UI and, at the end, the search attribute in step. */
+function showState(): Show {
   let shown: TaskState = 'queuing';
   setHandler(statusQuery, () => shown);
-  return (state) => {
+  return (state, isIndexed) => {
     shown = state;
     setCurrentDetails(`The task is in state **${state}**.`);
-    upsertSearchAttributes([{ key: taskState, value: state }]);
+    if (isIndexed) upsertSearchAttributes([{ key: taskState, value: state }]);
   };
 }

@@ -54,7 +54,10 @@ export type Pooled = Call & { readonly pool: string | undefined };
 export type NewCall = Pooled & { readonly entry: TierEntry };
 
 /** The video, or undefined when this call has led to none and another one may. */
-export type CallEnd = GeneratedVideo | undefined;
+export type CallEnd = GeneratedVideo | StagedByUpstream | undefined;
+
+/** The upstream wrote the video into our store, where it lies under its staging key now. */
+export type StagedByUpstream = { readonly isStaged: true };
 
 /**
  * Commits the call's end together with its reason, so that every attempt comes to the same end; answers the fault to throw. Two attempts

@@ -3,6 +3,7 @@ import pTimeout from 'p-timeout';
 import { setTimeout as delay } from 'node:timers/promises';
 import { estimateCost } from '../../src/domain/catalogue/cost.ts';
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
+import { maxVideoBytes } from '../../src/outbound/resumable-download.ts';
 import type { CancelOutcome, Cost, Fault, Job, JobStatus, PolledProvider } from '../../src/providers/contract.ts';
 import type { Ended } from '../../src/providers/followed-job.ts';
 import { type ProviderJob, recordUpstreamEnd } from '../../src/stores/provider-jobs.ts';
@@ -10,6 +11,7 @@ import { touchGenerations } from '../../src/stores/tasks.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { taskEnded } from '../attempts.ts';
 import { switchedOff } from '../switches.ts';
+import { incomingKeyOf, mediaKeysOf } from '../task-files.ts';
 import {
   type Attempt,
   type Call,
@@ -95,7 +97,7 @@ async function fetchVideo(
   attempt: Attempt,
   running: RunningJob,
   provider: PolledProvider,
-  { result, cost }: Extract<JobStatus, { state: 'succeeded' }>,
+  { result, cost, isUploaded = false }: Extract<JobStatus, { state: 'succeeded' }>,
 ): Promise<CallEnd> {
   const { deps, workFolder, patientSignal, deadlineMs } = attempt;
   const { job, upstreamEndedAt } = running;
@@ -104,7 +106,8 @@ async function fetchVideo(
   const limit = AbortSignal.timeout(Math.max(0, leftMs));
   const signal = AbortSignal.any([patientSignal, limit]);
   try {
-    return await provider.result(job, result, { workFolder, signal });
+    const uploaded = isUploaded ? await takeUpload(attempt, running) : undefined;
+    return uploaded ?? (await provider.result(job, result, { workFolder, signal }));
   } catch (error) {
     if (patientSignal.aborted) throw await stopped(attempt, running, provider);
     if (error instanceof OutboundError && error.kind === 'too_large')
@@ -113,6 +116,28 @@ async function fetchVideo(
     deps.log.error({ taskId: running.taskId, err: error }, 'a paid video could not be fetched');
     throw await failTask(attempt, running, providerFailures.timeout, { outcome: 'fail' });
   }
+}
+
+/**
+ * Moves what the upstream wrote into our store to where only we can write, without its bytes coming here. Undefined when there is
+ * nothing: the video is then downloaded.
+ */
+async function takeUpload(attempt: Attempt, running: RunningJob): Promise<CallEnd> {
+  const { media, log } = attempt.deps;
+  const { taskId, job } = running;
+  const [incoming, { staged }] = [incomingKeyOf(taskId, job.jobKey), mediaKeysOf(taskId)];
+  const requireSize = async (key: string) => {
+    const sizeBytes = await media.sizeOf(key);
+    if (sizeBytes === undefined || sizeBytes <= maxVideoBytes) return sizeBytes;
+    await media.delete(key);
+    throw await failTask(attempt, running, providerFailures.tooLarge, { outcome: 'fail' });
+  };
+  await requireSize(incoming);
+  await media.move([{ from: incoming, to: staged }]);
+  // Once more: until now the upstream could write another one.
+  if ((await requireSize(staged)) !== undefined) return { isStaged: true };
+  log.warn({ taskId, provider: running.open.provider.name }, 'an uploaded video is not there; it is downloaded');
+  return undefined;
 }
 
 /** Its place is free from now on, and what the upstream reports replaces the estimate. */

@@ -1,10 +1,11 @@
 import { detailOf, isStorable } from '../../src/providers/answers.ts';
 import type { LostCall, PolledProvider, RecoverOutcome } from '../../src/providers/contract.ts';
+import type { OpenProvider } from '../../src/providers/registry.ts';
 import { countRivals, listClaimedJobs } from '../../src/stores/lost-calls.ts';
 import { callSettledAfterMs, type ProviderJob } from '../../src/stores/provider-jobs.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { type Attempt, type Call, endCall, failTask, waits, providerFailures } from './attempt.ts';
-import { type AcceptedJob, logged, recordAccepted } from './submit-job.ts';
+import { type AcceptedJob, logged, recordAccepted, spelledInput } from './submit-job.ts';
 
 // A call whose answer was lost: it may have made a job, which costs money, so nobody is asked for another one before that is known.
 
@@ -20,9 +21,12 @@ export type Lost = Pick<LostCall, 'taskId' | 'model' | 'input' | 'deadlineMs'> &
   readonly row: Pick<ProviderJob, 'ordinal' | 'provider' | 'pool' | 'intendedAt' | 'ageMs'>;
 };
 
+/** The provider, and how prompts refer to images there. */
+type Asked = Pick<OpenProvider, 'imageReference'> & { readonly provider: PolledProvider };
+
 /** Asks the provider for the job of a lost call. An error of the look-up means that it is to be asked again. */
 export async function lookUp(...asked: Parameters<typeof recoverOnce>): Promise<RecoverOutcome> {
-  const [deps, provider] = asked;
+  const [deps, { provider }] = asked;
   const outcome = await recoverOnce(...asked);
   deps.onProviderEvent(provider.name, { kind: 'look_up', outcome: outcome.kind });
   return outcome;
@@ -30,7 +34,7 @@ export async function lookUp(...asked: Parameters<typeof recoverOnce>): Promise<
 
 async function recoverOnce(
   deps: ActivityDeps,
-  provider: PolledProvider,
+  { provider, imageReference }: Asked,
   { accountId, row, ...request }: Lost & { readonly jobKey: string },
   signal: AbortSignal,
 ): Promise<RecoverOutcome> {
@@ -38,6 +42,7 @@ async function recoverOnce(
   const intendedAt = row.intendedAt ?? Date.now();
   const call: LostCall = {
     ...request,
+    input: spelledInput({ imageReference }, request.input),
     ordinal,
     accountHash: deps.hashAccount(accountId),
     intendedAt,
@@ -66,7 +71,7 @@ export async function recoverJob(
   const { row, taskId, ordinal, jobKey } = call;
   const { accountId, param } = task;
   const lost = { taskId, accountId, jobKey, row, ...param, deadlineMs };
-  const found = await lookUp(deps, provider, lost, signal);
+  const found = await lookUp(deps, { provider, imageReference: call.open.imageReference }, lost, signal);
   signal.throwIfAborted();
   switch (found.kind) {
     case 'found':

@@ -1,14 +1,16 @@
 import { estimateCost } from '../../src/domain/catalogue/cost.ts';
 import { refuseImageSize } from '../../src/domain/catalogue/rules.ts';
 import { TaskFault } from '../../src/domain/errors.ts';
+import type { TaskInput } from '../../src/domain/task-input.ts';
 import { spellImageReferences } from '../../src/providers/task-values.ts';
 import { detailOf } from '../../src/providers/answers.ts';
-import type { JobRequest, NotAccepted, PolledProvider, Refused } from '../../src/providers/contract.ts';
+import type { JobRequest, NotAccepted, PolledProvider, Refused, ResultUpload } from '../../src/providers/contract.ts';
+import type { OpenProvider } from '../../src/providers/registry.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import { intendReservedJob, recordProviderJob } from '../../src/stores/provider-jobs.ts';
 import { clearStrikes, type StrikeReason, strikePool } from '../../src/stores/provider-pools.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { imageFolderOf } from '../task-files.ts';
+import { imageFolderOf, incomingKeyOf } from '../task-files.ts';
 import {
   type Attempt,
   type Call,
@@ -35,7 +37,12 @@ export async function submitJob(
   const { deps, signal } = attempt;
   // Before the intent: a fault of our store must not look like a lost answer.
   const imageLinks = provider.images === 'link' ? await linkImages(attempt) : [];
-  const request = { ...requestFor(attempt, call), imageLinks };
+  const resultUpload = provider.uploads === true ? await linkUpload(attempt, call) : undefined;
+  const request = {
+    ...requestFor(attempt, call),
+    imageLinks,
+    ...(resultUpload !== undefined && { resultUpload }),
+  };
   await intend(attempt, call);
   signal.throwIfAborted();
   const outcome = await provider
@@ -86,8 +93,6 @@ export async function checkImages(attempt: Attempt, call: NewCall): Promise<void
 export function requestFor({ deps, task, images, deadlineMs }: Attempt, { open, jobKey, ordinal }: Call): JobRequest {
   const { taskId, accountId } = task;
   const { model, input } = task.param;
-  const { imageReference: spelling } = open;
-  const { prompt, imageUrls } = input;
   const isHooked = open.provider.runs === 'upstream' && open.provider.webhook;
   return {
     taskId,
@@ -95,13 +100,18 @@ export function requestFor({ deps, task, images, deadlineMs }: Attempt, { open, 
     accountHash: deps.hashAccount(accountId),
     jobKey,
     model,
-    input:
-      spelling === undefined ? input : { ...input, prompt: spellImageReferences(prompt, imageUrls.length, spelling) },
+    input: spelledInput(open, input),
     images,
     imageLinks: [],
     ...(isHooked && { hookUrl: deps.hookUrlOf({ taskId, ordinal }) }),
     deadlineMs,
   };
+}
+
+/** The input with the prompt as the provider reads it, which is also how its list of jobs shows it. */
+export function spelledInput({ imageReference }: Pick<OpenProvider, 'imageReference'>, input: TaskInput): TaskInput {
+  if (imageReference === undefined) return input;
+  return { ...input, prompt: spellImageReferences(input.prompt, input.imageUrls.length, imageReference) };
 }
 
 /** Beyond the deadline, up to which an upstream may let a job wait. */
@@ -117,6 +127,14 @@ async function linkImages({ deps, task, images, deadlineMs }: Attempt): Promise<
     links.push(deps.media.link(key, deadlineMs + linkGraceMs));
   }
   return links;
+}
+
+/** Undefined where the store cannot be written to by others; the video is then downloaded. */
+async function linkUpload({ deps, task, deadlineMs }: Attempt, { jobKey }: Call): Promise<ResultUpload | undefined> {
+  const lifeMs = deadlineMs + linkGraceMs;
+  const expireTime = Date.now() + lifeMs;
+  const url = await deps.media.uploadLink(incomingKeyOf(task.taskId, jobKey), lifeMs);
+  return url === undefined ? undefined : { url, expireTime };
 }
 
 function sentenceOf(text: string): string {

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 
-export type Redis = { readonly port: number; kill(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> };
+export type Redis = { readonly port: number; stop(): Promise<void> };
 
 /** `REDIS_SERVER_PATH`, or `redis-server` on the PATH; undefined when there is none. */
 export async function findRedis(): Promise<string | undefined> {
@@ -23,21 +23,31 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** Starts Redis on a folder, which keeps what it has written there; without options it writes as it ships. */
-export async function startRedis(path: string, folder: string, options: readonly string[]): Promise<Redis> {
+/** Starts Redis on a folder, to which every write goes before it is answered, as with PostgreSQL. */
+export async function startRedis(path: string, folder: string): Promise<Redis> {
   await mkdir(folder, { recursive: true });
   const port = await freePort();
-  const args = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, ...options];
+  const args = [
+    '--bind',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--dir',
+    folder,
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    'always',
+  ];
   const child = spawn(path, args, { stdio: 'ignore' });
   await once(child, 'spawn');
   await waitFor('Redis', () => hasLoaded(port));
   return {
     port,
-    kill: async (signal) => {
+    stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
-      const gone = once(child, 'exit');
-      child.kill(signal);
-      await gone;
+      child.kill('SIGTERM');
+      await once(child, 'exit');
     },
   };
 }

@@ -1,6 +1,6 @@
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
-import { mainQueue } from '../../src/main/start-worker.ts';
+import { mainQueue } from '../../src/main/worker-options.ts';
 
 // A process of its own: the worker of the textbook's task, tuned like ours. Its charge is made nowhere.
 

@@ -2,9 +2,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
+import type { Bench, Rows } from '../bench.ts';
 import { startChild } from '../child.ts';
 import { interleaved } from '../rounds.ts';
-import { type Row, showMs, times } from '../row.ts';
+import { nothingToReach, type Row, showMs, times } from '../row.ts';
 import { benchPostgres, benchTemporal } from '../servers.ts';
 import { median } from '../statistics.ts';
 
@@ -14,15 +15,13 @@ type Start = { readonly readyMs: number; readonly workersMs: number };
 type Starts = { readonly first: Start; readonly second: Start };
 
 /** `npm start` until it says that it is ready, beside its two servers alone, started together. */
-export async function coldStartRows(folder: string): Promise<readonly Row[]> {
+export async function* coldStartRows({ folder }: Bench): Rows {
   const starts = await interleaved({
     floor: () => twice(folder, 'servers-', serversAlone),
     ours: () => twice(folder, 'start-', wholeStart),
   });
-  return [
-    rowOf('cold start on a new data folder, until /readyz', 'first', starts),
-    rowOf('start on the same data folder again, until /readyz', 'second', starts),
-  ];
+  yield rowOf('cold start on a new data folder, until /readyz', 'first', starts);
+  yield rowOf('start on the same data folder again, until /readyz', 'second', starts);
 }
 
 function rowOf(what: string, which: keyof Starts, starts: Record<'floor' | 'ours', readonly Starts[]>): Row {
@@ -34,9 +33,7 @@ function rowOf(what: string, which: keyof Starts, starts: Record<'floor' | 'ours
     floor: `Temporal and PostgreSQL alone: ${showMs(floor)}`,
     measured: `${showMs(ours)}; ${showMs(typical('ours', 'workersMs'))} until the workers run, too`,
     ratio: times(ours / floor),
-    ...(which === 'first'
-      ? { target: '≤ 2.5 ×', isReached: ours / floor <= 2.5 }
-      : { target: '–', isReached: undefined }),
+    ...(which === 'first' ? { target: '≤ 2.5 ×', isReached: ours / floor <= 2.5 } : nothingToReach),
   };
 }
 

@@ -6,26 +6,29 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
-import type { Bench } from '../bench.ts';
+import type { Bench, Rows, Telling } from '../bench.ts';
 import { startChild, type Child } from '../child.ts';
 import { findRedis, startRedis } from '../peers/redis.ts';
-import { lostJobs, measurePeer, type Measured, type Peer } from '../peers/measure-peer.ts';
+import { measurePeer, type Measured, type Peer } from '../peers/measure-peer.ts';
 import { startReceiver, type Receiver } from '../receiver.ts';
-import { type Row, showMs, times } from '../row.ts';
+import { quiet } from '../quiet.ts';
+import { type Row, showMs, showRate, times } from '../row.ts';
 import { benchAccounts, benchService } from '../service.ts';
-import { taskBody } from './create-task.ts';
+import { taskBody } from '../task-client.ts';
 
 const run = promisify(execFile);
 const peersFolder = fileURLToPath(new URL('../../../bench/peers/', import.meta.url));
 
 /** What people would pick instead, doing the same job: accept over HTTP, work that takes no time, a record, a callback. */
-export async function peerRows(bench: Bench, say: (text: string) => void): Promise<readonly Row[]> {
+export async function* peerRows(bench: Bench, { note }: Telling): Rows {
   const receiver = await startReceiver();
   try {
     const ours = await withOurs(bench, receiver, (peer) => measurePeer(bench, peer, receiver));
+    await quiet([bench.engine.pid]);
     const textbook = await withTextbook(bench, receiver, (peer) => measurePeer(bench, peer, receiver));
-    const rows = [rowOf('Temporal, used in the textbook way', textbookPromises, textbook, ours)];
-    return [...rows, ...(await bullmqRows(bench, receiver, ours, say))];
+    yield rowOf(`Temporal, used in the textbook way, ${bench.engine.name}`, textbookPromises, textbook, ours);
+    await quiet([bench.engine.pid]);
+    yield* bullmqRows(bench, receiver, ours, note);
   } finally {
     await receiver.child.stop();
   }
@@ -34,36 +37,20 @@ export async function peerRows(bench: Bench, say: (text: string) => void): Promi
 const textbookPromises =
   'no create while Temporal is unavailable, no reading without a worker; its charge is made nowhere, and would be a second database';
 
-async function bullmqRows(
-  bench: Bench,
-  receiver: Receiver,
-  ours: Measured,
-  say: (text: string) => void,
-): Promise<readonly Row[]> {
+async function* bullmqRows(bench: Bench, receiver: Receiver, ours: Measured, note: Telling['note']): Rows {
   const redisPath = await findRedis();
   if (redisPath === undefined) {
-    say('no redis-server on the PATH and no REDIS_SERVER_PATH, so the rows on BullMQ are left out');
-    return [];
+    note('No redis-server on the PATH and no REDIS_SERVER_PATH, so the row on BullMQ is left out.');
+    return;
   }
   await installPeers();
-  const rows: Row[] = [];
-  for (const [what, options, promises] of redisVariants) {
-    const folder = join(bench.folder, `redis-${rows.length}`);
-    const measured = await withBullmq({ redisPath, folder, options }, receiver, (peer) =>
-      measurePeer(bench, peer, receiver),
-    );
-    const lost = await lostJobs({ redisPath, folder: `${folder}-killed`, options, receiver, start: startBullmqApi });
-    const words = `${promises}; kill -9 of Redis lost ${lost.lost} of ${lost.accepted} accepted jobs`;
-    rows.push(rowOf(what, words, measured, ours));
-  }
-  return rows;
+  const measured = await withBullmq(redisPath, join(bench.folder, 'redis'), receiver, (peer) =>
+    measurePeer(bench, peer, receiver),
+  );
+  yield rowOf('BullMQ, Redis with appendonly, fsync always', bullmqPromises, measured, ours);
 }
 
-const noMoney = 'no charge, no refund, no transaction with money, a callback that fails starts the work again';
-const redisVariants = [
-  ['BullMQ, Redis as it ships (snapshots only)', [], noMoney],
-  ['BullMQ, Redis with appendonly, fsync always', ['--appendonly', 'yes', '--appendfsync', 'always'], noMoney],
-] as const;
+const bullmqPromises = 'no charge, no refund, no transaction with money, a callback that fails starts the work again';
 
 /** The peers' packages are not the product's; they are installed when first wanted. Their native extras lack platforms in the lock. */
 async function installPeers(): Promise<void> {
@@ -77,7 +64,7 @@ async function installPeers(): Promise<void> {
 type Work<T> = (peer: Peer) => Promise<T>;
 
 async function withOurs<T>(bench: Bench, receiver: Receiver, work: Work<T>): Promise<T> {
-  const service = await benchService(bench, bench.temporal.address);
+  const service = await benchService(bench, bench.engine.address);
   const accounts = await benchAccounts(service.db, 32);
   try {
     const { baseUrl } = await service.startApi();
@@ -98,7 +85,7 @@ async function withOurs<T>(bench: Bench, receiver: Receiver, work: Work<T>): Pro
 
 async function withTextbook<T>(bench: Bench, receiver: Receiver, work: Work<T>): Promise<T> {
   const queue = `textbook-${randomBytes(4).toString('hex')}`;
-  const env = { ...process.env, TEMPORAL_ADDRESS: bench.temporal.address, VIDEOGEN_TASK_QUEUE: queue };
+  const env = { ...process.env, TEMPORAL_ADDRESS: bench.engine.address, VIDEOGEN_TASK_QUEUE: queue };
   const worker = startChild('./peers/textbook-worker.js', env);
   const api = await startPeerApi('./peers/textbook-api.js', env);
   try {
@@ -108,30 +95,22 @@ async function withTextbook<T>(bench: Bench, receiver: Receiver, work: Work<T>):
   }
 }
 
-async function withBullmq<T>(
-  { redisPath, folder, options }: { redisPath: string; folder: string; options: readonly string[] },
-  receiver: Receiver,
-  work: Work<T>,
-): Promise<T> {
-  const redis = await startRedis(redisPath, folder, options);
+async function withBullmq<T>(redisPath: string, folder: string, receiver: Receiver, work: Work<T>): Promise<T> {
+  const redis = await startRedis(redisPath, folder);
   const env = { ...process.env, REDIS_PORT: String(redis.port) };
   const worker = startChild('../../bench/peers/bullmq-worker.mjs', env);
-  const api = await startBullmqApi(redis.port);
+  const api = await startPeerApi('../../bench/peers/bullmq-api.mjs', env);
   try {
     return await work({ ...barePeer(receiver), baseUrl: api.baseUrl, worker });
   } finally {
     await Promise.all([api.stop(), worker.stop()]);
-    await redis.kill('SIGTERM');
+    await redis.stop();
   }
 }
 
 function barePeer({ url }: Receiver): Omit<Peer, 'baseUrl' | 'worker'> {
   const body = { ...taskBody, callBackUrl: url };
   return { createPath: '/', readPath: (id) => `/?id=${id}`, keyOf: () => undefined, body };
-}
-
-function startBullmqApi(redisPort: number): Promise<Child & { readonly baseUrl: string }> {
-  return startPeerApi('../../bench/peers/bullmq-api.mjs', { ...process.env, REDIS_PORT: String(redisPort) });
 }
 
 async function startPeerApi(script: string, env: NodeJS.ProcessEnv): Promise<Child & { readonly baseUrl: string }> {
@@ -145,7 +124,7 @@ async function startPeerApi(script: string, env: NodeJS.ProcessEnv): Promise<Chi
 
 function rowOf(what: string, promises: string, theirs: Measured, ours: Measured): Row {
   const show = (one: Measured) =>
-    `accepted ${perSecond(one.accepted)}, whole with callback ${perSecond(one.whole)}, read ${perSecond(one.reads)}, ` +
+    `accepted ${showRate(one.accepted)}, whole with callback ${showRate(one.whole)}, read ${showRate(one.reads)}, ` +
     `done → visible p50 ${showMs(one.visibleMs)}`;
   const share = (name: 'accepted' | 'whole' | 'reads') => times(theirs[name] / ours[name]);
   return {
@@ -155,9 +134,6 @@ function rowOf(what: string, promises: string, theirs: Measured, ours: Measured)
     ratio: `accepted ${share('accepted')}, whole ${share('whole')}, read ${share('reads')} ours`,
     target: `does not promise: ${promises}`,
     isReached: undefined,
+    isFirst: true,
   };
-}
-
-function perSecond(rate: number): string {
-  return `${rate < 100 ? rate.toFixed(1) : Math.round(rate).toLocaleString('en')}/s`;
 }

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import type { Rate } from '../domain/rate-limit.ts';
 import { listAccounts } from '../stores/account-list.ts';
+import { closeAccountAs } from '../stores/account-closure.ts';
 import { type Account, limitAccountAs, openAccountAs } from '../stores/accounts.ts';
 import { bookCreditsAs } from '../stores/credits.ts';
 import { auditLedger } from '../stores/ledger-audit.ts';
 import { maxReasonLength } from '../stores/prices.ts';
+import { exportToFile } from './account-export.ts';
 import { id, maxNameLength, rateOrDefault, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, listed } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
@@ -13,7 +15,7 @@ import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDa
 export const maxListedAccounts = 1000;
 
 export function addAccountCommands(program: Command, run: RunOnDatabase): void {
-  const account = program.command('account').description('open and list accounts, and set their limits');
+  const account = program.command('account').description('open, list, export and close accounts, and set their limits');
   account
     .command('list')
     .description('accounts by name, with their credits and unfinished tasks')
@@ -32,6 +34,26 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
     .option('--creates <rate>', "such as 50/10s; default is the installation's CREATE_RATE", rateOrDefault)
     .option('--unfinished <n>', 'unfinished tasks at most', wholeNumber(0))
     .action(run(limits));
+  account
+    .command('close')
+    .description('close an account for good, and delete what its tasks were about; the ledger stays')
+    .argument('<account>', 'account id', id)
+    .requiredOption('--reason <text>', `why, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
+    .action(run(close));
+  account
+    .command('export')
+    .description('write everything that is kept of an account into a file, as lines of JSON')
+    .argument('<account>', 'account id', id)
+    .option('--output <file>', 'a new file; videogen-ACCOUNT.jsonl by default')
+    .action(run(exportToFile));
+}
+
+async function close({ db }: Context, accountId: string, { reason }: { reason: string }): Promise<Answer> {
+  const account = await closeAccountAs(db, commandLineActor(), { accountId, reason });
+  if (account?.closedAt === undefined) throw noAccount(accountId);
+  const when = new Date(account.closedAt).toISOString();
+  const lines = [`Account ${accountId} is closed since ${when}; what its tasks were about is deleted within minutes.`];
+  return { json: { accountId, closedAt: account.closedAt }, lines };
 }
 
 async function list({ db }: Context, { prefix }: { prefix: string }): Promise<Answer> {
@@ -58,8 +80,8 @@ async function limits({ db }: Context, accountId: string, wanted: Limits): Promi
   return { json: { accountId, creates, unfinished }, lines };
 }
 
-function accountLine({ accountId, name, balance, unfinishedTasks, suspendedAt }: Account): string {
-  const state = suspendedAt === undefined ? 'active' : 'suspended';
+function accountLine({ accountId, name, balance, unfinishedTasks, suspendedAt, closedAt }: Account): string {
+  const state = closedAt !== undefined ? 'closed' : suspendedAt === undefined ? 'active' : 'suspended';
   return [accountId, state, `${balance} credits`, `${unfinishedTasks} unfinished tasks`, name].join('  ');
 }
 

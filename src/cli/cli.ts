@@ -18,6 +18,7 @@ const program = new Command('videogen')
 // In the order of the help. Each is loaded by itself, since a start must not wait for what other commands need.
 const commands = {
   start: async () => (await import('./start.ts')).addStartCommand(program),
+  worker: async () => (await import('./worker.ts')).addWorkerCommand(program),
   demo: async () => (await import('./demo.ts')).addDemoCommand(program),
   generate: async () => (await import('./generate.ts')).addGenerateCommand(program),
   follow: async () => (await import('./generate.ts')).addFollowCommand(program),
@@ -30,11 +31,14 @@ const commands = {
   balance: async () => (await import('./accounts.ts')).addBalanceCommand(program, await runner()),
   task: async () => (await import('./task.ts')).addTaskCommands(program, await runner()),
   'callback-secret': async () => (await import('./keys.ts')).addCallbackSecretCommands(program, await runner()),
+  secret: async () => (await import('./secret.ts')).addSecretCommands(program, await runner()),
   audit: async () => (await import('./accounts.ts')).addAuditCommand(program, await runner()),
+  reconcile: async () => (await import('./reconcile.ts')).addReconcileCommand(program, await runner()),
   provider: async () => (await import('./provider.ts')).addProviderCommands(program, await runner()),
   margin: async () => (await import('./provider.ts')).addMarginCommand(program, await runner()),
-  media: async () => (await import('./media.ts')).addMediaCommand(program),
+  media: async () => (await import('./media.ts')).addMediaCommands(program, await runner()),
   migrate: async () => (await import('./migrate.ts')).addMigrateCommand(program),
+  doctor: async () => (await import('./doctor.ts')).addDoctorCommand(program),
 };
 
 async function runner() {

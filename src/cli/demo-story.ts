@@ -63,7 +63,7 @@ async function openAccount(settings: Settings): Promise<{ key: string; secret: s
   try {
     const accountId = await createAccount(db, { name: 'demo', credits: openingCredits });
     const created = await createApiKey(db, { accountId, name: 'demo', scopes });
-    const [secret] = await callbackSecretsOf(db, createSecretBox(settings.secret), accountId);
+    const [secret] = await callbackSecretsOf(db, createSecretBox(settings.secret, settings.secretPrevious), accountId);
     if (created === undefined || secret === undefined) throw new CommandError('The key could not be made.');
     return { key: created.key, secret };
   } finally {

@@ -15,6 +15,8 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'account list': ['account list', 'account list --prefix stu --json'],
   'account create': ['account create studio --credits 10000'],
   'account limits': [`account limits ${account}`, `account limits ${account} --creates 50/10s --unfinished 200`],
+  'account export': [`account export ${account}`, `account export ${account} --output account.jsonl`],
+  'account close': [`account close ${account} --reason "asked for by its owner"`],
   'credits grant': [`credits grant ${account} 5000 --reason "invoice 17"`],
   'key create': [`key create --account ${account}`, `key create --account ${account} --name ci --expires 90d`],
   'key list': [`key list --account ${account} --json`],
@@ -41,9 +43,12 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'task list': ['task list', 'task list --state fail --limit 100 --json'],
   'task show': [`task show ${task}`],
   'task cancel': [`task cancel ${task} --reason "wrong prompt"`],
+  'task delete': [`task delete ${task} --reason "asked for by its owner"`],
   'callback-secret show': [`callback-secret show ${account}`],
   'callback-secret rotate': [`callback-secret rotate ${account} --overlap 86400`],
+  'secret reencrypt': ['secret reencrypt', 'secret reencrypt --json'],
   audit: ['audit', 'audit --json'],
+  reconcile: ['reconcile --report', 'reconcile --restored', 'reconcile --report --since 2026-11-01T00:00:00Z --json'],
   'provider list': ['provider list', 'provider list --json'],
   'provider set': ['provider set gpu-box draining --reason "new drivers tonight"'],
   margin: ['margin --from 2026-11-01T00:00:00Z', 'margin --from 2026-11-01T00:00:00Z --model videogen-2.0 --json'],
@@ -53,7 +58,10 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   'provider try': ['provider try builtin:kie', 'provider try ./upstream.yaml --send --key-env UPSTREAM_KEY'],
   'media copy': ['media copy', 'media copy --json'],
+  'media check': ['media check', 'media check --forget --json'],
   migrate: ['migrate'],
+  doctor: ['doctor', 'doctor --role worker --json'],
+  worker: ['worker', 'worker --queues tasks,callbacks'],
 };
 
 /** Adds examples, as the person at the keyboard would type them, to the help of a command and of those below it. */

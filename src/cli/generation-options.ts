@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TaskRequest } from '../../clients/typescript/src/index.ts';
+import type { Catalogue } from '../domain/catalogue/models.ts';
 import { inputFieldNames, inputFields, type InputOption } from '../domain/task-input.ts';
 import { isUrl, type LocalServer, serveFile } from './local-files.ts';
 
@@ -20,7 +21,17 @@ const inputOptions = inputFieldNames.flatMap((name) => {
 export function addGenerationOptions(command: Command): Command {
   command.option('--image <file-or-url>', 'a reference image; repeat it for more', collect, []);
   for (const { option } of inputOptions) command.addOption(option);
-  return command.option('--model <model>', 'which model generates', 'videogen-2.0-fast');
+  return command.option('--model <model>', 'which model generates', defaultModel);
+}
+
+const defaultModel = 'videogen-2.0-fast';
+
+/** What a first call of `generate` asks for beside the prompt, so that the catalogue sells it. */
+export function firstWish({ models }: Pick<Catalogue, 'models'>): readonly string[] {
+  const { model = defaultModel, tiers = [] } = models.get(defaultModel) ?? [...models.values()][0] ?? {};
+  const [first = 4, ...others] = tiers[0]?.[0]?.rules.durations ?? [];
+  const duration = others.includes(4) ? 4 : first;
+  return ['--duration', String(duration), ...(model === defaultModel ? [] : ['--model', model])];
 }
 
 /** The body of createTask. Local images are served on loopback for as long as `work` takes. */

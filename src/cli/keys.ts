@@ -5,6 +5,7 @@ import { defaultOverlapSeconds, maxOverlapSeconds } from '../domain/callback.ts'
 import { persistedSecret } from '../embedded/data-folder.ts';
 import { callbackSecretsOf, rotateSecret } from '../main/account-secrets.ts';
 import { createSecretBox, type SecretBox } from '../outbound/secrets.ts';
+import { AccountClosed, lockOpenAccount } from '../stores/accounts.ts';
 import { type ApiKey, createApiKey, listApiKeys, revokeKeyAs } from '../stores/keys.ts';
 import { recordAction } from '../stores/operator-actions.ts';
 import { createOperator, type ListedOperator, listOperators, revokeOperator } from '../stores/operators.ts';
@@ -46,6 +47,7 @@ async function createKey(
   { account: accountId, expires: expiresAt, ...rest }: KeyOptions,
 ): Promise<Answer> {
   const created = await recordAction(db, commandLineActor(), async (transaction) => {
+    await lockOpenAccount(transaction, accountId);
     const answer = await createApiKey(transaction, { accountId, expiresAt, ...rest });
     if (answer === undefined) return { answer };
     const { keyId } = answer;
@@ -141,7 +143,9 @@ export function addCallbackSecretCommands(program: Command, run: RunOnDatabase):
 }
 
 async function showSecret({ db, config }: Context, accountId: string): Promise<Answer> {
-  await requireAccount(db, accountId);
+  const account = await requireAccount(db, accountId);
+  // The end of a closing deletes the secrets: none is made after it.
+  if (account.closedAt !== undefined) throw new AccountClosed(accountId);
   const [secret = ''] = await callbackSecretsOf(db, await secretBox(config), accountId);
   return { json: { secret }, lines: [secret] };
 }
@@ -160,6 +164,7 @@ async function rotateCallbackSecret(
   return { json: { secret, overlapSeconds }, lines: [secret] };
 }
 
-async function secretBox(config: Config): Promise<SecretBox> {
-  return createSecretBox(config.secret ?? (await persistedSecret(config.dataFolder)));
+/** With the secrets of this installation. */
+export async function secretBox(config: Config): Promise<SecretBox> {
+  return createSecretBox(config.secret ?? (await persistedSecret(config.dataFolder)), config.secretPrevious);
 }

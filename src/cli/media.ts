@@ -1,21 +1,88 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import pLimit from 'p-limit';
 import { readConfig } from '../config.ts';
 import { nameOfStore } from '../domain/store-location.ts';
 import { openFiles, usualStore } from '../main/open-store.ts';
 import { copyFiles, type CopyProgress } from '../media/copy-files.ts';
+import type { MediaFiles } from '../media/result-store.ts';
+import type { Database } from '../stores/database.ts';
+import { type KeptResult, listKeptResults } from '../stores/settlement.ts';
+import { markMediaDeleted } from '../stores/task-list.ts';
 import { interrupted, listenForInterruptions } from './interruption.ts';
 import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
+import type { Context, RunOnDatabase } from './run-command.ts';
 
-export function addMediaCommand(program: Command): void {
-  program
-    .command('media')
-    .description('the files of results')
+export function addMediaCommands(program: Command, run: RunOnDatabase): void {
+  const media = program.command('media').description('the files of results');
+  media
+    .command('check')
+    .description('name the videos that clients were promised and the store has lost; exit 1 when there are any')
+    .addOption(
+      new Option(
+        '--forget [all]',
+        'say 410 of them from now on, as of a deleted video; all: also when none is there',
+      ).choices(['all']),
+    )
+    .action(run(check));
+  media
     .command('copy')
     .description('copy what RESULT_STORE_ALSO has and RESULT_STORE lacks, while the service runs; safe to repeat')
     .action(async () => {
       const answer = await copy(program);
       printAnswer(answer, isJson(program));
     });
+}
+
+/** So many are named; all are counted. */
+const maxNamed = 1_000;
+const pageSize = 500;
+const askedAtOnce = 16;
+
+async function check({ db, config }: Context, { forget }: { readonly forget?: true | 'all' }): Promise<Answer> {
+  const { resultStore = usualStore(config), resultStoreAlso } = config;
+  const locations = resultStoreAlso === undefined ? [resultStore] : [resultStore, resultStoreAlso];
+  const stores = await Promise.all(locations.map((location) => openFiles(location, config)));
+  const tasks: Pick<KeptResult, 'taskId' | 'accountId' | 'creditsCharged'>[] = [];
+  const counts = { checked: 0, missing: 0, creditsCharged: 0 };
+  for await (const { page, lost } of lostResults(db, stores)) {
+    counts.checked += page.length;
+    counts.missing += lost.length;
+    counts.creditsCharged += lost.reduce((sum, { creditsCharged }) => sum + creditsCharged, 0);
+    for (const { taskId, accountId, creditsCharged } of lost.slice(0, maxNamed - tasks.length))
+      tasks.push({ taskId, accountId, creditsCharged });
+  }
+  if (counts.missing > 0) process.exitCode = 1;
+  if (forget !== undefined) {
+    // It cannot be taken back, and a store that was mistyped has nothing, either.
+    if (counts.missing > 0 && counts.missing === counts.checked && forget !== 'all')
+      throw new CommandError(
+        `None of ${counts.checked} videos is in ${nameOfStore(resultStore)}. If that is the right store, repeat with --forget all.`,
+      );
+    for await (const { lost } of lostResults(db, stores))
+      for (const { taskId } of lost) await markMediaDeleted(db, taskId);
+  }
+  const summary = `${counts.missing} of ${counts.checked} videos are lost; ${counts.creditsCharged} credits were charged for them.`;
+  const lines = tasks.map(
+    ({ taskId, accountId, creditsCharged }) => `${taskId}  ${creditsCharged} credits  ${accountId}`,
+  );
+  return { json: { ...counts, tasks }, lines: [...lines, summary] };
+}
+
+/** Page after page of the results that clients may still fetch, and those of them that no store has. */
+async function* lostResults(db: Database, stores: readonly MediaFiles[]) {
+  const limit = pLimit(askedAtOnce);
+  const isLost = async ({ videoKey }: KeptResult) => {
+    for (const files of stores) if ((await files.sizeOf(videoKey)) !== undefined) return false;
+    return true;
+  };
+  let after: string | undefined;
+  for (;;) {
+    const page = await listKeptResults(db, after, pageSize);
+    const areLost = await Promise.all(page.map((result) => limit(isLost, result)));
+    yield { page, lost: page.filter((_result, index) => areLost[index]) };
+    after = page.at(-1)?.taskId;
+    if (page.length < pageSize) return;
+  }
 }
 
 /** How often a person reads how far it has come. */

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
+import { SetupError } from '../domain/errors.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
-import { type Answer, isJson, printAnswer } from './output.ts';
+import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
 import { withDatabaseUrl } from './run-command.ts';
 
 export function addMigrateCommand(program: Command): void {
@@ -17,13 +18,21 @@ export function addMigrateCommand(program: Command): void {
 /** Runs the migrations that are missing, and registers search attributes unless Temporal is embedded, which does it itself. */
 async function migrate(config: Config): Promise<Answer> {
   const { migrateToLatest } = await import('../stores/migrator.ts');
-  const migrations = await withDatabaseUrl(config, migrateToLatest);
+  const migrations = await withDatabaseUrl(config, migrateToLatest).catch(sayConnectionFault);
   const searchAttributes = config.temporal === undefined ? [] : await register(config.temporal);
   const lines = [
     migrations.length === 0 ? 'The schema was up to date.' : `Migrated: ${migrations.join(', ')}.`,
     ...(searchAttributes.length === 0 ? [] : [`Registered search attributes: ${searchAttributes.join(', ')}.`]),
   ];
   return { json: { migrations, searchAttributes }, lines };
+}
+
+/** A sentence for what is wrong on the way to the database; anything else as it is. */
+async function sayConnectionFault(error: unknown): Promise<never> {
+  const { databaseFault, isConnectionFault } = await import('../main/doctor/database-fault.ts');
+  if (error instanceof SetupError || !isConnectionFault(error)) throw error;
+  const { message, remedy } = databaseFault(error);
+  throw new CommandError(`The database cannot be used: ${message}. ${remedy}`);
 }
 
 async function register(target: TemporalTarget): Promise<readonly string[]> {

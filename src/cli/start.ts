@@ -9,6 +9,7 @@ import { createFirstAccount } from '../stores/accounts.ts';
 import { createDatabase, type Database } from '../stores/database.ts';
 import { addressOfLink, createSetupLink } from '../stores/invite.ts';
 import { createApiKey } from '../stores/keys.ts';
+import { firstWish } from './generation-options.ts';
 import { type Answer, invocation, isJson, printAnswer } from './output.ts';
 
 export function addStartCommand(program: Command): void {
@@ -76,7 +77,7 @@ function firstKeyLines({ settings }: Service, { accountId, key, credits }: First
     `  has ${credits} credits. Its key is shown only this once. In another terminal:`,
     '',
     `  export VIDEOGEN_API_KEY=${key}`,
-    `  ${invocation('generate', '"a lighthouse in a storm"', '--duration', '4', ...address)}`,
+    `  ${invocation('generate', '"a lighthouse in a storm"', ...firstWish(settings.catalogue), ...address)}`,
   ];
 }
 

@@ -1,21 +1,21 @@
 import { type Command, Option } from 'commander';
-import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { taskRecord } from '../domain/task-record.ts';
 import { type Task, type TaskState, taskStates } from '../domain/task.ts';
-import { readPort } from '../embedded/persisted-port.ts';
 import { cancelTaskAs, findTask } from '../stores/tasks.ts';
 import { maxReasonLength } from '../stores/prices.ts';
+import { deleteTaskContentAs } from '../stores/content-deletion.ts';
+import { uploadIdsOf } from '../domain/upload.ts';
 import type { Database } from '../stores/database.ts';
 import { listTasks, readTaskDetail } from '../stores/task-list.ts';
-import type { TemporalTarget } from '../temporal/connect.ts';
 import { id, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, listed } from './output.ts';
+import { temporalOf } from './own-temporal.ts';
 import { commandLineActor, type Context, type RunOnDatabase } from './run-command.ts';
 
 export function addTaskCommands(program: Command, run: RunOnDatabase): void {
-  const task = program.command('task').description('list, show and cancel tasks');
+  const task = program.command('task').description('list, show, cancel and delete tasks');
   task
     .command('list')
     .description('tasks, the newest first')
@@ -29,6 +29,12 @@ export function addTaskCommands(program: Command, run: RunOnDatabase): void {
     .argument('<task>', 'task id', id)
     .action(run(show));
   const why = `why, for the audit log, at most ${maxReasonLength} characters`;
+  task
+    .command('delete')
+    .description('delete what a task was about: prompt, images, video and callback; its skeleton and the ledger stay')
+    .argument('<task>', 'task id', id)
+    .option('--reason <text>', why, textUpTo(maxReasonLength), 'not given')
+    .action(run(remove));
   task
     .command('cancel')
     .description('end a task that has not ended, refunded in full')
@@ -66,6 +72,23 @@ async function cancel({ db, config }: Context, taskId: string, { reason }: { rea
   return { json, lines: (await stopGeneration(config, taskId)) ? [refunded] : [refunded, later] };
 }
 
+async function remove({ db, config }: Context, taskId: string, { reason }: { reason: string }): Promise<Answer> {
+  const task = await requireTask(db, taskId);
+  const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
+  const wanted = { task, uploadIds: uploadIdsOf(publicUrl, task.param), reason };
+  const deletion = await deleteTaskContentAs(db, commandLineActor(), wanted);
+  if (deletion === undefined) throw new CommandError(`task ${taskId} has not ended yet; cancel it first`);
+  const when = new Date(deletion.deletedAt).toISOString();
+  return {
+    json: { taskId, contentDeletedAt: deletion.deletedAt, changed: deletion.changed },
+    lines: [
+      deletion.changed
+        ? `The content of task ${taskId} is deleted; its files and what Temporal recorded go within minutes.`
+        : `The content of task ${taskId} was deleted before, on ${when}.`,
+    ],
+  };
+}
+
 async function requireTask(db: Database, taskId: string): Promise<Task> {
   const task = await findTask(db, taskId);
   if (task === undefined) throw new CommandError(`no such task: ${taskId}`);
@@ -80,7 +103,7 @@ function taskLine({ taskId, accountId, state, param, createdAt, creditsCharged, 
 
 /** The refund is committed; this only saves the work of generating. A owed callback is sent by `reconcile`. */
 async function stopGeneration(config: Config, taskId: string): Promise<boolean> {
-  const target = config.temporal ?? (await ownTemporal(config));
+  const target = await temporalOf(config);
   if (target === undefined) return true;
   const { usingTemporal } = await import('../temporal/connect.ts');
   const { createEngine } = await import('../temporal/engine.ts');
@@ -91,12 +114,4 @@ async function stopGeneration(config: Config, taskId: string): Promise<boolean> 
     () => true,
     () => false,
   );
-}
-
-/** The Temporal of the service on this data folder; undefined when it never had one. */
-async function ownTemporal({ dataFolder, temporalNamespace }: Config): Promise<TemporalTarget | undefined> {
-  const port = await readPort(join(dataFolder, 'temporal', 'port'));
-  return port === undefined
-    ? undefined
-    : { connection: { address: `127.0.0.1:${port}` }, namespace: temporalNamespace };
 }

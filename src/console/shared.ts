@@ -6,6 +6,7 @@ import './api/passkeys.ts';
 import './api/problem.ts';
 import './api/queries.ts';
 import './api/session.ts';
+import './pages/operators/links.ts';
 import './paths.ts';
 import './shell/gate.tsx';
 import './shell/page-states.tsx';

@@ -102,4 +102,5 @@ export const eventWords: Readonly<Record<SecurityEvent['kind'], string>> = {
   passkey_added: 'Passkey added',
   passkey_removed: 'Passkey removed',
   identity_linked: 'Linked to single sign-on',
+  account_closed: 'Account closed',
 };

@@ -11,9 +11,15 @@ export type HookLinks = ReturnType<typeof createHookLinks>;
 /** Before the token of a call. */
 export const hookPath = '/hooks/';
 
+type HookLinkOptions = {
+  readonly secret: string;
+  readonly secretPrevious?: readonly string[] | undefined;
+  readonly publicUrl: string;
+};
+
 /** `publicUrl` has no slash at its end. */
-export function createHookLinks({ secret, publicUrl }: { readonly secret: string; readonly publicUrl: string }) {
-  const signer = createSigner(secret, 'videogen hooks of upstreams, version 1');
+export function createHookLinks({ secret, secretPrevious, publicUrl }: HookLinkOptions) {
+  const signer = createSigner(secret, 'videogen hooks of upstreams, version 1', secretPrevious);
   return {
     urlOf: ({ taskId, ordinal }: HintedCall): string => {
       const call = `${taskId}.${ordinal}`;

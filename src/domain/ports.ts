@@ -1,4 +1,5 @@
 import type { FrameSize } from './frame-size.ts';
+import type { Task } from './task.ts';
 import type { Ratio } from './task-input.ts';
 
 // The interfaces between folders that must not import each other. Activities, providers and media need them; temporal and media
@@ -38,6 +39,8 @@ export type Engine = {
   readonly cancelTask: (taskId: string) => Promise<boolean>;
   /** Ends a workflow that cannot end by itself; harmless when it has ended. */
   readonly terminateTask: (taskId: string, reason: string) => Promise<void>;
+  /** Deletes what was recorded of a final task and its callback; answers false while the task's workflow still runs. */
+  readonly forgetTask: (taskId: string) => Promise<boolean>;
   /** Starts a delivery of the task's callback; one that is running is left alone, one that has ended begins again. */
   readonly startDelivery: (delivery: DeliveryToStart) => Promise<void>;
   /** For a callback that is overdue: as `startDelivery`, but one that runs and only pauses sends now, as with `redeliver`. */
@@ -75,3 +78,18 @@ export type FfmpegRun = {
 
 /** Runs ffmpeg to its end. Rejects with `FfmpegError` when it fails, and with the signal's reason when aborted. */
 export type Ffmpeg = (run: FfmpegRun) => Promise<void>;
+
+/**
+ * The stages of a task: its acceptance; its wait, from the acceptance until its generation begins; the generation, over all attempts;
+ * the check and storing of the video; and the statement that ends the task.
+ */
+export const taskStages = ['accept', 'queue_wait', 'generation', 'store', 'settle'] as const;
+export type TaskStage = (typeof taskStages)[number];
+
+/** Told of what happens to tasks in this process, so that it is counted. Never throws. */
+export type TaskEvents = {
+  readonly charged: (charge: { readonly model: string; readonly credits: number }) => void;
+  /** The final task, from whatever ended it. */
+  readonly ended: (task: Pick<Task, 'param' | 'state' | 'failure' | 'creditsRefunded'>) => void;
+  readonly stage: (stage: TaskStage, durationMs: number) => void;
+};

@@ -38,5 +38,6 @@ export const securityEventKinds = [
   'passkey_added',
   'passkey_removed',
   'identity_linked',
+  'account_closed',
 ] as const;
 export type SecurityEventKind = (typeof securityEventKinds)[number];

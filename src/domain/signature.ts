@@ -2,12 +2,17 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 /**
  * Signs texts of one purpose. The key is derived from the installation's secret for it, so that no other use of the secret can forge
- * a signature.
+ * a signature. What `previous` secrets have signed stays valid.
  */
-export function createSigner(secret: string, purpose: string) {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
-  const sign = (text: string) => createHmac('sha256', key).update(text).digest('base64url');
-  return { sign, isSigned: (text: string, signature: string) => isSameText(signature, sign(text)) };
+export function createSigner(secret: string, purpose: string, previous: readonly string[] = []) {
+  const keyOf = (one: string) => Buffer.from(hkdfSync('sha256', one, '', purpose, 32));
+  const signWith = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest('base64url');
+  const key = keyOf(secret);
+  const keys = [key, ...previous.map(keyOf)];
+  return {
+    sign: (text: string) => signWith(key, text),
+    isSigned: (text: string, signature: string) => keys.some((one) => isSameText(signature, signWith(one, text))),
+  };
 }
 
 /** Compares in constant time, and as text: decoding base64url would let two spellings of one signature pass. */

@@ -1,3 +1,5 @@
+import type { TaskParam } from './task-input.ts';
+
 // Reference images that clients upload: they lie in our own store, and a task names them by an address of ours, which is never fetched.
 
 export const uploadTypes = ['image/jpeg', 'image/png', 'image/webp'] as const;
@@ -25,4 +27,9 @@ export function uploadUrl(publicUrl: string, uploadId: string): string {
 /** The image that such an address names; undefined for every other one, also when it differs only in its spelling. */
 export function uploadIdOf(publicUrl: string, url: string): string | undefined {
   return url.startsWith(publicUrl) ? uploadPath.exec(url.slice(publicUrl.length))?.[1] : undefined;
+}
+
+/** The images that a request names. */
+export function uploadIdsOf(publicUrl: string, { input }: Pick<TaskParam, 'input'>): readonly string[] {
+  return input.imageUrls.map((url) => uploadIdOf(publicUrl, url)).filter((uploadId) => uploadId !== undefined);
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { SetupError } from '../domain/errors.ts';
 import type { Log } from '../log.ts';
+import { exportProcessMetrics } from '../main/process-metrics.ts';
 import { retry } from '../main/retry.ts';
 import { fatalErrors } from '../main/run-until-signal.ts';
 import { usualStore } from '../main/open-store.ts';
@@ -9,6 +10,7 @@ import { type RunningPart, type Settings, settingsWith } from '../main/settings.
 import { startApi } from '../main/start-api.ts';
 import { startMetricsServer } from '../main/start-metrics.ts';
 import { type RunningWorker, startWorker } from '../main/start-worker.ts';
+import { startTracing } from '../main/tracing.ts';
 import { ffmpegBinary } from '../media/ffmpeg-binary.ts';
 import { createMetrics } from '../metrics.ts';
 import { migrateToLatest } from '../stores/migrator.ts';
@@ -52,6 +54,8 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
     const settings = settingsWith({ ...config, port }, parts);
     const fatal = fatalErrors();
     const metrics = createMetrics();
+    exportProcessMetrics(metrics);
+    closings.push((await startTracing(settings, log)).close);
     closings.push((await startMetricsServer(settings, log, metrics)).close);
     const worker = await startWorker(settings, log, fatal.reject, metrics);
     closings.push(worker.close);

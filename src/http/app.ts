@@ -10,7 +10,9 @@ import { describeError } from '../domain/errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { answerErrors } from './middleware/answer-errors.ts';
 import { logRequests } from './middleware/log-requests.ts';
+import { measureRequests } from './middleware/measure-requests.ts';
 import { refuseMalformed } from './middleware/malformed-requests.ts';
+import { traceRequests } from './middleware/trace-requests.ts';
 import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
 import { hookRoute } from './routes/hooks.ts';
 import { oidcRoutes } from './routes/console/oidc.ts';
@@ -21,15 +23,15 @@ export type HttpApp = Koa<RequestState, Extras>;
 
 /** The whole HTTP contract: the middleware of every request, then one route per endpoint. */
 export function createApp(deps: HttpDeps): HttpApp {
-  const { log, metrics } = deps;
-  return createAppOf(log, createRouter(deps), metrics && createMetricsRouter(metrics));
+  const { log, metrics, onRequest, isTraced } = deps;
+  return createAppOf({ log, onRequest, isTraced }, createRouter(deps), metrics && createMetricsRouter(metrics));
 }
 
 /** For a port of its own: `/metrics` and `/healthz`, to every client that reaches it. */
 export function createMetricsApp({ log, metrics }: Required<Pick<HttpDeps, 'log' | 'metrics'>>): HttpApp {
   const router = createMetricsRouter(metrics);
   router.get('/healthz', (ctx) => answer(ctx, { code: 200, msg: 'success', data: {} }));
-  return createAppOf(log, router);
+  return createAppOf({ log }, router);
 }
 
 /** One spelling of each path, so that a limit or a log line counts an endpoint once. */
@@ -57,10 +59,18 @@ function createMetricsRouter(metrics: NonNullable<HttpDeps['metrics']>): AppRout
   return router;
 }
 
+type Watching = {
+  readonly log: Logger;
+  readonly onRequest?: HttpDeps['onRequest'];
+  readonly isTraced?: boolean | undefined;
+};
+
 /** The steps around the routes. Those of `own` exist for this machine alone: metrics show the volume of business. */
-function createAppOf(log: Logger, router: AppRouter, own?: AppRouter): HttpApp {
+function createAppOf({ log, onRequest, isTraced }: Watching, router: AppRouter, own?: AppRouter): HttpApp {
   const app: HttpApp = new Koa();
+  if (isTraced === true) app.use(traceRequests);
   app.use(logRequests(log));
+  if (onRequest !== undefined) app.use(measureRequests(onRequest));
   app.use(answerErrors(log));
   app.use(refuseMalformed);
   app.use(router.routes());

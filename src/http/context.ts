@@ -14,6 +14,8 @@ export type RequestState = {
   operatorId?: string;
   /** Set when a person in the console calls. */
   userId?: string;
+  /** Set when the answer is held because the client asked for that: its duration says nothing about us. */
+  isHeld?: boolean;
 };
 
 /** Nothing is put on the context itself: Koa's default type would let any misspelt property pass. */

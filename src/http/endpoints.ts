@@ -1,5 +1,6 @@
 import type { Endpoint } from './define-endpoint.ts';
 import { accountEndpoints } from './routes/accounts.ts';
+import { ownAccountEndpoints } from './routes/console/own-account.ts';
 import { memberEndpoints } from './routes/console/members.ts';
 import { passkeyEndpoints } from './routes/console/passkeys.ts';
 import { sessionEndpoints } from './routes/console/sessions.ts';
@@ -19,6 +20,7 @@ import { operatorProviderEndpoints } from './routes/providers.ts';
 import { testCallback } from './routes/test-callback.ts';
 import { uploadImage } from './routes/uploads.ts';
 import { operatorTaskEndpoints, taskEndpoints } from './routes/tasks.ts';
+import { adminDeleteTask, deleteTask } from './routes/delete-task.ts';
 import { showTimeline } from './routes/timeline.ts';
 
 export type Section = { readonly tag: string; readonly description: string; readonly endpoints: readonly Endpoint[] };
@@ -28,7 +30,7 @@ export const sections: readonly Section[] = [
   {
     tag: 'tasks',
     description: 'Create video generation tasks and follow them to their end.',
-    endpoints: [createTask, uploadImage, ...taskEndpoints, showTimeline],
+    endpoints: [createTask, uploadImage, ...taskEndpoints, deleteTask, showTimeline],
   },
   {
     tag: 'account',
@@ -53,7 +55,13 @@ export const sections: readonly Section[] = [
       'For the pages of the console alone, which people use with a cookie and no key. Each request has the header ' +
       '`Videogen-Console: 1`, or `Videogen-Account` with the id of the account that it is about; with these the cookie also ' +
       "opens the other endpoints, as far as the person's role allows.",
-    endpoints: [...signInEndpoints, ...sessionEndpoints, ...passkeyEndpoints, ...memberEndpoints],
+    endpoints: [
+      ...signInEndpoints,
+      ...sessionEndpoints,
+      ...passkeyEndpoints,
+      ...memberEndpoints,
+      ...ownAccountEndpoints,
+    ],
   },
   {
     tag: 'service',
@@ -71,6 +79,7 @@ export const sections: readonly Section[] = [
       ...operatorProviderEndpoints,
       ...operatorKeyEndpoints,
       ...operatorTaskEndpoints,
+      adminDeleteTask,
       ...operatorCallbackEndpoints,
       ...peopleEndpoints,
       ...auditEndpoints,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { describeFieldError, type FieldError, firstOfEachPath } from '../domain/field-errors.ts';
 import { PasswordsBusy } from '../passwords/passwords.ts';
+import { AccountClosed } from '../stores/accounts.ts';
 import { DatabaseUnavailable, DatabaseBusy } from '../stores/database.ts';
 import { StoreUnavailable } from '../media/result-store.ts';
 import { rateRefusalHeaders } from './limits/rate-headers.ts';
@@ -71,7 +72,7 @@ export const errorCatalogue = {
   person_not_found: refusal(404, 'no such person'),
   passkey_not_found: refusal(404, 'no such passkey'),
   link_not_found: refusal(404, 'the link was used, has expired or never existed; ask for a new one'),
-  media_deleted: refusal(404, 'the file is no longer kept'),
+  media_missing: refusal(404, 'the store does not have the file'),
   method_not_allowed: refusal(405, 'the method is not allowed here'),
   request_timeout: refusal(408, 'the request took too long to arrive'),
   idempotency_key_reused: refusal(409, 'this Idempotency-Key was used before with another request'),
@@ -98,6 +99,9 @@ export const errorCatalogue = {
     data: z.strictObject({ balance: credits }),
   }),
   price_in_force: refusal(409, 'the price is in force or about to be; set another one to follow it'),
+  account_closed: refusal(409, 'the account is closed for good'),
+  media_deleted: refusal(410, 'the file is no longer kept'),
+  content_deleted: refusal(410, 'the content of the task was deleted on request'),
   precondition_failed: refusal(412, 'the file is not the one the request is about'),
   body_too_large: refusal(413, `the body is larger than ${maxBodyBytes / 1024} KiB`),
   url_too_long: refusal(414, `the address is too long; at most ${maxUrlLength} characters are allowed`),
@@ -200,6 +204,7 @@ export function invalidRequest(errors: readonly FieldError[], hint?: string): Ht
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof PasswordsBusy) return new HttpError('too_many_sign_ins');
+  if (error instanceof AccountClosed) return new HttpError('account_closed', { msg: error.message });
   if (error instanceof DatabaseBusy) return new HttpError('database_busy');
   if (error instanceof DatabaseUnavailable) return new HttpError('database_unavailable', { cause: error.cause });
   if (error instanceof StoreUnavailable) return new HttpError('media_unavailable', { cause: error });

@@ -3,6 +3,7 @@ import type { Dialect } from '../domain/api-key.ts';
 import type { Catalogue } from '../domain/catalogue/models.ts';
 import type { HookLinks } from '../domain/hook-link.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
+import type { TaskEvents } from '../domain/ports.ts';
 import type { Rate } from '../domain/rate-limit.ts';
 import type { ParsedTaskRequest } from '../domain/task-request.ts';
 import type { RefuseUrl } from '../domain/task-input.ts';
@@ -30,6 +31,16 @@ export type ConsoleSettings = {
   readonly passwordSignIn: boolean;
   /** Where people may sign in instead. */
   readonly oidc?: IdentityProvider | undefined;
+};
+
+/** A request that is over; the route is a pattern, and every word is one of ours, so that what is counted has few labels. */
+export type AnsweredRequest = {
+  readonly route: string;
+  readonly method: string;
+  /** `aborted` when the client went away before an answer began. */
+  readonly status: string;
+  /** Undefined for an answer that was held because its client asked for that. */
+  readonly durationSeconds: number | undefined;
 };
 
 /** What the HTTP layer needs of the rest; the API's entry point provides it. */
@@ -89,6 +100,12 @@ export type HttpDeps = {
   readonly log: Logger;
   /** Shown at `/metrics`, to this machine alone; without it there is no such route. */
   readonly metrics?: { readonly contentType: string; metrics(): Promise<string> };
+  /** Told of every request; never throws. */
+  readonly onRequest?: ((request: AnsweredRequest) => void) | undefined;
+  /** Whether traces are exported. */
+  readonly isTraced?: boolean;
+  /** Told of the tasks that requests end. */
+  readonly taskEvents?: Pick<TaskEvents, 'ended'>;
   /** Other origins that media come from, for the console's page. */
   readonly consoleMediaOrigins?: readonly string[];
   /** Shown to browsers of this machine. */

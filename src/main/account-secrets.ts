@@ -2,6 +2,8 @@ import { newCallbackSecret, type SecretBox, SecretBoxError } from '../outbound/s
 import {
   createFirstCallbackSecret,
   listCallbackSecrets,
+  listSecretsToReseal,
+  resealSecret,
   rotateCallbackSecret,
   type SealedSecret,
   showCallbackSecret,
@@ -32,6 +34,43 @@ export async function rotateSecret(
   const secret = newCallbackSecret();
   await rotateCallbackSecret(db, { accountId, sealed: box.seal(secret, accountId), overlapSeconds });
   return secret;
+}
+
+/** What was found, and how many were moved; those that no secret opens are named by their accounts. */
+export type Resealed = { current: number; moved: number; unopened: string[] };
+
+const pageSize = 200;
+
+/**
+ * Seals every secret with today's VIDEOGEN_SECRET. It may run beside the service, twice at a time, and again after it was broken
+ * off: each is replaced as it was read, or not at all.
+ */
+export async function resealSecrets(db: Database, box: SecretBox): Promise<Resealed> {
+  const counts: Resealed = { current: 0, moved: 0, unopened: [] };
+  for (let after = 0; ;) {
+    const page = await listSecretsToReseal(db, after, pageSize);
+    for (const { secretId, accountId, sealed } of page) {
+      after = secretId;
+      if (box.isCurrent(sealed, accountId)) counts.current += 1;
+      else if (await reseal(db, box, { secretId, accountId, sealed })) counts.moved += 1;
+      else counts.unopened.push(accountId);
+    }
+    if (page.length < pageSize) return counts;
+  }
+}
+
+async function reseal(
+  db: Database,
+  box: SecretBox,
+  { secretId, accountId, sealed }: { secretId: number; accountId: string; sealed: string },
+): Promise<boolean> {
+  try {
+    await resealSecret(db, secretId, sealed, box.seal(box.open(sealed, accountId), accountId));
+    return true;
+  } catch (error) {
+    if (error instanceof SecretBoxError) return false;
+    throw error;
+  }
 }
 
 function isCurrent({ expiresAt }: SealedSecret): boolean {

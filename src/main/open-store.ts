@@ -33,6 +33,11 @@ export async function openStore(
   return createResultStore(createTwoStores(first, await openFiles(resultStoreAlso, settings)), settings);
 }
 
+/** The result store of a process that signs links to files and touches none, so it needs no way to them. */
+export async function openStoreForLinks(settings: Settings): Promise<ResultStore> {
+  return createResultStore(await openFiles(settings.resultStore, settings), settings);
+}
+
 /** The files of one store, which is not asked for anything yet. */
 export async function openFiles(location: StoreLocation, config: S3Config): Promise<MediaFiles> {
   if (location.kind === 'folder') return createFolderFiles(location.path);
@@ -57,6 +62,6 @@ async function checkFiles(
   });
 }
 
-function s3SettingsOf({ s3Endpoint: endpoint, s3Region: region, s3PathStyle: pathStyle }: S3Config) {
+export function s3SettingsOf({ s3Endpoint: endpoint, s3Region: region, s3PathStyle: pathStyle }: S3Config) {
   return { endpoint, region, pathStyle };
 }

@@ -1,8 +1,10 @@
 import { readConfig } from '../config.ts';
 import { createLog, type Log } from '../log.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
+import { exportProcessMetrics } from './process-metrics.ts';
 import { startMetricsServer } from './start-metrics.ts';
 import { fatalErrors, runUntilSignal, sayAndExit } from './run-until-signal.ts';
+import { startTracing } from './tracing.ts';
 import { externalSettings, type RunningPart, type Settings } from './settings.ts';
 
 type StartPart = (
@@ -12,16 +14,18 @@ type StartPart = (
   onFatal: (error: unknown) => void,
 ) => Promise<RunningPart>;
 
-/** The whole life of a process with one part and its metrics. */
-export async function runProcess(start: StartPart): Promise<void> {
+/** The whole life of a process with one part and its metrics. What `given` names counts before the environment. */
+export async function runProcess(start: StartPart, given: Partial<Pick<Settings, 'workerQueues'>> = {}): Promise<void> {
   process.umask(0o077);
   try {
-    const settings = externalSettings(readConfig());
+    const settings = { ...externalSettings(readConfig(undefined, { isExternal: true })), ...given };
     const log = createLog({ level: settings.logLevel });
     const [metrics, fatal] = [createMetrics(), fatalErrors()];
+    exportProcessMetrics(metrics);
+    const traced = await startTracing(settings, log);
     const watched = await startMetricsServer(settings, log, metrics);
     const part = await start(settings, log, metrics, fatal.reject);
-    const both = { ...part, close: () => part.close().then(watched.close) };
+    const both = { ...part, close: () => part.close().then(watched.close).then(traced.close) };
     await runUntilSignal(both, fatal.promise, log, { delayMs: settings.shutdownDelayMs });
   } catch (error) {
     sayAndExit(error);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
+import { type Config, missingFault } from '../config.ts';
 import { ConfigError } from '../domain/errors.ts';
 import type { Catalogue } from '../domain/catalogue/models.ts';
 import { refuseInput } from '../domain/catalogue/route.ts';
@@ -48,13 +48,14 @@ export function externalSettings(config: Config): Settings {
     RESULT_STORE: resultStore,
   };
   const missing = Object.entries(needed).filter(([, value]) => value === undefined);
-  throw new ConfigError(missing.map(([name]) => `${name}: must be set; only "npm start" can do without`));
+  throw new ConfigError(missing.map(([name]) => missingFault(name)));
 }
 
 export function settingsWith(config: Config, found: FoundSettings): Settings {
   return {
     ...config,
     ...found,
+    temporal: { ...found.temporal, payloadKeys: config.payloadKeys },
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
     workFolder: join(config.dataFolder, 'work'),
   };
@@ -86,12 +87,13 @@ export function createRequestParser(
   };
 }
 
-type Sources = Pick<Settings, 'host' | 'port' | 'metricsPort' | 'databaseUrl' | 'temporal' | 'embeddedPorts'>;
+type Sources = Pick<Settings, 'host' | 'port' | 'metricsPort' | 'databaseUrl' | 'temporal' | 'embeddedPorts'> &
+  Partial<Pick<Settings, 'temporalMetricsPort'>>;
 
 /** Addresses on which the servers of this installation listen, as far as its settings say: clients' URLs are never sent there. */
 export function ownEndpoints(settings: Sources): readonly OwnEndpoint[] {
-  const { host, port, metricsPort, databaseUrl, temporal, embeddedPorts } = settings;
-  const ports = [port, ...(metricsPort === undefined ? [] : [metricsPort]), ...embeddedPorts];
+  const { host, port, metricsPort, temporalMetricsPort, databaseUrl, temporal, embeddedPorts } = settings;
+  const ports = [port, metricsPort, temporalMetricsPort, ...embeddedPorts].filter((one) => one !== undefined);
   const { address } = temporal.connection;
   const servers = [
     databaseEndpoint(new URL(databaseUrl)),

@@ -16,7 +16,7 @@ import { createIdentityProvider } from '../oidc/identity-provider.ts';
 import { literalRefusal } from '../outbound/guard.ts';
 import { createMetrics, recordCatalogue } from '../metrics.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
-import { createDatabase } from '../stores/database.ts';
+import { createDatabase, inTime } from '../stores/database.ts';
 import { createTaskAcceptor } from '../stores/task-acceptor.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
@@ -27,13 +27,20 @@ import { exportBookMetrics } from './book-metrics.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
 import { createImageUploads } from './image-uploads.ts';
 import { createTestCallbacks } from './test-callback.ts';
-import { listenFault } from './local-faults.ts';
+import { listenFault, makePrivateFolder } from './local-faults.ts';
 import { openStore } from './open-store.ts';
+import { countRequests } from './http-metrics.ts';
 import { exportPoolMetrics } from './pool-metrics.ts';
+import { exportQueueMetrics } from './queue-metrics.ts';
+import { countTasks } from './task-metrics.ts';
+import { currentTracing } from './tracing.ts';
 import { createRequestParser, type RunningPart, type Settings } from './settings.ts';
 
 /** Running requests, and then the starts of workflows behind them, get this long each. */
 const drainMs = 15_000;
+
+/** Prometheus gives up after ten seconds, and then knows nothing of the process at all. */
+const scrapeLimitMs = 3_000;
 
 /** Of each address, which is that of an upstream with up to thousands of jobs. */
 const hintRate = { quota: 1_000, windowMs: 10_000 };
@@ -41,6 +48,9 @@ const hintRate = { quota: 1_000, windowMs: 10_000 };
 /** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
 export async function startApi(settings: Settings, log: Log, metrics = createMetrics()): Promise<RunningPart> {
   const resultStore = await openStore(settings, log, { writes: true });
+  await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA').catch((error: unknown) => {
+    log.warn({ err: error }, 'work folder unusable: images cannot be uploaded');
+  });
   const { catalogueFile: path, publicUrl } = settings;
   const catalogue = createLiveCatalogue({ path, publicUrl, log, onRead: recordCatalogue(metrics, 'api') });
   const db = createDatabase({
@@ -48,17 +58,23 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     poolSize: settings.databasePoolSize,
     onIdleError: (error) => log.warn({ err: error }, 'database connection broke'),
   });
-  const temporal = connectTemporal(settings.temporal, { retries: false });
+  const temporal = connectTemporal(settings.temporal, { retries: false, interceptors: currentTracing()?.client });
   const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
-  const box = createSecretBox(settings.secret);
-  exportBookMetrics(metrics, db);
+  const box = createSecretBox(settings.secret, settings.secretPrevious);
+  const forScrapes = inTime(db, scrapeLimitMs);
+  exportBookMetrics(metrics, forScrapes);
   const models = () => catalogue.current().models;
   const testCallbacks = createTestCallbacks({ settings, db, box, log, models });
-  exportPoolMetrics(metrics, db, catalogue.current);
+  exportPoolMetrics(metrics, forScrapes, catalogue.current);
+  exportQueueMetrics(metrics, forScrapes, models);
+  metrics.databases.set('api', db.usage);
+  const taskEvents = countTasks(metrics, models);
+  const accept = createTaskAcceptor(db);
   const uncertainCreates = createUncertainCreates({
     db,
     log,
     onOutcome: (outcome) => metrics.acceptancesWithdrawn.inc({ outcome }),
+    onEnded: taskEvents.ended,
   });
   const draining: { readonly drain: (limitMs: number) => Promise<void> }[] = [uncertainCreates];
   /** What is asked of Temporal after the answer to a client. */
@@ -87,7 +103,18 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     publicUrl: settings.publicUrl,
     keepImage: createImageUploads({ ...settings, db, resultStore }),
     retentionMs: settings.retentionMs,
-    acceptTask: createTaskAcceptor(db),
+    acceptTask: async (task) => {
+      const startedAt = performance.now();
+      const acceptance = await accept(task);
+      if (acceptance.kind === 'accepted') {
+        taskEvents.stage('accept', performance.now() - startedAt);
+        taskEvents.charged({ model: task.param.model, credits: acceptance.creditsCharged });
+      }
+      return acceptance;
+    },
+    onRequest: countRequests(metrics),
+    isTraced: currentTracing() !== undefined,
+    taskEvents,
     startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
     stopTask: later((task: CancelledTask) => stopTask(engine, task), 'stop of a cancelled task deferred'),
     refundUncertain: uncertainCreates.add,

@@ -1,8 +1,6 @@
-import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { access } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { createCallbackActivities, createGenerationActivities, createMainActivities } from '../../activities/index.ts';
 import { sweepWorkFolder } from '../../activities/task-files.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import type { Log } from '../log.ts';
@@ -11,26 +9,24 @@ import { connectTemporal } from '../temporal/connect.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { ensureReconcileSchedule } from '../temporal/reconcile-schedule.ts';
 import { makePrivateFolder } from './local-faults.ts';
-import { openStore } from './open-store.ts';
+import { openStore, openStoreForLinks } from './open-store.ts';
 import { retry } from './retry.ts';
 import type { RunningPart, Settings } from './settings.ts';
 import { installTemporalRuntime } from './temporal-runtime.ts';
 import { openWorkerDependencies } from './worker-dependencies.ts';
+import { mainQueue, workerOptions } from './worker-options.ts';
 
-/** The time in which a running activity may end by itself before it is cancelled, and the time until the worker stops anyway. */
-const graceMs = 5_000;
-const forceMs = 20_000;
 /** Longer than the longest deadline: no attempt with an older folder is alive. */
 const staleWorkMs = 26 * 60 * 60_000;
 
 export type RunningWorker = RunningPart & {
-  /** Resolves once all workers poll and the schedule exists; rejects when the worker is closed before. */
+  /** Resolves once the worker of each queue polls, and the schedule exists; rejects when the worker is closed before. */
   readonly running: Promise<void>;
 };
 
 /**
- * Starts the workers of all task queues in this process. What is local is checked before this resolves; what needs Temporal is
- * retried in the background. `wrap` may replace dependencies of the activities, such as providers.
+ * Starts the workers of this process's queues. What is local is checked before this resolves, as far as these queues need it; what
+ * needs Temporal is retried in the background. `wrap` may replace dependencies of the activities, such as providers.
  */
 export async function startWorker(
   settings: Settings,
@@ -39,25 +35,30 @@ export async function startWorker(
   metrics = createMetrics(),
   wrap: (deps: ActivityDeps) => ActivityDeps = (deps) => deps,
 ): Promise<RunningWorker> {
-  installTemporalRuntime(log);
-  await access(mainQueue.workflowBundle.codePath);
-  const media = await openStore(settings, log, { writes: true });
-  await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA');
-  await sweepWorkFolder(settings.workFolder, staleWorkMs);
+  await installTemporalRuntime(log, settings);
+  const { workerQueues } = settings;
+  const runsWorkflows = workerQueues.includes('tasks');
+  if (runsWorkflows) await access(mainQueue.workflowBundle.codePath);
+  // A callback only has links to files in it.
+  const touchesFiles = workerQueues.some((name) => name !== 'callbacks');
+  const media = await (touchesFiles ? openStore(settings, log, { writes: true }) : openStoreForLinks(settings));
+  if (touchesFiles) {
+    await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA');
+    await sweepWorkFolder(settings.workFolder, staleWorkMs);
+  }
   const dependencies = openWorkerDependencies(settings, log, metrics, media);
   const deps = wrap(dependencies.deps);
   // Without the SDK's own retries, which throw from a timer once the connection is closed under them.
   const temporal = connectTemporal(settings.temporal, { retries: false });
   const stopping = new AbortController();
   const step = (name: string) => ({ step: name, log, signal: stopping.signal });
-  const queues = taskQueuesOf(settings.taskQueue);
   const workers: Worker[] = [];
   const runs: Promise<void>[] = [];
   let opened: NativeConnection | undefined;
   const start = async () => {
     const connect = () => NativeConnection.connect(settings.temporal.connection);
     const connection = (opened = await retry(step('connect to Temporal'), connect));
-    await retry(step('register search attributes'), () => registerSearchAttributes(temporal.client));
+    if (runsWorkflows) await retry(step('register search attributes'), () => registerSearchAttributes(temporal.client));
     for (const options of workerOptions(settings, deps)) {
       const create = () => Worker.create({ ...options, connection });
       const worker = await retry(step(`start the worker of ${options.taskQueue}`), create);
@@ -66,10 +67,14 @@ export async function startWorker(
       runs.push(run);
       run.catch(onFatal);
     }
-    log.info({ queues, concurrency: settings.generationConcurrency }, 'worker is running');
+    log.info(
+      { queues: workerQueues, taskQueue: settings.taskQueue, concurrency: settings.generationConcurrency },
+      'worker is running',
+    );
     // Last, since a Temporal that was restarted itself takes up to seven seconds to answer for a schedule (measured), and no
     // task must wait for that.
-    await retry(step('ensure the reconcile schedule'), () => ensureReconcileSchedule(temporal.client, queues));
+    const ensure = () => ensureReconcileSchedule(temporal.client, taskQueuesOf(settings.taskQueue));
+    if (runsWorkflows) await retry(step('ensure the reconcile schedule'), ensure);
   };
   const running = start();
   running.catch((error: unknown) => {
@@ -86,63 +91,3 @@ export async function startWorker(
   };
   return { running, close };
 }
-
-function workerOptions(settings: Settings, deps: ActivityDeps): WorkerOptions[] {
-  const queues = taskQueuesOf(settings.taskQueue);
-  const common = {
-    namespace: settings.temporal.namespace,
-    shutdownGraceTime: graceMs,
-    shutdownForceTime: forceMs,
-    ...versionOf(settings),
-  };
-  return [
-    { ...common, ...mainQueue, taskQueue: queues.main, activities: createMainActivities(deps) },
-    {
-      ...common,
-      taskQueue: queues.generation,
-      activities: createGenerationActivities(deps),
-      maxConcurrentActivityTaskExecutions: settings.generationConcurrency,
-      // Otherwise a heartbeat is held back for most of its timeout, and progress would stand still (docs/decisions.md).
-      maxHeartbeatThrottleInterval: '1s',
-    },
-    {
-      ...common,
-      taskQueue: queues.remote,
-      activities: createGenerationActivities(deps),
-      maxConcurrentActivityTaskExecutions: settings.remoteConcurrency,
-      maxHeartbeatThrottleInterval: '15s',
-    },
-    {
-      ...common,
-      taskQueue: queues.callbacks,
-      activities: createCallbackActivities(deps),
-      // Slow receivers hold a place for 15 seconds, and an account holds 16 of them at most (src/outbound/webhook.ts).
-      maxConcurrentActivityTaskExecutions: 500,
-    },
-  ];
-}
-
-/** With a version, each workflow stays with the workers of the version that began it (docs/operations.md). */
-function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 'workerDeploymentOptions'> {
-  if (workerVersion === undefined) return {};
-  return {
-    workerDeploymentOptions: {
-      version: { deploymentName: taskQueue, buildId: workerVersion },
-      useWorkerVersioning: true,
-      defaultVersioningBehavior: 'PINNED',
-    },
-  };
-}
-
-/**
- * Every new workflow starts on the non-sticky queue, which gets two pollers by default. A workflow task must end within ten seconds,
- * also on a saturated machine, so a worker takes few at a time (docs/decisions.md).
- */
-export const mainQueue = {
-  workflowBundle: { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) },
-  maxConcurrentWorkflowTaskExecutions: 12,
-  maxConcurrentWorkflowTaskPolls: 12,
-  nonStickyToStickyPollRatio: 0.5,
-  // By default some 2,300 stay in memory, 0.1 MB each. A task whose upstream takes minutes is read from its history again instead.
-  maxCachedWorkflows: 150,
-} satisfies Partial<WorkerOptions>;

@@ -1,15 +1,50 @@
 import { DefaultLogger, type LogLevel, Runtime } from '@temporalio/worker';
+import { lookup } from 'node:dns/promises';
+import { isIPv6 } from 'node:net';
+import { SetupError } from '../domain/errors.ts';
 import type { Log } from '../log.ts';
+import type { Settings } from './settings.ts';
 
-let installed = false;
+let installed: Promise<void> | undefined;
 
-/** Sends the SDK's log lines to ours and leaves signals to the entry points. A process has one runtime: the first call counts. */
-export function installTemporalRuntime(log: Log): void {
-  if (installed) return;
-  installed = true;
+/**
+ * Sends the SDK's log lines to ours, serves its metrics on `TEMPORAL_METRICS_PORT`, if set, and leaves signals to the entry points. A
+ * process has one runtime: the first call counts.
+ */
+export function installTemporalRuntime(log: Log, settings: RuntimeSettings = {}): Promise<void> {
+  return (installed ??= install(log, settings));
+}
+
+type RuntimeSettings = Partial<Pick<Settings, 'host' | 'temporalMetricsPort'>>;
+
+async function install(log: Log, settings: RuntimeSettings): Promise<void> {
   const logger = new DefaultLogger('INFO', ({ level, message, meta }) => log[levels[level]](meta, message));
-  // Otherwise the native part of the SDK writes to the terminal by itself, over our own output.
-  Runtime.install({ logger, shutdownSignals: [], telemetryOptions: { logging: { forward: {} } } });
+  const bindAddress = await metricsAddress(settings);
+  try {
+    Runtime.install({
+      logger,
+      shutdownSignals: [],
+      telemetryOptions: {
+        // Otherwise the native part of the SDK writes to the terminal by itself, over our own output.
+        logging: { forward: {} },
+        ...(bindAddress !== undefined && { metrics: { prometheus: { bindAddress, ...conventions } } }),
+      },
+    });
+  } catch (cause) {
+    if (bindAddress === undefined) throw cause;
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new SetupError(`The metrics of Temporal's SDK cannot be served on ${bindAddress}: ${message}`, { cause });
+  }
+}
+
+/** Names as Prometheus wants them. */
+const conventions = { countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true };
+
+/** The SDK takes no names of hosts. */
+async function metricsAddress({ host, temporalMetricsPort: port }: RuntimeSettings): Promise<string | undefined> {
+  if (host === undefined || port === undefined) return undefined;
+  const { address } = await lookup(host);
+  return isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 // The SDK warns of a worker without workflows, which is what the workers of two of our queues are meant to be.

@@ -4,6 +4,7 @@ import { createHints } from '../../activities/hints.ts';
 import { createSwitches } from '../../activities/switches.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createHookLinks } from '../domain/hook-link.ts';
+import type { Ffmpeg } from '../domain/ports.ts';
 import { uploadIdOf, uploadKey } from '../domain/upload.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { dirname } from 'node:path';
@@ -32,6 +33,8 @@ import { createLiveCatalogue } from './live-catalogue.ts';
 import { createOwedCallbacks } from './owed-callbacks.ts';
 import { countProviders } from './provider-metrics.ts';
 import { createRequestParser, ownEndpoints, type Settings } from './settings.ts';
+import { countCallbacks, countFindings, countTasks } from './task-metrics.ts';
+import { currentTracing } from './tracing.ts';
 import { watchWorkflows } from './workflow-checks.ts';
 
 export type WorkerDependencies = { readonly deps: ActivityDeps; close(): Promise<void> };
@@ -44,10 +47,13 @@ export function openWorkerDependencies(
   media: ResultStore,
 ): WorkerDependencies {
   const readSecret = secretReader(dirname(settings.catalogueFile ?? ''));
+  const followsUpstreams = settings.workerQueues.includes('generation-remote');
+  // `reconcile`, on the queue `tasks`, stops jobs at upstreams. Workers of the other queues need no secrets of theirs.
+  const asksUpstreams = followsUpstreams || settings.workerQueues.includes('tasks');
   const catalogue = createLiveCatalogue({
     path: settings.catalogueFile,
     publicUrl: settings.publicUrl,
-    readSecret,
+    ...(asksUpstreams && { readSecret }),
     log,
     onRead: recordCatalogue(metrics, 'worker'),
   });
@@ -57,7 +63,8 @@ export function openWorkerDependencies(
     poolSize: settings.databasePoolSize,
     onIdleError: (error) => log.warn({ err: error }, 'database connection broke'),
   });
-  const temporal = connectTemporal(settings.temporal);
+  metrics.databases.set('worker', db.usage);
+  const temporal = connectTemporal(settings.temporal, { interceptors: currentTracing()?.client });
   const own = ownEndpoints(settings);
   const imageClient = createGuardedClient({ allow: settings.imageAllow, own });
   // A callback without a free slot is rescheduled: waiting here would hold a place that all accounts share.
@@ -67,13 +74,22 @@ export function openWorkerDependencies(
     maxPerHost: 32,
     maxWaitingPerHost: 0,
   });
-  const workflows = watchWorkflows({ catalogue: catalogue.current, readSecret, own, db, log });
-  const box = createSecretBox(settings.secret);
-  const ffmpeg = createFfmpeg(settings.ffmpegPath === undefined ? {} : { path: settings.ffmpegPath });
+  const workflows = followsUpstreams
+    ? watchWorkflows({ catalogue: catalogue.current, readSecret, own, db, log })
+    : undefined;
+  const box = createSecretBox(settings.secret, settings.secretPrevious);
+  const ffmpeg = openFfmpeg(settings);
   const readUpload = (url: string, path: string) => {
     const uploadId = uploadIdOf(settings.publicUrl, url);
     return uploadId === undefined ? undefined : media.fetchTo(uploadKey(uploadId), path);
   };
+  const postCallback = createCallbackPoster({
+    client: callbackClient,
+    onUnreachable: ({ taskId, error }) => {
+      log.info({ taskId, kind: error.kind, detail: error.detail }, 'callback receiver unreachable');
+    },
+    dialectHeaders: ({ dialect, ...callback }) => adapterOf(dialect).callbackHeaders(callback),
+  });
   const upstreamClients: ProviderClient[] = [];
   provideFontSettings();
   const preview = createPreviewProvider({
@@ -119,26 +135,33 @@ export function openWorkerDependencies(
     media,
     normaliseVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),
-    postCallback: createCallbackPoster({
-      client: callbackClient,
-      onUnreachable: ({ taskId, error }) => {
-        log.info({ taskId, kind: error.kind, detail: error.detail }, 'callback receiver unreachable');
-      },
-      dialectHeaders: ({ dialect, ...callback }) => adapterOf(dialect).callbackHeaders(callback),
-    }),
+    postCallback: countCallbacks(metrics, postCallback),
     findCallback: createOwedCallbacks(db, box, media, () => catalogue.current().models),
     engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     workFolder: settings.workFolder,
     retentionMs: settings.retentionMs,
     stuckTaskMs: settings.stuckTaskMs,
     onSettled: (outcome) => metrics.tasksSettled.inc({ outcome }),
+    onFinding: countFindings(metrics),
+    taskEvents: countTasks(metrics, () => catalogue.current().models),
     ...counts,
   };
   const close = async () => {
     catalogue.close();
-    await workflows.close();
+    await workflows?.close();
     const clients = [imageClient, callbackClient, ...upstreamClients];
     await Promise.allSettled([...clients.map((client) => client.close()), temporal.close(), db.close()]);
   };
   return { deps, close };
+}
+
+/**
+ * Videos are rendered on the queue `generation`, and made to fit on `tasks`: there a missing ffmpeg is found at the start. On the
+ * others only a model that mixes upstreams with `preview` needs one, when it comes to that.
+ */
+function openFfmpeg({ ffmpegPath: path, workerQueues }: Settings): Ffmpeg {
+  const open = () => createFfmpeg(path === undefined ? {} : { path });
+  if (workerQueues.includes('tasks') || workerQueues.includes('generation')) return open();
+  let opened: Ffmpeg | undefined;
+  return async (run) => (opened ??= open())(run);
 }

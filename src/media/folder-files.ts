@@ -31,6 +31,7 @@ export function createFolderFiles(folder: string): MediaFiles {
       await rm(join(root, requireMediaFolder(name)), { recursive: true, force: true });
     },
     sizeOf: (key) => sizeIfThere(pathOf(key)),
+    uploadLink: async () => undefined,
     list: (name) => filesUnder(root, join(root, requireMediaFolder(name))),
     sourceOf: async ({ key }) => ((await isThere(pathOf(key))) ? { kind: 'file', root, path: `/${key}` } : undefined),
   };

@@ -4,7 +4,7 @@ import type { Ffmpeg } from '../domain/ports.ts';
 import { TaskFault } from '../domain/errors.ts';
 import { FfmpegError } from './ffmpeg.ts';
 import { isPosterOf, makePoster } from './poster.ts';
-import { probeVideo, VideoFileError } from './probe-video.ts';
+import { probeVideo, type VideoFacts, VideoFileError } from './probe-video.ts';
 
 type VideoInspection = {
   readonly videoPath: string;
@@ -16,6 +16,12 @@ type VideoInspection = {
 };
 
 export type VideoInspector = ReturnType<typeof createVideoInspector>;
+
+/** Measures a video and its poster that may stay as they are; undefined for others, which `VideoInspector` judges. */
+export async function measureWhole(videoPath: string, posterPath: string): Promise<VideoFacts | undefined> {
+  const measured = await probeVideo(videoPath);
+  return (await isPosterOf(posterPath, measured)) ? measured : undefined;
+}
 
 /**
  * Checks that a generated video plays and measures it; a bad one is a `TaskFault`, `result_invalid`. The delivered poster is kept

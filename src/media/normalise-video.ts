@@ -96,13 +96,16 @@ function planOf(found: Streams | undefined, wants: VideoWants) {
   return { isCopy: keepsPicture && keepsSound, args: [...streams, ...picture, ...sound] };
 }
 
-/** Square pixels and even sides, which H.264 needs; of a given size when there is one, then cut at two sides instead of distorted. */
+/**
+ * Square pixels and even sides, which H.264 needs; of a given size when there is one, then cut at two sides instead of distorted.
+ * Without B-frames: newer ffmpegs keep an uneven rate, and write too short a length where pictures are not in their order.
+ */
 function encodedPicture(size: FrameSize | undefined): string[] {
   const even = 'crop=trunc(iw/2)*2:trunc(ih/2)*2';
   const [width, height] = [size?.widthPx, size?.heightPx];
   const cut = `scale=${width}:${height}:force_original_aspect_ratio=increase,crop=${width}:${height}`;
   const filters = `scale=iw*sar:ih,setsar=1,${size === undefined ? even : cut}`;
-  return ['-vf', filters, '-c:v', 'libx264', '-preset', 'veryfast', '-crf', '18', '-pix_fmt', 'yuv420p'];
+  return ['-vf', filters, '-c:v', 'libx264', '-preset', 'veryfast', '-crf', '18', '-bf', '0', '-pix_fmt', 'yuv420p'];
 }
 
 /** The boxes at the top of an MP4 before its data are a handful. */

@@ -30,6 +30,8 @@ export type MediaFiles = {
   readonly deleteFolder: (folder: string) => Promise<void>;
   /** Undefined when there is no such file. */
   readonly sizeOf: (key: string) => Promise<number | undefined>;
+  /** A link by which anybody may write this one file until it expires; undefined where only we can write. */
+  readonly uploadLink: (key: string, lifeMs: number) => Promise<string | undefined>;
   /** Every file whose key begins with the folder. */
   readonly list: (folder: string) => AsyncIterable<StoredFile>;
   /** How the file behind a link is sent to a client; undefined when there is none. */

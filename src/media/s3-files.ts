@@ -57,6 +57,7 @@ export function createS3Files({ location, s3 }: S3Options): MediaFiles {
       for await (const name of objectNames(bucket, folder)) await deleteObject(bucket, name.key);
     },
     sizeOf: (key) => sizeOf(bucket, key),
+    uploadLink: (key, lifeMs) => uploadLink(bucket, requireMediaKey(key), lifeMs),
     list: (folder) => objectNames(bucket, folder),
     sourceOf: (link, method) => sourceOf(bucket, link, method),
   };
@@ -135,7 +136,10 @@ async function fetchObject(bucket: Bucket, key: string, filePath: string): Promi
 /** On the store's side: its bytes do not come here. */
 async function copyObject(bucket: Bucket, from: string, to: string): Promise<void> {
   const { Bucket, Key } = objectOf(bucket, from);
-  const copy = new CopyObjectCommand({ ...objectOf(bucket, to), CopySource: `${Bucket}/${Key}` });
+  // What a stranger wrote by a link may say anything of itself, such as that it is a page.
+  const ContentType = contentTypeOf(to) ?? '';
+  const described = { MetadataDirective: 'REPLACE', ContentType } as const;
+  const copy = new CopyObjectCommand({ ...objectOf(bucket, to), ...described, CopySource: `${Bucket}/${Key}` });
   await askedFor(bucket.location, 'copy', () => bucket.client.send(copy));
 }
 
@@ -156,6 +160,15 @@ async function sizeOf(bucket: Bucket, key: string): Promise<number | undefined> 
       return found;
     });
   return (await askedFor(location, 'head', head))?.ContentLength;
+}
+
+/** What a signature of the store's kind lasts at most. */
+const longestLinkMs = 7 * 24 * 60 * 60_000;
+
+async function uploadLink({ client, location }: Bucket, key: string, lifeMs: number): Promise<string> {
+  const put = new PutObjectCommand(objectOf({ location }, key));
+  const expiresIn = Math.floor(Math.min(lifeMs, longestLinkMs) / 1000);
+  return await asked(location, 'sign', () => getSignedUrl(client, put, { expiresIn }));
 }
 
 async function* objectNames(bucket: Bucket, folder: string): AsyncGenerator<StoredFile> {

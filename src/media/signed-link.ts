@@ -4,6 +4,8 @@ import type { Task } from '../domain/task.ts';
 export type LinkSignerOptions = {
   /** The installation's secret. */
   readonly secret: string;
+  /** Links that these have signed stay valid. */
+  readonly secretPrevious?: readonly string[] | undefined;
   /** Base address of the service, without a slash at its end. */
   readonly publicUrl: string;
   readonly now?: (() => number) | undefined;
@@ -15,8 +17,8 @@ export type PresentedLink = { readonly key: string; readonly expires: string; re
 /** Of a client's link to its result. */
 const linkLifeMs = 24 * 60 * 60_000;
 
-export function createLinkSigner({ secret, publicUrl, now = Date.now }: LinkSignerOptions) {
-  const signer = createSigner(secret, 'videogen media links, version 1');
+export function createLinkSigner({ secret, secretPrevious, publicUrl, now = Date.now }: LinkSignerOptions) {
+  const signer = createSigner(secret, 'videogen media links, version 1', secretPrevious);
   // No key holds a line feed, so the two parts cannot run into each other.
   const textOf = (key: string, expires: string) => `${key}\n${expires}`;
   return {

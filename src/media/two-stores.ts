@@ -26,6 +26,7 @@ export function createTwoStores(first: MediaFiles, also: MediaFiles): MediaFiles
       await first.deleteFolder(folder);
     },
     sizeOf: async (key) => (await first.sizeOf(key)) ?? (await also.sizeOf(key)),
+    uploadLink: first.uploadLink,
     list: first.list,
     sourceOf: async (link, method) => (await first.sourceOf(link, method)) ?? (await also.sourceOf(link, method)),
   };

@@ -8,6 +8,7 @@ import { literalRefusal, type OwnEndpoint, targetOf } from './guard.ts';
 import { checkedAddresses, createHostLookup, type HostLookup } from './host-lookup.ts';
 import { createSlots, withDeadline } from './limits.ts';
 import { OutboundError } from './outbound-error.ts';
+import { traced } from './trace.ts';
 
 export type GuardedClientOptions = {
   readonly allow: AllowList;
@@ -144,7 +145,12 @@ function createSend(options: GuardedClientOptions, pool: ConnectionPool): Send {
     return await slots.hold(target.hostname, signal, async () => {
       const addresses = await checkedAddresses(target, guard, signal);
       const sent = { ...request, url, headers: { 'user-agent': 'Videogen', ...headers }, addresses, ca, signal };
-      return await exchange(pool, { ...sent, poolKey: poolKey && `${poolKey} ${url.origin}` }, read);
+      return await traced(sent.method, url, (onResponse) =>
+        exchange(pool, { ...sent, poolKey: poolKey && `${poolKey} ${url.origin}` }, (response) => {
+          onResponse(response);
+          return read(response);
+        }),
+      );
     });
   };
 }

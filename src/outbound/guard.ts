@@ -82,7 +82,7 @@ const metadataAddresses: ReadonlySet<string> = new Set([
   'fd20:ce::254',
 ]);
 
-function isMetadata(address: Address): boolean {
+export function isMetadata(address: Address): boolean {
   return metadataAddresses.has(ipaddr.process(address.toString()).toString());
 }
 

@@ -5,6 +5,9 @@ import { chunksOf } from './body.ts';
 import { withDeadline } from './limits.ts';
 import { OutboundError } from './outbound-error.ts';
 
+/** A larger one is no result, however it comes. */
+export const maxVideoBytes = 2 ** 30;
+
 export type ResumableLimits = {
   readonly maxBytes: number;
   /** So long without a byte is a break. */
@@ -53,7 +56,7 @@ export async function downloadResumably({
   onBreak,
   limits: given,
 }: ResumableDownload): Promise<void> {
-  const limits = { maxBytes: 2 ** 30, stallMs: 60_000, firstPauseMs: 1_000, maxPauseMs: 30_000, ...given };
+  const limits = { maxBytes: maxVideoBytes, stallMs: 60_000, firstPauseMs: 1_000, maxPauseMs: 30_000, ...given };
   const part: Part = { bytes: 0 };
   let furthest = 0;
   for (let pauseMs = limits.firstPauseMs; ; pauseMs = Math.min(limits.maxPauseMs, 2 * pauseMs)) {

@@ -19,9 +19,11 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /** Keeps callback secrets unreadable in the database and bound to their account (AES-256-GCM, key by HKDF-SHA256). */
-export function createSecretBox(videogenSecret: string) {
+export function createSecretBox(videogenSecret: string, previous: readonly string[] = []) {
   if (videogenSecret === '') throw new Error('VIDEOGEN_SECRET is empty');
-  const key = Buffer.from(hkdfSync('sha256', videogenSecret, '', purpose, 32));
+  const keyOf = (secret: string) => Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
+  const key = keyOf(videogenSecret);
+  const keys = [key, ...previous.map(keyOf)];
   return {
     /** Text for the database: `v1.` and base64url of nonce, tag and ciphertext. Different at each call. */
     seal: (secret: string, accountId: string): string => {
@@ -30,15 +32,22 @@ export function createSecretBox(videogenSecret: string) {
       const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
       return version + Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64url');
     },
-    /** The secret again. Throws `SecretBoxError`. */
-    open: (sealed: string, accountId: string): string => open(key, sealed, accountId),
+    /** The secret again, sealed with today's VIDEOGEN_SECRET or a previous one. Throws `SecretBoxError`. */
+    open: (sealed: string, accountId: string): string => {
+      const opened = keys.map((one) => tryOpen(one, sealed, accountId));
+      const found = opened.find((one) => typeof one === 'string');
+      if (found === undefined) throw opened[0];
+      return found;
+    },
+    /** Whether today's VIDEOGEN_SECRET opens it. */
+    isCurrent: (sealed: string, accountId: string): boolean => typeof tryOpen(key, sealed, accountId) === 'string',
   };
 }
 
-function open(key: Buffer, sealed: string, accountId: string): string {
+function tryOpen(key: Buffer, sealed: string, accountId: string): string | SecretBoxError {
   const bytes = Buffer.from(sealed.slice(version.length), 'base64url');
   if (!sealed.startsWith(version) || bytes.length < nonceBytes + tagBytes)
-    throw new SecretBoxError('not a sealed secret');
+    return new SecretBoxError('not a sealed secret');
   const nonce = bytes.subarray(0, nonceBytes);
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
     .setAAD(Buffer.from(accountId))
@@ -46,6 +55,6 @@ function open(key: Buffer, sealed: string, accountId: string): string {
   try {
     return decipher.update(bytes.subarray(nonceBytes + tagBytes), undefined, 'utf8') + decipher.final('utf8');
   } catch (error) {
-    throw new SecretBoxError('the sealed secret cannot be opened', { cause: error });
+    return new SecretBoxError('the sealed secret cannot be opened', { cause: error });
   }
 }

@@ -44,7 +44,10 @@ export type Adapter<Settings = DeclaredSettings> = {
 const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
   own: {
     options: parametersOf,
-    open: (opening) => createOwnProvider({ ...common(opening), webhook: opening.settings.webhook }),
+    open: (opening) => {
+      const { webhook, uploads } = opening.settings;
+      return createOwnProvider({ ...common(opening), webhook, uploads });
+    },
   },
   ark: {
     options: (entry, { paths, resultPath }) => ({ ...parametersOf(entry), paths, resultPath }),
@@ -65,8 +68,11 @@ const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
   },
   cog: { options: parametersOf, open: createCogProvider },
   http: {
-    // The text of the file is frozen: a job is followed by the file that it was made with.
-    options: (entry, settings, files) => ({ ...parametersOf(entry), file: jsonOf(files.get(settings.file)) }),
+    // The text of the file is frozen: a job is followed by the file that it was made with. A job that is made has kept its rules.
+    options: (entry, settings, files) => {
+      const { rules: _kept, ...file } = jsonOf(files.get(settings.file));
+      return { ...parametersOf(entry), file };
+    },
     headers: (config) => fileOf(config).headers,
     credentials: (config, { key, secrets = {} }, read) =>
       credentialsOf(fileOf(config).auth, {

@@ -43,8 +43,13 @@ export type JobRequest = {
   readonly imageLinks: readonly string[];
   /** Where the upstream may announce changes of the job; only for providers with `webhook`. */
   readonly hookUrl?: string;
+  /** Where the upstream may write the video of this job; only for providers with `uploads`. */
+  readonly resultUpload?: ResultUpload;
   readonly deadlineMs: number;
 };
+
+/** A link to PUT one file to, until it expires (Unix milliseconds). */
+export type ResultUpload = { readonly url: string; readonly expireTime: number };
 
 /**
  * What an upstream has against a request or a job. `content` and `image` end the task; `input` (it cannot make such a video) and
@@ -106,7 +111,13 @@ export type JobStatus =
   /** `progress` is 0 to 100. */
   | { readonly state: 'queued' | 'running'; readonly progress?: number }
   /** `result` is what `result` needs, such as the address of the video; kept in memory only. */
-  | { readonly state: 'succeeded'; readonly result?: JsonObject; readonly cost?: Cost }
+  | {
+      readonly state: 'succeeded';
+      readonly result?: JsonObject;
+      readonly cost?: Cost;
+      /** It says that it wrote the video where `resultUpload` led. */
+      readonly isUploaded?: boolean;
+    }
   | { readonly state: 'failed'; readonly fault: Fault; readonly cost?: Cost }
   /** The upstream says that it knows no such job. What that means is for the engine to decide. */
   | { readonly state: 'missing' }
@@ -138,6 +149,8 @@ export type GeneratedVideo = { readonly path: string; readonly posterPath?: stri
 export type PolledProvider = Capabilities & {
   readonly runs: 'upstream';
   readonly webhook: boolean;
+  /** Whether its jobs get a link by which it may write their videos into our store. */
+  readonly uploads?: boolean;
   /** Jobs that one `status` request asks about. */
   readonly maxBatch: number;
   readonly minPollMs: number;

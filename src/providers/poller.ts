@@ -1,3 +1,4 @@
+import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { Job, JobStatus, PolledProvider, Warn } from './contract.ts';
 import { backOffMs, type Ended, follow, type FollowedJob, type FollowOptions, hear } from './followed-job.ts';
 import { createPollRequests, type Poll, type PollOutcome } from './poll-requests.ts';
@@ -18,6 +19,7 @@ export type PollerDeps = {
   readonly onPoll: (outcome: PollOutcome) => void;
 };
 
+/** A job is preferred to others for a hint no more often than this. */
 const hintPauseMs = 1_000;
 
 export function createPoller({ provider, warn, onPoll }: PollerDeps): Poller {
@@ -38,7 +40,9 @@ export function createPoller({ provider, warn, onPoll }: PollerDeps): Poller {
         one.isHinted = true;
         const now = performance.now();
         // Before all that wait for the rate, but an upstream that hints without end holds nobody else up.
-        one.dueAt = now - one.heardOf >= hintPauseMs ? -Infinity : Math.min(one.dueAt, now);
+        const isPreferred = now - one.preferredAt >= hintPauseMs;
+        if (isPreferred) one.preferredAt = now;
+        one.dueAt = isPreferred ? -Infinity : Math.min(one.dueAt, now);
       }
       schedule();
     },
@@ -58,7 +62,8 @@ export function createPoller({ provider, warn, onPoll }: PollerDeps): Poller {
     const jobs = mostOverdue(followed, provider);
     if (jobs.length > 0) {
       nextSendAt = performance.now() + 1000 / provider.maxPollsPerSecond;
-      void requests.send(jobs);
+      // Shared by many tasks, so of no task's trace.
+      void context.with(ROOT_CONTEXT, () => requests.send(jobs));
     }
     schedule();
   }

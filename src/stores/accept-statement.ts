@@ -141,9 +141,9 @@ export const explainTask = {
 with ${judged('')}
 select ${answer}, balance, max_unfinished_tasks, earlier.*
 from judged left join lateral (
-  select id as task_id, credits_charged, request_sha256, state from tasks where id = judged.task_id
+  select id as task_id, credits_charged, request_sha256, state, content_deleted_at from tasks where id = judged.task_id
   union all
-  select id, credits_charged, request_sha256, state from tasks
+  select id, credits_charged, request_sha256, state, content_deleted_at from tasks
   where account_id = judged.account_id and idempotency_key = judged.idempotency_key
   limit 1
 ) earlier on refusal = 'known'`,

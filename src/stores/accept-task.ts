@@ -86,7 +86,13 @@ function createRateOf({ quota, window_ms: windowMs, due_in_ms: dueInMs }: RateRo
   return { limit, left: rateLeft(limit, dueInMs ?? 0) };
 }
 
-type EarlierRow = { task_id: string; credits_charged: number; request_sha256: Buffer; state: TaskState };
+type EarlierRow = {
+  task_id: string;
+  credits_charged: number;
+  request_sha256: Buffer;
+  state: TaskState;
+  content_deleted_at: number | null;
+};
 type WhyNotRow = RateRow & { balance: number; max_unfinished_tasks: number } & (
     | { refusal: null }
     | { refusal: 'no_price' | 'too_many_unfinished_tasks' | 'too_fast' }
@@ -125,6 +131,7 @@ function refused(task: NewTask, row: Exclude<WhyNotRow, { refusal: null }>): Acc
 }
 
 function earlierAnswer({ param }: NewTask, row: EarlierRow): Acceptance {
+  if (row.content_deleted_at !== null) return { kind: 'content_deleted' };
   if (!row.request_sha256.equals(fingerprint(param))) return { kind: 'key_reused' };
   return { kind: 'replayed', taskId: row.task_id, creditsCharged: row.credits_charged, state: row.state };
 }

@@ -32,6 +32,8 @@ export type Acceptance =
   /** The same idempotency key came before with the same body: the first answer again. `state` is the task's own by now. */
   | (Pick<Accepted, 'taskId' | 'creditsCharged'> & { readonly kind: 'replayed'; readonly state: TaskState })
   | { readonly kind: 'key_reused' }
+  /** The task of this idempotency key was deleted: what it was about is not known any more, and it is not made again. */
+  | { readonly kind: 'content_deleted' }
   | { readonly kind: 'insufficient_credits'; readonly required: number; readonly balance: number }
   | { readonly kind: 'too_many_unfinished_tasks'; readonly limit: number }
   | { readonly kind: 'too_fast'; readonly rate: CreateRate }

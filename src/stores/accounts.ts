@@ -16,12 +16,15 @@ export type Account = {
   /** The account's own rate of creates; undefined when the installation's counts. */
   readonly createRate: Rate | undefined;
   readonly suspendedAt: number | undefined;
+  /** It is suspended for good, and what its tasks were about is being deleted or gone. */
+  readonly closedAt: number | undefined;
   readonly createdAt: number;
 };
 
 /** The columns of `accounts` as the fields of an `Account`. */
 export const accountColumns = `id as "accountId", name, balance, unfinished_tasks as "unfinishedTasks",
-  max_unfinished_tasks as "maxUnfinishedTasks", suspended_at as "suspendedAt", created_at as "createdAt",
+  max_unfinished_tasks as "maxUnfinishedTasks", suspended_at as "suspendedAt", closed_at as "closedAt",
+  created_at as "createdAt",
   case when create_quota is not null then json_build_object('quota', create_quota, 'windowMs', create_window_ms) end
     as "createRate"`;
 
@@ -34,6 +37,22 @@ export const lockAccount = maybeOne<Account, [accountId: string]>({
   name: 'lock-account',
   text: `${selectAccount} for no key update`,
 });
+
+/** A closed account gets no access and no credits any more. */
+export class AccountClosed extends Error {
+  override readonly name = 'AccountClosed';
+
+  constructor(accountId: string) {
+    super(`account ${accountId} is closed for good`);
+  }
+}
+
+/** As `lockAccount`. Throws `AccountClosed` for a closed one; one that is open stays so until the transaction ends. */
+export async function lockOpenAccount(db: Pick<Database, 'run'>, accountId: string): Promise<Account | undefined> {
+  const account = await lockAccount(db, accountId);
+  if (account?.closedAt !== undefined) throw new AccountClosed(accountId);
+  return account;
+}
 
 type NewAccount = { readonly name: string; readonly credits: number };
 
@@ -98,15 +117,19 @@ const setSuspended = maybeOne<Account, [accountId: string, suspended: boolean]>(
 
 export type Suspension = { readonly accountId: string; readonly suspended: boolean; readonly reason: string };
 
-/** Suspends an account, or lifts that; undefined when there is no such account. One that is as wanted stays untouched. */
+/**
+ * Suspends an account, or lifts that; undefined when there is no such account. One that is as wanted stays untouched. Throws
+ * `AccountClosed`.
+ */
 export function suspendAccountAs(
   db: Database,
   actor: Actor,
   { accountId, suspended, reason }: Suspension,
 ): Promise<Account | undefined> {
   return recordAction(db, actor, async (transaction) => {
-    const before = await lockAccount(transaction, accountId);
-    if (before === undefined || (before.suspendedAt !== undefined) === suspended) return { answer: before };
+    const before = await lockOpenAccount(transaction, accountId);
+    const isAsWanted = (before?.suspendedAt !== undefined) === suspended;
+    if (before === undefined || isAsWanted) return { answer: before };
     const answer = await setSuspended(transaction, accountId, suspended);
     const action = suspended ? 'accounts.suspend' : 'accounts.unsuspend';
     return { answer, done: { action, accountId, details: { reason } } };
@@ -121,14 +144,14 @@ export type WantedLimits = {
   readonly createRate?: Rate | null | undefined;
 };
 
-/** Gives an account limits of its own, from the next create on; undefined when there is no such account. */
+/** Gives an account limits of its own, from the next create on; undefined when there is no such account. Throws `AccountClosed`. */
 export function limitAccountAs(
   db: Database,
   actor: Actor,
   { accountId, ...wanted }: WantedLimits,
 ): Promise<Account | undefined> {
   return recordAction(db, actor, async (transaction) => {
-    const before = await lockAccount(transaction, accountId);
+    const before = await lockOpenAccount(transaction, accountId);
     if (before === undefined) return { answer: undefined };
     const createRate = wanted.createRate === undefined ? before.createRate : (wanted.createRate ?? undefined);
     const { maxUnfinishedTasks = before.maxUnfinishedTasks } = wanted;

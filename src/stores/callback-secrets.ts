@@ -1,6 +1,6 @@
-import { lockAccount } from './accounts.ts';
+import { lockOpenAccount } from './accounts.ts';
 import type { Database } from './database.ts';
-import { many, none } from './statement.ts';
+import { many, maybeOne, none } from './statement.ts';
 
 /** A callback secret as it rests in the database: sealed with a key that the database does not know. */
 export type SealedSecret = { readonly sealed: string; readonly expiresAt: number | undefined };
@@ -43,15 +43,34 @@ const createNext = none<[accountId: string, sealed: string]>({
   text: `insert into callback_secrets (account_id, sealed, shown_at) values ($1, $2, now())`,
 });
 
-/** Replaces the current secret; the old one goes on signing beside it for `overlapSeconds`. The new one counts as shown. */
+/**
+ * Replaces the current secret; the old one goes on signing beside it for `overlapSeconds`. The new one counts as shown. Throws
+ * `AccountClosed`: the end of a closing deletes the secrets of the account.
+ */
 export function rotateCallbackSecret(
   db: Database,
   { accountId, sealed, overlapSeconds }: { accountId: string; sealed: string; overlapSeconds: number },
 ): Promise<void> {
   return db.transaction(async (run) => {
     // Two concurrent rotations would both find the same current secret, so they wait for each other at the account.
-    await lockAccount({ run }, accountId);
+    await lockOpenAccount({ run }, accountId);
     await expireCurrent({ run }, accountId, overlapSeconds);
     await createNext({ run }, accountId, sealed);
   });
 }
+
+/** Secrets of all accounts, a bounded page of them after the one with this number. */
+export const listSecretsToReseal = many<
+  { readonly secretId: number; readonly accountId: string; readonly sealed: string },
+  [after: number, limit: number]
+>({
+  name: 'list-secrets-to-reseal',
+  text: `
+select id as "secretId", account_id as "accountId", sealed from callback_secrets where id > $1 order by id limit $2`,
+});
+
+/** Seals a secret anew, unless it was changed or dropped meanwhile. */
+export const resealSecret = maybeOne<{ secretId: number }, [secretId: number, from: string, to: string]>({
+  name: 'reseal-secret',
+  text: `update callback_secrets set sealed = $3 where id = $1 and sealed = $2 returning id as "secretId"`,
+});

@@ -1,5 +1,5 @@
 import type { Actor } from '../domain/operator.ts';
-import { lockAccount } from './accounts.ts';
+import { AccountClosed, lockAccount } from './accounts.ts';
 import { type Database, violatedUniqueConstraint } from './database.ts';
 import { type Change, recordAction } from './operator-actions.ts';
 import { many, maybeOne } from './statement.ts';
@@ -123,7 +123,10 @@ export type BookingOutcome =
   | { readonly kind: 'account_not_found' }
   | { readonly kind: 'balance_out_of_range'; readonly balance: number };
 
-/** Gives or takes credits, once for each idempotency key. Nothing is booked unless the answer is `booked`. */
+/**
+ * Gives or takes credits, once for each idempotency key. Nothing is booked unless the answer is `booked`. A grant to a closed account
+ * throws `AccountClosed`; an adjustment corrects its books.
+ */
 export async function bookCreditsAs(db: Database, actor: Actor, booking: Booking): Promise<BookingOutcome> {
   try {
     return await recordAction(db, actor, (transaction) => bookOnce(transaction, booking));
@@ -150,6 +153,7 @@ async function bookOnce(transaction: Database, booking: Booking): Promise<Change
   if (earlier !== undefined) {
     return { answer: earlier.isSame ? { kind: 'replayed', entry: earlier } : { kind: 'key_reused' } };
   }
+  if (kind === 'grant' && account.closedAt !== undefined) throw new AccountClosed(accountId);
   const entry = await bookCredits(transaction, booking);
   if (entry === undefined) return { answer: { kind: 'balance_out_of_range', balance: account.balance } };
   const details = { amount, balance: entry.balanceAfter, reason, entryId: entry.entryId };

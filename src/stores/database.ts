@@ -1,3 +1,4 @@
+import pTimeout from 'p-timeout';
 import pg from 'pg';
 import { errorCode } from '../domain/errors.ts';
 import { createConnectionQueue, defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
@@ -78,12 +79,23 @@ export type DatabaseOptions = {
   readonly onIdleError?: (error: Error) => void;
 };
 
+/** How the connections of a pool are used now. */
+export type DatabaseUsage = {
+  readonly limit: number;
+  readonly idle: number;
+  readonly busy: number;
+  /** Callers without a connection. */
+  readonly waiting: number;
+};
+
+export type DatabasePool = Database & { readonly usage: () => DatabaseUsage };
+
 /** How long connecting may take, which on a busy machine is seconds, and how long one statement may run. */
 const connectTimeoutMs = 10_000;
 const statementTimeoutMs = 15_000;
 
 /** A pool of connections to PostgreSQL. Nothing is connected until the first statement. */
-export function createDatabase({ url, poolSize = 10, queue, onIdleError }: DatabaseOptions): Database {
+export function createDatabase({ url, poolSize = 10, queue, onIdleError }: DatabaseOptions): DatabasePool {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
@@ -95,12 +107,34 @@ export function createDatabase({ url, poolSize = 10, queue, onIdleError }: Datab
   });
   pool.on('error', (error) => onIdleError?.(error));
   const place = placeOf(url);
-  const queued = createConnectionQueue(poolSize, { ...defaultQueueLimits, ...queue }, () => new DatabaseBusy());
+  const inTurn = createConnectionQueue(poolSize, { ...defaultQueueLimits, ...queue }, () => new DatabaseBusy());
+  let callers = 0;
+  const queued = async <T>(work: () => Promise<T>): Promise<T> => {
+    callers += 1;
+    return await inTurn(work).finally(() => (callers -= 1));
+  };
   return {
+    usage: () => ({
+      limit: poolSize,
+      idle: pool.idleCount,
+      busy: pool.totalCount - pool.idleCount,
+      waiting: Math.max(0, callers - poolSize),
+    }),
     run: (statement, values) =>
       queued(() => onConnection({ pool, place }, (connection) => runOn(connection, statement, values))),
     transaction: (work) => queued(() => onConnection({ pool, place }, (connection) => inTransaction(connection, work))),
     close: () => pool.end(),
+  };
+}
+
+/** The same database for callers who go on without an answer after this time. */
+export function inTime(db: Database, limitMs: number): Database {
+  const late = () => new DatabaseUnavailable(true, new Error(`no answer in ${limitMs} ms`));
+  return {
+    ...db,
+    run: (statement, values) => {
+      return pTimeout(db.run(statement, values), { milliseconds: limitMs, message: late() });
+    },
   };
 }
 
@@ -116,7 +150,7 @@ async function onConnection<T>(
   { pool, place }: { readonly pool: pg.Pool; readonly place: string },
   work: (connection: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
-  const connection = await pool.connect().catch((error: unknown) => {
+  const connection = await connecting(pool).catch((error: unknown) => {
     throw isUnavailable(error) ? new DatabaseUnavailable(false, error, place) : error;
   });
   let isBroken = false;
@@ -134,6 +168,11 @@ async function onConnection<T>(
     connection.off('error', onBroken);
     connection.release(isBroken);
   }
+}
+
+/** The pool throws, instead of rejecting, when a certificate that the address names cannot be read. */
+async function connecting(pool: pg.Pool): Promise<pg.PoolClient> {
+  return await pool.connect();
 }
 
 async function runOn<Row extends pg.QueryResultRow>(
@@ -175,13 +214,19 @@ function parseTimestamp(text: string): number {
 }
 
 /**
- * Classes 08 (connection), 53 (resources), 57 (operator intervention), 25006 (a standby, as during a failover) and errors below SQL;
- * a unique violation is none of these.
+ * Classes 08 (connection), 53 (resources), 57 (operator intervention), 25006 (a standby, as during a failover) and errors below SQL, such
+ * as of TLS; a unique violation is none of these.
  */
 function isUnavailable(error: unknown): boolean {
   const code = errorCode(error);
-  if (code !== undefined) return /^(?:(08|53|57|25006)|E[A-Z]+$)/.test(code);
+  if (code !== undefined)
+    return /^(?:(08|53|57|25006)|E[A-Z]+$|ERR_(SSL|TLS|OSSL)_)/.test(code) || isCertificateFault(code);
   return error instanceof Error && /timeout|terminated|connection|not queryable/i.test(error.message);
+}
+
+/** What Node's TLS finds in a certificate, such as CERT_HAS_EXPIRED and SELF_SIGNED_CERT_IN_CHAIN. */
+function isCertificateFault(code: string): boolean {
+  return /(^|_)(CERT|SIGNED|VERIFY|ISSUER|CRL)(_|$)/.test(code);
 }
 
 /** The name of the broken constraint when the error is a unique violation, else undefined. */

@@ -1,6 +1,6 @@
 import type { Actor } from '../domain/operator.ts';
 import type { Role } from '../domain/role.ts';
-import { findAccount } from './accounts.ts';
+import { lockOpenAccount } from './accounts.ts';
 import type { Database } from './database.ts';
 import { createLink, type NewLink, withdrawResets, withdrawSetupLinks } from './one-time-links.ts';
 import { recordAction } from './operator-actions.ts';
@@ -15,11 +15,11 @@ export type WantedInvitation = {
   readonly role?: Role | undefined;
 };
 
-/** A link that lets somebody in, for an operator; undefined when there is no such account. */
+/** A link that lets somebody in, for an operator; undefined when there is no such account. Throws `AccountClosed`. */
 export function inviteAs(db: Database, actor: Actor, wanted: WantedInvitation): Promise<NewLink | undefined> {
   const { email, isOperator: makesOperator, accountId, role } = wanted;
   return recordAction(db, actor, async (transaction) => {
-    if (accountId !== undefined && (await findAccount(transaction, accountId)) === undefined)
+    if (accountId !== undefined && (await lockOpenAccount(transaction, accountId)) === undefined)
       return { answer: undefined };
     const answer = await createLink(transaction, { purpose: 'invite', email, accountId, role, makesOperator });
     const details = { email, role: role ?? null, isOperator: makesOperator };

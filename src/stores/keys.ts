@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Dialect, Scope } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
-import { findAccount, lockAccount } from './accounts.ts';
+import { lockOpenAccount } from './accounts.ts';
 import { type Database, readRow } from './database.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from './key-format.ts';
 import { recordAction } from './operator-actions.ts';
@@ -57,7 +57,10 @@ async function insert(db: Pick<Database, 'run'>, wanted: NewKey, maxActive?: num
   return apiKey === undefined ? undefined : { kind: 'made', key, apiKey };
 }
 
-/** Makes a key, however many the account has, and answers it for the only time; undefined when there is no such account. */
+/**
+ * Makes a key, however many the account has, and answers it for the only time; undefined when there is no such account. Whether that
+ * is closed is the caller's to ask.
+ */
 export async function createApiKey(
   db: Pick<Database, 'run'>,
   wanted: NewKey,
@@ -92,11 +95,11 @@ returning account_id as "accountId", name, hint, revoked_at as "revokedAt", chan
 /** Active keys of an account at most, those in the overlap of a rotation included. */
 export const maxActiveKeys = 100;
 
-/** Makes a key for an account that exists, unless it has too many. */
+/** Makes a key for an account that exists, unless it has too many. Throws `AccountClosed`. */
 export function createAccountKey(db: Database, wanted: NewKey): Promise<MadeKey | TooManyKeys> {
   return db.transaction(async (run) => {
     // Two concurrent calls cannot both take the last place.
-    await lockAccount({ run }, wanted.accountId);
+    await lockOpenAccount({ run }, wanted.accountId);
     return (await insert({ run }, wanted, maxActiveKeys)) ?? { kind: 'too_many_keys' };
   });
 }
@@ -139,7 +142,7 @@ export function rotateAccountKey(
   { accountId, keyId, within, overlapSeconds }: Rotation,
 ): Promise<RotationOutcome> {
   return db.transaction<RotationOutcome>(async (run) => {
-    await lockAccount({ run }, accountId);
+    await lockOpenAccount({ run }, accountId);
     const old = await findOld({ run }, keyId, accountId);
     if (old === undefined) return { kind: 'key_not_found' };
     if (!old.isActive) return { kind: 'key_not_active' };
@@ -151,11 +154,11 @@ export function rotateAccountKey(
   });
 }
 
-/** Makes a key for an account, with any scopes; undefined when there is no such account. */
+/** Makes a key for an account, with any scopes; undefined when there is no such account. Throws `AccountClosed`. */
 export function createKeyAs(db: Database, actor: Actor, wanted: NewKey): Promise<MadeKey | TooManyKeys | undefined> {
   return recordAction<MadeKey | TooManyKeys | undefined>(db, actor, async (transaction) => {
     const { accountId } = wanted;
-    if ((await findAccount(transaction, accountId)) === undefined) return { answer: undefined };
+    if ((await lockOpenAccount(transaction, accountId)) === undefined) return { answer: undefined };
     const answer = await createAccountKey(transaction, wanted);
     if (answer.kind !== 'made') return { answer };
     const { keyId, name, scopes, dialect, expiresAt = null } = answer.apiKey;

@@ -1,5 +1,6 @@
 import type { Role } from '../domain/role.ts';
 import type { SignedIn } from '../domain/session.ts';
+import { lockOpenAccount } from './accounts.ts';
 import type { Database } from './database.ts';
 import { deleteMembership, findMembership, setMembership } from './memberships.ts';
 import { createLink, listInvitations, type NewLink, withdrawInvitation } from './one-time-links.ts';
@@ -33,14 +34,14 @@ export type By = { readonly session: SignedIn; readonly accountId: string; reado
 
 export const maxInvitations = 100;
 
-/** Makes a link that lets somebody into the account. */
+/** Makes a link that lets somebody into the account. Throws `AccountClosed`. */
 export function inviteMember(
   db: Database,
   { session, accountId, origin }: By,
   { email, role }: { readonly email: string; readonly role: Role },
 ): Promise<NewLink | 'too_many_invitations' | 'already_member'> {
   return db.transaction(async (run) => {
-    await lockMembers({ run }, accountId);
+    await lockOpenAccount({ run }, accountId);
     const members = await listMembers({ run }, accountId);
     if (members.some((member) => member.email === email)) return 'already_member';
     if ((await listInvitations({ run }, accountId)).length >= maxInvitations) return 'too_many_invitations';

@@ -30,8 +30,20 @@ export const findMembership = maybeOne<{ role: Role; email: string }, [accountId
 select role, email from memberships join users on users.id = user_id where account_id = $1 and user_id = $2`,
 });
 
-/** The account that was opened first, for ids grow with time: who sets the installation up owns it. */
+/**
+ * Undefined for an account that is closed; one that is not stays so until the transaction ends. Asked before links and members are
+ * changed, which the closing of an account locks behind it.
+ */
+export const keepOpen = maybeOne<{ accountId: string }, [accountId: string]>({
+  name: 'keep-account-open',
+  text: `select id as "accountId" from accounts where id = $1 and closed_at is null for share`,
+});
+
+/**
+ * The open account that was opened first, for ids grow with time: who sets the installation up owns it. It stays open until the
+ * transaction ends.
+ */
 export const findFirstAccount = maybeOne<{ accountId: string }>({
   name: 'find-first-account',
-  text: `select id as "accountId" from accounts order by id limit 1`,
+  text: `select id as "accountId" from accounts where closed_at is null order by id limit 1 for share`,
 });

@@ -1,5 +1,5 @@
 import type { Database } from './database.ts';
-import { setMembership } from './memberships.ts';
+import { keepOpen, setMembership } from './memberships.ts';
 import { openInvitations, useLink } from './one-time-links.ts';
 import { removePasskeys } from './passkeys.ts';
 import { type Origin, recordEvent } from './security-events.ts';
@@ -70,6 +70,7 @@ async function newIdentity(db: Runner, { issuer, email }: Pick<Identity, 'issuer
 async function acceptInvitations(db: Runner, user: User, origin: Origin): Promise<User> {
   const { userId, email } = user;
   for (const { linkId, accountId, role, makesOperator } of await openInvitations(db, email)) {
+    if (accountId !== undefined && (await keepOpen(db, accountId)) === undefined) continue;
     if ((await useLink(db, linkId)) === undefined) continue;
     if (accountId !== undefined && role !== undefined) await setMembership(db, accountId, userId, role);
     if (makesOperator && !user.isOperator) {

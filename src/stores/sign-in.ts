@@ -1,6 +1,6 @@
 import type { SignedIn } from '../domain/session.ts';
 import type { Database } from './database.ts';
-import { findFirstAccount, setMembership } from './memberships.ts';
+import { findFirstAccount, keepOpen, setMembership } from './memberships.ts';
 import { type Link, useLink, withdrawResets } from './one-time-links.ts';
 import { removePasskeys } from './passkeys.ts';
 import { type Origin, recordEvent } from './security-events.ts';
@@ -86,6 +86,7 @@ export function acceptLink(db: Database, acceptance: LinkAcceptance): Promise<Ne
     const { purpose, accountId, role, makesOperator } = link;
     // Somebody has used another link to the address meanwhile: a password that was chosen for it proves nothing now.
     if (known !== undefined && purpose !== 'reset' && passwordHash !== undefined) return undefined;
+    if (accountId !== undefined && (await keepOpen({ run }, accountId)) === undefined) return undefined;
     if ((await useLink({ run }, link.linkId)) === undefined) return undefined;
     const user = known ?? (await createUser({ run }, { email, passwordHash, isOperator: false }));
     const { userId } = user;

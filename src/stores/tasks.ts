@@ -9,6 +9,7 @@ import { maybeOne, none } from './statement.ts';
 export const taskColumns = `id as "taskId", account_id as "accountId", param, state, credits_charged as "creditsCharged",
   credits_refunded as "creditsRefunded", result, created_at as "createdAt", updated_at as "updatedAt",
   generation_started_at as "generationStartedAt", completed_at as "completedAt", media_deleted_at as "mediaDeletedAt",
+  content_deleted_at as "contentDeletedAt",
   case when state = 'fail' then json_build_object('failCode', fail_code, 'failMsg', fail_msg) end as failure`;
 
 /** The task, of any account, or undefined. `taskId` must be a UUID. */

@@ -3,8 +3,17 @@ import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 // A step of build.mjs, beside whose output it writes: bundling takes seconds, and every worker and workflow test uses the same file.
-const { code } = await bundleWorkflowCode({
-  workflowsPath: fileURLToPath(new URL('../../workflows/index.js', import.meta.url)),
-  logger: { ...console, log: () => {}, trace: () => {}, debug: () => {}, info: () => {} },
-});
-await writeFile(fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url)), code);
+// Tracing has a bundle of its own, because it makes each workflow heavier.
+const pathOf = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
+
+async function bundle(file: string, workflowInterceptorModules: string[]): Promise<void> {
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: pathOf('workflows/index.js'),
+    workflowInterceptorModules,
+    logger: { ...console, log: () => {}, trace: () => {}, debug: () => {}, info: () => {} },
+  });
+  await writeFile(pathOf(file), code);
+}
+
+await bundle('workflow-bundle.js', []);
+await bundle('workflow-bundle-traced.js', [pathOf('workflows/trace-interceptors.js')]);

@@ -1,13 +1,27 @@
-import { Client, Connection, isGrpcServiceError, ServiceError } from '@temporalio/client';
+import { Client, type ClientInterceptors, Connection, isGrpcServiceError, ServiceError } from '@temporalio/client';
 import type { NativeConnectionOptions } from '@temporalio/worker';
+import type { PayloadKey } from '../domain/payload-keys.ts';
+import { createPayloadCodec } from './payload-codec.ts';
 
 /** Where Temporal is: what Temporal's own environment variables say (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TLS, API key). */
 export type TemporalTarget = {
   readonly connection: Pick<NativeConnectionOptions, 'address' | 'tls' | 'apiKey' | 'metadata'>;
   readonly namespace: string;
+  /** Encrypt what is given to Temporal, with the first; all decrypt. */
+  readonly payloadKeys?: readonly PayloadKey[] | undefined;
 };
 
+/** How what is given to Temporal is encrypted, alike in every client and worker. */
+export function dataConverterOf({ payloadKeys = [] }: Pick<TemporalTarget, 'payloadKeys'>) {
+  return { payloadCodecs: [createPayloadCodec(payloadKeys)] };
+}
+
 export type TemporalConnection = { readonly client: Client; readonly close: () => Promise<void> };
+
+export type ConnectOptions = {
+  readonly retries?: boolean;
+  readonly interceptors?: ClientInterceptors | undefined;
+};
 
 /** By default the pauses between attempts to connect grow to two minutes, and prolong an outage by as much (measured). */
 const channelArgs = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 1_000 } as const;
@@ -17,11 +31,17 @@ const channelArgs = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconn
  * 40 s. With `retries` off a call fails immediately, which the task starter needs to keep tasks in order of arrival.
  */
 export function connectTemporal(
-  { connection: options, namespace }: TemporalTarget,
-  { retries = true }: { readonly retries?: boolean } = {},
+  { connection: options, namespace, payloadKeys }: TemporalTarget,
+  { retries = true, interceptors }: ConnectOptions = {},
 ): TemporalConnection {
   const connection = Connection.lazy({ ...options, channelArgs, ...(!retries && { interceptors: [] }) });
-  const client = new Client({ connection, namespace });
+  const dataConverter = dataConverterOf({ payloadKeys });
+  const client = new Client({
+    connection,
+    namespace,
+    dataConverter,
+    ...(interceptors !== undefined && { interceptors }),
+  });
   return { client, close: () => connection.close() };
 }
 
@@ -45,10 +65,21 @@ export function within<T>(client: Client, limitMs: number, calls: () => Promise<
 }
 
 /** gRPC's DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED and UNAVAILABLE: the same call may succeed later. */
-const unavailableCodes: readonly number[] = [4, 8, 14];
+const unavailableCodes: readonly (number | undefined)[] = [4, 8, 14];
+/** gRPC's NOT_FOUND. */
+const notFoundCode = 5;
 
 /** True when a call failed because Temporal cannot be reached, or not in time; false for a call that it refused. */
 export function isUnavailable(error: unknown): boolean {
+  return unavailableCodes.includes(grpcCode(error));
+}
+
+export function isNotFound(error: unknown): boolean {
+  return grpcCode(error) === notFoundCode;
+}
+
+/** The number of a gRPC status; undefined for any other error. */
+export function grpcCode(error: unknown): number | undefined {
   const cause = error instanceof ServiceError ? error.cause : error;
-  return isGrpcServiceError(cause) && unavailableCodes.includes(cause.code);
+  return isGrpcServiceError(cause) ? cause.code : undefined;
 }

@@ -1,25 +1,38 @@
-import { type Client, type WorkflowExecutionStatusName, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { CodeFailure, WorkflowDescription, WorkflowStatus } from '../domain/ports.ts';
 import { taskWorkflowId } from '../domain/task-queues.ts';
-import { within } from './connect.ts';
+import { isNotFound, within } from './connect.ts';
 
 const limitMs = 5_000;
 
 /** Reads the state of the workflow itself; the visibility store lags behind and is never asked. */
 export async function describeTask(client: Client, taskId: string): Promise<WorkflowDescription> {
-  const handle = client.workflow.getHandle(taskWorkflowId(taskId));
-  const described = await unlessGone(client, () => handle.describe());
+  const described = await describeWorkflow(client, taskWorkflowId(taskId));
   if (described === undefined) return { status: 'missing', codeFailure: undefined, pendingActivities: [] };
   const { status, raw, runId } = described;
   const next = raw.pendingWorkflowTask;
   // The number of attempts says nothing about our code: it also counts timeouts on a busy or frozen worker.
   const failed = Number(next?.attempt) > 1 ? await codeFailure(client, { taskId, runId }) : undefined;
   return {
-    status: statusOf[status.name],
+    status,
     codeFailure: failed && { ...failed, retriedAt: optionalTsToMs(next?.startedTime) },
     pendingActivities: raw.pendingActivities?.flatMap(({ activityType }) => activityType?.name ?? []) ?? [],
   };
+}
+
+/** Without what the SDK decodes of it: a workflow must be described also where its payloads cannot be read. */
+export async function describeWorkflow(client: Client, workflowId: string) {
+  const { namespace } = client.options;
+  const raw = await within(client, limitMs, () =>
+    client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } }),
+  ).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+  if (raw === undefined) return undefined;
+  const { status, execution } = raw.workflowExecutionInfo ?? {};
+  return { status: statusOf.get(Number(status)) ?? 'running', runId: execution?.runId ?? '', raw } as const;
 }
 
 // The values of `WorkflowTaskFailedCause` in Temporal's API that are no failure of our code: unspecified, a new event during the
@@ -68,15 +81,11 @@ export async function unlessGone<T>(client: Client, call: () => Promise<T>): Pro
   }
 }
 
-const statusOf: Record<WorkflowExecutionStatusName, WorkflowStatus> = {
-  RUNNING: 'running',
-  PAUSED: 'running',
-  CONTINUED_AS_NEW: 'running',
-  COMPLETED: 'completed',
-  FAILED: 'failed',
-  CANCELLED: 'cancelled',
-  TERMINATED: 'terminated',
-  TIMED_OUT: 'timed_out',
-  UNSPECIFIED: 'running',
-  UNKNOWN: 'running',
-};
+/** The ends among the values of `WorkflowExecutionStatus` in Temporal's API. */
+const statusOf: ReadonlyMap<number, Exclude<WorkflowStatus, 'missing'>> = new Map([
+  [2, 'completed'],
+  [3, 'failed'],
+  [4, 'cancelled'],
+  [5, 'terminated'],
+  [7, 'timed_out'],
+]);

@@ -3,7 +3,8 @@ import type { DeliveryToStart, Engine, TaskToStart } from '../domain/ports.ts';
 import { callbackWorkflowId, type TaskQueues, taskWorkflowId } from '../domain/task-queues.ts';
 import type { deliverCallback, redeliverSignal, videoTask } from '../../workflows/index.ts';
 import { within } from './connect.ts';
-import { describeTask, unlessGone } from './describe-task.ts';
+import { describeTask, describeWorkflow, unlessGone } from './describe-task.ts';
+import { forgetTask } from './forget-task.ts';
 import { searchAttributes } from './search-attributes.ts';
 
 const limitMs = 10_000;
@@ -17,6 +18,7 @@ export function createEngine(client: Client, queues: TaskQueues): Engine {
     describeTask: (taskId) => describeTask(client, taskId),
     cancelTask: async (taskId) => (await unlessGone(client, () => handleOf(taskId).cancel())) !== undefined,
     terminateTask: async (taskId, reason) => void (await unlessGone(client, () => handleOf(taskId).terminate(reason))),
+    forgetTask: (taskId) => forgetTask(client, taskId),
     startDelivery: async (delivery) => void (await startDelivery(client, queues, delivery)),
     wakeDelivery: (delivery) => wakeDelivery(client, queues, delivery),
     redeliver: (delivery) => redeliver(client, queues, delivery),
@@ -54,8 +56,7 @@ function startDelivery(client: Client, queues: TaskQueues, delivery: DeliveryToS
  */
 async function wakeDelivery(client: Client, queues: TaskQueues, delivery: DeliveryToStart): Promise<void> {
   if (await startDelivery(client, queues, delivery)) return;
-  const handle = client.workflow.getHandle(callbackWorkflowId(delivery.taskId));
-  const described = await unlessGone(client, () => handle.describe());
+  const described = await describeWorkflow(client, callbackWorkflowId(delivery.taskId));
   if (described === undefined) return;
   const { pendingActivities, pendingWorkflowTask } = described.raw;
   const isPausing = !pendingActivities?.length && !pendingWorkflowTask;

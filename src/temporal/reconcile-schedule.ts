@@ -5,6 +5,7 @@ import {
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
 import type { TaskQueues } from '../domain/task-queues.ts';
+import type { reconcile } from '../../workflows/index.ts';
 import { within } from './connect.ts';
 
 /** A Temporal server that was restarted takes up to seven seconds to answer for a schedule (measured). */
@@ -52,6 +53,26 @@ function reconcileAction(queues: TaskQueues) {
 /** Runs `reconcile` now rather than within the minute; skipped when it is running. */
 export async function triggerReconcile(client: Client, queues: TaskQueues): Promise<void> {
   await within(client, limitMs, () => client.schedule.getHandle(reconcileScheduleId(queues)).trigger());
+}
+
+/** Longer than a run may take. */
+const runLimitMs = 9 * 60_000;
+
+/**
+ * Runs `reconcile` beside its schedule, also while that is paused, and answers what it did. Two runs at once settle everything once.
+ * Rejects when no worker has ended it after nine minutes.
+ */
+export async function runReconcile(client: Client, queues: TaskQueues): Promise<Awaited<ReturnType<typeof reconcile>>> {
+  const { workflowType, taskQueue, workflowRunTimeout, staticSummary } = reconcileAction(queues);
+  return await within(client, runLimitMs, () =>
+    client.workflow.execute<typeof reconcile>(workflowType, {
+      workflowId: `${reconcileScheduleId(queues)}-on-demand`,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      taskQueue,
+      workflowRunTimeout,
+      staticSummary,
+    }),
+  );
 }
 
 function reconcileScheduleId(queues: TaskQueues): string {

@@ -62,7 +62,10 @@ async function heartbeatOf(client: Client, taskId: string): Promise<number | und
   const generation = pendingActivities?.find((activity) => activity.activityType?.name === 'generateVideo');
   const heartbeat = generation?.heartbeatDetails?.payloads?.[0];
   if (heartbeat === undefined || heartbeat === null) return undefined;
-  return progressIn(client.options.loadedDataConverter.payloadConverter.fromPayload(heartbeat));
+  const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
+  let decoded = [heartbeat];
+  for (const codec of payloadCodecs.toReversed()) decoded = await codec.decode(decoded);
+  return progressIn(payloadConverter.fromPayload(decoded[0] ?? heartbeat));
 }
 
 function progressIn(heartbeat: unknown): number {

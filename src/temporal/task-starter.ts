@@ -1,3 +1,4 @@
+import { context } from '@opentelemetry/api';
 import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import pTimeout from 'p-timeout';
@@ -32,7 +33,9 @@ export function createTaskStarter<Task = TaskToStart>(
 
   /** Tasks that were tried at the same time fail in any order, and queue up again by their place in the order of arrival. */
   function add(task: Task, place: number, hasFailed: boolean): void {
-    void queue.add(() => tryStart(task, place, hasFailed), { priority: -place });
+    // A start belongs to the trace of its own request, whichever start the queue comes from.
+    const start = context.bind(context.active(), () => tryStart(task, place, hasFailed));
+    void queue.add(start, { priority: -place });
   }
 
   async function tryStart(task: Task, place: number, hasFailed: boolean): Promise<void> {

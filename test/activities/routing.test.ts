@@ -9,6 +9,7 @@ import { createGenerationActivities } from '../../activities/index.ts';
 import { switchedOff } from '../../activities/switches.ts';
 import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
+import type { OpenProvider } from '../../src/providers/registry.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { reservePlace } from '../../src/stores/places.ts';
@@ -148,6 +149,40 @@ test('an answer that is lost for good ends the task: no other provider is asked,
   const { end, calls, rows } = await played({ upstreams: [first, second], terms: { cost } });
   assert.deepEqual([end, calls, second.asked.length], ['provider_unavailable', ['first abandoned'], 0]);
   assert.deepEqual([rows[0]?.costBasis, rows[0]?.costMicros], ['unknown', undefined]);
+});
+
+test('a lost job is looked for by the prompt that its provider was sent, with references to images in its spelling', async () => {
+  const upstream = upstreamOf('listing', { losesAnswers: true });
+  const prompts: string[] = [];
+  const { provider: theirs } = upstream;
+  const provider: PolledProvider = {
+    ...theirs,
+    submit: async (request, signal) => {
+      prompts.push(request.input.prompt);
+      return await theirs.submit(request, signal);
+    },
+    recover: async (lost, signal) => {
+      prompts.push(lost.input.prompt);
+      return await theirs.recover(lost, signal);
+    },
+  };
+  const world = worldOf({ upstreams: [{ ...upstream, provider }] });
+  const { ofEntry, ofJob } = world.providers;
+  const spelling =
+    <Asked>(open: (asked: Asked) => OpenProvider | undefined) =>
+    (asked: Asked) => {
+      const found = open(asked);
+      return found && { ...found, imageReference: '<img{n}>' };
+    };
+  const providers = { ofEntry: spelling(ofEntry), ofJob: spelling(ofJob) };
+  const param = taskParam('a fox like @Image1', { imageUrls: ['https://client.example/1.jpg'] });
+  const taskId = await acceptTestTask(database.db, accountId, param);
+  await playTask(
+    { next: () => ({ ...world, providers }) },
+    { taskId, deadlineMs: 60_000, betweenAttempts: noTimePasses },
+  );
+  assert.equal((await findTask(database.db, taskId))?.state, 'success');
+  assert.deepEqual(prompts, ['a fox like <img1>', 'a fox like <img1>']);
 });
 
 test('where the operator allows it a lost job is made again at the same provider, twice at most, each under a new name', async () => {

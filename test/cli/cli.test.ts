@@ -7,6 +7,7 @@ import { waitFor } from '../support/wait-for.ts';
 // Each command is loaded by itself, so a name in the table of src/cli/cli.ts that is not the command's own would lose it.
 const commands = [
   'start',
+  'worker',
   'demo',
   'generate',
   'follow',
@@ -15,8 +16,10 @@ const commands = [
   'key',
   'operator',
   'user',
-  'price',
-].concat(['balance', 'task', 'callback-secret', 'audit', 'provider', 'margin', 'media', 'migrate']);
+].concat(
+  ['price', 'balance', 'task', 'callback-secret', 'secret', 'audit', 'reconcile', 'provider', 'margin', 'media'],
+  ['migrate', 'doctor'],
+);
 
 test('the help names every command', async () => {
   const { code, stdout } = await videogen(process.env, '--help');

@@ -98,6 +98,8 @@ describe('the client, against the whole service', () => {
     const { cancelled, creditsRefunded } = await client.cancelTask(taskId);
     assert.deepEqual([cancelled, creditsRefunded], [true, 132]);
     assert.equal((await client.recordInfo(taskId)).failCode, 'cancelled');
+    const { contentDeleteTime } = await client.deleteTask(taskId);
+    assert.deepEqual(await client.deleteTask(taskId), { taskId, contentDeleteTime });
     const first = await client.listTasks({ limit: 1 });
     const second = await client.listTasks({ limit: 1, cursor: first.nextCursor ?? '' });
     assert.equal(first.tasks[0]?.taskId, taskId);

@@ -32,7 +32,21 @@ function sizeOf(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + (sizes.get(file) ?? 0), 0);
 }
 
-for (const page of ['sign-in', 'overview', 'tasks', 'task', 'playground']) {
+const pages = [
+  'sign-in',
+  'accept-link',
+  'overview',
+  'playground',
+  'tasks',
+  'task',
+  'credits',
+  'callbacks',
+  'keys',
+  'members',
+  'settings',
+];
+
+for (const page of pages) {
   test(`the code of the page ${page} is at most 45 KB, compressed, in few files`, () => {
     const files = loadedWith(page);
     assert.ok(files.length >= 3, 'the page was found');

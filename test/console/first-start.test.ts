@@ -36,8 +36,14 @@ async function linkToSetUp(): Promise<string> {
 }
 
 test('/ leads to the sign-in, which says where the set-up link is', { skip }, async () => {
+  const files = new Set<string>();
+  page.on('response', (response) => {
+    const { pathname } = new URL(response.url());
+    if (pathname.startsWith('/console') && response.ok()) files.add(pathname);
+  });
   await page.goto(service.baseUrl);
   await page.getByRole('heading', { name: 'Set up this service' }).waitFor();
+  assert.ok(files.size >= 4 && files.size <= 8, [...files].join(', '));
   await assertAccessible(page, 'before the set-up');
 });
 
@@ -52,6 +58,9 @@ test('the link that the start prints makes the first operator, and leaves the ad
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Create the first account' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  for (const step of ['Try it here', 'Make an API key', 'Let us call you back']) {
+    await page.getByRole('heading', { name: step }).waitFor();
+  }
 });
 
 test('a used link says so, and what to do', { skip }, async () => {
@@ -113,6 +122,14 @@ test('its page has the timeline, the measured facts and the ledger line', { skip
   for (const step of ['Accepted and charged', 'Generated', 'Succeeded']) {
     await page.getByRole('region', { name: 'Timeline' }).getByText(step, { exact: true }).waitFor();
   }
+  await page.getByRole('region', { name: 'Facts' }).getByText('ada@example.com (person)').waitFor();
+});
+
+test('the overview then has the use of seven days, and no first steps any more', { skip }, async () => {
+  await page.getByRole('link', { name: 'Overview', exact: true }).click();
+  await page.getByRole('img', { name: /Credits charged by day and model/ }).waitFor();
+  await page.getByRole('link', { name: /A lighthouse in the fog/ }).waitFor();
+  assert.equal(await page.getByRole('heading', { name: 'First steps' }).count(), 0);
 });
 
 test('nothing was asked of another host, and nothing was against the policy of the page', { skip }, () => {

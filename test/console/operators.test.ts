@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
 import { plainRequest } from '../support/http-service.ts';
 import { createHttpClient } from '../support/http-client.ts';
 import { fromConsole, newPerson, type Person } from '../support/person.ts';
@@ -164,6 +165,37 @@ describe('an operator in the console', { skip }, () => {
     await confirm('Lift the suspension');
     await page.getByText('This account is suspended').waitFor({ state: 'detached' });
     assert.equal((await create()).status, 200);
+  });
+
+  test('closes an account once its name is typed; its page then offers nothing that would be refused', async () => {
+    const accountId = await createAccount(stage.service.database.db, { name: 'Harbour Films', credits: 10 });
+    await open(`/ops/accounts/${accountId}`);
+    await press('Close account…');
+    await dialog()
+      .getByText(/^Kept: the ledger/)
+      .waitFor();
+    await dialog().getByRole('button', { name: 'Keep it open' }).waitFor();
+    await dialog().getByLabel('Reason').fill('Asked for by its owner');
+    const button = dialog().getByRole('button', { name: 'Close the account' });
+    assert.equal(await button.getAttribute('aria-disabled'), 'true');
+    await dialog().getByLabel('Type Harbour Films to confirm').fill('Harbour Films');
+    await confirm('Close the account');
+    await page.getByText('This account is closed').waitFor();
+    for (const name of ['Close account…', 'Suspend', 'Lift the suspension', 'Grant credits'])
+      assert.equal(await page.getByRole('button', { name }).count(), 0, name);
+    for (const [tab, name] of [
+      ['keys', 'New key'],
+      ['members', 'Invite'],
+    ] as const) {
+      await open(`/ops/accounts/${accountId}?tab=${tab}`);
+      await page.getByText('This account is closed').waitFor();
+      assert.equal(await page.getByRole('button', { name }).count(), 0, name);
+    }
+    await open('/ops/accounts');
+    await page
+      .getByRole('row', { name: /Harbour Films/ })
+      .getByText('Closed')
+      .waitFor();
   });
 
   test('finds a task of any account, sees its upstream jobs, and cancels it with a full refund', async () => {

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { settled, startVisitor, type Tab, type Visitor } from '../support/console.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { plainImage } from '../support/hostile-images.ts';
+import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const skip = skipWithoutBrowser();
 
@@ -45,6 +47,18 @@ test('code and pictures of other hosts are not loaded', { skip }, async () => {
     );
   assert.equal(await load('img', 'http://127.0.0.1:9/picture.png'), 'img-src');
   assert.equal(await load('iframe', `${service.baseUrl}/docs`), 'frame-src');
+});
+
+test('an uploaded reference image is shown where it is chosen', { skip }, async () => {
+  const { accountId } = await createTestAccount(service.database);
+  const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
+  await page.getByRole('link', { name: 'Playground', exact: true }).click();
+  const buffer = await plainImage(640, 360).png().toBuffer();
+  const file = { name: 'boat.png', mimeType: 'image/png', buffer };
+  await page.getByLabel('Files of reference images').setInputFiles(file);
+  const width = 'document.querySelector(".chosen-images img")?.naturalWidth ?? 0';
+  await waitFor('the image', async () => ((await page.evaluate<number>(width)) === 640 ? true : undefined));
+  assert.deepEqual(errors, []);
 });
 
 test('behind a proxy with https, videos of the public address may be played', async () => {

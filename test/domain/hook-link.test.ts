@@ -43,3 +43,7 @@ test('a token is of one call, one secret and one purpose', () => {
   const media = new URL(createLinkSigner({ secret, publicUrl }).sign(`${call.taskId}.${call.ordinal}`));
   assert.equal(links.callOf(`${call.taskId}.${call.ordinal}.${media.searchParams.get('signature')}`), undefined);
 });
+
+test('after a rotation of the secret addresses that upstreams were given before lead to their calls', () => {
+  assert.deepEqual(createHookLinks({ secret: 'the next', secretPrevious: [secret], publicUrl }).callOf(token), call);
+});

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { type BookedJob, createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
@@ -9,30 +9,48 @@ export type OwnUpstream = RunningUpstream & {
   readonly books: OwnBooks;
   /** The body of every PUT, in order. */
   readonly bodies: readonly unknown[];
+  /** Jobs whose video was downloaded. */
+  readonly downloads: readonly string[];
+  /** Those of every request, in order. */
+  readonly headers: readonly IncomingHttpHeaders[];
 };
 
 /** What a job costs there. */
 export const jobCost = { micros: 40_000, currency: 'USD' } as const;
 
-export async function startOwnUpstream(options: { readonly key?: string } = {}): Promise<OwnUpstream> {
+export async function startOwnUpstream(options: Options = {}): Promise<OwnUpstream> {
   const books = createBooks();
   const bodies: unknown[] = [];
-  const server = await startRestartableServer((request, response) =>
-    answer({ books, bodies, ...options }, request, response),
-  );
+  const downloads: string[] = [];
+  const headers: IncomingHttpHeaders[] = [];
+  const server = await startRestartableServer((request, response) => {
+    headers.push(request.headers);
+    return answer({ books, bodies, downloads, ...options }, request, response);
+  });
   return {
     ...server,
     books,
     bodies,
+    downloads,
+    headers,
     videoPath: fakeVideoPath,
   };
 }
 
-type Service = { readonly books: OwnBooks; readonly bodies: unknown[]; readonly key?: string };
+type Options = {
+  readonly key?: string;
+  /** Says of every video that it was written where `resultUpload` led; who writes it is the test. */
+  readonly uploads?: boolean;
+};
+type Service = Options & { readonly books: OwnBooks; readonly bodies: unknown[]; readonly downloads: string[] };
 
 const pathPattern = /^\/jobs\/([0-9a-f-]{36})(\/video)?$/;
 
-async function answer({ books, bodies, key }: Service, request: IncomingMessage, response: ServerResponse) {
+async function answer(
+  { books, bodies, downloads, key, uploads }: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+) {
   const body = await text(request).catch(() => undefined);
   if (body === undefined) return;
   if (key !== undefined && request.headers.authorization !== `Bearer ${key}`)
@@ -44,13 +62,14 @@ async function answer({ books, bodies, key }: Service, request: IncomingMessage,
     bodies.push(sent);
     const isNew = books.find(id) === undefined;
     if (isNew) books.begin({ id, prompt: sent.input.prompt });
-    return send(response, isNew ? 201 : 200, record(books.find(id)));
+    return send(response, isNew ? 201 : 200, record(books.find(id), uploads));
   }
   if (books.find(id) === undefined) return send(response, 404, fault('not_found'));
   if (request.method === 'DELETE') books.cancel(id);
   const job = books.find(id);
-  if (video === undefined) return send(response, 200, record(job));
+  if (video === undefined) return send(response, 200, record(job, uploads));
   if (job?.state !== 'succeeded') return send(response, 404, fault('not_found'));
+  downloads.push(id);
   await sendFakeVideo(request, response);
 }
 
@@ -58,11 +77,12 @@ function fault(code: string) {
   return { error: { code, message: `The fake answers ${code}.` } };
 }
 
-function record(job: BookedJob | undefined) {
+function record(job: BookedJob | undefined, uploads = false) {
   if (job === undefined) return {};
   const { id, state: status } = job;
   if (status === 'running') return { id, status, progress: 50 };
-  return { id, status, cost: jobCost, ...(status === 'failed' && fault('internal')) };
+  const uploaded = uploads && status === 'succeeded' && { uploaded: true };
+  return { id, status, cost: jobCost, ...(status === 'failed' && fault('internal')), ...uploaded };
 }
 
 export function send(response: ServerResponse, status: number, body: object): void {

@@ -28,7 +28,7 @@ export async function startScriptedUpstream(
   const books = createBooks();
   const headers: IncomingMessage['headers'][] = [];
   const fetched: FetchedImage[] = [];
-  const script: Script = { ...file.example, books, jobs: [], fetched, onHook };
+  const script: Script = { ...file.example, fileId: fileIdIn(file.example), books, jobs: [], fetched, onHook };
   const server = await startRestartableServer(async (request, response) => {
     headers.push(request.headers);
     await respond(script, request, response);
@@ -45,6 +45,8 @@ export async function startScriptedUpstream(
 type ScriptedJob = { readonly id: string; readonly prompt: string; readonly jobKey: string };
 type Script = ProviderFile['example'] &
   Required<Options> & {
+    /** Under which an answer has the video of its job, for a second request; here it is the id of the job. */
+    readonly fileId: string | undefined;
     readonly books: OwnBooks;
     readonly jobs: ScriptedJob[];
     readonly fetched: FetchedImage[];
@@ -111,14 +113,29 @@ function jobNamed(
   line: string,
   documented: string,
 ): { readonly job?: ScriptedJob | undefined } | undefined {
-  const [field, placeholder] = documented.includes(script.jobKey)
+  const inLine = (one: string | undefined) => one !== undefined && documented.includes(one);
+  const [field, placeholder = script.job.id] = inLine(script.jobKey)
     ? (['jobKey', script.jobKey] as const)
-    : (['id', script.job.id] as const);
+    : (['id', [script.job.id, script.fileId].find(inLine)] as const);
   const path = escaped(documented.replace(script.baseUrl, '')).replace(escaped(placeholder), '([^/?&]+)');
   const match = new RegExp(`^${path}(?:[?&].*)?$`).exec(line);
   if (match === null) return undefined;
   const [, name] = match;
   return { job: name === undefined ? script.jobs.at(-1) : script.jobs.find((job) => job[field] === name) };
+}
+
+/** What a second request takes from the first one's answer, where that is not the id of the job. */
+function fileIdIn({ exchanges, job }: ProviderFile['example']): string | undefined {
+  return exchanges
+    .flatMap(({ answer, second }) =>
+      second === undefined ? [] : textsIn(answer ?? null).map((one) => ({ one, second })),
+    )
+    .find(({ one, second }) => one !== '' && !second.request.includes(job.id) && second.request.endsWith(one))?.one;
+}
+
+function textsIn(value: JsonValue): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 function escaped(literal: string): string {
@@ -194,6 +211,7 @@ function filled(
       .replaceAll(script.video, `http://${host}/files/${id}.mp4`)
       .replaceAll(script.baseUrl, `http://${host}`)
       .replaceAll(script.job.id, id)
+      .replaceAll(script.fileId ?? script.job.id, id)
       .replaceAll(script.jobKey, jobKey)
       .replaceAll(JSON.stringify(script.input.prompt), JSON.stringify(prompt))
       .replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, JSON.stringify(new Date().toISOString()));

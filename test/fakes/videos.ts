@@ -97,12 +97,20 @@ async function create(
   const fields = isForm
     ? await formFields(contentType, bytes)
     : (JSON.parse(bytes.toString()) as Record<string, unknown>); // a fake trusts what it is sent
+  if (dialect === 'vllm-omni' && isTooMuchForH3(fields))
+    return send(response, 400, { detail: 'fl2va takes at most 2 images' });
   creates.push({ contentType: isForm ? 'multipart/form-data' : contentType, fields });
   const id = dialect === 'vllm-omni' ? `video_gen_${randomUUID().replaceAll('-', '')}` : randomUUID();
   const prompt = String(fields['prompt']);
   books.begin({ id, prompt });
   jobs.set(id, { createdAt: Math.floor(Date.now() / 1000), prompt });
   send(response, dialect === 'openrouter' ? 202 : 200, record(service, id));
+}
+
+/** Without a task that is named MiniMax-H3 takes images for the first and the last frame. */
+function isTooMuchForH3({ model, extra_params: extra, input_references: references }: Create['fields']): boolean {
+  const { task = 'fl2va' } = JSON.parse(typeof extra === 'string' ? extra : '{}') as { task?: string }; // the provider writes JSON
+  return String(model).includes('MiniMax-H3') && task === 'fl2va' && Array.isArray(references) && references.length > 2;
 }
 
 async function formFields(contentType: string, bytes: Buffer): Promise<Record<string, unknown>> {

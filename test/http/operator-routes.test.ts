@@ -218,6 +218,17 @@ const examples: Readonly<Record<string, Example>> = {
     does: async () => ({ taskId: await newTaskId(), reason }),
     refused: { taskId: nobody, reason },
   },
+  adminDeleteTask: {
+    does: async () => {
+      const { taskId } = await owedCallback(service.database.db, await newAccountId(), 'http://receiver.test/');
+      return { taskId, reason };
+    },
+    refused: { taskId: nobody, reason },
+  },
+  adminCloseAccount: {
+    does: async () => ({ accountId: await newAccountId(), reason }),
+    refused: { accountId: nobody, reason },
+  },
   adminInvitePerson: {
     does: async () => ({ email: 'new@example.com', accountId: await newAccountId(), role: 'viewer' }),
     refused: { email: 'new@example.com', accountId: nobody },
@@ -315,6 +326,8 @@ async function everything(): Promise<string> {
     'api_keys',
     'tasks',
     'callback_deliveries',
+    'content_deletions',
+    'account_closures',
     'operator_actions',
     'prices',
     'provider_switches',

@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Answer, assertRefused, type SendOptions } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { fromConsole, goodPassword, newPerson, type Person } from '../support/person.ts';
-import type { Scope } from '../../src/domain/api-key.ts';
+import { type Scope, scopes as allScopes } from '../../src/domain/api-key.ts';
 import { type Database, DatabaseUnavailable, DatabaseBusy } from '../../src/stores/database.ts';
 import { createApiKey } from '../../src/stores/keys.ts';
 import { createOperator } from '../../src/stores/operators.ts';
@@ -125,6 +125,13 @@ function ask(operation: Operation, options: SendOptions = {}, at = service, quer
   return at.send(method.toUpperCase(), path + query, sent);
 }
 
+/** With a key that may do everything but this. */
+async function askWithoutScope(operation: Operation): Promise<Answer> {
+  const others = allScopes.filter((scope) => scope !== operation.scope);
+  const key = await newKey(ownAccountId, operation.dialect ?? 'native', others);
+  return ask(operation, { headers: { authorization: `Bearer ${key}` } });
+}
+
 type Way = readonly [
   failure: ErrorCode,
   status: number,
@@ -163,6 +170,7 @@ const ways: readonly Way[] = [
   ['account_not_found', 404, /no such account/, (one) => askAsPerson(one, owner, { 'videogen-account': operatorKey })],
   ['unknown_endpoint', 404, /no such endpoint/, (one) => askAsPerson(one, viewer)],
   ['owner_required', 403, /only owners/, (one) => askAsPerson(one, viewer)],
+  ['scope_missing', 403, /lacks the scope/, askWithoutScope],
   ['reauthentication_required', 403, /confirm who you are/, (one) => askAsPerson(one, stale)],
   ['rate_limited', 429, /too many requests/, (one) => ask(one, {}, readOut)],
   [

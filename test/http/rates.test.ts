@@ -8,6 +8,7 @@ import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, type HttpServiceOptions, plainRequest, startHttpService } from '../support/http-service.ts';
+import { newPerson, type Person } from '../support/person.ts';
 
 let database: TestDatabase;
 before(async () => {
@@ -279,6 +280,24 @@ test('429 reads have a rate of their own, which creates do not use up', async ()
     assert.equal((await service.create(key, plainRequest)).status, 200);
     now += 10_000;
     assert.deepEqual([(await read(key)).status, (await read(key)).status], [200, 429]);
+  });
+});
+
+test('429 what a page of the console reads is counted for its person, and a program for its account', async () => {
+  const reads = createRateLimiter({ quota: 3, windowMs: 3_600_000 });
+  await withService({ reads }, async (service) => {
+    const { accountId, key } = await service.newAccount(1_000);
+    const [one, other] = [
+      await newPerson(service, { roles: { [accountId]: 'viewer' } }),
+      await newPerson(service, { roles: { [accountId]: 'viewer' } }),
+    ];
+    const page = async (person: Person) => (await person.ask('GET', '/api/v1/credits', { accountId })).status;
+    const headers = { authorization: `Bearer ${key}` };
+    const program = async () => (await service.send('GET', '/api/v1/credits', { headers })).status;
+    const statuses = async (read: () => Promise<number>) => [await read(), await read(), await read(), await read()];
+    for (const read of [() => page(one), program, () => page(other)]) {
+      assert.deepEqual(await statuses(read), [200, 200, 200, 429]);
+    }
   });
 });
 

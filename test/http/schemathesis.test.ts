@@ -35,6 +35,7 @@ const checks = ['not_a_server_error', 'status_code_conformance', 'content_type_c
 
 const skip = !isThere && 'schemathesis is not installed';
 const operatorsPaths = '^/api/admin/';
+const closing = '^/api/admin/v1/accounts/close$';
 
 test('whatever follows from the OpenAPI document is answered as it says, never with a 5xx', { skip }, async () => {
   await withService(async ({ database, baseUrl }) => {
@@ -53,9 +54,14 @@ test('so are the requests of operators, about things that are there and things t
       description,
       withIds(await (await fetch(`${baseUrl}/openapi.json`)).text(), await thingsIn(database)),
     );
-    const extra = ['--include-path-regex', operatorsPaths, '--max-examples', '10'];
-    const { code, output } = await schemathesis(description, baseUrl, key, extra);
-    assert.equal(code, 0, output);
+    // An account that is closed is good for nothing else, so that comes last.
+    for (const paths of [
+      ['--include-path-regex', operatorsPaths, '--exclude-path-regex', closing],
+      ['--include-path-regex', closing],
+    ]) {
+      const { code, output } = await schemathesis(description, baseUrl, key, [...paths, '--max-examples', '10']);
+      assert.equal(code, 0, output);
+    }
     const done = new Set((await listActions(db, { limit: 10_000 })).map(({ action }) => action));
     assert.deepEqual(
       operatorActions.filter((action) => !done.has(action) && !outOfReach.includes(action)),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createSecretBox, SecretBoxError } from '../../src/outbound/secrets.ts';
-import { callbackSecretsOf, revealSecret, rotateSecret } from '../../src/main/account-secrets.ts';
+import { callbackSecretsOf, resealSecrets, revealSecret, rotateSecret } from '../../src/main/account-secrets.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -76,4 +76,37 @@ test('after VIDEOGEN_SECRET was changed a secret cannot be opened, and a rotatio
   await assert.rejects(callbackSecretsOf(database.db, changed, accountId), SecretBoxError);
   const next = await rotateSecret(database.db, changed, { accountId, overlapSeconds: 60 });
   assert.deepEqual(await callbackSecretsOf(database.db, changed, accountId), [next]);
+});
+
+test('after a rotation of VIDEOGEN_SECRET what is stored is moved to the new one, also by two at a time, and again', async () => {
+  const { db } = database;
+  await db.run({ name: 'test-drop-secrets', text: 'delete from callback_secrets' });
+  const [previous, both, alone] = [
+    createSecretBox('the old one'),
+    createSecretBox('the new one', ['the old one']),
+    createSecretBox('the new one'),
+  ];
+  const secrets = new Map<string, readonly string[]>();
+  for (let count = 0; count < 205; count += 1) {
+    const accountId = await newAccount();
+    secrets.set(accountId, await callbackSecretsOf(db, previous, accountId));
+  }
+  const [one = ''] = secrets.keys();
+  await rotateSecret(db, both, { accountId: one, overlapSeconds: 60 });
+  secrets.set(one, await callbackSecretsOf(db, both, one));
+  assert.equal(secrets.get(one)?.length, 2, 'the old one signs beside it');
+  const [first, second] = await Promise.all([resealSecrets(db, both), resealSecrets(db, both)]);
+  assert.ok(first.moved > 0 && first.unopened.length + second.unopened.length === 0);
+  assert.deepEqual(await resealSecrets(db, both), { current: 206, moved: 0, unopened: [] });
+  for (const [accountId, known] of secrets) assert.deepEqual(await callbackSecretsOf(db, alone, accountId), known);
+});
+
+test('a secret that no VIDEOGEN_SECRET opens is named by its account, and the others are moved', async () => {
+  const { db } = database;
+  await db.run({ name: 'test-drop-secrets', text: 'delete from callback_secrets' });
+  const [strange, known] = [await newAccount(), await newAccount()];
+  await callbackSecretsOf(db, createSecretBox('a stranger'), strange);
+  await callbackSecretsOf(db, createSecretBox('the old one'), known);
+  const outcome = await resealSecrets(db, createSecretBox('the new one', ['the old one']));
+  assert.deepEqual(outcome, { current: 0, moved: 1, unopened: [strange] });
 });

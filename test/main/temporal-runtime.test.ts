@@ -7,7 +7,7 @@ import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
 // Nothing else ends it here: it ends by itself with its last worker.
 after(() => Runtime.instance().shutdown());
 
-test("the native part of Temporal's SDK writes into our log, not over what stands in the terminal", () => {
-  installTemporalRuntime(createLog({ level: 'silent' }));
+test("the native part of Temporal's SDK writes into our log, not over what stands in the terminal", async () => {
+  await installTemporalRuntime(createLog({ level: 'silent' }));
   assert.equal(Runtime.instance().options.runtimeOptions.logExporter.type, 'forward');
 });

@@ -7,7 +7,7 @@ const key = 'results/0193/video.mp4';
 const startMs = 1_800_000_000_000;
 const dayMs = 24 * 60 * 60_000;
 
-function signerAt(now: () => number, other: { secret?: string } = {}) {
+function signerAt(now: () => number, other: { secret?: string; secretPrevious?: readonly string[] } = {}) {
   return createLinkSigner({ secret, publicUrl: 'https://videogen.example', now, ...other });
 }
 
@@ -107,4 +107,12 @@ test('a signature is for one key only', () => {
 test('key and expiry cannot run into each other', () => {
   const { signature } = partsOf(signer.sign('a/1.mp4'));
   assert.equal(signer.verify({ key: `a/1.mp4\n${good.expires}`, expires: '', signature }), undefined);
+});
+
+test('after a rotation of the secret old links stay valid, new ones are not signed with the old one', () => {
+  const rotated = signerAt(() => startMs, { secret: 'the next secret', secretPrevious: [secret] });
+  assert.ok(rotated.verify(good));
+  const link = partsOf(rotated.sign(key));
+  assert.equal(signer.verify(link), undefined);
+  assert.ok(signerAt(() => startMs, { secret: 'the next secret' }).verify(link));
 });

@@ -247,5 +247,7 @@ async function assertExplained(
       return assert.equal(mine.length, owner.quota);
     case 'account_not_found':
       assert.fail('the account is there');
+    case 'content_deleted':
+      assert.fail('nothing is deleted here');
   }
 }

@@ -38,6 +38,17 @@ describe('a hint', () => {
     assert.equal(ends.size, 1);
   });
 
+  test('goes ahead of thousands also about a job that was asked about a moment ago', async (t) => {
+    const { followMany, pass, say, asked, ends, poller } = stage(t);
+    const jobs = followMany(2000);
+    await pass(10_000);
+    const { ids: [recent = ''] = [] } = asked().at(-4) ?? {};
+    say(async ({ ids }) => says(ids, (id) => (id === recent ? succeeded : running)));
+    poller.hint(jobs.find(({ id }) => id === recent)?.jobKey ?? '');
+    await pass(200);
+    assert.deepEqual([...ends.keys()], [recent]);
+  });
+
   test('in a flood of hints about one job leaves the others their turns', async (t) => {
     const { followMany, pass, asked, poller } = stage(t, { maxBatch: 1 });
     const [first] = followMany(100);

@@ -119,7 +119,7 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
     assert.equal(await (await fetch(link)).text(), 'an old video');
     await store().delete(key);
     const gone = await fetch(link);
-    assert.deepEqual([gone.status, ((await gone.json()) as { error: string }).error], [404, 'media_deleted']);
+    assert.deepEqual([gone.status, ((await gone.json()) as { error: string }).error], [410, 'media_deleted']);
   });
 
   test('a store that is gone is waited for: links answer 503, and the task ends in success when it is back', async () => {

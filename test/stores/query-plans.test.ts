@@ -22,6 +22,10 @@ import { newApiKey } from '../../src/stores/key-format.ts';
 import { createCallerFinder, touchKeys } from '../../src/stores/callers.ts';
 import { auditNextPart, readAuditState } from '../../src/stores/ledger-audit.ts';
 import * as secrets from '../../src/stores/callback-secrets.ts';
+import * as closures from '../../src/stores/account-closure.ts';
+import * as deletions from '../../src/stores/content-deletion.ts';
+import * as inspection from '../../src/stores/inspection.ts';
+import * as settlement from '../../src/stores/settlement.ts';
 import type { Database, Statement } from '../../src/stores/database.ts';
 import * as deliveries from '../../src/stores/deliveries.ts';
 import {
@@ -38,6 +42,7 @@ import {
 } from '../../src/stores/tasks.ts';
 import {
   countStuckTasks,
+  countUnfinishedTasks,
   listDueTerminations,
   listExpiredMedia,
   listTasks,
@@ -100,8 +105,16 @@ const growing = ['accounts', 'api_keys', 'tasks', 'ledger_entries', 'provider_jo
   'oidc_identities',
 ]);
 
-/** Runs once in the life of an installation, on a table that is empty or about to be found not to be. */
-const notPeriodic = ['create-first-account', 'find-first-account'];
+/**
+ * Runs once in the life of an installation, on a table that is empty or about to be found not to be; or asks PostgreSQL about itself,
+ * for the doctor.
+ */
+const notPeriodic = ['create-first-account', 'find-first-account'].concat([
+  'read-database-facts',
+  'list-applied-migrations',
+  'list-missing-rights',
+  'list-unfinished-changes',
+]);
 
 type Asked = { readonly statement: Statement; readonly values: readonly unknown[] };
 
@@ -468,6 +481,8 @@ test('no statement of the rounds that run every minute does', async () => {
   await listExpiredMedia(watched, { retentionMs: 1e9, leftoverMs: 1e8, limit: 200 });
   await markMediaDeleted(watched, taskId);
   await markStuck(watched, taskId, Date.now());
+  await countUnfinishedTasks(watched);
+  await deliveries.readCallbackBacklog(watched);
   await countStuckTasks(watched);
   await listDueTerminations(watched, 200);
   await removeTermination(watched, taskId);
@@ -476,6 +491,44 @@ test('no statement of the rounds that run every minute does', async () => {
   await places.sweepPlaces(watched, 200);
   await auditNextPart(watched);
   await readAuditState(watched);
+  await assertPlans();
+});
+
+test('no statement of a deletion or of the end of an account does', async () => {
+  const { accountId } = await createTestAccount(database, 1_000);
+  const taskId = await newTask(accountId);
+  await closures.listTasksToCancel(watched, accountId, 200);
+  await refundTask(watched, taskId, { failCode: 'internal', failMsg: 'It failed.' });
+  for (const last of [undefined, taskId])
+    await closures.listTasksWithContent(watched, accountId, { after: last, limit: 200 });
+  const task = await findTask(watched, taskId);
+  assert.ok(task);
+  await assertPlans();
+  await deletions.deleteTaskContent(watched, task, [taskId]);
+  const owed = { taskId, accountId, uploadIds: [taskId], isLast: false };
+  for (const last of [undefined, owed]) await deletions.listOwedDeletions(watched, { after: last, limit: 200 });
+  await deletions.listNeededUploads(watched, accountId, [taskId]);
+  await deletions.clearJobs(watched, taskId);
+  for (const isLast of [false, true]) await deletions.finishDeletion(watched, { ...owed, isLast });
+  await assertPlans();
+  const actor: Actor = { kind: 'command_line', name: 'ada' };
+  await closures.closeAccountAs(watched, actor, { accountId, reason: 'a test' });
+  await closures.listOpenClosures(watched, 10);
+  await closures.listClosuresToEmpty(watched, 10);
+  await closures.listUploadsOf(watched, accountId, 200);
+  assert.ok(await closures.finishClosure(watched, accountId));
+  await assertPlans();
+});
+
+test('no statement of a command of operators does', async () => {
+  const taskId = await newTask(account.accountId);
+  await secrets.listSecretsToReseal(watched, 0, 100);
+  await secrets.resealSecret(watched, 1, 'one', 'another');
+  await inspection.listSealedSecrets(watched);
+  await inspection.listUnfinishedChanges(watched, { indexes: [], constraints: [] });
+  await settlement.countEndings(watched, Date.now() - 60 * 60_000);
+  await settlement.listKnownTasks(watched, [taskId]);
+  for (const last of [undefined, taskId]) await settlement.listKeptResults(watched, last, 500);
   await assertPlans();
 });
 

@@ -46,6 +46,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
       describeTask: noPart,
       cancelTask: noPart,
       terminateTask: noPart,
+      forgetTask: noPart,
       startDelivery: noPart,
       wakeDelivery: noPart,
     },
@@ -53,6 +54,8 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     retentionMs: 14 * 24 * 60 * 60_000,
     stuckTaskMs: 10 * 60_000,
     onSettled: () => {},
+    onFinding: () => {},
+    taskEvents: { charged: () => {}, ended: () => {}, stage: () => {} },
     onProviderEvent: () => {},
     onCallEnded: () => {},
   };

@@ -11,10 +11,10 @@ export type FilledAccount = {
 };
 
 const prompts = [
-  '[[reject]] a prompt that the model refuses',
   'x'.repeat(200),
   'שלום עולם, a prompt from right to left',
   'A paper boat drifting down a rainy street at dusk, neon reflections, shallow depth of field',
+  '[[reject]] a prompt that the model refuses',
 ];
 
 /** An account with tasks of several kinds, all ended, and with callbacks to a receiver. */
@@ -33,5 +33,5 @@ export async function fillAccount(service: TestService, receiver: string): Promi
       return body.data['completeTime'] === null ? undefined : true;
     });
   }
-  return { accountId, key, failed: ids[0] ?? '', succeeded: ids.at(-1) ?? '' };
+  return { accountId, key, succeeded: ids.at(-2) ?? '', failed: ids.at(-1) ?? '' };
 }

@@ -19,6 +19,7 @@ import { createAccount } from '../../src/stores/accounts.ts';
 import { createApiKey } from '../../src/stores/keys.ts';
 import type { Database } from '../../src/stores/database.ts';
 import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
+import type { Operation } from '../../src/http/endpoint.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { documentedOnly } from './documented-answers.ts';
 import { createFolderStore } from './folder-store.ts';
@@ -174,3 +175,8 @@ async function newAccount(db: Database, credits: number, scopes = allScopes) {
 
 /** The smallest request that is accepted; 165 credits. */
 export const plainRequest = { model: 'videogen-2.0-fast', input: { prompt: 'A lighthouse in the fog' } } as const;
+
+/** Whether a call without this parameter is refused. */
+export function isRequired(query: Operation['query'], name: string): boolean {
+  return query?.safeParse({}).error?.issues.some(({ path }) => path[0] === name) === true;
+}

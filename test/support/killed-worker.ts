@@ -5,16 +5,23 @@ import { externalSettings } from '../../src/main/settings.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
 
 // A worker process that kills itself with SIGKILL, so that not even a `finally` runs. Arguments: `before` or `after`, and
-// the name of a statement, or `inspectVideo`.
+// the name of a statement, `put` or `inspectVideo`. For that one the store takes no video at once, so it is staged for `storeResult`.
 const [when, name] = process.argv.slice(2);
 const settings = externalSettings(readConfig());
 await startWorker(settings, createLog({ level: 'silent' }), dying, undefined, wrap);
 
 function wrap(deps: ActivityDeps): ActivityDeps {
-  const { db, inspectVideo } = deps;
+  const { db, inspectVideo, media } = deps;
   return {
     ...deps,
     db: { ...db, run: (statement, values) => around(statement.name, () => db.run(statement, values)) },
+    media: {
+      ...media,
+      put: (key, path) => {
+        if (name === 'inspectVideo' && key.startsWith('results/')) return Promise.reject(new Error('not at once'));
+        return around('put', () => media.put(key, path));
+      },
+    },
     inspectVideo: (...args) => around('inspectVideo', () => inspectVideo(...args)),
   };
 }

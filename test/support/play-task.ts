@@ -27,7 +27,7 @@ export async function playTask(
     const staged = await untilAnswered(lives, taskId, betweenAttempts, (deps) =>
       createGenerationActivities(deps).generateVideo({ taskId, deadlineMs, isRemote: charged.isRemote === true }),
     );
-    const result = await main((activities) => activities.storeResult({ taskId, staged }));
+    const result = staged.result ?? (await main((activities) => activities.storeResult({ taskId, staged })));
     await main((activities) => activities.completeTask({ taskId, result }));
     return 'success';
   } catch (error) {

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { killAll, processesOf } from './processes.ts';
-import { runTestFiles } from './run-test-files.ts';
+import { runTestFiles, type TestRun } from './run-test-files.ts';
 import { waitFor } from './wait-for.ts';
 
 const fixture = (name: string) => fileURLToPath(new URL(`./fixtures/${name}.js`, import.meta.url));
 
-type Limits = { readonly fileLimitMs?: number; readonly limitMs?: number; readonly signal?: AbortSignal };
+type Limits = Partial<Pick<TestRun, 'concurrency' | 'alone' | 'fileLimitMs' | 'limitMs' | 'signal'>>;
 
 async function runFixtures(names: readonly string[], limits: Limits = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'videogen-runner-'));
@@ -55,6 +55,18 @@ test('a file that hangs is killed at its limit with its child, is a failure, and
   assert.match(text, /# the file took longer than 5 s; what still ran was killed\nnot ok 1 - \S+hangs\.js/);
   assert.match(text, /^ok 2 - \S+passes\.js$/m);
   assert.match(last, /\n# failed: \S+hangs\.js\n# tests 3\n.*\n# pass 1\n# fail 1\n/);
+});
+
+test('a file that is to run alone runs after all others, wherever it stands', async () => {
+  const { isGood, text } = await runFixtures(['ends-early', 'passes', 'passes'], {
+    concurrency: 2,
+    alone: [fixture('ends-early')],
+  });
+  assert.equal(isGood, false);
+  assert.deepEqual(
+    text.match(/^(?:not )?ok \d - \S+?[a-z-]+\.js$/gm)?.map((line) => line.replace(/\S+\//, '')),
+    ['ok 1 - passes.js', 'ok 2 - passes.js', 'not ok 3 - ends-early.js'],
+  );
 });
 
 test('a file whose tests pass but leave processes is a failure, and they are killed', async () => {

@@ -7,6 +7,8 @@ export type TestRun = {
   readonly env: NodeJS.ProcessEnv;
   /** How many files run at a time. */
   readonly concurrency: number;
+  /** Files that run after all others, one by one. */
+  readonly alone?: readonly string[];
   /** How long one file may take, and all of them together. */
   readonly fileLimitMs: number;
   readonly limitMs: number;
@@ -27,16 +29,19 @@ export async function runTestFiles(files: readonly string[], run: TestRun): Prom
   const limit = setTimeout(() => all.abort(tooLong('all test files together', run.limitMs)), run.limitMs);
   const reports: TestFileReport[] = [];
   if (run.reporter === 'tap') run.write('TAP version 13\n');
-  const waiting = [...files.entries()];
-  const runNext = async (): Promise<void> => {
+  const { alone = [] } = run;
+  const runNext = async (waiting: [index: number, file: string][]): Promise<void> => {
     const [index, file] = waiting.shift() ?? [];
     if (index === undefined || file === undefined) return;
     const report = all.signal.aborted ? notRun(file, all.signal.reason) : await runOne(file, index, run, all.signal);
     reports.push(report);
     run.write(run.reporter === 'tap' ? inTap(report, reports.length) : forPeople(report));
-    return runNext();
+    return runNext(waiting);
   };
-  await Promise.all(Array.from({ length: run.concurrency }, runNext));
+  const entries = [...files.entries()];
+  const together = entries.filter(([, file]) => !alone.includes(file));
+  await Promise.all(Array.from({ length: run.concurrency }, () => runNext(together)));
+  await runNext(entries.filter(([, file]) => alone.includes(file)));
   clearTimeout(limit);
   run.signal.removeEventListener('abort', breakOff);
   run.write(summary(reports, { tap: run.reporter === 'tap', durationMs: performance.now() - startedAt }));

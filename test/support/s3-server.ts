@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { createResultStore, type ResultStore } from '../../src/media/result-store.ts';
 import type { S3Settings } from '../../src/media/s3-client.ts';
 import { createS3Files } from '../../src/media/s3-files.ts';
+import { listens } from './listens.ts';
 import { waitFor } from './wait-for.ts';
 
 /** The path of versitygw, an S3 server for tests. Without it, tests of buckets are skipped (.ci/run). */
@@ -28,6 +28,8 @@ export type S3Server = {
   readonly folder: string;
   /** `kill -9`. */
   kill(): Promise<void>;
+  /** Asks it to end, which it does when its requests are answered. */
+  stop(): Promise<void>;
   /** On the same port, with what was stored. */
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -72,12 +74,13 @@ export async function startS3Server({
       return listens(port);
     });
   };
-  const kill = async () => {
+  const end = async (signal: NodeJS.Signals) => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
-    child.kill('SIGKILL');
+    child.kill(signal);
     await ended;
   };
+  const kill = () => end('SIGKILL');
   await start();
   const endpoint = `http://127.0.0.1:${port}`;
   return {
@@ -90,6 +93,7 @@ export async function startS3Server({
       AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     },
     kill,
+    stop: () => end('SIGTERM'),
     restart: start,
     close: async () => {
       await kill();
@@ -102,15 +106,4 @@ export async function startS3Server({
 export function createBucketStore({ bucket, s3 }: S3Server): ResultStore {
   const files = createS3Files({ location: { kind: 'bucket', bucket, prefix: '' }, s3 });
   return createResultStore(files, { secret: 's'.repeat(32), publicUrl: 'http://media.test' });
-}
-
-function listens(port: number): Promise<true | undefined> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(undefined));
-  });
 }

@@ -15,6 +15,7 @@ import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
 const deaths = [
   ['after', 'mark-queuing'],
   ['after', 'intend-provider-job'],
+  ['after', 'put'],
   ['before', 'inspectVideo'],
   ['before', 'end-task-in-success'],
   ['after', 'end-task-in-success'],

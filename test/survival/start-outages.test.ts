@@ -89,7 +89,7 @@ type Started = {
 
 async function start(t: TestContext, extra: NodeJS.ProcessEnv): Promise<Started> {
   const data = await mkdtemp(join(tmpdir(), 'videogen-start-outage-'));
-  t.after(() => rm(data, { recursive: true, force: true }));
+  t.after(() => rm(data, { recursive: true, force: true, maxRetries: 10 }));
   const port = String(await freePort());
   const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
   const env = { ...rest, VIDEOGEN_DATA: data, PORT: port, PREVIEW_FAULTS: '1', READ_RATE: 'off', ...extra };
@@ -154,7 +154,7 @@ async function postgresProcesses(data: string): Promise<readonly number[]> {
 async function frozenTemporal(t: TestContext): Promise<TemporalServer> {
   const log = () => undefined;
   const folder = await mkdtemp(join(tmpdir(), 'videogen-frozen-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
   const cliPath = await testTemporalCli();
   const server = await startTemporal({ cliPath, folder, inMemory: true, namespace: 'default', log });
   process.kill(server.pid, 'SIGSTOP');

@@ -8,7 +8,7 @@ import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import type { RunningPart, Settings } from '../../src/main/settings.ts';
 import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
-import { mainQueue } from '../../src/main/start-worker.ts';
+import { mainQueue } from '../../src/main/worker-options.ts';
 import { openStore } from '../../src/main/open-store.ts';
 import { openWorkerDependencies } from '../../src/main/worker-dependencies.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
@@ -87,7 +87,7 @@ async function startRelease(
   workflowBundle: WorkflowBundleOption,
 ): Promise<RunningPart> {
   const log = createLog({ level: 'silent' });
-  installTemporalRuntime(log);
+  await installTemporalRuntime(log);
   const rooms = openWorkerDependencies(
     settings,
     log,

@@ -20,7 +20,7 @@ function engine(describe: () => Promise<Described>) {
     workflowService: { describeWorkflowExecution },
     options: {
       namespace: 'default',
-      loadedDataConverter: { payloadConverter: defaultPayloadConverter },
+      loadedDataConverter: { payloadCodecs: [], payloadConverter: defaultPayloadConverter },
     },
   };
   // The look uses these few members of the client and no others.

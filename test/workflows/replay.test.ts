@@ -9,10 +9,17 @@ import { fileURLToPath } from 'node:url';
 const folder = 'test/workflows/histories';
 const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
 const workflowBundle = { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) };
+const tracedBundle = { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle-traced')) };
+/** A replay exports no spans. */
+const silentSinks = { exporter: { export: { fn: () => {}, callDuringReplay: false } } };
 
 for (const file of files) {
   test(`today's workflows replay ${file}`, async () => {
     await Worker.runReplayHistory({ workflowBundle }, history(file));
+  });
+
+  test(`so does the bundle of workers that export traces, which may be switched on at any time: ${file}`, async () => {
+    await Worker.runReplayHistory({ workflowBundle: tracedBundle, sinks: silentSinks }, history(file));
   });
 }
 

@@ -160,13 +160,13 @@ describe('videoTask', () => {
     assert.equal(await balance(), earlier);
   });
 
-  test('the history of a successful task without callback is at most 30 events', async () => {
+  test('the history of a successful task without callback is at most 16 events', async () => {
     const taskId = await started('[[instant]] short history');
     await waitForEnd(worker.database.db, taskId);
     const handle = temporal.client.workflow.getHandle(taskId);
     await handle.result();
     const { events } = await handle.fetchHistory();
-    assert.ok((events?.length ?? 0) <= 30, `${events?.length} events`);
+    assert.ok((events?.length ?? 0) <= 16, `${events?.length} events`);
   });
 
   test('operators can query the status', async () => {

@@ -3,6 +3,7 @@
 export type ErrorCode =
   | 'acceptance_unknown'
   | 'acceptance_withdrawn'
+  | 'account_closed'
   | 'account_not_found'
   | 'account_suspended'
   | 'already_member'
@@ -12,6 +13,7 @@ export type ErrorCode =
   | 'body_unreadable'
   | 'callback_secret_already_shown'
   | 'callback_test_running'
+  | 'content_deleted'
   | 'cross_site_request'
   | 'database_busy'
   | 'database_unavailable'
@@ -187,6 +189,8 @@ export type ListedTask = {
   } | null;
   /** A still of the video, as a signed link; null while there is none. */
   readonly posterUrl: string | null;
+  /** When its prompt, images and video were deleted on request; null when they were not. */
+  readonly contentDeleteTime: number | null;
 };
 
 export type CancelledTask = {
@@ -207,6 +211,11 @@ export type CancelledTask = {
     | 'internal'
     | null;
   readonly creditsRefunded: number;
+};
+
+export type DeletedTask = {
+  readonly taskId: string;
+  readonly contentDeleteTime: number;
 };
 
 export type LedgerEntry = {

@@ -4,6 +4,7 @@ import type {
   Catalogue,
   CreatedTask,
   Credits,
+  DeletedTask,
   LedgerQuery,
   TaskPage,
   TaskQuery,
@@ -50,6 +51,8 @@ export type Client = {
   download(taskId: string, options?: DownloadOptions): Promise<Response>;
   /** Ends a live task, refunded in full. */
   cancelTask(taskId: string, options?: CallOptions): Promise<CancelledTask>;
+  /** Deletes what a task that has ended was about: prompt, images, video and callback. May be repeated. */
+  deleteTask(taskId: string, options?: CallOptions): Promise<DeletedTask>;
   /** The account's tasks, newest first, a page at a time. */
   listTasks(query?: TaskQuery, options?: CallOptions): Promise<TaskPage>;
   /** The balance and a page of the ledger, newest first. */
@@ -70,6 +73,8 @@ export function createClient(options: ClientOptions): Client {
     download: (taskId, call = {}) => download(transport, taskId, call),
     cancelTask: (taskId, call) =>
       send(transport, { ...call, method: 'POST', path: '/api/v1/jobs/cancelTask', body: { taskId } }),
+    deleteTask: (taskId, call) =>
+      send(transport, { ...call, method: 'POST', path: '/api/v1/jobs/deleteTask', body: { taskId } }),
     listTasks: (query, call) => send(transport, { ...call, method: 'GET', path: '/api/v1/jobs/listTasks', query }),
     credits: (query, call) => send(transport, { ...call, method: 'GET', path: '/api/v1/credits', query }),
     models: (call) => send(transport, { ...call, method: 'GET', path: '/api/v1/models' }),

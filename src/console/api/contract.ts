@@ -3,6 +3,7 @@
 export type ErrorCode =
   | 'acceptance_unknown'
   | 'acceptance_withdrawn'
+  | 'account_closed'
   | 'account_not_found'
   | 'account_suspended'
   | 'already_member'
@@ -12,6 +13,7 @@ export type ErrorCode =
   | 'body_unreadable'
   | 'callback_secret_already_shown'
   | 'callback_test_running'
+  | 'content_deleted'
   | 'cross_site_request'
   | 'database_busy'
   | 'database_unavailable'
@@ -214,6 +216,13 @@ export type ListedTask = {
   } | null;
   /** A still of the video, as a signed link; null while there is none. */
   readonly posterUrl: string | null;
+  /** When its prompt, images and video were deleted on request; null when they were not. */
+  readonly contentDeleteTime: number | null;
+};
+
+export type DeletedTask = {
+  readonly taskId: string;
+  readonly contentDeleteTime: number;
 };
 
 export type TaskTimeline = {
@@ -467,7 +476,8 @@ export type SecurityEvent = {
     | 'operator_changed'
     | 'passkey_added'
     | 'passkey_removed'
-    | 'identity_linked';
+    | 'identity_linked'
+    | 'account_closed';
   /** Whom it happened to. */
   readonly userId: string | null;
   readonly email: string | null;
@@ -577,6 +587,7 @@ export type Account = {
     readonly windowSeconds: number;
   } | null;
   readonly suspendTime: number | null;
+  readonly closeTime: number | null;
   readonly createTime: number;
 };
 
@@ -672,6 +683,8 @@ export type TaskDetail = {
     readonly sha256: string;
   } | null;
   readonly mediaDeleteTime: number | null;
+  /** When its prompt, images and video were deleted on request; null when they were not. */
+  readonly contentDeleteTime: number | null;
   readonly ledger: readonly LedgerEntry[];
   readonly providerJobs: readonly {
     readonly ordinal: number;
@@ -746,6 +759,7 @@ export type OperatorAction = {
     | 'accounts.suspend'
     | 'accounts.unsuspend'
     | 'accounts.limits'
+    | 'accounts.close'
     | 'credits.grant'
     | 'credits.adjust'
     | 'prices.set'
@@ -753,6 +767,7 @@ export type OperatorAction = {
     | 'keys.create'
     | 'keys.revoke'
     | 'tasks.cancel'
+    | 'tasks.delete'
     | 'callbacks.redeliver'
     | 'callback_secret.rotate'
     | 'operators.create'
@@ -1174,6 +1189,12 @@ export type Sends = {
     };
     readonly answer: CancelledTask;
   };
+  readonly '/api/v1/jobs/deleteTask': {
+    readonly body: {
+      readonly taskId: string;
+    };
+    readonly answer: DeletedTask;
+  };
   readonly '/api/v1/callbacks/redeliver': {
     readonly body: {
       readonly taskId: string;
@@ -1384,6 +1405,14 @@ export type Sends = {
       readonly linkId: string;
     };
   };
+  readonly '/api/console/v1/account/close': {
+    readonly body: {
+      readonly accountId: string;
+    };
+    readonly answer: {
+      readonly accountId: string;
+    };
+  };
   readonly '/api/admin/v1/accounts': {
     readonly body: {
       readonly name: string;
@@ -1417,6 +1446,14 @@ export type Sends = {
         readonly quota: number;
         readonly windowSeconds: number;
       } | null | undefined;
+    };
+    readonly answer: Account;
+  };
+  readonly '/api/admin/v1/accounts/close': {
+    readonly body: {
+      readonly accountId: string;
+      /** Why; kept in the audit log. */
+      readonly reason: string;
     };
     readonly answer: Account;
   };
@@ -1505,6 +1542,14 @@ export type Sends = {
       readonly reason: string;
     };
     readonly answer: CancelledTask;
+  };
+  readonly '/api/admin/v1/tasks/delete': {
+    readonly body: {
+      readonly taskId: string;
+      /** Why; kept in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: DeletedTask;
   };
   readonly '/api/admin/v1/callbacks/redeliver': {
     readonly body: {

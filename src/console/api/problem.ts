@@ -48,7 +48,7 @@ const words: Readonly<Record<string, readonly [title: string, sentence: string]>
   scope_missing: ['Not allowed', 'Your role in this account does not allow this. Ask an owner of the account.'],
   account_suspended: [
     'Account suspended',
-    'An operator has suspended this account. Tasks cannot be created until then.',
+    'An operator has suspended this account. No task can be created until the suspension is lifted.',
   ],
   insufficient_credits: ['Not enough credits', 'The balance does not cover this video.'],
   too_many_unfinished_tasks: [

@@ -11,13 +11,17 @@ export const AccountContext = createContext<string | undefined>(undefined);
 /** For a moment nothing is asked again, so that pages of one account share what they read. */
 const freshMs = 1000;
 
+/** After a failure the page tries again by itself: soon where a service comes back, seldom where it said no. */
+export const passingFailureMs = 5_000;
+const lastingFailureMs = 30_000;
+
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const client = new QueryClient({
     defaultOptions: {
       queries: {
         staleTime: freshMs,
         // What is wrong with the request does not become right by repeating it.
-        retry: (count, error) => isPassing(error) && count < 2,
+        retry: (count, error) => isPassing(error) && problemOf(error).status !== 429 && count < 2,
         retryDelay: (count) => 500 * 2 ** count,
         throwOnError: false,
       },
@@ -29,9 +33,11 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
   return client;
 }
 
-function isPassing(error: unknown): boolean {
+/** Whether it may be gone when the same is asked again. */
+export function isPassing(error: unknown): boolean {
+  if (error === null) return false;
   const { status } = problemOf(error);
-  return status === 0 || status >= 500;
+  return status === 0 || status === 429 || status >= 500;
 }
 
 function isSignedOut(error: unknown): boolean {
@@ -61,9 +67,8 @@ export function useRead<Path extends ReadPath>(
     ...(keeps && { placeholderData: keepPreviousData }),
     refetchInterval: ({ state }) => {
       const paceMs = typeof everyMs === 'function' ? everyMs(state.data) : everyMs;
-      return paceMs === false
-        ? false
-        : paceMs * 2 ** Math.min(state.fetchFailureCount + (state.error === null ? 0 : 2), 5);
+      if (isPassing(state.error)) return Math.max(paceMs || 0, passingFailureMs);
+      return paceMs === false || state.error === null ? paceMs : Math.max(paceMs, lastingFailureMs);
     },
     refetchIntervalInBackground: false,
     refetchOnWindowFocus: everyMs !== false,

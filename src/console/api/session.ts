@@ -3,7 +3,7 @@ import { useContext } from 'preact/hooks';
 import { read, send } from './call.ts';
 import type { Me } from './contract.ts';
 import { type ApiProblem, problemOf } from './problem.ts';
-import { AccountContext } from './queries.ts';
+import { AccountContext, isPassing, passingFailureMs } from './queries.ts';
 
 type Role = Me['accounts'][number]['role'];
 
@@ -19,6 +19,7 @@ export function useMe() {
         throw error;
       }),
     staleTime: 60_000,
+    refetchInterval: ({ state }) => (isPassing(state.error) ? passingFailureMs : false),
   });
 }
 

@@ -1,9 +1,10 @@
 import { ChevronsUpDown, CircleUser, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-preact';
 import { useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
+import { Link, useLocation } from 'wouter-preact';
 import type { Me } from '../api/contract.ts';
 import { failureOf } from '../api/problem.ts';
 import { signOut, useSignedIn } from '../api/session.ts';
+import { signInPaths } from '../paths.ts';
 import { Menu } from '../ui/menu.tsx';
 import { toast } from '../ui/toast.tsx';
 
@@ -18,9 +19,14 @@ type Theme = (typeof themes)[number][0];
 export function PersonMenu({ me, settings }: { readonly me: Me; readonly settings: string | undefined }) {
   const [theme, setTheme] = useState(themeOf);
   const signedIn = useSignedIn();
+  const [, navigate] = useLocation();
   const leave = () =>
     void signOut().then(
-      () => signedIn(null),
+      () => {
+        signedIn(null);
+        // Without `next`: they left on purpose, and the next person at this browser may be another one.
+        navigate(signInPaths.signIn);
+      },
       (error: unknown) => toast(failureOf(error).sentence, 'bad'),
     );
   const trigger = (

@@ -2,68 +2,61 @@ import { useContext, useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { AccountContext } from '../api/queries.ts';
 import { paths } from '../paths.ts';
-import { Dialog } from '../ui/dialog.tsx';
+import { lazy } from '../ui/lazy.tsx';
+import { toast } from '../ui/toast.tsx';
+
+const KeyboardDialog = lazy(async () => (await import('./keyboard-dialog.tsx')).KeyboardDialog, Loading);
 
 const pages = {
-  o: ['Overview', paths.overview],
-  p: ['Playground', paths.playground],
-  t: ['Tasks', paths.tasks],
-  c: ['Credits', paths.credits],
-  k: ['API keys', paths.keys],
-  w: ['Callbacks', paths.callbacks],
+  o: paths.overview,
+  p: paths.playground,
+  t: paths.tasks,
+  c: paths.credits,
+  k: paths.keys,
+  w: paths.callbacks,
 } as const;
 
 /** The second key comes within this time after `g`. */
 const togetherMs = 1200;
 
-/** `g` and a letter lead to a page, `/` to the search field, `?` lists them. Never while something is typed. */
+/**
+ * `g` and a letter lead to a page, `/` to the search field, `?` lists them; never while something is typed. Ctrl or ⌘ with `k` opens
+ * the palette everywhere.
+ */
 export function Shortcuts() {
   const account = useContext(AccountContext);
   const [, navigate] = useLocation();
-  const [isListed, setListed] = useState(false);
+  const [shown, setShown] = useState<'list' | 'palette'>();
   useEffect(() => {
     let goAt = -Infinity;
     const press = (event: KeyboardEvent) => {
       const { key, target } = event;
+      if (key === 'k' && (event.ctrlKey || event.metaKey)) {
+        event.preventDefault();
+        if (document.querySelector('dialog[open]') === null) setShown('palette');
+        return;
+      }
       if (event.metaKey || event.ctrlKey || event.altKey || isTyping(target)) return;
-      if (key === '?') setListed(true);
+      if (key === '?') setShown('list');
       else if (key === '/') focusSearch(event);
       else if (key === 'g') goAt = event.timeStamp;
       else if (event.timeStamp - goAt < togetherMs && account !== undefined && isPage(key)) {
         goAt = -Infinity;
-        navigate(pages[key][1](account));
+        navigate(pages[key](account));
       }
     };
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
   }, [account, navigate]);
-  if (!isListed) return null;
-  return (
-    <Dialog title="Keyboard shortcuts" onClose={() => setListed(false)}>
-      <dl class="facts">
-        {Object.entries(pages).map(([key, [word]]) => (
-          <div key={key}>
-            <dt>
-              <kbd>g</kbd> <kbd>{key}</kbd>
-            </dt>
-            <dd>{word}</dd>
-          </div>
-        ))}
-        <div>
-          <dt>
-            <kbd>/</kbd>
-          </dt>
-          <dd>Search in the list</dd>
-        </div>
-        <div>
-          <dt>
-            <kbd>Ctrl</kbd> <kbd>Enter</kbd>
-          </dt>
-          <dd>Generate, in the playground</dd>
-        </div>
-      </dl>
-    </Dialog>
-  );
+  if (shown === undefined) return null;
+  return <KeyboardDialog shown={shown} onClose={() => setShown(undefined)} />;
+}
+
+function Loading({ failed }: { readonly failed: boolean }) {
+  useEffect(() => {
+    if (failed) toast('This did not load. Reload the page.', 'bad');
+  }, [failed]);
+  return null;
 }
 
 function isPage(key: string): key is keyof typeof pages {

@@ -146,10 +146,10 @@ function Switcher({ me }: { readonly me: Me }) {
 
 function Balance() {
   const { accountId } = useAccount();
-  const { data } = useRead('/api/v1/credits', { limit: 1 }, { everyMs: 15_000 });
+  const { data, isError } = useRead('/api/v1/credits', { limit: 1 }, { everyMs: 15_000 });
   return (
     <Link href={paths.credits(accountId)} class="balance">
-      Balance <strong>{data === undefined ? '…' : number(data.balance)}</strong>
+      Balance <strong>{data === undefined ? (isError ? '–' : '…') : number(data.balance)}</strong>
     </Link>
   );
 }

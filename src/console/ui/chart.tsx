@@ -40,9 +40,11 @@ export function Chart({ label, days, series }: ChartProps) {
       dark.removeEventListener('change', draw);
     };
   }, [days, series]);
-  return <div ref={box} class="plot" role="img" aria-label={label} />;
+  // Of its full height before it is drawn: nothing below it shall be seen to move.
+  return <div ref={box} class="plot" style={{ height: `${height}px` }} role="img" aria-label={label} />;
 }
 
+/** Of the picture, in pixels; that of its place while this code is loaded, too. */
 const height = 220;
 
 /** A date below every so many bars, so that their words have room. */

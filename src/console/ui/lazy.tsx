@@ -1,5 +1,5 @@
 import type { ComponentType, VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 /** A component whose code is loaded when it is first shown. `fallback` keeps its place, and says when the code does not come. */
 export function lazy<Props extends object>(
@@ -10,7 +10,8 @@ export function lazy<Props extends object>(
   return function Lazy(props: Props) {
     const [Loaded, setLoaded] = useState<ComponentType<Props> | undefined>(() => loaded);
     const [failed, setFailed] = useState(false);
-    useEffect(() => {
+    // Other effects wait for the paint of the fallback.
+    useLayoutEffect(() => {
       if (Loaded !== undefined) return;
       load().then(
         (component) => {

@@ -8,6 +8,8 @@ export type Column<Row> = {
   readonly kind?: 'end' | 'actions' | 'head' | 'shrink';
   /** Left out of the card on a narrow screen. */
   readonly isMinor?: boolean;
+  /** Has a line of the card for itself, as an address needs it. */
+  readonly isWide?: boolean;
 };
 
 type TableProps<Row> = {
@@ -50,8 +52,8 @@ export function Table<Row>({ caption, columns, rows, rowKey, isLinked, expected 
               ))
             : rows.map((row) => (
                 <tr key={rowKey(row)} class={isLinked === true ? 'linked' : undefined}>
-                  {columns.map(({ title, kind, isMinor, cell }) => (
-                    <td key={title} class={isMinor === true ? `${kind ?? ''} minor` : kind} data-label={title}>
+                  {columns.map(({ title, kind, isMinor, isWide, cell }) => (
+                    <td key={title} class={classOf(kind, isMinor, isWide)} data-label={title}>
                       {cell(row)}
                     </td>
                   ))}
@@ -61,4 +63,8 @@ export function Table<Row>({ caption, columns, rows, rowKey, isLinked, expected 
       </table>
     </div>
   );
+}
+
+function classOf(kind: string | undefined, isMinor = false, isWide = false): string | undefined {
+  return [kind, isMinor && 'minor', isWide && 'wide'].filter(Boolean).join(' ') || undefined;
 }

@@ -70,3 +70,8 @@ export function useNow(everyMs: number): number {
   }, [everyMs]);
   return now;
 }
+
+/** To the second, in the reader's time zone. */
+export function exactTime(ms: number): string {
+  return exact.format(ms);
+}

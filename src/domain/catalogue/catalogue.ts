@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { defaultModels } from '../models.ts';
 import { type Fault, check, fieldOf, fieldsOf } from './faults.ts';
 import { type Catalogue, type CatalogueModel, catalogueSchema, type TierEntry } from './models.ts';
-import { kindRules, previewProvider, type ProviderSettings, type Lookups } from './providers.ts';
+import { knownRules, previewProvider, type ProviderSettings, type Lookups } from './providers.ts';
 import { contradictionIn, effectiveRules } from './rules.ts';
 
 // From the data of a catalogue file to the catalogue.
@@ -20,7 +20,7 @@ export function resolveCatalogue(data: unknown, checks: Omit<Lookups, 'kinds'>):
     .filter(([name]) => name === previewProvider)
     .map(([name]) => ({ path: ['providers', name], message: 'is the name of a built-in provider; choose another' }));
   if (checked === undefined || reserved.length > 0) return { faults: [...faults, ...reserved] };
-  const catalogue = builtCatalogue(checked, checks.lacksImages);
+  const catalogue = builtCatalogue(checked, checks);
   const contradictions = [
     ...hookFaults(catalogue, checks.hookFault),
     ...ruleFaults(catalogue),
@@ -34,10 +34,7 @@ type ModelData = CatalogueData['models'][number];
 type EntryData = NonNullable<ModelData['tiers']>[number][number];
 type Providers = Catalogue['providers'];
 
-function builtCatalogue(
-  { creditValue, providers: declared, models }: CatalogueData,
-  lacksImages: Lookups['lacksImages'],
-) {
+function builtCatalogue({ creditValue, providers: declared, models }: CatalogueData, checks: Known['checks']) {
   const preview: ProviderSettings = { kind: 'preview' };
   const providers: Providers = new Map<string, ProviderSettings>([
     [previewProvider, preview],
@@ -47,12 +44,12 @@ function builtCatalogue(
   const built = models.map((data) => {
     const builtInAliases = defaultModels.find(({ model }) => model === data.model)?.aliases ?? [];
     const free = builtInAliases.filter((alias) => !taken.has(alias));
-    return builtModel(data, data.aliases ?? free, { providers, lacksImages });
+    return builtModel(data, data.aliases ?? free, { providers, checks });
   });
   return { creditValue, providers, models: new Map(built.map((one) => [one.model, one])) };
 }
 
-type Known = { readonly providers: Providers; readonly lacksImages: Lookups['lacksImages'] };
+type Known = { readonly providers: Providers; readonly checks: Pick<Lookups, 'lacksImages' | 'rulesInFile'> };
 
 function builtModel(data: ModelData, aliases: readonly string[], known: Known): CatalogueModel {
   const { providers } = known;
@@ -75,7 +72,7 @@ function builtModel(data: ModelData, aliases: readonly string[], known: Known): 
   };
 }
 
-function builtEntry(entry: EntryData, { model: own, rules }: ModelData, { providers, lacksImages }: Known): TierEntry {
+function builtEntry(entry: EntryData, { model: own, rules }: ModelData, { providers, checks }: Known): TierEntry {
   const { model: upstreamModel = own, provider, weight, parameters } = entry;
   const settings: ProviderSettings = providers.get(provider) ?? { kind: 'preview' };
   const shared = settings.kind === 'preview' ? { limit: 10_000, cost: undefined, rules: undefined } : settings;
@@ -87,7 +84,7 @@ function builtEntry(entry: EntryData, { model: own, rules }: ModelData, { provid
     weight,
     limit: entry.limit ?? shared.limit,
     parameters,
-    rules: effectiveRules([kindRules(settings, upstreamModel, lacksImages), rules, shared.rules, entry.rules]),
+    rules: effectiveRules([...knownRules(settings, upstreamModel, checks), rules, shared.rules, entry.rules]),
     ...(cost !== undefined && { cost }),
   };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { placeholderFaults } from '../placeholders.ts';
 import { costRule } from './cost.ts';
 import { unknownName } from './faults.ts';
-import { rules } from './rules.ts';
+import { type modelRules, rules, rulesOfModel } from './rules.ts';
 
 // Who generates: one entry for each upstream. The names of the kinds are those of the adapters.
 
@@ -20,6 +20,8 @@ export type Lookups = {
   readonly lacksImages?: (provider: { readonly file: string; readonly baseUrl: string }) => boolean;
   /** Why an upstream cannot announce changes of jobs to us; asked as above. */
   readonly hookFault?: (settings: Extract<ProviderSettings, { webhook: boolean }>) => string | undefined;
+  /** What the file says that its upstream's models do not take; asked as above. */
+  readonly rulesInFile?: (file: string) => z.output<typeof modelRules>;
   readonly secretFault: (ref: SecretRef) => string | undefined;
   /** After how many hours the upstream of the file forgets a job; asked once the file was read without faults. */
   readonly keepsJobsHours?: (file: string) => unknown;
@@ -107,6 +109,13 @@ const hooked = {
   }),
 };
 
+const uploading = {
+  uploads: z.boolean().default(false).meta({
+    description:
+      'Gives each job a link by which the server may write its video into the bucket of the results, which it must reach.',
+  }),
+};
+
 const path = z.string().regex(/^\/[\w./{}-]{1,200}$/, { error: 'must be a path, such as /v2/video_generation' });
 const arkCreatePath = '/contents/generations/tasks';
 const arkPaths = z.strictObject({
@@ -124,7 +133,7 @@ const shippedFiles = ['kie', 'fal-seedance', 'replicate-seedance', 'openrouter',
 export function providerSchema(lookups: Lookups) {
   const key = secret(lookups);
   return z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('own'), ...common(key, ownServer), ...polled, ...hooked }),
+    z.strictObject({ kind: z.literal('own'), ...common(key, ownServer), ...polled, ...hooked, ...uploading }),
     z.strictObject({
       kind: z.literal('ark'),
       ...common(key, hosted),
@@ -227,18 +236,21 @@ type Rules = z.output<typeof rules>;
 const arkImages = { minPx: 300, maxPx: 6000, minAspect: 0.4, maxAspect: 2.5 };
 
 /** What is known of an upstream without the operator's word. */
-export function kindRules(
+export function knownRules(
   settings: ProviderSettings,
   upstreamModel: string,
-  lacksImages: Lookups['lacksImages'] = () => false,
-): Rules | undefined {
-  if (settings.kind === 'http' && lacksImages(settings)) return { images: { max: 0 } };
+  { lacksImages = () => false, rulesInFile = () => [] }: Pick<Lookups, 'lacksImages' | 'rulesInFile'> = {},
+): readonly Rules[] {
+  if (settings.kind === 'http') {
+    const unreached = lacksImages(settings) ? [{ images: { max: 0 } }] : [];
+    return [...rulesOfModel(rulesInFile(settings.file), upstreamModel), ...unreached];
+  }
   // Other paths mean another upstream with the same protocol.
   if (settings.kind === 'ark' && settings.paths.create === arkCreatePath) {
     const isFixed = upstreamModel.includes('seedance-2-5');
-    return { images: arkImages, ...(isFixed && { ratiosWithImages: ['adaptive'] }) };
+    return [{ images: arkImages, ...(isFixed && { ratiosWithImages: ['adaptive'] }) }];
   }
   // Its server stores the first image of a request and drops the others.
-  if (settings.kind === 'openai-videos' && settings.dialect === 'sglang') return { images: { max: 1 } };
-  return undefined;
+  const takesOne = settings.kind === 'openai-videos' && settings.dialect === 'sglang';
+  return takesOne ? [{ images: { max: 1 } }] : [];
 }

@@ -49,6 +49,27 @@ export const rules = z
 
 type Rules = z.output<typeof rules>;
 
+/** What a vendor's models do not take, as a file of the kind `http` says it. */
+export const modelRules = z.array(
+  rules.extend({
+    models: z
+      .array(z.string().min(1).max(180))
+      .min(1)
+      .max(50)
+      .optional()
+      .meta({ description: "The upstream's names of the models; ABC* for all that begin so. All models without it." }),
+  }),
+);
+
+type ModelRules = z.output<typeof modelRules>;
+
+/** Those that hold for one model of the upstream. */
+export function rulesOfModel(all: ModelRules, upstreamModel: string): readonly Rules[] {
+  const isMeant = (name: string) =>
+    name.endsWith('*') ? upstreamModel.startsWith(name.slice(0, -1)) : upstreamModel === name;
+  return all.filter(({ models }) => models === undefined || models.some(isMeant));
+}
+
 /** Every rule with a value: what an entry takes after all rules above it. Plain JSON. */
 export type InputRules = {
   readonly durations: readonly number[];

@@ -1,9 +1,10 @@
+import { context } from '@opentelemetry/api';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { hookPath } from '../../domain/hook-link.ts';
 import type { Context, Step } from '../context.ts';
 
-const probes: readonly string[] = ['/healthz', '/readyz', '/metrics'];
+export const probes: readonly string[] = ['/healthz', '/readyz', '/metrics'];
 
 /**
  * Gives the request an id of our own, and writes one line once it is over, also when the client went away. Never the query, which
@@ -14,10 +15,12 @@ export function logRequests(log: Logger): Step {
     ctx.state.requestId = randomUUID();
     ctx.set({ 'X-Request-Id': ctx.state.requestId, 'X-Content-Type-Options': 'nosniff' });
     const startedAt = performance.now();
-    ctx.res.once('close', () => {
+    const onEnd = () => {
       const level = ctx.res.statusCode >= 500 ? 'warn' : probes.includes(ctx.path) ? 'debug' : 'info';
       log[level]({ ...line(ctx), durationMs: Math.round(performance.now() - startedAt) }, 'request');
-    });
+    };
+    // An event has the trace of what emits it.
+    ctx.res.once('close', context.bind(context.active(), onEnd));
     await next();
   };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Task } from '../../domain/task.ts';
 import type { ListedTask } from '../../stores/task-list.ts';
 import type { Maker } from '../../stores/task-maker.ts';
+import { unixMs } from '../fields.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { presentTask, taskRecordSchema } from './task.ts';
 import { view } from './view.ts';
@@ -22,11 +23,18 @@ export const posterUrlSchema = z
   .nullable()
   .meta({ description: 'A still of the video, as a signed link; null while there is none.' });
 
+export const contentDeleteTimeSchema = unixMs
+  .nullable()
+  .meta({ description: 'When its prompt, images and video were deleted on request; null when they were not.' });
+
 export const listedTaskSchema = taskRecordSchema
-  .extend({ createdBy: makerSchema, posterUrl: posterUrlSchema })
+  .extend({ createdBy: makerSchema, posterUrl: posterUrlSchema, contentDeleteTime: contentDeleteTimeSchema })
   .meta({ id: 'ListedTask' });
 
-type Presenting = Pick<HttpDeps, 'progressOf' | 'resultStore'>;
+/** Signs links to media. */
+export type LinkStore = { readonly link: (key: string) => string };
+
+type Presenting = Pick<HttpDeps, 'progressOf'> & { readonly resultStore: LinkStore };
 
 export async function presentListedTask(deps: Presenting, task: ListedTask) {
   const record = await presentTask(deps, task);
@@ -34,6 +42,7 @@ export async function presentListedTask(deps: Presenting, task: ListedTask) {
     ...record,
     createdBy: presentMaker(task.createdBy),
     posterUrl: posterUrlOf(deps, task),
+    contentDeleteTime: task.contentDeletedAt,
   });
 }
 
@@ -42,7 +51,7 @@ export function presentMaker(maker: Maker | undefined) {
 }
 
 /** A fresh link to the poster; null until success, and again once the media is deleted. */
-export function posterUrlOf({ resultStore }: Pick<HttpDeps, 'resultStore'>, task: Task): string | null {
+export function posterUrlOf({ resultStore }: { readonly resultStore: LinkStore }, task: Task): string | null {
   if (task.result === undefined || task.mediaDeletedAt !== undefined) return null;
   return resultStore.link(task.result.posterKey);
 }

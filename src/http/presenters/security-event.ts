@@ -28,7 +28,7 @@ export function presentEvents(events: readonly SecurityEvent[], limit: number) {
   return { events: page.map(presentEvent), nextCursor };
 }
 
-function presentEvent({ createdAt: createTime, details = {}, ...event }: SecurityEvent) {
+export function presentEvent({ createdAt: createTime, details = {}, ...event }: SecurityEvent) {
   const { userId, email, accountId, actor, address, userAgent } = event;
   return view(eventSchema, { ...event, userId, email, accountId, actor, address, userAgent, details, createTime });
 }

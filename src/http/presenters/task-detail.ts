@@ -10,7 +10,7 @@ import { unixMs } from '../fields.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from './account.ts';
 import { attemptSchema, deliverySchema, presentAttempt, presentDelivery } from './callback.ts';
 import { taskRecordSchema } from './task.ts';
-import { makerSchema, posterUrlOf, posterUrlSchema, presentMaker } from './listed-task.ts';
+import { contentDeleteTimeSchema, makerSchema, posterUrlOf, posterUrlSchema, presentMaker } from './listed-task.ts';
 import { view } from './view.ts';
 
 const providerJobSchema = z.strictObject({
@@ -74,6 +74,7 @@ export const taskDetailSchema = z
       .meta({ description: "The task's workflow in Temporal's own pages; null when their address is not known." }),
     result: resultSchema.nullable().meta({ description: 'What was measured of the stored video.' }),
     mediaDeleteTime: unixMs.nullable(),
+    contentDeleteTime: contentDeleteTimeSchema,
     ledger: z.array(ledgerEntrySchema),
     providerJobs: z.array(providerJobSchema),
     callback: deliverySchema.nullable(),
@@ -100,6 +101,7 @@ export function presentTaskDetail(
     temporalUrl: deps.temporalUiUrl && workflowUrl(deps.temporalUiUrl, task.taskId),
     result: task.result,
     mediaDeleteTime: task.mediaDeletedAt,
+    contentDeleteTime: task.contentDeletedAt,
     ledger: detail.ledger.map(presentLedgerEntry),
     providerJobs: detail.providerJobs.map(presentProviderJob),
     callback: detail.delivery && presentDelivery(detail.delivery),

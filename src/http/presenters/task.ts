@@ -40,7 +40,10 @@ export const taskRecordSchema = z
   .meta({ id: 'TaskRecord' });
 
 /** The record of a task at this moment: a live one with the engine's progress, a finished one with fresh links. */
-export async function presentTask(deps: Pick<HttpDeps, 'progressOf' | 'resultStore'>, task: Task): Promise<TaskRecord> {
+export async function presentTask(
+  deps: Pick<HttpDeps, 'progressOf'> & { readonly resultStore: Parameters<typeof resultUrls>[0] },
+  task: Task,
+): Promise<TaskRecord> {
   const progress = isFinal(task.state) ? 0 : await deps.progressOf(task);
   return taskRecord(task, progress, resultUrls(deps.resultStore, task));
 }

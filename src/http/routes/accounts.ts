@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { countLimit, countOfAccount, listAccounts } from '../../stores/account-list.ts';
 import { type Account, findAccount, limitAccountAs, openAccountAs, suspendAccountAs } from '../../stores/accounts.ts';
+import { closeAccountAs } from '../../stores/account-closure.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { idField, isOneLine, maxCredits, plainText, reasonField, unixMs, wholeNumber } from '../fields.ts';
 import { cutPage, idPage, idParameter, nextCursorSchema, strictQuery, textParameter } from '../query.ts';
@@ -20,13 +21,14 @@ const accountSchema = z
       description: "The account's own rate of creates; null when the installation's counts.",
     }),
     suspendTime: unixMs.nullable(),
+    closeTime: unixMs.nullable(),
     createTime: unixMs,
   })
   .meta({ id: 'Account' });
 
 function presentAccount(account: Account) {
-  const { createRate, suspendedAt: suspendTime, createdAt: createTime } = account;
-  return view(accountSchema, { ...account, creates: presentRate(createRate), suspendTime, createTime });
+  const { createRate, suspendedAt: suspendTime, closedAt: closeTime, createdAt: createTime } = account;
+  return view(accountSchema, { ...account, creates: presentRate(createRate), suspendTime, closeTime, createTime });
 }
 
 const searchError = 'must be at most 200 characters, and plain text';
@@ -105,7 +107,7 @@ const open = defineEndpoint({
 const suspension = {
   body: z.strictObject({ accountId: idField('an account'), reason: reasonField }),
   data: accountSchema,
-  failures: ['account_not_found'],
+  failures: ['account_not_found', 'account_closed'],
 } as const;
 
 const suspend = defineEndpoint({
@@ -132,6 +134,20 @@ async function changeSuspension(...change: Parameters<typeof suspendAccountAs>) 
   return presentAccount(existing(await suspendAccountAs(...change), 'account_not_found'));
 }
 
+const close = defineEndpoint({
+  operationId: 'adminCloseAccount',
+  route: 'POST /api/admin/v1/accounts/close',
+  summary: 'Close an account for good, and delete what its tasks were about',
+  description:
+    'It is suspended and cannot be opened again, its keys are revoked, its members are taken out. Within minutes its unfinished tasks ' +
+    'are cancelled and refunded, and the prompts, images, videos and callbacks of all its tasks are deleted. The ledger and the ' +
+    'skeletons of tasks stay. May be repeated.',
+  ...suspension,
+  failures: ['account_not_found'],
+  handler: async ({ actor, input }, { db }) =>
+    presentAccount(existing(await closeAccountAs(db, actor, input), 'account_not_found')),
+});
+
 const limit = defineEndpoint({
   operationId: 'adminLimitAccount',
   route: 'POST /api/admin/v1/accounts/limits',
@@ -147,7 +163,7 @@ const limit = defineEndpoint({
       .meta({ description: "So many creates in so many seconds; null for the installation's rate." }),
   }),
   data: accountSchema,
-  failures: ['account_not_found'],
+  failures: ['account_not_found', 'account_closed'],
   handler: async ({ actor, input: { accountId, maxUnfinishedTasks, creates } }, { db }) => {
     const createRate = creates && { quota: creates.quota, windowMs: creates.windowSeconds * 1000 };
     const account = await limitAccountAs(db, actor, { accountId, maxUnfinishedTasks, createRate });
@@ -155,4 +171,4 @@ const limit = defineEndpoint({
   },
 });
 
-export const accountEndpoints = [listAll, showOne, open, suspend, unsuspend, limit];
+export const accountEndpoints = [listAll, showOne, open, suspend, unsuspend, limit, close];

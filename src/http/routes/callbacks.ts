@@ -13,6 +13,7 @@ import {
 import { attemptsInList, listOwnDeliveries, maxRedelivered, redeliverFailed } from '../../stores/own-deliveries.ts';
 import type { Database } from '../../stores/database.ts';
 import { findTask } from '../../stores/tasks.ts';
+import { deletedMessage } from '../../domain/deleted-content.ts';
 import { ownTask } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../errors.ts';
@@ -123,7 +124,7 @@ const redeliver = defineEndpoint({
     '`webhook-id` is the same as before; the body is what recordInfo answers at that moment.',
   body: z.strictObject({ taskId: opaqueId }),
   data: z.strictObject({ taskId: z.string(), webhookId: z.string() }),
-  failures: ['task_not_found', 'task_not_finished'],
+  failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
   handler: async ({ caller, input }, deps) => {
     const task = await ownTask(deps.db, input.taskId, caller.accountId);
     const { taskId } = await sendAgain(task, () => askForRedelivery(deps.db, task.taskId), deps);
@@ -133,10 +134,11 @@ const redeliver = defineEndpoint({
 
 /** Has the callback sent again; refuses a task that has none, or none yet. */
 async function sendAgain(
-  { taskId, accountId, param, state }: Task,
+  { taskId, accountId, param, state, contentDeletedAt }: Task,
   ask: () => Promise<Delivery | undefined>,
   deps: HttpDeps,
 ): Promise<Delivery> {
+  if (contentDeletedAt !== undefined) throw new HttpError('content_deleted', { msg: deletedMessage });
   if (param.callBackUrl === undefined) {
     throw invalidRequest([{ path: 'taskId', message: 'this task was created without callBackUrl' }]);
   }
@@ -154,7 +156,7 @@ const adminRedeliver = defineEndpoint({
   description: 'As redeliverCallback does for the account itself.',
   body: z.strictObject({ taskId: idField('a task') }),
   data: deliverySchema,
-  failures: ['task_not_found', 'task_not_finished'],
+  failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
   handler: async ({ actor, input }, deps) => {
     const task = existing(await findTask(deps.db, input.taskId), 'task_not_found');
     return presentDelivery(await sendAgain(task, () => redeliverAs(deps.db, actor, task.taskId), deps));
@@ -190,6 +192,7 @@ const rotateSecret = defineEndpoint({
     'that receivers can change over; with 0 the former secret signs nothing any more.',
   body: z.strictObject({ overlapSeconds: overlapField }),
   data: z.strictObject({ secret: z.string(), overlapSeconds: z.int().nonnegative() }),
+  failures: ['account_closed'],
   handler: async ({ caller, input: { overlapSeconds } }, { callbackSecrets }) => {
     const secret = await callbackSecrets.rotate({ accountId: caller.accountId, overlapSeconds });
     return { secret, overlapSeconds };

@@ -41,6 +41,7 @@ export const createTask = defineEndpoint({
   failures: [
     'insufficient_credits',
     'idempotency_key_reused',
+    'content_deleted',
     'too_many_unfinished_tasks',
     'acceptance_unknown',
     'acceptance_withdrawn',
@@ -123,6 +124,8 @@ function accepted(acceptance: Acceptance): Extract<Acceptance, { kind: 'accepted
       return acceptance;
     case 'key_reused':
       throw new HttpError('idempotency_key_reused');
+    case 'content_deleted':
+      throw new HttpError('content_deleted', { msg: 'the task of this Idempotency-Key was deleted; use another key' });
     case 'insufficient_credits': {
       const { required, balance } = acceptance;
       const msg = `the balance is too low: ${required} credits required, ${balance} available`;

@@ -96,13 +96,15 @@ const grant = defineEndpoint({
   summary: 'Grant credits to an account',
   description:
     'For credits that were bought or given. Needs an `Idempotency-Key`: repeating a lost request gives the first answer ' +
-    'again and grants nothing. The reason is shown to the account in its ledger.',
+    'again and grants nothing. The reason is shown to the account in its ledger. A closed account gets no grants; its books are ' +
+    'corrected by an adjustment.',
   body: z.strictObject({
     accountId: idField('an account'),
     credits: wholeNumber(1, maxCredits),
     reason: reasonField,
   }),
   ...booking,
+  failures: [...booking.failures, 'account_closed'],
   handler: (call, deps) => {
     const { credits: amount, ...input } = call.input;
     return bookCredits(call, deps, { kind: 'grant', amount, ...input });

@@ -37,7 +37,7 @@ const keySchema = z
   })
   .meta({ id: 'ApiKey' });
 
-function presentKey(key: ApiKey) {
+export function presentKey(key: ApiKey) {
   const { createdAt: createTime, expiresAt: expireTime, lastUsedAt: lastUseTime, revokedAt: revokeTime } = key;
   return view(keySchema, { ...key, createTime, expireTime, lastUseTime, revokeTime });
 }
@@ -135,7 +135,7 @@ const create = defineEndpoint({
   description: `Shows the new key, this once. A key can never grant more scopes than it has itself. At most ${maxActiveKeys} keys of an account are active.`,
   body: z.strictObject(wantedFields('Those of the calling key at most; without them all of those but `keys:write`.')),
   data: keySchema.extend({ key: secretSchema }).meta({ id: 'NewApiKey' }),
-  failures: ['too_many_keys', 'reauthentication_required'],
+  failures: ['account_closed', 'too_many_keys', 'reauthentication_required'],
   handler: async ({ caller: { by, accountId, scopes: own }, input }, { db, now = Date.now }) => {
     const wanted = { accountId, scopes: grantedScopes(input.scopes, own), ...wantedKey(input, now()) };
     // It could make further keys after the session has ended.
@@ -147,6 +147,7 @@ const create = defineEndpoint({
 const adminCreate = defineEndpoint({
   operationId: 'adminCreateKey',
   route: 'POST /api/admin/v1/keys',
+  needsRecentProof: true,
   summary: 'Make a key for an account',
   description: `Shows the new key, this once. At most ${maxActiveKeys} keys of an account are active.`,
   body: z.strictObject({
@@ -154,7 +155,7 @@ const adminCreate = defineEndpoint({
     ...wantedFields('All of those but `keys:write`, when they are left out.'),
   }),
   data: keySchema.extend({ accountId: z.string(), key: secretSchema }).meta({ id: 'NewApiKeyOfAccount' }),
-  failures: ['account_not_found', 'too_many_keys'],
+  failures: ['account_not_found', 'account_closed', 'too_many_keys'],
   handler: async ({ actor, input }, { db, now = Date.now }) => {
     const { accountId, scopes: named } = input;
     const wanted = { accountId, scopes: [...new Set(named ?? ordinaryScopes)], ...wantedKey(input, now()) };
@@ -190,7 +191,7 @@ const rotate = defineEndpoint({
   data: keySchema
     .extend({ key: secretSchema, oldKeyId: z.string(), oldExpireTime: z.int() })
     .meta({ id: 'RotatedApiKey' }),
-  failures: ['key_not_found', 'key_not_active', 'too_many_keys'],
+  failures: ['key_not_found', 'account_closed', 'key_not_active', 'too_many_keys'],
   handler: async ({ caller: { accountId, scopes: within }, input: { keyId, overlapSeconds } }, { db }) => {
     if (!isUuid(keyId)) throw new HttpError('key_not_found');
     const made = await rotateAccountKey(db, { accountId, keyId, within, overlapSeconds });

@@ -4,8 +4,9 @@ import { resultUrls } from '../../media/signed-link.ts';
 import { findTask } from '../../stores/tasks.ts';
 import { ownAccount } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
+import { mediaGone } from '../media-gone.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { HttpError, invalidRequest, maxUrlLength } from '../errors.ts';
+import { invalidRequest, maxUrlLength } from '../errors.ts';
 import { required } from '../fields.ts';
 
 const credit = defineEndpoint({
@@ -37,7 +38,7 @@ const downloadUrl = defineEndpoint({
       throw invalidRequest([{ path: 'url', message: urlError }]);
     }
     const [url] = resultUrls(deps.resultStore, task);
-    if (url === undefined) throw new HttpError('media_deleted');
+    if (url === undefined) throw mediaGone(task, deps.retentionMs);
     return url;
   },
 });

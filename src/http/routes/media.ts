@@ -1,20 +1,27 @@
 import type { MediaSource, OpenedLink, ResultStore } from '../../media/result-store.ts';
 import { answer, type AppRouter, type Context } from '../context.ts';
-import { existing } from '../errors.ts';
+import { existing, HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
+import { findTask } from '../../stores/tasks.ts';
+import { mediaGone } from '../media-gone.ts';
 import { sendFile } from '../server/send-file.ts';
 
 /** Any key: only a valid signature, and so only a key that we made, leads to a file. */
 const mediaPath = /^\/media\/.*$/s;
 
 /** `GET /media/<key>?expires=&signature=`: the files of the result store. Needs no API key. */
-export function mediaRoute(router: AppRouter, { resultStore, now = Date.now }: HttpDeps): void {
+export function mediaRoute(router: AppRouter, deps: HttpDeps): void {
+  const { resultStore, now = Date.now } = deps;
   router.get(mediaPath, async (ctx) => {
     const link = openedLink(ctx, resultStore);
-    const source = existing(await resultStore.sourceOf(link, ctx.method === 'HEAD' ? 'HEAD' : 'GET'), 'media_deleted');
+    const source = await resultStore.sourceOf(link, ctx.method === 'HEAD' ? 'HEAD' : 'GET');
+    if (source === undefined) throw await whyGone(deps, link.key);
     const seconds = Math.max(0, Math.floor((link.linkExpiresAt - now()) / 1000));
     ctx.set(openToAllSites);
-    await sendSource(ctx, source, link, seconds);
+    await sendSource(ctx, source, link, seconds).catch(async (error: unknown) => {
+      const isMissing = error instanceof HttpError && error.code === 'media_missing';
+      throw isMissing ? await whyGone(deps, link.key) : error;
+    });
   });
   router.options(mediaPath, (ctx) => {
     ctx.set({ ...openToAllSites, Allow: methods, 'Access-Control-Allow-Methods': methods });
@@ -51,6 +58,16 @@ async function sendSource(ctx: Context, source: MediaSource, link: OpenedLink, s
   ctx.status = 200;
   if (source.body !== undefined) ctx.body = source.body;
   ctx.length = source.sizeBytes;
+}
+
+const keyOfTask = /^results\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\//;
+
+/** Only asked about a file that is not there, so that those that are need no database. */
+async function whyGone({ db, retentionMs }: HttpDeps, key: string): Promise<HttpError> {
+  const taskId = keyOfTask.exec(key)?.[1];
+  const task = taskId === undefined ? undefined : await findTask(db, taskId);
+  if (task === undefined) return new HttpError('media_deleted');
+  return task.mediaDeletedAt === undefined ? new HttpError('media_missing') : mediaGone(task, retentionMs);
 }
 
 /** Every invalid link gets the same refusal, for any fault and whether or not the file exists. */

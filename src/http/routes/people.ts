@@ -85,7 +85,7 @@ const invite = defineEndpoint({
     role: oneOf(roles).nullish().meta({ description: '`member`, when it is left out.' }),
   }),
   data: newLinkSchema,
-  failures: ['account_not_found'],
+  failures: ['account_not_found', 'account_closed'],
   handler: async ({ actor, input }, { db, console: { publicUrl } }) => {
     const [accountId, isOperator] = [input.accountId ?? undefined, input.isOperator === true];
     if (accountId === undefined && !isOperator)

@@ -6,7 +6,7 @@ import { type ErrorCode, HttpError } from '../errors.ts';
 
 /** What `send` reports instead of answering, because we listen for it. */
 const failureByStatus: Readonly<Record<number, ErrorCode>> = {
-  404: 'media_deleted',
+  404: 'media_missing',
   412: 'precondition_failed',
   416: 'range_not_satisfiable',
 };
@@ -33,7 +33,7 @@ export async function sendFile(
       })
       .on('headers', (_res: unknown, _path: string, stats: Stats) => ctx.set('ETag', strongTag(stats)))
       .on('error', (error: unknown) => reject(sendFailure(error, sizeBytes)))
-      .on('directory', () => reject(new HttpError('media_deleted')))
+      .on('directory', () => reject(new HttpError('media_missing')))
       .pipe(ctx.res);
   });
 }

@@ -36,6 +36,7 @@ export async function longPoll(
   ctx.res.once('close', () => closed.abort());
   const held = taskWaiters.wait({ taskId, accountId, waitMs: waitSeconds * 1000, signal: closed.signal });
   if (held === undefined) return false;
+  ctx.state.isHeld = true;
   await held;
   ctx.set('Preference-Applied', `wait=${waitSeconds}`);
   return true;

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { TaskEvents } from '../../domain/ports.ts';
 import type { TaskFailure } from '../../domain/task.ts';
 import type { Database } from '../../stores/database.ts';
 import { cancelGraceMs, findTask, refundTask } from '../../stores/tasks.ts';
@@ -11,6 +12,7 @@ export type UncertainCreateDeps = {
   readonly db: Database;
   readonly log: Logger;
   readonly onOutcome?: (outcome: RefundOutcome) => void;
+  readonly onEnded?: TaskEvents['ended'];
   /** A statement on a lost connection may still be running, but no longer than its limit of 15 s: then absence is proof. */
   readonly conclusiveMs?: number;
 };
@@ -68,8 +70,12 @@ export function createUncertainCreates(deps: UncertainCreateDeps) {
 }
 
 /** The first final state wins: a task that has succeeded meanwhile stays charged. */
-async function refundIfCreated({ db }: UncertainCreateDeps, { taskId }: UncertainCreate): Promise<RefundOutcome> {
+async function refundIfCreated(
+  { db, onEnded }: UncertainCreateDeps,
+  { taskId }: UncertainCreate,
+): Promise<RefundOutcome> {
   if ((await findTask(db, taskId)) === undefined) return 'none';
-  const { task } = await refundTask(db, taskId, withdrawn, { terminatesAfterMs: cancelGraceMs });
+  const { task, changed } = await refundTask(db, taskId, withdrawn, { terminatesAfterMs: cancelGraceMs });
+  if (changed) onEnded?.(task);
   return task.state === 'fail' ? 'refunded' : 'too_late';
 }

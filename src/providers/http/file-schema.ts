@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { currency } from '../../domain/catalogue/cost.ts';
 import { check, type Fault } from '../../domain/catalogue/faults.ts';
+import { modelRules } from '../../domain/catalogue/rules.ts';
 import { maxImages, ratios } from '../../domain/task-input.ts';
 import { compileExpression, type Expression, ExpressionError } from './expression.ts';
 
@@ -203,6 +204,9 @@ const providerFile = z.strictObject({
     description: 'How prompts refer to images there, such as [Image{n}].',
   }),
   keepsJobsHours: z.int().min(1).max(168).default(24).meta({ description: 'After this the upstream forgets a job.' }),
+  rules: modelRules.max(50).default([]).meta({
+    description: 'What the vendor is known to refuse: nobody is charged for it. The catalogue can say more, not less.',
+  }),
   create,
   find: find.optional(),
   status,

@@ -68,7 +68,7 @@ export const dialects: Record<DialectName, Dialect> = {
         ['generate_sound', String(input.generateAudio)],
         ...(steps === undefined ? [] : [['num_inference_steps', String(steps)] as const]),
         // Models that make sound take their length from here.
-        ['extra_params', JSON.stringify({ duration: input.duration, ...extra })],
+        ['extra_params', JSON.stringify({ duration: input.duration, ...taskOf(create), ...extra })],
         ...(await imageFields(isOne ? 'input_reference' : 'input_references', create.images)),
       ]);
     },
@@ -141,6 +141,11 @@ function commonFields({ model, input: { prompt, duration } }: Create): Fields {
     ['prompt', prompt],
     ['seconds', String(duration)],
   ];
+}
+
+/** Without its word for references MiniMax-H3 would begin the video with the images, and refuse more than two. */
+function taskOf({ model, images }: Create): { readonly task?: string } {
+  return images.length > 0 && /minimax-h3/i.test(model) ? { task: 'ref2va' } : {};
 }
 
 async function imageFields(name: string, images: readonly ReferenceImage[]): Promise<Fields> {

@@ -29,7 +29,7 @@ import { imageDataUrls } from '../image-parts.ts';
 import { seedOf } from '../task-values.ts';
 
 /** `config.options.parameters` reach the server as they are. */
-export type OwnProviderDeps = PolledProviderDeps & { readonly webhook: boolean };
+export type OwnProviderDeps = PolledProviderDeps & { readonly webhook: boolean; readonly uploads?: boolean };
 
 type Named = { readonly jobKey: string };
 
@@ -42,7 +42,7 @@ const [maxImageBytes, maxAnswerBytes] = [60_000_000, 64 * 1024];
  * can be cleared up.
  */
 export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
-  const { name, config, client, webhook, pollsPerSecond, submitTimeoutMs, warn } = deps;
+  const { name, config, client, webhook, uploads = false, pollsPerSecond, submitTimeoutMs, warn } = deps;
   const readState = createStateReader(states, warn);
   const call = (method: string, job: Named, limits: { timeoutMs: number; signal: AbortSignal; body?: RequestBody }) =>
     replyOf(client.call(method, `/jobs/${job.jobKey}`, { ...limits, maxBytes: maxAnswerBytes }));
@@ -54,6 +54,7 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
     forgetsJobs: true,
     images: 'file',
     webhook,
+    uploads,
     maxBatch: 1,
     minPollMs: 500,
     maxPollsPerSecond: pollsPerSecond,
@@ -101,6 +102,7 @@ export async function requestBody(
     seed: seedOf(request),
     deadlineSeconds: Math.ceil(request.deadlineMs / 1000),
     ...(request.hookUrl !== undefined && { hookUrl: request.hookUrl }),
+    ...(request.resultUpload !== undefined && { resultUpload: request.resultUpload }),
   };
   return { contentType: 'application/json', bytes: JSON.stringify(body) };
 }
@@ -111,6 +113,7 @@ const recordSchema = z.object({
   status: z.string(),
   progress: z.number().min(0).max(100).optional().catch(undefined),
   error: errorSchema.optional().catch(undefined),
+  uploaded: z.boolean().optional().catch(undefined),
   cost: z
     .object({ micros: z.int().nonnegative(), currency: z.string().regex(/^[A-Z]{3}$/) })
     .optional()
@@ -181,9 +184,9 @@ const cancelOutcomes: Record<State, CancelOutcome> = {
   canceled: 'cancelled',
 };
 
-function statusOf({ progress, error, cost: reported }: JobRecord, state: State): JobStatus {
+function statusOf({ progress, error, uploaded = false, cost: reported }: JobRecord, state: State): JobStatus {
   if (state === 'queued' || state === 'running') return { state, ...(progress !== undefined && { progress }) };
   const cost = reported === undefined ? {} : { cost: { ...reported, basis: 'reported' as const } };
-  if (state === 'succeeded') return { state, ...cost };
+  if (state === 'succeeded') return { state, ...(uploaded && { isUploaded: true }), ...cost };
   return { state: 'failed', fault: faultOf(error?.code ?? state, error?.message ?? ''), ...cost };
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import type { OnlineChange } from '../online-changes.ts';
 
 /** What belongs to a task and not to today's catalogue: its deadline, its providers, how much of the deadline is used up. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -14,16 +15,23 @@ alter table tasks
   add column attempt_started_at timestamptz,
   add column attempt_seen_at timestamptz,
   add column stuck_since timestamptz;
-create index tasks_stuck on tasks (stuck_since)
-  where stuck_since is not null and state in ('waiting', 'queuing', 'generating');
 -- Workflows to be ended because their task is final: written with the refund, deleted when it is done. Almost always empty.
 create table workflow_terminations (
   task_id uuid primary key references tasks,
   reason text not null,
   due_at timestamptz not null
 );
-create index workflow_terminations_by_due on workflow_terminations (due_at, task_id);
--- Failed tasks that were cleaned while an attempt could still be alive: they are cleaned once more.
-create index tasks_failed_cleaned_early on tasks (completed_at)
-  where state = 'fail' and media_deleted_at - completed_at < interval '26 hours'`.execute(db);
+create index workflow_terminations_by_due on workflow_terminations (due_at, task_id)`.execute(db);
 }
+
+export const onlineChanges: readonly OnlineChange[] = [
+  {
+    index: 'tasks_stuck',
+    on: `tasks (stuck_since) where stuck_since is not null and state in ('waiting', 'queuing', 'generating')`,
+  },
+  // Failed tasks that were cleaned while an attempt could still be alive: they are cleaned once more.
+  {
+    index: 'tasks_failed_cleaned_early',
+    on: `tasks (completed_at) where state = 'fail' and media_deleted_at - completed_at < interval '26 hours'`,
+  },
+];

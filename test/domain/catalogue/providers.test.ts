@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check } from '../../../src/domain/catalogue/faults.ts';
 import {
-  kindRules,
+  knownRules,
   parameterSchemas,
   type ProviderKind,
   providerSchema,
   type ProviderSettings,
 } from '../../../src/domain/catalogue/providers.ts';
+import { effectiveRules } from '../../../src/domain/catalogue/rules.ts';
 
 const lookups = { kinds: new Map(), fileFault: () => undefined, secretFault: () => undefined };
 const schema = providerSchema(lookups);
@@ -111,9 +112,10 @@ test('what is known of an upstream narrows what is sent there', () => {
   const ark = parsed({ kind: 'ark' });
   const sglang = parsed({ kind: 'openai-videos', dialect: 'sglang' });
   const elsewhere = parsed({ kind: 'ark', paths: { create: '/v2/video_generation', get: '/v2/query/{id}' } });
-  assert.deepEqual(kindRules(ark, 'dreamina-seedance-2-5-260628')?.ratiosWithImages, ['adaptive']);
-  assert.equal(kindRules(ark, 'dreamina-seedance-2-0-260128')?.ratiosWithImages, undefined);
-  assert.equal(kindRules(ark, 'dreamina-seedance-2-0-260128')?.images?.minPx, 300);
-  assert.equal(kindRules(elsewhere, 'MiniMax-H3'), undefined);
-  assert.equal(kindRules(sglang, 'Wan-AI/Wan2.2')?.images?.max, 1);
+  const of = (settings: ProviderSettings, model: string) => effectiveRules(knownRules(settings, model));
+  assert.deepEqual(of(ark, 'dreamina-seedance-2-5-260628').ratiosWithImages, ['adaptive']);
+  assert.equal(of(ark, 'dreamina-seedance-2-0-260128').ratiosWithImages.length, 7);
+  assert.equal(of(ark, 'dreamina-seedance-2-0-260128').images.minPx, 300);
+  assert.deepEqual(knownRules(elsewhere, 'MiniMax-H3'), []);
+  assert.equal(of(sglang, 'Wan-AI/Wan2.2').images.max, 1);
 });

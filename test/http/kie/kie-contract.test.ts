@@ -258,13 +258,13 @@ test('422 download-url gives nothing for what is not a video of the caller', asy
   });
 });
 
-test('404 download-url for a video that is no longer kept', async () => {
+test('410 download-url for a video that is no longer kept', async () => {
   const { kie } = await newAccount();
   const taskId = await createdBy(kie);
   await succeeded(taskId);
   await markMediaDeleted(service.database.db, taskId);
   const url = `http://media.test/media/results/${taskId}/video.mp4`;
-  assertRefused(await post(kie, '/api/v1/common/download-url', { url }), 404, /no longer kept/);
+  assertRefused(await post(kie, '/api/v1/common/download-url', { url }), 410, /no longer kept/);
   assert.equal((await record(kie, taskId))['resultJson'], '{"resultUrls":[]}');
 });
 

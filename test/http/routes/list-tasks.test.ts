@@ -58,7 +58,8 @@ test('200 newest first, and each record is what recordInfo answers', async () =>
   const { tasks } = (await list(key)).json.data as { tasks: unknown[] };
   const record = (await service.recordInfo(key, String(ids[1]))).json.data;
   const { id } = await keyOf(key);
-  assert.deepEqual(tasks[1], { ...record, createdBy: { kind: 'key', id, name: 'test' }, posterUrl: null });
+  const createdBy = { kind: 'key', id, name: 'test' };
+  assert.deepEqual(tasks[1], { ...record, createdBy, posterUrl: null, contentDeleteTime: null });
 });
 
 async function keyOf(key: string): Promise<{ id: string }> {

@@ -195,14 +195,14 @@ test('200 a file that was replaced has another tag', async () => {
   assert.notEqual(later.headers.etag, earlier.headers.etag);
 });
 
-test('404 a good link to a file that was deleted', async () => {
+test('410 a good link to a file that was deleted', async () => {
   const name = 'results/0199/video.mp4';
   await put(name, video);
   const link = linkTo(name);
   assert.equal((await get({}, link)).status, 200);
   await store.delete(name);
-  assertRefused(await get({}, link), 404, /no longer kept/);
-  assertRefused(await get({ range: 'bytes=0-5' }, link), 404, /no longer kept/);
+  assertRefused(await get({}, link), 410, /no longer kept/);
+  assertRefused(await get({ range: 'bytes=0-5' }, link), 410, /no longer kept/);
 });
 
 const outside = [

@@ -37,6 +37,16 @@ describe('an expression', () => {
   });
 });
 
+test('an expression whose process was held up between its steps still has its value, for a paid job may hang on it', async () => {
+  const heldUp = {
+    get id() {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150);
+      return 'x';
+    },
+  };
+  assert.equal(await value('id & id & id', heldUp), 'xxx');
+});
+
 describe('at load an expression is refused', () => {
   const cases: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
     ['with an unfinished sentence', 'body.', /at character 5/],

@@ -16,13 +16,13 @@ import { jobOf, jobRequest } from '../job-request.ts';
 const key = 'test-key';
 const { signal } = new AbortController();
 
-async function stage(t: TestContext, dialect: DialectName, parameters: JsonObject = {}) {
+async function stage(t: TestContext, dialect: DialectName, parameters: JsonObject = {}, upstreamModel = 'model') {
   const upstream = await startVideosUpstream(dialect, key);
   t.after(() => upstream.close());
   const baseUrl = `http://${upstream.address}/v1`;
   const provider = createVideosProvider({
     name: 'videos',
-    config: { kind: 'openai-videos', baseUrl, upstreamModel: 'model', options: { dialect, parameters } },
+    config: { kind: 'openai-videos', baseUrl, upstreamModel, options: { dialect, parameters } },
     client: clientFor(baseUrl, key),
     pollsPerSecond: 14,
     submitTimeoutMs: 60_000,
@@ -92,6 +92,20 @@ describe('a create is spelled as its server reads it', () => {
     const { length } = one.jpeg;
     assert.equal(upstream.creates[0]?.fields['input_reference'], length);
     assert.deepEqual(upstream.creates[1]?.fields['input_references'], [length, length, length]);
+  });
+
+  test('for MiniMax-H3 on vLLM-Omni with its word for references, which would be key frames without it', async (t) => {
+    const { upstream, begin } = await stage(t, 'vllm-omni', {}, 'MiniMaxAI/MiniMax-H3');
+    await begin({ input });
+    await begin({ input, images: (await images(t, 9)).images });
+    assert.deepEqual(
+      upstream.creates.map(({ fields }) => fields['extra_params']),
+      ['{"duration":8}', '{"duration":8,"task":"ref2va"}'],
+    );
+    const keyFrames = await stage(t, 'vllm-omni', { extra: { task: 'fl2va' } }, 'MiniMaxAI/MiniMax-H3');
+    await keyFrames.begin({ input, images: (await images(t, 2)).images });
+    const refused = await keyFrames.provider.submit(jobRequest({ images: (await images(t, 3)).images }), signal);
+    assert.equal(refused.kind, 'refused');
   });
 
   test('for OpenRouter as JSON with data URLs, and without a ratio where the model may choose', async (t) => {

@@ -45,7 +45,9 @@ describe('the request for a job of our own protocol', () => {
     t.after(() => rm(folder, { recursive: true }));
     const path = join(folder, 'image-0.jpg');
     await writeFile(path, 'not decoded here');
+    const resultUpload = { url: 'https://s3.example/incoming', expireTime: 1_794_300_000_000 };
     const request = jobRequest({
+      resultUpload,
       input: withDefaults({ prompt: 'a fox', ratio: 'adaptive', duration: 8, imageUrls: ['https://client.example/a'] }),
       images: async () => [{ path, widthPx: 900, heightPx: 1600 }],
       hookUrl: 'https://videogen.example/hook',
@@ -68,6 +70,7 @@ describe('the request for a job of our own protocol', () => {
       parameters: { steps: 30 },
       deadlineSeconds: 91,
       hookUrl: 'https://videogen.example/hook',
+      resultUpload,
     });
     assert.ok(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 31);
     const document = await readFile(new URL('../../../../docs/provider-protocol.md', import.meta.url), 'utf8');
@@ -155,6 +158,11 @@ describe('the record of a job', () => {
     [{ status: 'running', progress: 101 }, { state: 'running' }],
     [{ status: 'percolating' }, { state: 'running' }],
     [{ status: 'succeeded', error: null }, { state: 'succeeded' }],
+    [
+      { status: 'succeeded', uploaded: true },
+      { state: 'succeeded', isUploaded: true },
+    ],
+    [{ status: 'succeeded', uploaded: 'yes' }, { state: 'succeeded' }],
     [
       { status: 'succeeded', cost: { micros: 12, currency: 'EUR' } },
       { state: 'succeeded', cost },

@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { ErrorBox, Notice } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
-import { verifySample } from './samples.ts';
+import { verifySample } from './verify-sample.ts';
 
 /** The secret that signs every callback of the account. It is shown a single time, so the page says so before. */
 export function CallbackSecret() {

@@ -7,7 +7,7 @@ import { useRead, useSend } from '../../api/queries.ts';
 import { useAccount, useRoleReason } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { StateDot } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
+import { Button, LinkButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { SelectField } from '../../ui/field.tsx';
@@ -47,7 +47,7 @@ export function CallbacksPage() {
       lead="What was sent to your own addresses when tasks ended, and what they answered."
       actions={<RecoverButton />}
     >
-      <div class="columns">
+      <div class="columns even">
         <CallbackSecret />
         <CallbackTest />
       </div>
@@ -106,6 +106,7 @@ function CallbackTable({ callbacks }: { readonly callbacks: readonly Callback[] 
 }
 
 function NoCallbacks({ isFiltered }: { readonly isFiltered: boolean }) {
+  const { accountId } = useAccount();
   if (isFiltered) {
     return (
       <Empty icon={Webhook} title="None in this state">
@@ -119,27 +120,32 @@ function NoCallbacks({ isFiltered }: { readonly isFiltered: boolean }) {
         Give <code>callBackUrl</code> with a request: the record is posted there when the task ends. A receiver that
         does not answer 2xx is tried again over three days.
       </p>
+      <div class="row">
+        <LinkButton href={paths.playground(accountId)}>Try one in the playground</LinkButton>
+      </div>
     </Empty>
   );
 }
 
-const hourMs = 3_600_000;
+const dayMs = 86_400_000;
+// A callback is tried for three days before it has failed: shorter spans would hold none.
 const spans = [
-  { value: '1', label: 'The last hour' },
-  { value: '24', label: 'The last 24 hours' },
-  { value: '72', label: 'The last three days' },
+  { value: '7', label: 'The last 7 days' },
+  { value: '14', label: 'The last 14 days' },
+  { value: '30', label: 'The last 30 days' },
 ] as const;
 
 /** After the receiver's own outage: everything that failed meanwhile, once more. */
 function RecoverButton() {
   const [isAsked, setAsked] = useState(false);
-  const [hours, setHours] = useState<(typeof spans)[number]['value']>('24');
+  const [days, setDays] = useState<(typeof spans)[number]['value']>('7');
   const reason = useRoleReason('member');
   const recover = useSend('/api/v1/callbacks/redeliver-failed', {
     onDone: ({ redelivered, hasMore }) => {
       setAsked(false);
       const more = hasMore ? '; there are more, send again' : '';
-      toast(redelivered === 0 ? 'None had failed' : `${redelivered} are sent again now${more}`);
+      const sent = redelivered === 1 ? 'One is' : `${redelivered} are`;
+      toast(redelivered === 0 ? 'None has failed in this time' : `${sent} sent again now${more}`);
     },
   });
   return (
@@ -151,7 +157,7 @@ function RecoverButton() {
         <Dialog
           title="Send failed callbacks again"
           onClose={() => setAsked(false)}
-          onSubmit={() => recover.mutate({ since: Date.now() - Number(hours) * hourMs })}
+          onSubmit={() => recover.mutate({ since: Date.now() - Number(days) * dayMs })}
           footer={
             <>
               <Button onClick={() => setAsked(false)}>Cancel</Button>
@@ -163,9 +169,10 @@ function RecoverButton() {
         >
           {recover.error !== null && <ErrorBox failure={failureOf(recover.error)} />}
           <p>
-            Each is posted once now and then tried as the first time. Receivers know repeated ones by their webhook-id.
+            A callback has failed when three days of attempts brought no 2xx. Each is posted now, and tried as the first
+            time. Receivers know repeated ones by their webhook-id.
           </p>
-          <SelectField label="Failed within" value={hours} options={spans} onValue={setHours} />
+          <SelectField label="Of tasks that ended in" value={days} options={spans} onValue={setDays} />
         </Dialog>
       )}
     </>

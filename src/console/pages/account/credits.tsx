@@ -5,7 +5,7 @@ import { searchOf } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
-import { downloadCsv } from './download-csv.ts';
+import { download } from './download.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { shortId } from '../../ui/copy.tsx';
@@ -36,10 +36,12 @@ type Span = (typeof spans)[number]['value'];
 export function CreditsPage() {
   const { get, set } = useAddress();
   const span = spans.find(({ value }) => value === get('days'))?.value ?? '30';
+  const use = useDays(span);
+  const isFailed = use.error !== null && use.data === undefined;
   return (
     <Page
       title="Credits"
-      lead="What came in, what was charged, and what came back: every entry with the balance after it."
+      lead="Every grant, charge and refund, with the balance after it."
       actions={
         <FilterSelect
           label="Days"
@@ -49,18 +51,30 @@ export function CreditsPage() {
         />
       }
     >
-      <Use span={span} />
-      <Ledger span={span} />
+      {isFailed ? (
+        <ErrorBox failure={failureOf(use.error)} onRetry={() => void use.refetch()} />
+      ) : (
+        <Use span={span} use={use} />
+      )}
+      {/* Only now it is known whether there is a chart above the ledger, which is not to be seen moving. */}
+      {(use.data !== undefined || isFailed) && <Ledger span={span} isFailureSaid={isFailed} />}
     </Page>
   );
 }
 
-/** The sums and the chart of the days. */
-function Use({ span }: { readonly span: Span }) {
+/** The use of each of the last days. */
+function useDays(span: Span) {
   const to = Math.floor(useNow(60_000) / dayMs) * dayMs;
   const from = to - (Number(span) - 1) * dayMs;
   const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-  const { data, error, refetch } = useRead('/api/v1/credits/daily', { from: day(from), to: day(to) }, { keeps: true });
+  const query = useRead('/api/v1/credits/daily', { from: day(from), to: day(to) }, { keeps: true });
+  return { ...query, from, to };
+}
+
+type UseProps = { readonly span: Span; readonly use: ReturnType<typeof useDays> };
+
+/** The sums and the chart of the days. */
+function Use({ span, use: { data, from, to } }: UseProps) {
   const { data: account } = useRead('/api/v1/credits', { limit: 1 }, { everyMs: 15_000 });
   const total = (pick: (one: { charged: number; refunded: number; granted: number }) => number) =>
     data === undefined ? (
@@ -68,9 +82,6 @@ function Use({ span }: { readonly span: Span }) {
     ) : (
       number(data.days.reduce((sum, one) => sum + pick(one), 0))
     );
-  if (error !== null && data === undefined) {
-    return <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />;
-  }
   return (
     <>
       <Tiles
@@ -78,6 +89,7 @@ function Use({ span }: { readonly span: Span }) {
           {
             label: 'Balance',
             value: account === undefined ? <Skeleton width="60%" height="26px" /> : number(account.balance),
+            note: 'credits',
           },
           { label: 'Charged', value: total(({ charged }) => charged), note: `in ${span} days` },
           { label: 'Refunded', value: total(({ refunded }) => refunded), note: 'for tasks that failed' },
@@ -93,7 +105,13 @@ function Use({ span }: { readonly span: Span }) {
   );
 }
 
-function Ledger({ span }: { readonly span: Span }) {
+type LedgerProps = {
+  readonly span: Span;
+  /** The page says already what is wrong. */
+  readonly isFailureSaid: boolean;
+};
+
+function Ledger({ span, isFailureSaid }: LedgerProps) {
   const { accountId } = useAccount();
   const { get, set } = useAddress();
   const kind = kinds.find((one) => one === get('kind'));
@@ -107,9 +125,10 @@ function Ledger({ span }: { readonly span: Span }) {
   const query = { ...filters, limit: 50, ...(cursor !== undefined && { cursor }) };
   const { data, error, refetch } = useRead('/api/v1/credits', query, { keeps: true, everyMs: 15_000 });
   const save = () =>
-    void downloadCsv(`/api/v1/credits/export${searchOf(filters)}`, accountId, 'ledger.csv').catch((cause: unknown) =>
+    void download(`/api/v1/credits/export${searchOf(filters)}`, accountId, 'ledger.csv').catch((cause: unknown) =>
       toast(failureOf(cause).sentence, 'bad'),
     );
+  if (isFailureSaid && error !== null && data === undefined) return null;
   return (
     <Card
       title="Ledger"
@@ -120,7 +139,7 @@ function Ledger({ span }: { readonly span: Span }) {
             label="Kind of entry"
             value={kind ?? ''}
             options={[
-              { value: '', label: 'Every kind' },
+              { value: '', label: 'All kinds' },
               ...kinds.map((value) => ({ value, label: `${ledgerWords[value]}s` })),
             ]}
             onValue={(value) => set({ kind: value })}

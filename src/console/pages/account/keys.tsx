@@ -1,6 +1,6 @@
 import { KeyRound, Plus } from 'lucide-preact';
 import { useState } from 'preact/hooks';
-import type { ApiKey } from '../../api/contract.ts';
+import type { ApiKey, UsedApiKey } from '../../api/contract.ts';
 import { failureOf, problemOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';
 import { useAccount, useRoleReason } from '../../api/session.ts';
@@ -49,16 +49,9 @@ export function KeysPage() {
   );
 }
 
-/** Figures of the last thirty days, where the service counts them. */
-type UsedKey = ApiKey & { readonly uses?: { readonly tasks: number; readonly credits: number } };
-
-function KeyTable({ keys }: { readonly keys: readonly UsedKey[] | undefined }) {
-  const hasUses = keys?.some(({ uses }) => uses !== undefined) === true;
-  const uses = {
-    title: 'Credits, 30 days',
-    kind: 'end' as const,
-    cell: ({ uses: used }: UsedKey) => (used === undefined ? '–' : number(used.credits)),
-  };
+function KeyTable({ keys }: { readonly keys: readonly UsedApiKey[] | undefined }) {
+  // One key alone has nothing to be compared with.
+  const most = keys === undefined || keys.length < 2 ? 0 : Math.max(...keys.map(({ uses }) => uses.credits));
   return (
     <Table
       caption="API keys"
@@ -77,7 +70,7 @@ function KeyTable({ keys }: { readonly keys: readonly UsedKey[] | undefined }) {
         },
         { title: 'State', kind: 'shrink', cell: (key) => <KeyState apiKey={key} /> },
         {
-          title: 'May',
+          title: 'Scopes',
           cell: ({ scopes, dialect }) => (
             <span class="badges">
               {scopes.map((scope) => (
@@ -87,16 +80,35 @@ function KeyTable({ keys }: { readonly keys: readonly UsedKey[] | undefined }) {
             </span>
           ),
         },
-        ...(hasUses ? [uses] : []),
+        {
+          title: 'Credits, 30 days',
+          kind: 'end',
+          cell: ({ uses }) => <KeyUse uses={uses} most={most} />,
+        },
         {
           title: 'Last used',
           kind: 'end',
-          cell: ({ lastUseTime }) => (lastUseTime === null ? 'Never' : <Time ms={lastUseTime} />),
+          cell: ({ lastUseTime }) => (lastUseTime === null ? 'never' : <Time ms={lastUseTime} />),
         },
         { title: 'Made', kind: 'end', isMinor: true, cell: ({ createTime }) => <Time ms={createTime} /> },
         { title: 'Actions', kind: 'actions', cell: (key) => <KeyActions apiKey={key} /> },
       ]}
     />
+  );
+}
+
+/** What a key cost, also as a bar beside those of the other keys. */
+function KeyUse({ uses, most }: { readonly uses: UsedApiKey['uses']; readonly most: number }) {
+  return (
+    <span>
+      {number(uses.credits)}
+      {most > 0 && (
+        <span class="share" aria-hidden="true">
+          {uses.credits > 0 && <span style={{ width: `${(100 * uses.credits) / most}%` }} />}
+        </span>
+      )}
+      <small class="under">{uses.tasks === 1 ? '1 task' : `${number(uses.tasks)} tasks`}</small>
+    </span>
   );
 }
 
@@ -129,7 +141,8 @@ function KeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
       toast(`${apiKey.name} is revoked`);
     },
   });
-  if (!isActive(apiKey)) return null;
+  // A key that was rotated without an overlap is over at once; the dialog with its successor's secret stays.
+  if (!isActive(apiKey) && asked === undefined) return null;
   return (
     <span class="row end">
       <Button size="small" onClick={() => setAsked('rotate')} aria-label={`Rotate ${apiKey.name}`}>

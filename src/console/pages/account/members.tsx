@@ -29,6 +29,7 @@ export function MembersPage() {
   const reason = useRoleReason('owner');
   const [isInviting, setInviting] = useState(false);
   const { data, error, refetch } = useRead('/api/console/v1/members', {});
+  const isFailed = error !== null && data === undefined;
   return (
     <Page
       title="Members"
@@ -39,7 +40,7 @@ export function MembersPage() {
         </Button>
       }
     >
-      {error !== null && data === undefined ? (
+      {isFailed ? (
         <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
       ) : (
         <MemberTable members={data?.members} isOwner={reason === undefined} />
@@ -49,19 +50,26 @@ export function MembersPage() {
           <InvitationTable invitations={data.invitations} reason={reason} />
         </Card>
       )}
-      <Card title="Roles">
-        <dl class="facts">
-          {roles.map((role) => (
-            <div key={role}>
-              <dt>{roleWords[role].word}</dt>
-              <dd>{roleWords[role].can}</dd>
-            </div>
-          ))}
-        </dl>
-      </Card>
-      {reason === undefined && <SecurityEvents />}
+      {(data !== undefined || isFailed) && <Roles />}
+      {(data !== undefined || isFailed) && reason === undefined && <SecurityEvents isFailureSaid={isFailed} />}
       {isInviting && <InviteDialog onClose={() => setInviting(false)} />}
     </Page>
+  );
+}
+
+/** Below the tables, whose lengths are known by then. */
+function Roles() {
+  return (
+    <Card title="Roles">
+      <dl class="facts">
+        {roles.map((role) => (
+          <div key={role}>
+            <dt>{roleWords[role].word}</dt>
+            <dd>{roleWords[role].can}</dd>
+          </div>
+        ))}
+      </dl>
+    </Card>
   );
 }
 
@@ -100,9 +108,9 @@ function MemberTable({ members, isOwner }: TableProps) {
         {
           title: 'Last seen',
           kind: 'end',
-          cell: ({ lastUseTime }) => (lastUseTime === null ? 'Never' : <Time ms={lastUseTime} />),
+          cell: ({ lastUseTime }) => (lastUseTime === null ? 'never' : <Time ms={lastUseTime} />),
         },
-        { title: 'Joined', kind: 'end', cell: ({ joinTime }) => <Time ms={joinTime} /> },
+        { title: 'Joined', kind: 'end', isMinor: true, cell: ({ joinTime }) => <Time ms={joinTime} /> },
         {
           title: 'Actions',
           kind: 'actions',

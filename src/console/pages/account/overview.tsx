@@ -26,7 +26,7 @@ export function OverviewPage() {
   return (
     <Page
       title="Overview"
-      lead={`${name}: the last seven days, by UTC.`}
+      lead={`The last seven days of ${name}, in UTC.`}
       actions={
         <LinkButton href={paths.playground(accountId)} look="primary">
           <Plus size={16} aria-hidden="true" /> New video
@@ -35,13 +35,14 @@ export function OverviewPage() {
     >
       {error !== null && data === undefined && <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />}
       {isNew && <FirstSteps steps={data.steps} />}
-      {(data !== undefined || error === null) && <Figures data={data} />}
+      {/* Another element once the figures are there: what stands above them may be new, and nothing shall be seen to move. */}
+      {data !== undefined ? <Figures key="figures" data={data} /> : error === null && <Figures data={data} />}
       {data !== undefined && data.days.some(({ charged }) => charged > 0) && (
         <Card title="Credits charged by day and model" isFlush>
           <DayChart days={data.days} from={now - 6 * 86_400_000} to={now} />
         </Card>
       )}
-      <Recent hasTask={data?.steps.hasTask} />
+      {data !== undefined && <Recent hasTask={data.steps.hasTask} />}
       {data !== undefined && <Books books={data.books} />}
     </Page>
   );
@@ -111,20 +112,20 @@ function Figures({ data }: { readonly data: Overview | undefined }) {
           value: data === undefined ? <Skeleton width="60%" height="26px" /> : number(data.balance),
           note: <Link href={paths.credits(accountId)}>See the ledger</Link>,
         },
-        { label: 'Videos asked for', value: total(({ tasks }) => tasks), note: 'in seven days' },
+        { label: 'Videos requested', value: total(({ tasks }) => tasks), note: 'in seven days' },
         { label: 'Charged', value: total(({ charged }) => charged), note: 'credits in seven days' },
         { label: 'Refunded', value: total(({ refunded }) => refunded), note: 'for tasks that failed' },
         {
-          label: 'Under way',
+          label: 'In progress',
           value: live === undefined ? <Skeleton width="40%" height="26px" /> : number(live),
-          note: <Link href={`${paths.tasks(accountId)}?state=generating`}>See live tasks</Link>,
+          note: <Link href={paths.tasks(accountId)}>See the tasks</Link>,
         },
       ]}
     />
   );
 }
 
-function Recent({ hasTask }: { readonly hasTask: boolean | undefined }) {
+function Recent({ hasTask }: { readonly hasTask: boolean }) {
   const { accountId } = useAccount();
   const { data, error } = useRead('/api/v1/jobs/listTasks', { limit: 5 }, { everyMs: 5000 });
   // The page says what is wrong, above; nothing is coming here.
@@ -134,7 +135,7 @@ function Recent({ hasTask }: { readonly hasTask: boolean | undefined }) {
       All tasks <ArrowRight size={14} aria-hidden="true" />
     </Link>
   );
-  if (hasTask === false || data?.tasks.length === 0) {
+  if (!hasTask || data?.tasks.length === 0) {
     return (
       <Card title="Or begin from your terminal">
         <div class="stack">

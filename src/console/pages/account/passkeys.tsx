@@ -50,7 +50,7 @@ export function Passkeys() {
             {
               title: 'Last used',
               kind: 'end',
-              cell: ({ lastUseTime }) => (lastUseTime === null ? 'Never' : <Time ms={lastUseTime} />),
+              cell: ({ lastUseTime }) => (lastUseTime === null ? 'never' : <Time ms={lastUseTime} />),
             },
             { title: 'Actions', kind: 'actions', cell: (passkey) => <RemovePasskey passkey={passkey} /> },
           ]}

@@ -38,7 +38,9 @@ export function ReferenceImages({ urls, max, fault, onUrls }: ImagesProps) {
       const added: string[] = [];
       for (const file of files.slice(0, max - urls.length)) {
         if (file.size > maxBytes) throw new Error(`${file.name} is larger than 10 MB`);
-        added.push((await upload(file, { account: accountId })).imageUrl);
+        const { imageUrl, previewUrl } = await upload(file, { account: accountId });
+        previews.set(imageUrl, previewUrl);
+        added.push(imageUrl);
       }
       onUrls([...urls, ...added]);
     } catch (error) {
@@ -56,7 +58,7 @@ export function ReferenceImages({ urls, max, fault, onUrls }: ImagesProps) {
             // The same image may be given twice.
             // oxlint-disable-next-line react/no-array-index-key
             <li key={`${index} ${url}`}>
-              <Thumbnail url={url} />
+              <Thumbnail url={previews.get(url)} />
               <bdi class="truncate">{nameOf(url)}</bdi>
               <Button
                 look="quiet"
@@ -113,16 +115,17 @@ export function ReferenceImages({ urls, max, fault, onUrls }: ImagesProps) {
           {uploadFault ?? fault}
         </p>
       )}
-      <p class="hint">Optional, at most {max}. JPEG, PNG or WebP, up to 10 MB each.</p>
+      <p class="hint">Optional, at most {max}. JPEG, PNG or WebP, up to 10&nbsp;MB each.</p>
     </fieldset>
   );
 }
 
-/** Only our own uploads can be shown: the page loads nothing from other hosts. */
-function Thumbnail({ url }: { readonly url: string }) {
+/** Only what was uploaded here can be shown: the address in a task leads nowhere, and the page loads nothing from other hosts. */
+const previews = new Map<string, string>();
+
+function Thumbnail({ url }: { readonly url: string | undefined }) {
   const [isBroken, setBroken] = useState(false);
-  const isOwn = URL.canParse(url) && new URL(url).origin === location.origin;
-  if (!isOwn || isBroken) return <Link2 size={16} aria-hidden="true" />;
+  if (url === undefined || isBroken) return <Link2 size={16} aria-hidden="true" />;
   return <img src={url} alt="" onError={() => setBroken(true)} />;
 }
 

@@ -24,7 +24,7 @@ import {
   storeDraft,
 } from './playground-form.ts';
 import { PlaygroundFields } from './playground-fields.tsx';
-import { requestSamples } from './samples.ts';
+import { requestSamples } from './request-samples.ts';
 import { TaskFilm } from './task-film.tsx';
 import { TaskReceipt } from './task-receipt.tsx';
 import { useTask } from './use-task.ts';
@@ -57,7 +57,9 @@ function useDraft(models: readonly Model[]) {
   const model = models.find(({ model: name }) => name === draft.model) ?? models.at(-1);
   useEffect(() => {
     if (from === undefined || source === undefined) return;
-    setDraft(draftOf(source.task));
+    const again = draftOf(source.task);
+    setDraft(again);
+    storeDraft(accountId, again);
     set({ from: undefined });
   }, [from, source]);
   const current = fitted(draft, model);
@@ -149,6 +151,12 @@ function Result({ taskId }: { readonly taskId: string | undefined }) {
       <p>
         <Link href={paths.task(accountId, taskId)}>Timeline, ledger and details of this task</Link>
       </p>
+      <details class="quiet">
+        <summary>The record, as programs read it</summary>
+        <div class="body">
+          <CodeBlock samples={[{ title: 'recordInfo', text: JSON.stringify(timeline.task, undefined, 2) }]} />
+        </div>
+      </details>
     </section>
   );
 }

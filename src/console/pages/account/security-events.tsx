@@ -10,11 +10,12 @@ import { eventWords } from '../../words.ts';
 import { deviceOf } from './device.ts';
 
 /** Sign-ins, links, roles and ended sessions of the account's people. */
-export function SecurityEvents() {
+export function SecurityEvents({ isFailureSaid }: { readonly isFailureSaid: boolean }) {
   const { get } = useAddress();
   const cursor = get('cursor');
   const query = { limit: 20, ...(cursor !== undefined && { cursor }) };
   const { data, error, refetch } = useRead('/api/console/v1/events', query, { keeps: true });
+  if (isFailureSaid && error !== null && data === undefined) return null;
   return <EventsCard data={data} error={error} onRetry={() => void refetch()} />;
 }
 
@@ -26,7 +27,7 @@ type EventsProps = {
 
 export function EventsCard({ data, error, onRetry }: EventsProps) {
   return (
-    <Card title="What happened" isFlush>
+    <Card title="Security events" isFlush>
       {error !== null && data === undefined ? (
         <div class="body">
           <ErrorBox failure={failureOf(error)} onRetry={onRetry} />
@@ -42,6 +43,7 @@ export function EventsCard({ data, error, onRetry }: EventsProps) {
             { title: 'What', kind: 'head', cell: ({ kind }) => eventWords[kind] },
             {
               title: 'Who',
+              isWide: true,
               cell: ({ email, actor }) => (actor === null ? (email ?? '–') : `${email ?? '–'}, by ${actor}`),
             },
             {

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { Answer } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';
 import { useMe } from '../../api/session.ts';
@@ -7,21 +8,32 @@ import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Table } from '../../ui/table.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { AccountClosing } from './account-close.tsx';
+import { AccountData } from './account-data.tsx';
 import { deviceOf } from './device.ts';
 import { Passkeys } from './passkeys.tsx';
 
-/** Of the person, not of the account: the same wherever they are. */
+/** Of the person, the same wherever they are; and for owners the data and the end of the account. */
 export function SettingsPage() {
   const { data: me } = useMe();
-  const { data: options } = useRead('/api/console/v1/options', {});
+  const options = useRead('/api/console/v1/options', {});
+  const sessions = useRead('/api/console/v1/sessions', {});
+  // Each part comes when the length of what stands above it is known: nothing is seen to move.
+  const isKnown = options.data !== undefined || options.error !== null;
   return (
-    <Page title="Settings" lead={`Yours alone, signed in as ${me?.user.email ?? ''}.`}>
-      {options?.passwordSignIn !== false && <PasswordCard />}
-      {options?.passkeys === true && <Passkeys />}
-      <Sessions />
+    <Page title="Settings" lead={`You are signed in as ${me?.user.email ?? ''}.`}>
+      {options.data?.passwordSignIn !== false && <PasswordCard />}
+      {options.data?.passkeys === true && <Passkeys />}
+      {isKnown && <Sessions />}
+      {isKnown && (sessions.data !== undefined || sessions.error !== null) && (
+        <>
+          <AccountData />
+          <AccountClosing />
+        </>
+      )}
     </Page>
   );
 }
@@ -78,6 +90,8 @@ function PasswordCard() {
   );
 }
 
+type Session = Answer<'/api/console/v1/sessions'>['sessions'][number];
+
 function Sessions() {
   const { data, error, refetch } = useRead('/api/console/v1/sessions', {});
   const end = useSend('/api/console/v1/sessions/end', { onDone: () => toast('The session is ended') });
@@ -87,17 +101,26 @@ function Sessions() {
   const failed = (cause: unknown) => toast(failureOf(cause).sentence, 'bad');
   const others = data?.sessions.filter(({ isCurrent }) => !isCurrent).length ?? 0;
   const actions = (
-    <Button
-      size="small"
-      busy={endOthers.isPending}
-      disabledReason={others === 0 ? 'There is no other session' : undefined}
-      onClick={() => endOthers.mutate({}, { onError: failed })}
-    >
+    <Button size="small" busy={endOthers.isPending} onClick={() => endOthers.mutate({}, { onError: failed })}>
       End all others
     </Button>
   );
+  const endColumn: Column<Session> = {
+    title: 'Actions',
+    kind: 'actions',
+    cell: ({ sessionId, isCurrent, userAgent }) =>
+      !isCurrent && (
+        <Button
+          size="small"
+          aria-label={`End the session of ${deviceOf(userAgent)}`}
+          onClick={() => end.mutate({ sessionId }, { onError: failed })}
+        >
+          End
+        </Button>
+      ),
+  };
   return (
-    <Card title="Sessions" actions={actions} isFlush>
+    <Card title="Sessions" actions={others === 0 ? undefined : actions} isFlush>
       {error !== null && data === undefined ? (
         <div class="body">
           <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
@@ -123,20 +146,7 @@ function Sessions() {
             { title: 'Signed in', kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
             { title: 'Last used', kind: 'end', cell: ({ lastUseTime }) => <Time ms={lastUseTime} /> },
             { title: 'Ends', kind: 'end', cell: ({ expireTime }) => <Time ms={expireTime} /> },
-            {
-              title: 'Actions',
-              kind: 'actions',
-              cell: ({ sessionId, isCurrent, userAgent }) =>
-                !isCurrent && (
-                  <Button
-                    size="small"
-                    aria-label={`End the session of ${deviceOf(userAgent)}`}
-                    onClick={() => end.mutate({ sessionId }, { onError: failed })}
-                  >
-                    End
-                  </Button>
-                ),
-            },
+            ...(others === 0 ? [] : [endColumn]),
           ]}
         />
       )}

@@ -12,7 +12,7 @@ import { Table } from '../../ui/table.tsx';
 import { Time, duration } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { callbackWords } from '../../words.ts';
-import { verifySample } from './samples.ts';
+import { verifySample } from './verify-sample.ts';
 
 /** What was sent to the client's own address, every attempt, and how a receiver knows it is genuine. */
 export function TaskCallback({ callback }: { readonly callback: Callback }) {

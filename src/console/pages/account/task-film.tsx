@@ -35,7 +35,7 @@ function shapeOf(ratio: string): string {
 }
 
 /** Each reading signs another link; the first one stays while the film plays, or polling would begin it again. */
-function Player({ timeline: { task, posterUrl, mediaDeleteTime }, onExpired }: FilmProps) {
+function Player({ timeline: { task, posterUrl }, onExpired }: FilmProps) {
   const [latest] = task.resultJson.resultUrls;
   const shown = useRef({ url: latest, poster: posterUrl });
   const [isBroken, setBroken] = useState(false);
@@ -44,9 +44,7 @@ function Player({ timeline: { task, posterUrl, mediaDeleteTime }, onExpired }: F
       <p class="wait">
         <Trash2 size={28} aria-hidden="true" />
         <strong>The video was deleted</strong>
-        <span>
-          {mediaDeleteTime === null ? 'It' : 'Its retention is over; it'} can no longer be played. The record stays.
-        </span>
+        <span>It can no longer be played. The record stays.</span>
       </p>
     );
   }
@@ -87,6 +85,9 @@ function Waiting({ timeline: { task, aheadOfOwn } }: { readonly timeline: TaskTi
 
 function waitSentence(state: string, ahead: number | null): string {
   if (state === 'generating') return 'The page follows it by itself. You can leave; it goes on.';
+  if (state === 'waiting' && !(ahead !== null && ahead > 0)) {
+    return 'It is accepted and safe. The part of the service that makes videos takes it up by itself.';
+  }
   if (ahead !== null && ahead > 0) {
     const own = ahead === 1 ? 'One of your tasks is' : `${ahead} of your tasks are`;
     return `${own} ahead. Accounts take turns.`;

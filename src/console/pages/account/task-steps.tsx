@@ -26,7 +26,7 @@ export function TaskSteps({ timeline: { steps, callback } }: { readonly timeline
           const isOpen = endTime === null;
           const isFailed = step === 'callback' && callback !== null && callback.state !== 'delivered' && !isOpen;
           const lengthMs = (endTime ?? now) - startTime;
-          const { tone } = words[step];
+          const tone = step === 'callback' && callback?.state === 'delivered' ? 'good' : words[step].tone;
           return (
             <li key={step}>
               <span class={`dot ${isOpen ? 'live' : isFailed ? 'bad' : tone}`} aria-hidden="true" />

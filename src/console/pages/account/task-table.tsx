@@ -42,7 +42,7 @@ export function TaskTable({
         },
         { title: 'State', kind: 'shrink', cell: (task) => <TaskState task={task} /> },
         { title: 'Model', kind: 'shrink', isMinor: true, cell: ({ model }) => <code>{model}</code> },
-        { title: 'Length', kind: 'end', isMinor: true, cell: ({ param }) => `${param.input.duration}\u00A0s` },
+        { title: 'Length', kind: 'end', cell: ({ param }) => `${param.input.duration}\u00A0s` },
         { title: 'Credits', kind: 'end', cell: (task) => <TaskCost task={task} /> },
         { title: 'Created', kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
       ]}

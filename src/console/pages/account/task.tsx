@@ -1,6 +1,7 @@
-import { Ban, Download, Film, RefreshCw } from 'lucide-preact';
+import { Ban, Download, Film, RefreshCw, Trash2 } from 'lucide-preact';
 import { useState } from 'preact/hooks';
-import type { TaskTimeline } from '../../api/contract.ts';
+import type { TaskRecord, TaskTimeline } from '../../api/contract.ts';
+import { deletedPrompt } from '../../../domain/deleted-content.ts';
 import { failureOf, problemOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
 import { useAccount, useRoleReason } from '../../api/session.ts';
@@ -11,8 +12,9 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton, shortId } from '../../ui/copy.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/empty.tsx';
+import { lazy } from '../../ui/lazy.tsx';
 import { bytes, Change, credits, number } from '../../ui/money.tsx';
-import { ErrorBox } from '../../ui/notice.tsx';
+import { ErrorBox, Notice } from '../../ui/notice.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -25,6 +27,11 @@ import { TaskReceipt } from './task-receipt.tsx';
 import { TaskSteps } from './task-steps.tsx';
 import { isLive, useTask } from './use-task.ts';
 
+const DeleteDialog = lazy(
+  async () => (await import('./task-delete.tsx')).DeleteDialog,
+  () => null,
+);
+
 export function TaskPage({ taskId }: { readonly taskId: string }) {
   const { accountId } = useAccount();
   const { data: timeline, error, refetch } = useTask(taskId);
@@ -36,6 +43,9 @@ export function TaskPage({ taskId }: { readonly taskId: string }) {
         {isUnknown ? (
           <Empty icon={Film} title="No such task">
             <p>It does not exist, or it belongs to another account. Another account can be chosen in the sidebar.</p>
+            <div class="row">
+              <LinkButton href={back.href}>See all tasks</LinkButton>
+            </div>
           </Empty>
         ) : (
           <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
@@ -95,18 +105,13 @@ function TaskContent({ timeline, back, onExpired }: ContentProps) {
             <TaskFilm timeline={timeline} onExpired={onExpired} />
           )}
           <Card title="Request">
-            <div class="stack">
-              <p dir="auto" class="whole-prompt">
-                {task.param.input.prompt}
-              </p>
-              {task.param.input.imageUrls.length > 0 && <Images urls={task.param.input.imageUrls} />}
-              <details class="quiet">
-                <summary>As JSON</summary>
-                <div class="body">
-                  <CodeBlock wraps samples={[{ title: 'param', text: JSON.stringify(task.param, undefined, 2) }]} />
-                </div>
-              </details>
-            </div>
+            {isDeleted(task) ? (
+              <Notice title="The content was deleted on request">
+                <p>The record of the task and its ledger entries are kept.</p>
+              </Notice>
+            ) : (
+              <Request param={task.param} />
+            )}
           </Card>
           {callback !== null && <TaskCallback callback={callback} />}
         </div>
@@ -117,6 +122,27 @@ function TaskContent({ timeline, back, onExpired }: ContentProps) {
         </div>
       </div>
     </Page>
+  );
+}
+
+function isDeleted({ param }: TaskRecord): boolean {
+  return param.input.prompt === deletedPrompt;
+}
+
+function Request({ param }: Pick<TaskRecord, 'param'>) {
+  return (
+    <div class="stack">
+      <p dir="auto" class="whole-prompt">
+        {param.input.prompt}
+      </p>
+      {param.input.imageUrls.length > 0 && <Images urls={param.input.imageUrls} />}
+      <details class="quiet">
+        <summary>As JSON</summary>
+        <div class="body">
+          <CodeBlock wraps samples={[{ title: 'param', text: JSON.stringify(param, undefined, 2) }]} />
+        </div>
+      </details>
+    </div>
   );
 }
 
@@ -161,7 +187,7 @@ function FactsCard({ timeline: { task, video, createdBy, mediaDeleteTime } }: { 
           ['Model', <code>{model}</code>],
           ['Cost', credits(task.creditsCharged - task.creditsRefunded)],
           [
-            'Asked for',
+            'Requested',
             `${param.input.duration}\u00A0s, ${param.input.ratio}, ${param.input.generateAudio ? 'with' : 'no'} sound`,
           ],
           ['Measured', video === null ? undefined : measured(video)],
@@ -173,7 +199,7 @@ function FactsCard({ timeline: { task, video, createdBy, mediaDeleteTime } }: { 
             'Created by',
             createdBy === null ? undefined : `${createdBy.name} (${createdBy.kind === 'key' ? 'API key' : 'person'})`,
           ],
-          ['Video kept until', mediaDeleteTime === null ? undefined : <Time ms={mediaDeleteTime} />],
+          ['Kept until', mediaDeleteTime === null ? undefined : <Time ms={mediaDeleteTime} />],
         ]}
       />
     </Card>
@@ -197,9 +223,26 @@ function Actions({ timeline: { task } }: { readonly timeline: TaskTimeline }) {
           <Download size={16} aria-hidden="true" /> Download
         </a>
       )}
-      <LinkButton href={paths.playground(accountId, task.taskId)}>
-        <RefreshCw size={16} aria-hidden="true" /> Run again
-      </LinkButton>
+      {!isDeleted(task) && (
+        <LinkButton href={paths.playground(accountId, task.taskId)}>
+          <RefreshCw size={16} aria-hidden="true" /> Run again
+        </LinkButton>
+      )}
+      {!isLive(task) && !isDeleted(task) && <DeleteButton taskId={task.taskId} />}
+    </>
+  );
+}
+
+/** Only for owners, since nobody can undo it. */
+function DeleteButton({ taskId }: { readonly taskId: string }) {
+  const [isAsked, setAsked] = useState(false);
+  const reason = useRoleReason('owner');
+  return (
+    <>
+      <Button look="danger" disabledReason={reason} onClick={() => setAsked(true)}>
+        <Trash2 size={16} aria-hidden="true" /> Delete content
+      </Button>
+      {isAsked && <DeleteDialog taskId={taskId} onClose={() => setAsked(false)} />}
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { ArrowUp, Film, Pause, Play, Plus, SearchX } from 'lucide-preact';
+import { Film, Pause, Play, Plus, SearchX } from 'lucide-preact';
 import { useState } from 'preact/hooks';
 import type { TaskRecord } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
@@ -10,6 +10,7 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { FilterSelect } from '../../ui/field.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
+import { NewRows } from '../../ui/new-rows.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
 import { useSteadyList } from '../../ui/steady-list.ts';
@@ -52,7 +53,7 @@ export function TasksPage() {
   return (
     <Page
       title="Tasks"
-      lead="Every video that was asked for, newest first."
+      lead="Every video that was requested, newest first."
       actions={
         <>
           <Button look="quiet" onClick={() => setPaused(!isPaused)} aria-pressed={isPaused}>
@@ -66,19 +67,14 @@ export function TasksPage() {
       }
     >
       <Filters {...filters} />
-      {added > 0 && (
-        <p role="status">
-          <Button size="small" onClick={showAdded}>
-            <ArrowUp size={14} aria-hidden="true" /> {added === 1 ? '1 new task' : `${added} new tasks`}
-          </Button>
-        </p>
-      )}
       {error !== null && data === undefined ? (
         <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
       ) : tasks?.length === 0 ? (
         <NoTasks isFiltered={filters.isFiltered} />
       ) : (
-        <TaskTable tasks={tasks} expected={8} />
+        <NewRows added={added} one="new task" many="new tasks" onShow={showAdded}>
+          <TaskTable tasks={tasks} expected={8} />
+        </NewRows>
       )}
       <Pager nextCursor={data?.nextCursor} what="tasks" />
     </Page>
@@ -134,7 +130,7 @@ function Filters({ query, since, set, hrefWith, isFiltered }: FilterState) {
         <FilterSelect
           label="Model"
           value={model}
-          options={[{ value: '', label: 'Any model' }, ...models]}
+          options={[{ value: '', label: 'All models' }, ...models]}
           onValue={(value) => set({ model: value })}
         />
         {state === 'fail' && (

@@ -1,8 +1,9 @@
-import { Ban, CirclePlay, Plus, Scale } from 'lucide-preact';
+import { Ban, CirclePlay, DoorClosed, Plus, Scale } from 'lucide-preact';
 import { useState } from 'preact/hooks';
 import type { Account } from '../../api/contract.ts';
 import type { ApiProblem } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
+import { ClosingWords, useTypedName } from '../../ui/closing.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { credits } from '../../ui/money.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -157,5 +158,38 @@ export function SuspendButton({ account: { accountId, name, suspendTime } }: Pro
         />
       )}
     </>
+  );
+}
+
+export function CloseButton({ account }: Props) {
+  const [isAsked, setAsked] = useState(false);
+  return (
+    <>
+      <Button look="danger" onClick={() => setAsked(true)}>
+        <DoorClosed size={16} aria-hidden="true" /> Close account…
+      </Button>
+      {isAsked && <CloseDialog {...account} onClose={() => setAsked(false)} />}
+    </>
+  );
+}
+
+function CloseDialog({ accountId, name, onClose }: DialogProps) {
+  const { missing, field } = useTypedName(name);
+  return (
+    <ChangeDialog
+      path="/api/admin/v1/accounts/close"
+      title={`Close ${name} for good?`}
+      action="Close the account"
+      dismissal="Keep it open"
+      isDanger
+      says={<ClosingWords />}
+      missing={missing}
+      reasonHint={auditHint}
+      body={(reason) => ({ accountId, reason })}
+      onClose={onClose}
+      onDone={() => toast(`${name} is closed`)}
+    >
+      {() => field}
+    </ChangeDialog>
   );
 }

@@ -22,10 +22,12 @@ export function AccountKeys({ account }: { readonly account: Account }) {
     return <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />;
   return (
     <div class="stack">
-      <div class="row apart">
-        <p class="soft">Owners make their own keys. One made here is for you to hand over.</p>
-        <NewKeyButton account={account} />
-      </div>
+      {account.closeTime === null && (
+        <div class="row apart">
+          <p class="soft">Owners make their own keys. One made here is for you to hand over.</p>
+          <NewKeyButton account={account} />
+        </div>
+      )}
       {data?.keys.length === 0 ? (
         <Empty icon={KeyRound} title="No keys yet">
           <p>The account has no program that could create tasks.</p>

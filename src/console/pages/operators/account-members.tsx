@@ -11,19 +11,21 @@ import { roleWords } from '../../words.ts';
 import { InviteButton } from './invite.tsx';
 
 /** Who signs in to the account, and as what. */
-export function AccountMembers({ account: { accountId, name } }: { readonly account: Account }) {
+export function AccountMembers({ account: { accountId, name, closeTime } }: { readonly account: Account }) {
   const { data, error, refetch } = useRead('/api/admin/v1/people', { accountId, limit: 100 });
   if (data === undefined && error !== null)
     return <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />;
   return (
     <div class="stack">
-      <div class="row apart">
-        <p class="soft">Owners invite and remove members themselves.</p>
-        <InviteButton account={{ accountId, name }} />
-      </div>
+      {closeTime === null && (
+        <div class="row apart">
+          <p class="soft">Owners invite and remove members themselves.</p>
+          <InviteButton account={{ accountId, name }} />
+        </div>
+      )}
       {data?.people.length === 0 ? (
-        <Empty icon={Users} title="No members yet">
-          <p>Nobody can open this account in the console. Invite its owner.</p>
+        <Empty icon={Users} title={closeTime === null ? 'No members yet' : 'No members any more'}>
+          <p>Nobody can open this account in the console.{closeTime === null && ' Invite its owner.'}</p>
         </Empty>
       ) : (
         <Table

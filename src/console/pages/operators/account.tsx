@@ -16,7 +16,7 @@ import { AccountKeys } from './account-keys.tsx';
 import { AccountLedger } from './account-ledger.tsx';
 import { AccountLimits } from './account-limits.tsx';
 import { AccountMembers } from './account-members.tsx';
-import { AdjustButton, GrantButton, SuspendButton } from './account-changes.tsx';
+import { AdjustButton, CloseButton, GrantButton, SuspendButton } from './account-changes.tsx';
 import { AccountState } from './accounts.tsx';
 import { PriceTables } from './prices.tsx';
 import { TaskTable } from './task-table.tsx';
@@ -58,12 +58,12 @@ const tabs = [
 ] as const;
 
 function AccountContent({ account, counts }: Answer<'/api/admin/v1/accounts/show'>) {
-  const { accountId, name, suspendTime } = account;
+  const { accountId, name, suspendTime, closeTime } = account;
   const { get, hrefWith } = useAddress();
   const tab = tabs.find(([value]) => value === get('tab'))?.[0] ?? 'ledger';
   const heading = (
     <span class="row">
-      {name} <AccountState suspendTime={suspendTime} />
+      {name} <AccountState account={account} />
     </span>
   );
   const id = (
@@ -74,14 +74,22 @@ function AccountContent({ account, counts }: Answer<'/api/admin/v1/accounts/show
   );
   const actions = (
     <>
-      <SuspendButton account={account} />
+      {closeTime === null && <CloseButton account={account} />}
+      {closeTime === null && <SuspendButton account={account} />}
       <AdjustButton account={account} />
-      <GrantButton account={account} />
+      {closeTime === null && <GrantButton account={account} />}
     </>
   );
   return (
     <Page title={name} heading={heading} lead={id} back={back} actions={actions}>
-      {suspendTime !== null && (
+      {closeTime !== null && (
+        <Notice tone="warn" title="This account is closed">
+          <p>
+            Since <ExactTime ms={closeTime} />, for good. Its ledger stays, and what its tasks were about is deleted.
+          </p>
+        </Notice>
+      )}
+      {closeTime === null && suspendTime !== null && (
         <Notice tone="warn" title="This account is suspended">
           <p>
             Since <ExactTime ms={suspendTime} /> it creates no tasks and no keys. What it has paid for is finished.

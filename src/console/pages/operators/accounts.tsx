@@ -86,7 +86,7 @@ function AccountTable({ accounts }: { readonly accounts: readonly Account[] | un
             </Link>
           ),
         },
-        { title: 'State', cell: ({ suspendTime }) => <AccountState suspendTime={suspendTime} /> },
+        { title: 'State', cell: (account) => <AccountState account={account} /> },
         { title: 'Balance', kind: 'end', cell: ({ balance }) => number(balance) },
         {
           title: 'Unfinished tasks',
@@ -100,7 +100,10 @@ function AccountTable({ accounts }: { readonly accounts: readonly Account[] | un
   );
 }
 
-export function AccountState({ suspendTime }: Pick<Account, 'suspendTime'>) {
+type State = { readonly account: Pick<Account, 'suspendTime' | 'closeTime'> };
+
+export function AccountState({ account: { suspendTime, closeTime } }: State) {
+  if (closeTime !== null) return <StateDot tone="calm">Closed</StateDot>;
   return suspendTime === null ? <StateDot tone="good">Active</StateDot> : <StateDot tone="bad">Suspended</StateDot>;
 }
 

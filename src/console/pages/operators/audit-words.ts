@@ -1,5 +1,6 @@
 import type { OperatorAction } from '../../api/contract.ts';
 import { number } from '../../ui/money.tsx';
+import { exactTime } from '../../ui/time.tsx';
 
 /** What was done, as a person says it. An action that is newer than this page is shown by its name. */
 const words: Readonly<Record<string, string>> = {
@@ -7,6 +8,7 @@ const words: Readonly<Record<string, string>> = {
   'accounts.suspend': 'Suspended the account',
   'accounts.unsuspend': 'Lifted the suspension',
   'accounts.limits': 'Changed the limits',
+  'accounts.close': 'Closed the account',
   'credits.grant': 'Granted credits',
   'credits.adjust': 'Adjusted the balance',
   'prices.set': 'Set a price',
@@ -14,6 +16,7 @@ const words: Readonly<Record<string, string>> = {
   'keys.create': 'Created a key',
   'keys.revoke': 'Revoked a key',
   'tasks.cancel': 'Cancelled a task',
+  'tasks.delete': 'Deleted the content of a task',
   'callbacks.redeliver': 'Sent a callback again',
   'callback_secret.rotate': 'Rotated the callback secret',
   'operators.create': 'Created an operator’s key',
@@ -86,11 +89,9 @@ function nameOf(name: string): string {
 }
 
 function valueOf(name: string, value: unknown): string {
-  if (typeof value === 'number') return /(?:Time|At|From)$/.test(name) ? exact.format(value) : number(value);
+  if (typeof value === 'number') return /(?:Time|At|From)$/.test(name) ? exactTime(value) : number(value);
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.join(' + ');
   if (isValues(value)) return listed(Object.entries(value));
   return value === null || value === undefined ? 'none' : JSON.stringify(value);
 }
-
-const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });

@@ -1,4 +1,4 @@
-import { BellRing } from 'lucide-preact';
+import { Webhook } from 'lucide-preact';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { StateDot } from '../../ui/badge.tsx';
@@ -24,12 +24,12 @@ export function CallbacksPage() {
   return (
     <Page
       title="Failed callbacks"
-      lead="Receivers that never took the message. They are attempted no more, unless you send them again."
+      lead="No receiver took them, and no attempt follows until somebody sends them again."
     >
       {data === undefined && error !== null ? (
         <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
       ) : rows?.length === 0 ? (
-        <Empty icon={BellRing} title="No failed callbacks">
+        <Empty icon={Webhook} title="No failed callbacks">
           <p>Every receiver has taken its messages, or is still attempted.</p>
         </Empty>
       ) : (
@@ -44,7 +44,7 @@ export function CallbacksPage() {
               title: 'State',
               cell: ({ state }) => <StateDot tone={callbackWords[state].tone}>{callbackWords[state].word}</StateDot>,
             },
-            { title: 'Receiver', cell: ({ url }) => <bdi>{url}</bdi> },
+            { title: 'Receiver', isWide: true, cell: ({ url }) => <bdi>{url}</bdi> },
             {
               title: 'Given up',
               kind: 'end',

@@ -22,9 +22,13 @@ type ChangeProps<Path extends SendPath> = {
   readonly children?: (faults: Faults) => ComponentChildren;
   /** Paths of those fields. A fault of another one is told above them. */
   readonly fields?: readonly string[];
+  /** What the person has to do besides before the change can be made. */
+  readonly missing?: string | undefined;
   /** What the reason is for; without it none is asked for. */
   readonly reasonHint?: string;
   readonly isDanger?: boolean;
+  /** What the button says that changes nothing; `Close`, unless that is what the change is called. */
+  readonly dismissal?: string;
   /** Credits are booked: repeating a lost request must not book them twice. */
   readonly isBooking?: boolean;
   /** A refusal that belongs to one field. */
@@ -49,6 +53,7 @@ export function ChangeDialog<Path extends SendPath>(props: ChangeProps<Path>) {
     ...(isBooking === true && { idempotencyKey: () => bookingKey.current }),
   });
   const { error } = change;
+  const missing = reasonHint !== undefined && reason.trim() === '' ? 'Give a reason first' : props.missing;
   const faults = error === null ? {} : (props.faultsOf?.(error) ?? error.faults);
   const elsewhere = Object.entries(faults).filter(([at]) => ![...fields, 'reason'].includes(at));
   const isTold = error === null || (Object.keys(faults).length > 0 && elsewhere.length === 0);
@@ -59,12 +64,12 @@ export function ChangeDialog<Path extends SendPath>(props: ChangeProps<Path>) {
   }, [error]);
   const footer = (
     <>
-      <Button onClick={onClose}>Close</Button>
+      <Button onClick={onClose}>{props.dismissal ?? 'Close'}</Button>
       <Button
         look={isDanger === true ? 'danger' : 'primary'}
         type="submit"
         busy={change.isPending}
-        disabledReason={reasonHint !== undefined && reason.trim() === '' ? 'Give a reason first' : undefined}
+        disabledReason={missing}
       >
         {action}
       </Button>
@@ -76,7 +81,7 @@ export function ChangeDialog<Path extends SendPath>(props: ChangeProps<Path>) {
       onClose={onClose}
       footer={footer}
       onSubmit={() => {
-        if (!change.isPending) change.mutate(body(reason.trim()));
+        if (missing === undefined && !change.isPending) change.mutate(body(reason.trim()));
       }}
     >
       <div ref={box} class="stack">

@@ -24,9 +24,9 @@ type DecidedProps = { readonly prices: readonly SetPrice[] | undefined; readonly
 export function DecidedPrices({ prices, isOfAccount }: DecidedProps) {
   const [withdrawn, setWithdrawn] = useState<SetPrice>();
   return (
-    <Card title={isOfAccount ? 'Decided for this account' : 'Decided'} isFlush>
+    <Card title={isOfAccount ? 'Set for this account' : 'Set by operators'} isFlush>
       {prices?.length === 0 ? (
-        <Empty icon={Tags} title={isOfAccount ? 'It has no price of its own' : 'Nothing was decided yet'}>
+        <Empty icon={Tags} title={isOfAccount ? 'It has no price of its own' : 'No price has been set'}>
           <p>
             {isOfAccount ? 'It pays what everybody pays.' : 'Each model costs what the file of the catalogue says.'}
           </p>

@@ -99,7 +99,8 @@ type AccountFieldProps = {
 /** Of the first hundred; for another account the invitation is made on its own page. */
 function AccountField({ value, onValue, faults }: AccountFieldProps) {
   const { data } = useRead('/api/admin/v1/accounts', { limit: 100 });
-  const accounts = (data?.accounts ?? []).map(({ accountId, name }) => ({ value: accountId, label: name }));
+  const open = (data?.accounts ?? []).filter(({ closeTime }) => closeTime === null);
+  const accounts = open.map(({ accountId, name }) => ({ value: accountId, label: name }));
   return (
     <SelectField
       label="Account"

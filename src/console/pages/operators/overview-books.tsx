@@ -16,9 +16,11 @@ export function BooksCard({ books: { auditedTime, violations, found } }: { reado
   return (
     <Card title="Books">
       {violations === 0 ? (
-        <StateDot tone={auditedTime === null ? 'calm' : 'good'}>
-          {auditedTime === null ? `The books were ${when}` : `Every balance equals its ledger, ${when}`}
-        </StateDot>
+        <p class="sentence">
+          <StateDot tone={auditedTime === null ? 'calm' : 'good'}>
+            {auditedTime === null ? `The books were ${when}` : `Every balance equals its ledger, ${when}`}
+          </StateDot>
+        </p>
       ) : (
         <Notice tone="bad" title={`${number(violations)} ${violations === 1 ? 'violation' : 'violations'}, ${when}`}>
           <p>Do not change credits by hand before the cause is known.</p>

@@ -56,7 +56,7 @@ function People() {
   return (
     <>
       <div class="filters">
-        <SearchField label="Part of an e-mail" value={search ?? ''} onValue={(value) => set({ search: value })} />
+        <SearchField label="Search e-mails" value={search ?? ''} onValue={(value) => set({ search: value })} />
       </div>
       {data === undefined && error !== null ? (
         <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
@@ -80,7 +80,7 @@ function People() {
               ),
             },
             { title: 'State', cell: (person) => <PersonState person={person} /> },
-            { title: 'Accounts', cell: ({ accounts }) => <Accounts accounts={accounts} /> },
+            { title: 'Accounts', isWide: true, cell: ({ accounts }) => <Accounts accounts={accounts} /> },
             {
               title: 'Last sign-in',
               kind: 'end',

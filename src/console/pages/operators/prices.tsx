@@ -39,7 +39,7 @@ export function PriceTables({ account }: Props) {
   if (data === undefined && error !== null)
     return <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />;
   return (
-    <div class="stack">
+    <div class="stack loose">
       <Card title="Now" isFlush>
         <Table
           caption="Prices in force"

@@ -30,7 +30,7 @@ export function ProvidersPage() {
       {data?.providers.map((provider) => (
         <ProviderCard key={provider.provider} provider={provider} />
       ))}
-      <MarginCard />
+      {data !== undefined && <MarginCard />}
     </Page>
   );
 }

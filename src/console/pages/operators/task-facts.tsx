@@ -18,7 +18,7 @@ export function TaskFacts({ detail }: { readonly detail: TaskDetail }) {
           ['Created by', createdBy === null ? undefined : <Maker createdBy={createdBy} />],
           ['Model', <code>{task.model}</code>],
           ['Credits', credits(task.creditsCharged - task.creditsRefunded)],
-          ['Asked for', `${input.duration}\u00A0s, ${input.ratio}, ${input.generateAudio ? 'with' : 'no'} sound`],
+          ['Requested', `${input.duration}\u00A0s, ${input.ratio}, ${input.generateAudio ? 'with' : 'no'} sound`],
           ['Measured', result === null ? undefined : measured(result)],
           ['Generated in', task.costTime === null ? undefined : duration(task.costTime)],
           ['Created', <ExactTime ms={task.createTime} />],

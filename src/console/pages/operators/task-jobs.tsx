@@ -67,7 +67,7 @@ function Outcome({ job: { outcome, failCode, failMsg, detail, intendTime } }: { 
 
 /** What nobody knows is not nothing. A job on our own machine has no price. */
 function Cost({ job: { costMicros, costCurrency, costBasis, pool } }: { readonly job: Job }) {
-  if (pool === null) return <span class="faint">own machine</span>;
+  if (pool === null) return <span class="faint nowrap">own machine</span>;
   if (costMicros === null || costCurrency === null) return <span class="faint">unknown</span>;
   return (
     <>

@@ -1,11 +1,11 @@
-import { ArrowUp, Film } from 'lucide-preact';
+import { Film } from 'lucide-preact';
 import type { Answer, Query } from '../../api/call.ts';
 import type { TaskRecord } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
-import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
+import { NewRows } from '../../ui/new-rows.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
 import { useSteadyList } from '../../ui/steady-list.ts';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -41,21 +41,16 @@ export function TaskTable({ filter, isOfAccount }: Props) {
   }
   return (
     <div class="stack">
-      {added > 0 && (
-        <p role="status">
-          <Button size="small" onClick={showAdded}>
-            <ArrowUp size={14} aria-hidden="true" /> {added === 1 ? '1 new task' : `${added} new tasks`}
-          </Button>
-        </p>
-      )}
-      <Table
-        caption="Tasks"
-        rows={rows}
-        rowKey={({ task }) => task.taskId}
-        isLinked
-        expected={8}
-        columns={isOfAccount === true ? columns.filter(({ title }) => title !== 'Account') : columns}
-      />
+      <NewRows added={added} one="new task" many="new tasks" onShow={showAdded}>
+        <Table
+          caption="Tasks"
+          rows={rows}
+          rowKey={({ task }) => task.taskId}
+          isLinked
+          expected={8}
+          columns={isOfAccount === true ? columns.filter(({ title }) => title !== 'Account') : columns}
+        />
+      </NewRows>
       <Pager nextCursor={data?.nextCursor} what="tasks" />
     </div>
   );

@@ -5,7 +5,7 @@ import { failureOf, problemOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { opsPaths } from '../../paths.ts';
 import { StateDot } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
+import { Button, LinkButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -49,7 +49,10 @@ export function TaskPage({ taskId }: { readonly taskId: string }) {
     <Page title="Task" back={back}>
       {[404, 422].includes(problemOf(error).status) ? (
         <Empty icon={Film} title="No such task">
-          <p>Nothing has this id.</p>
+          <p>No task of any account has this id. It may have been copied without its end.</p>
+          <div class="row">
+            <LinkButton href={opsPaths.tasks}>See all tasks</LinkButton>
+          </div>
         </Empty>
       ) : (
         <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />

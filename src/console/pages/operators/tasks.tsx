@@ -23,7 +23,7 @@ const states: readonly Choice<State>[] = [
 ];
 
 const failCodes: readonly Choice<FailCode>[] = [
-  { value: '', label: 'Every outcome' },
+  { value: '', label: 'All outcomes' },
   ...Object.keys(failWords)
     .filter((code): code is FailCode => code in failWords)
     .map((value) => ({ value, label: failWords[value].title })),
@@ -51,7 +51,7 @@ export function TasksPage() {
   return (
     <Page title="Tasks" lead="Of every account, newest first.">
       <div class="filters">
-        <SearchField label="How an id begins" value={search ?? ''} onValue={(value) => set({ search: value })} />
+        <SearchField label="Task id" value={search ?? ''} onValue={(value) => set({ search: value })} />
         <FilterSelect label="State" value={state} options={states} onValue={(value) => set({ state: value })} />
         <FilterSelect
           label="Failure"

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { send, type Sent } from '../../api/call.ts';
 import { type ApiProblem, failureOf, problemOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
 import { useSignedIn } from '../../api/session.ts';
 import { signInPaths } from '../../paths.ts';
 import { Gate, GateLoading } from '../../shell/gate.tsx';
@@ -22,7 +23,7 @@ const words: Readonly<Record<Purpose, { readonly title: string; readonly action:
   reset: {
     title: 'Set a new password',
     action: 'Set password and sign in',
-    old: 'Ask an owner or operator for a new link.',
+    old: 'Ask an operator for a new link.',
   },
 };
 
@@ -38,6 +39,7 @@ export function AcceptLinkPage({ purpose }: { readonly purpose: Purpose }) {
   const [token] = useState(takeToken);
   const [link, setLink] = useState<OneTimeLink>();
   const [problem, setProblem] = useState<ApiProblem>();
+  const { data: options } = useRead('/api/console/v1/options', {});
   const { title, old } = words[purpose];
   useEffect(() => {
     send('/api/console/v1/links/show', { token }, { account: undefined }).then(setLink, (error: unknown) =>
@@ -66,6 +68,15 @@ export function AcceptLinkPage({ purpose }: { readonly purpose: Purpose }) {
     );
   }
   if (link === undefined) return <GateLoading failed={false} />;
+  if (options?.passwordSignIn === false) {
+    return (
+      <Gate title={title} lead="Passwords are off here: sign in as usual, and the invitation counts.">
+        <LinkButton href={signInPaths.signIn} size="wide" look="primary">
+          Go to sign-in
+        </LinkButton>
+      </Gate>
+    );
+  }
   return (
     <Gate title={title} lead={leadOf(link)}>
       <AcceptForm token={token} link={link} />
@@ -73,11 +84,18 @@ export function AcceptLinkPage({ purpose }: { readonly purpose: Purpose }) {
   );
 }
 
-function leadOf({ purpose, accountName, role }: OneTimeLink): string {
+function leadOf(link: OneTimeLink): string {
+  const { purpose, accountName, role } = link;
   if (purpose === 'setup') return 'You become the first operator, and the owner of the first account.';
   if (purpose === 'reset') return 'All other sessions of yours end when you do.';
-  if (accountName === null) return 'Choose a password to operate this service.';
-  return `Choose a password to join ${accountName}${role === null ? '' : ` as ${role}`}.`;
+  const which = asksForOld(link) ? 'Type the password that you have here' : 'Choose a password';
+  if (accountName === null) return `${which} to operate this service.`;
+  return `${which} to join ${accountName}${role === null ? '' : ` as ${role}`}.`;
+}
+
+/** An invitation opens nothing that exists: whoever has a password proves it. */
+function asksForOld({ purpose, userExists }: OneTimeLink): boolean {
+  return purpose === 'invite' && userExists;
 }
 
 const passwordHint = 'At least 12 characters of any kind. A few random words are easy to keep in mind.';
@@ -89,6 +107,7 @@ function AcceptForm({ token, link }: { readonly token: string; readonly link: On
   const [isBusy, setBusy] = useState(false);
   const signedIn = useSignedIn();
   const [, navigate] = useLocation();
+  const isOld = asksForOld(link);
   const submit = async () => {
     setBusy(true);
     setProblem(undefined);
@@ -127,12 +146,12 @@ function AcceptForm({ token, link }: { readonly token: string; readonly link: On
       <TextField
         label="Password"
         type="password"
-        name="new-password"
-        autocomplete="new-password"
+        name={isOld ? 'password' : 'new-password'}
+        autocomplete={isOld ? 'current-password' : 'new-password'}
         value={password}
         onValue={setPassword}
         fault={faults['password']}
-        hint={passwordHint}
+        hint={isOld ? 'You signed in here before. It stays as it is.' : passwordHint}
         required
       />
       <Button look="primary" size="wide" type="submit" busy={isBusy}>

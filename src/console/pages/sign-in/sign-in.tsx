@@ -47,7 +47,7 @@ export function SignInPage() {
     );
   }
   return (
-    <Gate title="Sign in" lead="Your account was made by an invitation; ask an owner or operator for one.">
+    <Gate title="Sign in" lead="Accounts are by invitation: ask an owner or operator for one.">
       <OidcFailure code={new URLSearchParams(search).get('failed')} />
       {(options.oidc !== null || options.passkeys) && (
         <div class="stack tight ways">
@@ -160,7 +160,7 @@ function PasswordForm({ next }: { readonly next: string }) {
         Sign in
       </Button>
       <p class="faint">
-        <small>Password forgotten? An owner of your account or an operator can make a link to set a new one.</small>
+        <small>Password forgotten? An operator can make a link to set a new one.</small>
       </p>
     </form>
   );

@@ -74,7 +74,7 @@ const invite = defineEndpoint({
   summary: 'Invite somebody into the account',
   body: z.strictObject({ email: emailField, role: roleField }),
   data: newLinkSchema,
-  failures: ['already_member', 'too_many_invitations'],
+  failures: ['account_closed', 'already_member', 'too_many_invitations'],
   handler: async ({ input, ctx, ...person }, { db, console: { publicUrl } }) => {
     const link = await inviteMember(db, byOf(ctx, person), input);
     if (link === 'too_many_invitations') throw new HttpError(link, { data: { limit: maxInvitations } });

@@ -99,6 +99,7 @@ test('200 one account with its balance, limits and counts', async () => {
     maxUnfinishedTasks: 1000,
     creates: null,
     suspendTime: null,
+    closeTime: null,
   });
   assert.deepEqual(data['counts'], { activeKeys: 1, waiting: 1, queuing: 0, generating: 0, tasks: 1 });
 });

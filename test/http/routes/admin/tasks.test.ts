@@ -35,7 +35,12 @@ const succeed = (taskId: string) => {
   return completeTask(service.database.db, taskId, { ...madeUpMeasures, videoKey, posterKey });
 };
 
-type ListedTask = { taskId: string; createdBy?: { kind: string; name: string }; posterUrl?: string | null };
+type ListedTask = {
+  taskId: string;
+  createdBy?: { kind: string; name: string };
+  posterUrl?: string | null;
+  contentDeleteTime?: number | null;
+};
 type Page = {
   readonly tasks: readonly { accountId: string; task: ListedTask }[];
   readonly nextCursor: string | null;
@@ -78,9 +83,9 @@ test('200 tasks of all accounts, newest first, each with its account and as reco
     operator.ask('GET', `${admin}/tasks`, { query: { accountId: one.accountId } }),
   )) as Page;
   assert.deepEqual(tasks[0]?.accountId, one.accountId);
-  const { createdBy, posterUrl, ...record } = tasks[0]?.task ?? {};
+  const { createdBy, posterUrl, contentDeleteTime, ...record } = tasks[0]?.task ?? {};
   assert.deepEqual(record, (await service.recordInfo(one.key, String(ids[2]))).json.data);
-  assert.deepEqual([createdBy?.kind, createdBy?.name, posterUrl], ['key', 'test', null]);
+  assert.deepEqual([createdBy?.kind, createdBy?.name, posterUrl, contentDeleteTime], ['key', 'test', null, null]);
 });
 
 test('200 only tasks of a model, of a fail code, or with a job at a provider', async () => {

@@ -38,6 +38,32 @@ test('rule 11: an e-mail that nobody has, a wrong password, no password and a di
   assert.equal(await isPassword(undefined, 'nobody has this password'), false, 'the hash that stands in opens nothing');
 });
 
+test('rule 11: each of them costs a hash: while no password can be hashed, none of them is answered', async () => {
+  const { email, userId } = await newPerson(service);
+  const text = 'update users set password_hash = null where id = $1';
+  await service.database.db.run({ name: 'test-no-password', text }, [userId]);
+  const answers = await whileNoneIsHashed(() =>
+    Promise.all([signIn(newBrowser(service), 'nobody-at-all@example.com'), signIn(newBrowser(service), email)]),
+  );
+  for (const { status, json } of answers) assert.deepEqual([status, json.error], [429, 'too_many_sign_ins']);
+});
+
+/** Every place to hash or to wait is taken, and taken again as soon as it is free. */
+async function whileNoneIsHashed<T>(work: () => Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const take = async () => {
+    while (!over.signal.aborted)
+      await hashPassword(goodPassword).catch(() => new Promise((resolve) => setImmediate(resolve)));
+  };
+  const taken = Array.from({ length: 52 }, take);
+  try {
+    return await work();
+  } finally {
+    over.abort();
+    await Promise.all(taken);
+  }
+}
+
 test('rule 11: after ten failures of an e-mail in 15 minutes every process refuses it before hashing, also the right password', async () => {
   const person = await newPerson(service);
   const { email, userId } = person;

@@ -196,23 +196,44 @@ test('rule 9: with Authorization the cookie is ignored, and a key never opens th
   }
 });
 
-test('what moves money or lets others in asks for a proof of the last ten minutes, which a password gives', async () => {
+test('what moves money, shows a secret or lets others in asks for a proof of the last ten minutes, which a password gives', async () => {
   const { accountId, person } = await newMember(service);
   await setOperatorAs(service.database.db, { kind: 'command_line', name: 'ada' }, person, true);
   await signIn(person, person.email);
+  const post = (path: string, body: unknown = {}, headers = {}) =>
+    person.ask('POST', path, { accountId, body, headers });
+  const { keyId } = (await post('/api/v1/keys', { name: 'old' })).json.data;
   await age(`update sessions set authenticated_at = now() - interval '10 minutes' where user_id = $1`, [person.userId]);
-  const headers = { 'idempotency-key': `grant-${accountId}` };
-  const grant = () =>
-    person.ask('POST', '/api/admin/v1/credits/grant', { headers, body: { accountId, credits: 1, reason: 'bought' } });
-  const makeKey = (scopes: readonly string[]) =>
-    person.ask('POST', '/api/v1/keys', { accountId, body: { name: 'k', scopes } });
-  const secret = () => person.ask('POST', '/api/v1/callbacks/secret', { accountId });
-  for (const act of [grant, secret, () => makeKey(['keys:write'])]) {
-    assert.equal((await act()).json.error, 'reauthentication_required');
+  const { userId, email } = await newPerson(service, { roles: { [accountId]: 'viewer' } });
+  const money = { accountId, reason: 'bought' };
+  const once = (act: string) => ({ 'idempotency-key': `${act}-${accountId}` });
+  const makeKey = (scopes: readonly string[]) => post('/api/v1/keys', { name: 'k', scopes });
+  const invited = { email: 'new@example.com', role: 'viewer' };
+  const acts: readonly (() => Promise<Answer>)[] = [
+    () => post('/api/admin/v1/credits/grant', { ...money, credits: 1 }, once('grant')),
+    () => post('/api/admin/v1/credits/adjust', { ...money, amount: -1 }, once('adjust')),
+    () => post('/api/v1/callbacks/secret'),
+    () => post('/api/v1/callbacks/secret/rotate'),
+    () => makeKey(['keys:write']),
+    () => post('/api/v1/keys/rotate', { keyId }),
+    () => post('/api/admin/v1/keys', { accountId, name: 'k', scopes: ['keys:write'] }),
+    () => post('/api/console/v1/members/invite', invited),
+    () => post('/api/console/v1/members/role', { userId, role: 'member' }),
+    () => post('/api/console/v1/members/remove', { userId }),
+    () => post('/api/admin/v1/people/invite', { ...invited, accountId }),
+    () => post('/api/admin/v1/people/reset', { userId }),
+    () => post('/api/admin/v1/people/operator', { userId, isOperator: false }),
+    () => post('/api/admin/v1/people/disable', { userId }),
+  ];
+  for (const [place, act] of acts.entries()) {
+    assert.equal((await act()).json.error, 'reauthentication_required', `${place}: ${email}`);
   }
   assert.equal((await makeKey(['tasks:read'])).status, 200);
   const prove = (password: string) => person.ask('POST', '/api/console/v1/reauthenticate', { body: { password } });
   assert.equal((await prove('not the password')).json.error, 'sign_in_failed');
   assert.equal((await prove(goodPassword)).status, 200);
-  for (const act of [grant, secret, () => makeKey(['keys:write'])]) assert.equal((await act()).status, 200);
+  for (const [place, act] of acts.entries()) {
+    const { status, json } = await act();
+    assert.equal(status, 200, `${place}: ${json.msg}`);
+  }
 });

@@ -1,0 +1,82 @@
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { waitFor } from '../test/support/wait-for.ts';
+import { atOnce, type Batch, runBatch } from './batch.ts';
+import type { Bench, Engine } from './bench.ts';
+import type { BareSpender } from './bare-tasks.ts';
+import type { Child } from './child.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import * as ownServices from './service.ts';
+import type { BenchService } from './service.ts';
+import { createAll, openTaskClient } from './task-client.ts';
+import { watchTasks } from './watched-tasks.ts';
+
+export type Spender = BareSpender | 'API';
+
+/** The service with one API and one worker, whose provider is ready in an instant; and its clients. */
+export type WholeTasks = {
+  readonly service: BenchService;
+  readonly api: Child & { readonly baseUrl: string };
+  readonly worker: Child;
+  /** From the first createTask until the last of them is final in the database. */
+  readonly perSecond: (count: number) => Promise<Batch<Spender>>;
+  /** From the first createTask until the last callback has come to a receiver that answers at once. */
+  readonly calledBackPerSecond: (count: number) => Promise<Batch<Spender>>;
+  /** From the answer to createTask until the provider is asked to generate, in milliseconds. */
+  readonly startLagMs: () => Promise<number>;
+  readonly countFinished: () => Promise<number>;
+  close(): Promise<void>;
+};
+
+export async function startWholeTasks(
+  bench: Bench,
+  engine: Engine,
+  { environment = {}, checkout }: { readonly environment?: NodeJS.ProcessEnv; readonly checkout?: string } = {},
+): Promise<WholeTasks> {
+  const { benchService, benchAccounts } = await servicesOf(checkout);
+  const service = await benchService(bench, engine.address, environment);
+  const accounts = await benchAccounts(service.db, atOnce);
+  const api = await service.startApi();
+  const worker = service.startWorker('./watched-worker.js');
+  const watched = watchTasks(worker);
+  const receiver: Receiver = await startReceiver();
+  await watched.ready();
+  const clients = accounts.map((account) => openTaskClient(api.baseUrl, account));
+  const spenders = { worker: worker.pid, API: api.pid, Temporal: engine.pid, PostgreSQL: bench.postgresPid };
+  const countFinished = () => finishedIn(service);
+  return {
+    service,
+    api,
+    worker,
+    countFinished,
+    perSecond: (count) => runBatch(count, { begin: () => createAll(clients, count), ended: countFinished, spenders }),
+    calledBackPerSecond: (count) =>
+      runBatch(count, { begin: () => createAll(clients, count, receiver.url), ended: receiver.received, spenders }),
+    startLagMs: async () => {
+      const [client] = clients;
+      if (client === undefined) throw new Error('no client');
+      const wanted = (await countFinished()) + 1;
+      const { taskId, answeredAt } = await client.create();
+      await waitFor('the end of a task', async () => ((await countFinished()) >= wanted ? true : undefined));
+      return (watched.asked.get(taskId) ?? Number.NaN) - answeredAt;
+    },
+    close: async () => {
+      for (const client of clients) client.close();
+      await Promise.all([service.close(), receiver.child.stop()]);
+    },
+  };
+}
+
+/** Of another built checkout: its processes, its migrations, its accounts. */
+async function servicesOf(checkout: string | undefined): Promise<typeof ownServices> {
+  if (checkout === undefined) return ownServices;
+  // A checkout from before or after this one, with the same two functions.
+  return (await import(pathToFileURL(join(resolve(checkout), 'dist/bench/service.js')).href)) as typeof ownServices;
+}
+
+// The accounts know how many of their tasks have not ended, so that counting does not grow with the table.
+async function finishedIn({ db }: BenchService): Promise<number> {
+  const text = `select (select count(*) from tasks) - (select sum(unfinished_tasks) from accounts) as finished`;
+  const [row] = await db.run<{ finished: string }>({ name: 'bench-finished', text });
+  return Number(row?.finished);
+}

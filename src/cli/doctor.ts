@@ -1,0 +1,75 @@
+import { type Command, Option } from 'commander';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Config, readConfig } from '../config.ts';
+import { ConfigError } from '../domain/errors.ts';
+import { type DoctorRole, doctorRoles, examine, examineMachine, type RunningParts } from '../main/doctor/doctor.ts';
+import { type Finding, type FindingState, fault, ok } from '../main/doctor/finding.ts';
+import { type Answer, isJson, printAnswer } from './output.ts';
+
+export function addDoctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description('check settings, dependencies, rights and machine, and say how to mend what is wrong')
+    .addOption(
+      new Option('--role <role>', 'the whole installation, or what a process of this role needs here')
+        .choices(doctorRoles)
+        .default('all'),
+    )
+    .action(async ({ role }: { role: DoctorRole }) => {
+      const findings = await findingsFor(role);
+      const answer = present(findings);
+      printAnswer(answer, isJson(program));
+      // What did not answer in time may hold the process up.
+      process.stdout.write('', () => process.exit(answer.json['state'] === 'fault' ? 1 : 0));
+    });
+}
+
+async function findingsFor(role: DoctorRole): Promise<readonly Finding[]> {
+  try {
+    const config = readConfig(undefined, { isExternal: role !== 'all' });
+    const isRead = ok('configuration', 'every setting can be read');
+    return [isRead, ...(await examine(config, await runningParts(config), role))];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const wrong = error.faults.map((message) => fault('configuration', message, 'Correct it; then run this again.'));
+    return [...wrong, ...examineMachine()];
+  }
+}
+
+/** Those that the settings name, else those of an `npm start` that runs on this data folder. */
+async function runningParts(config: Config): Promise<RunningParts> {
+  const { databaseUrl, temporal, secret, dataFolder, temporalNamespace: namespace } = config;
+  const found = { databaseUrl, temporal, secret };
+  if (databaseUrl !== undefined && temporal !== undefined) return found;
+  const { findPostgres, postgresFolder } = await import('../embedded/postgres.ts');
+  const { isFree, readPort } = await import('../embedded/persisted-port.ts');
+  const port = await readPort(join(dataFolder, 'temporal', 'port'));
+  const address = port === undefined || (await isFree(port)) ? undefined : `127.0.0.1:${port}`;
+  return {
+    // A folder that is closed to us is told by the checks.
+    databaseUrl: databaseUrl ?? (await findPostgres(postgresFolder(config)).catch(() => undefined)),
+    temporal: temporal ?? (address === undefined ? undefined : { connection: { address }, namespace }),
+    // Made at the first start.
+    secret: secret ?? (await readFile(join(dataFolder, 'secret'), 'utf8').catch(() => undefined))?.trim(),
+  };
+}
+
+const marks: Readonly<Record<FindingState, string>> = {
+  ok: 'ok      ',
+  warning: 'warning ',
+  fault: 'FAULT   ',
+  unknown: '?       ',
+};
+
+function present(findings: readonly Finding[]): Answer {
+  const count = (state: FindingState) => findings.filter((finding) => finding.state === state).length;
+  const [faults, warnings] = [count('fault'), count('warning')];
+  const state = faults > 0 ? 'fault' : warnings > 0 ? 'warning' : 'ok';
+  const lines = findings.flatMap(({ check, state: found, message, remedy }) => [
+    `${marks[found]} ${check}: ${message}`,
+    ...(remedy === undefined ? [] : [`           → ${remedy}`]),
+  ]);
+  const sum = `${faults} faults, ${warnings} warnings`;
+  return { json: { state, faults, warnings, findings }, lines: [...lines, '', sum] };
+}

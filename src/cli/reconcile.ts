@@ -1,0 +1,144 @@
+import type { Command } from 'commander';
+import type { Client } from '@temporalio/client';
+import pLimit from 'p-limit';
+import { type TaskQueues, taskQueuesOf } from '../domain/task-queues.ts';
+import { queueNames, taskQueueOf } from '../domain/worker-queues.ts';
+import type { TaskFailure } from '../domain/task.ts';
+import type { Database } from '../stores/database.ts';
+import { countOwedCallbacks } from '../stores/installation.ts';
+import { auditLedger } from '../stores/ledger-audit.ts';
+import { countEndings, listKnownTasks } from '../stores/settlement.ts';
+import { countUnfinishedTasks, listUnfinishedTasks } from '../stores/task-list.ts';
+import { refundTask } from '../stores/tasks.ts';
+import { instant } from './arguments.ts';
+import { type Answer, CommandError } from './output.ts';
+import { temporalOf } from './own-temporal.ts';
+import type { Context, RunOnDatabase } from './run-command.ts';
+
+export function addReconcileCommand(program: Command, run: RunOnDatabase): void {
+  program
+    .command('reconcile')
+    .description(
+      'settle now what a crash, an operator or time left undone, and say how tasks ended and whether the books add up',
+    )
+    .option('--report', 'settle nothing, only report')
+    .option(
+      '--restored',
+      'before the workers start on a database from a backup: refund every task that had not ended there',
+    )
+    .option('--since <instant>', 'report the ends of tasks since then; by default of the last hour', instant)
+    .action(run(reconcile));
+}
+
+type Options = { readonly report?: true; readonly restored?: true; readonly since?: number };
+
+async function reconcile(context: Context, { report: only, restored, since }: Options): Promise<Answer> {
+  if (only && restored) throw new CommandError('--report settles nothing, --restored does: give one of them.');
+  const sinceMs = since ?? Date.now() - 60 * 60_000;
+  const settled = only ? undefined : await (restored ? settleRestored : settleNow)(context);
+  const found = await report(context.db, sinceMs);
+  return { json: { ...settled?.json, ...found.json }, lines: [...(settled?.lines ?? []), ...found.lines] };
+}
+
+/** The run is done by a worker, as that of every minute is. */
+async function settleNow(context: Context): Promise<Answer> {
+  const { runReconcile } = await import('../temporal/reconcile-schedule.ts');
+  const { started, refunded, callbacks } = await withTemporal(context, runReconcile);
+  return {
+    json: { started, refunded, callbacks },
+    lines: [`Settled: ${started} tasks started, ${refunded} refunded, ${callbacks} callbacks started.`],
+  };
+}
+
+const restoredFailure: TaskFailure = {
+  failCode: 'terminated',
+  failMsg: 'The task had not ended when the backup was made from which the service was restored.',
+};
+
+const pageSize = 500;
+const atOnce = 8;
+
+/**
+ * What an older database says of its unfinished tasks is no longer true: their jobs may have been made, and paid for, since. They are
+ * refunded rather than made again; and workflows of tasks that were accepted after the backup end. Safe to repeat.
+ */
+async function settleRestored(context: Context): Promise<Answer> {
+  const { db } = context;
+  await withTemporal(context, refuseBesideWorkers);
+  const limit = pLimit(atOnce);
+  let refunded = 0;
+  for (;;) {
+    const page = await listUnfinishedTasks(db, { minAgeMs: 0, limit: pageSize });
+    if (page.length === 0) break;
+    // `reconcile` terminates their workflows, and delivers the callbacks that are owed now.
+    const refund = ({ taskId }: { taskId: string }) =>
+      refundTask(db, taskId, restoredFailure, { terminatesAfterMs: 0 });
+    const ended = await Promise.all(page.map((task) => limit(refund, task)));
+    refunded += ended.filter(({ changed }) => changed).length;
+  }
+  const { terminateUnknownTasks } = await import('../temporal/unknown-tasks.ts');
+  const listKnown = async (taskIds: readonly string[]) =>
+    (await listKnownTasks(db, taskIds)).map(({ taskId }) => taskId);
+  const terminated = await withTemporal(context, (client, queues) => terminateUnknownTasks(client, queues, listKnown));
+  return {
+    json: { refunded, terminated },
+    lines: [
+      `Restored: ${refunded} unfinished tasks refunded, ${terminated} workflows of unknown tasks terminated.`,
+      'Repeat the command until both are 0; then start the workers.',
+    ],
+  };
+}
+
+/** On an installation that works, the command would refund everything under way; and a worker may make the job that is refunded. */
+async function refuseBesideWorkers(client: Client, queues: TaskQueues): Promise<void> {
+  const { freshMs, listPollers } = await import('../temporal/inspect.ts');
+  for (const name of queueNames) {
+    const [worker] = await listPollers(client, taskQueueOf(queues, name), 'activity');
+    if (worker === undefined) continue;
+    const seconds = freshMs / 1000;
+    throw new CommandError(
+      `Worker ${worker} has asked for work in the last ${seconds} seconds. Stop all workers, wait for ${seconds} seconds, and repeat the command.`,
+    );
+  }
+}
+
+async function withTemporal<T>(
+  { config }: Context,
+  use: (client: Client, queues: TaskQueues) => Promise<T>,
+): Promise<T> {
+  const target = await temporalOf(config);
+  if (target === undefined)
+    throw new CommandError('There is no Temporal on this data folder, and TEMPORAL_ADDRESS is not set.');
+  const { usingTemporal } = await import('../temporal/connect.ts');
+  return usingTemporal(target, { retries: true }, (client) => use(client, taskQueuesOf(config.taskQueue)));
+}
+
+/** Exit code 1 when the books do not add up. */
+async function report(db: Database, sinceMs: number): Promise<Answer> {
+  const [ended, unfinished, { pending: callbacksOwed }] = [
+    await countEndings(db, sinceMs),
+    await countUnfinishedTasks(db),
+    await countOwedCallbacks(db),
+  ];
+  const violations = await auditLedger(db);
+  if (violations.length > 0) process.exitCode = 1;
+  const since = new Date(sinceMs).toISOString();
+  const lines = [
+    `Tasks that ended since ${since}:`,
+    ...ended.map(({ state, failCode, tasks, creditsRefunded }) =>
+      [`  ${tasks} ${state}`, failCode, creditsRefunded > 0 ? `${creditsRefunded} credits refunded` : undefined]
+        .filter((part) => part !== undefined)
+        .join(', '),
+    ),
+    'Unfinished tasks:',
+    ...unfinished.map(
+      ({ state, model, tasks, oldestAgeSeconds }) =>
+        `  ${tasks} ${state}, ${model}, the oldest ${Math.round(oldestAgeSeconds)} s old`,
+    ),
+    `Callbacks owed: ${callbacksOwed}`,
+    violations.length === 0
+      ? 'The books add up.'
+      : `The books do not add up: ${violations.length} violations (videogen audit).`,
+  ];
+  return { json: { since, ended, unfinished, callbacksOwed, violations }, lines };
+}

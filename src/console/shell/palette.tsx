@@ -1,0 +1,125 @@
+import { useContext, useId, useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { AccountContext } from '../api/queries.ts';
+import { useMe } from '../api/session.ts';
+import { operatorLinks } from '../pages/operators/links.ts';
+import { opsPaths, paths } from '../paths.ts';
+import { Dialog } from '../ui/dialog.tsx';
+
+type Goal = { readonly href: string; readonly label: string; readonly group: string };
+
+const accountPages = [
+  ['Overview', paths.overview],
+  ['Playground', paths.playground],
+  ['API keys', paths.keys],
+  ['Tasks', paths.tasks],
+  ['Credits', paths.credits],
+  ['Callbacks', paths.callbacks],
+  ['Members', paths.members],
+  ['Settings', paths.settings],
+] as const;
+
+/** More would not be read; somebody who looks for one of many accounts writes its name. */
+const maxGoals = 24;
+
+/** Leads to a page, another account or a task: a few letters, then Enter. */
+export function Palette({ onClose }: { readonly onClose: () => void }) {
+  const id = useId();
+  const [, navigate] = useLocation();
+  const [text, setText] = useState('');
+  const [chosen, setChosen] = useState(0);
+  const goals = useGoals(text.trim());
+  const index = Math.min(chosen, goals.length - 1);
+  const active = goals[index];
+  const move = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    if (step === 0 || goals.length === 0) return;
+    event.preventDefault();
+    setChosen((index + step + goals.length) % goals.length);
+  };
+  const go = (href: string) => {
+    onClose();
+    navigate(href);
+  };
+  return (
+    <Dialog title="Go to" onClose={onClose} onSubmit={() => active !== undefined && go(active.href)}>
+      <input
+        class="input"
+        role="combobox"
+        aria-label="A page, an account or the id of a task"
+        placeholder="A page, an account or the id of a task"
+        aria-expanded="true"
+        aria-autocomplete="list"
+        aria-controls={`${id}-list`}
+        {...(active !== undefined && { 'aria-activedescendant': `${id}-${index}` })}
+        autocomplete="off"
+        spellcheck={false}
+        value={text}
+        onKeyDown={move}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value);
+          setChosen(0);
+        }}
+      />
+      <div class="goals" id={`${id}-list`} role="listbox" aria-label="Where to go">
+        {goals.map(({ href, label, group }, at) => (
+          <Link
+            key={href}
+            href={href}
+            id={`${id}-${at}`}
+            role="option"
+            aria-selected={at === index}
+            tabIndex={-1}
+            ref={at === index ? inSight : null}
+            onClick={onClose}
+          >
+            <span>{label}</span>
+            <small>{group}</small>
+          </Link>
+        ))}
+      </div>
+      <p class="soft" role="status">
+        {goals.length === 0 ? 'Nothing has this name. The id of a task is searched from eight characters on.' : ''}
+      </p>
+    </Dialog>
+  );
+}
+
+function inSight(element: EventTarget | null): void {
+  if (element instanceof Element) element.scrollIntoView({ block: 'nearest' });
+}
+
+/** What the text may mean, of what this person may see. */
+function useGoals(text: string): readonly Goal[] {
+  const account = useContext(AccountContext);
+  const { data: me } = useMe();
+  const accounts = me?.accounts ?? [];
+  const own = accounts.find(({ accountId }) => accountId === account);
+  const pages =
+    own === undefined
+      ? []
+      : accountPages.map(([label, path]) => ({ href: path(own.accountId), label, group: own.name }));
+  const operators =
+    me?.user.isOperator === true ? operatorLinks.map(({ href, label }) => ({ href, label, group: 'Operators' })) : [];
+  const others = accounts
+    .filter(({ accountId }) => accountId !== account)
+    .map(({ accountId, name }) => ({ href: paths.overview(accountId), label: name, group: 'Account' }));
+  const wanted = text.toLowerCase();
+  const all = own === undefined ? [...operators, ...others] : [...pages, ...others, ...operators];
+  const named = all.filter(({ label, group }) => `${label} ${group}`.toLowerCase().includes(wanted));
+  return [...tasksOf(wanted, own?.accountId, me?.user.isOperator === true), ...named].slice(0, maxGoals);
+}
+
+const wholeId = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+const partOfId = /^[0-9a-f]{8}(?:-[0-9a-f-]{0,27})?$/;
+
+/** The task of this id, or a search for those whose id begins so. */
+function tasksOf(text: string, account: string | undefined, isOperator: boolean): readonly Goal[] {
+  if (!partOfId.test(text) || (account === undefined && !isOperator)) return [];
+  const isWhole = wholeId.test(text);
+  const label = isWhole ? `Task ${text}` : `Tasks whose id begins with ${text}`;
+  const list = account === undefined ? opsPaths.tasks : paths.tasks(account);
+  const whole = account === undefined ? opsPaths.task(text) : paths.task(account, text);
+  const href = isWhole ? whole : `${list}?search=${encodeURIComponent(text)}`;
+  return [{ href, label, group: isWhole ? 'Task' : 'Search' }];
+}

@@ -1,0 +1,199 @@
+import { createSecretBox } from '../../outbound/secrets.ts';
+import { createDatabase, type Database } from '../../stores/database.ts';
+import {
+  type DatabaseFacts,
+  listAppliedMigrations,
+  listMissingRights,
+  listSealedSecrets,
+  listUnfinishedChanges,
+  readDatabaseFacts,
+} from '../../stores/inspection.ts';
+import { listMigrations } from '../../stores/migrator.ts';
+import { databaseFault } from './database-fault.ts';
+import { fault, type Finding, ok, unknown, warning } from './finding.ts';
+
+const leastVersion = 150_000;
+/** Deadlines go by the database's clock, links and signatures by this machine's. */
+const [warnSkewMs, faultSkewMs] = [2_000, 60_000];
+
+export type DatabaseToCheck = {
+  readonly url: string;
+  readonly poolSize: number;
+  /** Undefined where it is not known. */
+  readonly secret: string | undefined;
+  readonly secretPrevious?: readonly string[] | undefined;
+};
+
+type Secrets = Pick<DatabaseToCheck, 'secret' | 'secretPrevious'>;
+
+/** Everything about the database, over one connection. */
+export async function checkDatabase(given: DatabaseToCheck): Promise<readonly Finding[]> {
+  const db = createDatabase({ url: given.url, poolSize: 1 });
+  try {
+    const { facts, skewMs } = await readFacts(db);
+    return [
+      ...serverFindings(facts),
+      tlsFinding(facts, given.url),
+      connectionsFinding(facts, given.poolSize),
+      clockFinding(skewMs),
+      ...(await schemaFindings(db, facts, given)),
+    ];
+  } catch (error) {
+    const { message, remedy } = databaseFault(error);
+    const rest = ['database tls', 'connections', 'clock', 'schema', 'rights', 'stored secrets'];
+    return [
+      fault('database', message, remedy),
+      ...rest.map((name) => unknown(name, 'not checked: the database does not answer')),
+    ];
+  } finally {
+    await db.close();
+  }
+}
+
+/** The second time the connection is open, and the answer comes at once. */
+async function readFacts(db: Database): Promise<{ readonly facts: DatabaseFacts; readonly skewMs: number }> {
+  await readDatabaseFacts(db);
+  const before = Date.now();
+  const facts = await readDatabaseFacts(db);
+  return { facts, skewMs: facts.now - (before + Date.now()) / 2 };
+}
+
+function serverFindings({ versionNumber, version, isStandby, isReadOnly, user, database }: DatabaseFacts): Finding[] {
+  const what = `PostgreSQL ${version}, database ${database} as ${user}`;
+  if (versionNumber < leastVersion)
+    return [fault('database', `${what}: older than 15`, 'Upgrade PostgreSQL to 15 or newer.')];
+  if (isStandby) return [fault('database', `${what}: a standby`, 'Name the primary in DATABASE_URL.')];
+  if (isReadOnly)
+    return [fault('database', `${what}: read only`, 'Reset default_transaction_read_only of this user and database.')];
+  return [ok('database', what)];
+}
+
+function tlsFinding({ tls }: DatabaseFacts, url: string): Finding {
+  const { hostname, searchParams } = new URL(url);
+  const host = searchParams.get('host') ?? hostname;
+  const isLocal = ['', 'localhost', '127.0.0.1', '[::1]'].includes(host) || host.startsWith('/');
+  if (tls === undefined) {
+    if (isLocal) return ok('database tls', 'none; the database is on this machine');
+    return warning(
+      'database tls',
+      'none: passwords and prompts can be read on the way',
+      'Add ?sslmode=verify-full to DATABASE_URL, and sslrootcert where the authority is your own.',
+    );
+  }
+  const mode = searchParams.get('sslmode');
+  const isLax = searchParams.get('uselibpqcompat') === 'true' && (mode === 'prefer' || mode === 'require');
+  if (mode === 'no-verify' || (isLax && !searchParams.has('sslrootcert')))
+    return warning('database tls', `${tls}, but the server's certificate is not checked`, 'Use sslmode=verify-full.');
+  return ok('database tls', tls);
+}
+
+function connectionsFinding(facts: DatabaseFacts, poolSize: number): Finding {
+  const { userConnections, databaseConnections, maxConnections, usedConnections } = facts;
+  const most = Math.min(maxConnections, userConnections ?? Infinity, databaseConnections ?? Infinity);
+  const free = most - usedConnections;
+  const said = `${usedConnections} of ${most} connections are in use; a process opens up to ${poolSize}`;
+  if (free >= poolSize) return ok('connections', said);
+  return warning(
+    'connections',
+    `${said}, so one more process may find none`,
+    'Raise max_connections of PostgreSQL, or lower DATABASE_POOL_SIZE.',
+  );
+}
+
+function clockFinding(skewMs: number): Finding {
+  const apart = Math.abs(skewMs);
+  const said = `${(apart / 1000).toFixed(3)} s ${skewMs < 0 ? 'ahead of' : 'behind'} that of the database`;
+  const remedy = 'Run a time service (chrony, systemd-timesyncd) on this machine and on that of the database.';
+  if (apart >= faultSkewMs) return fault('clock', said, remedy);
+  return apart >= warnSkewMs ? warning('clock', said, remedy) : ok('clock', said);
+}
+
+const migrate = 'Run "videogen migrate" with this release.';
+
+async function schemaFindings(db: Database, facts: DatabaseFacts, secrets: Secrets): Promise<Finding[]> {
+  const { names: wanted, ...changes } = await listMigrations();
+  if (!facts.hasMigrations)
+    return [
+      fault('schema', 'the database is empty, or this user does not see what is in it', migrate),
+      createFinding(facts, true),
+      unknown('stored secrets', 'not checked: there is no schema'),
+    ];
+  const rights = await listMissingRights(db);
+  const isReadable = rights.every(({ missing }) => !missing.includes('SELECT'));
+  const findings = [
+    rightsFinding(rights),
+    createFinding(
+      facts,
+      rights.every(({ owns }) => owns),
+    ),
+  ];
+  if (!isReadable) return [...findings, unknown('schema', 'not checked: this user may not read it')];
+  const names = await listAppliedMigrations(db).catch(() => undefined);
+  if (names === undefined)
+    return [...findings, unknown('schema', 'not checked: this user may not read kysely_migration')];
+  const applied = names.map(({ name }) => name);
+  const missing = wanted.filter((name) => !applied.includes(name));
+  const newer = applied.filter((name) => !wanted.includes(name));
+  const schema =
+    missing.length > 0
+      ? fault('schema', `older than this release, which needs ${missing.join(', ')}`, migrate)
+      : newer.length > 0
+        ? warning('schema', `newer than this release: ${newer.join(', ')}`, 'Bring every process to the newer release.')
+        : ok('schema', `up to date (${applied.at(-1)})`);
+  return [
+    ...findings,
+    schema,
+    ...(missing.length > 0 ? [] : [indexFinding(await listUnfinishedChanges(db, changes))]),
+    missing.length > 0
+      ? unknown('stored secrets', 'not checked: the schema is older')
+      : await secretFinding(db, secrets),
+  ];
+}
+
+/** A migration that was killed leaves them; the service works, and reads large tables through. */
+function indexFinding(unfinished: readonly { readonly name: string }[]): Finding {
+  if (unfinished.length === 0) return ok('indexes', 'all are there and in use');
+  const names = unfinished.map(({ name }) => name).join(', ');
+  return warning('indexes', `missing or half built: ${names}`, `${migrate} Where one is running, wait for its end.`);
+}
+
+function rightsFinding(rights: Awaited<ReturnType<typeof listMissingRights>>): Finding {
+  const lacking = rights.filter(({ missing }) => missing !== '');
+  if (lacking.length === 0) return ok('rights', `reads and writes ${rights.length} tables`);
+  const shown = lacking.slice(0, 3).map(({ name, missing }) => `${missing} on ${name}`);
+  const more = lacking.length > 3 ? `, and something on ${lacking.length - 3} more tables` : '';
+  return fault(
+    'rights',
+    `the user of DATABASE_URL lacks ${shown.join(', ')}${more}`,
+    'Use the owner of the tables, or GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO …;',
+  );
+}
+
+/** What only `videogen migrate` needs, which may have a user of its own. */
+function createFinding({ mayCreate }: DatabaseFacts, ownsAll: boolean): Finding {
+  if (mayCreate && ownsAll) return ok('rights to migrate', 'creates tables and owns those that are there');
+  const lack = mayCreate ? 'this user does not own all tables' : 'this user may not create tables';
+  return warning('rights to migrate', lack, 'Run "videogen migrate" as the owner of database and tables.');
+}
+
+async function secretFinding(db: Database, { secret, secretPrevious = [] }: Secrets): Promise<Finding> {
+  if (secret === undefined) return unknown('stored secrets', 'not checked: there is no VIDEOGEN_SECRET yet');
+  const stored = await listSealedSecrets(db);
+  const box = createSecretBox(secret, secretPrevious);
+  const closed = stored.filter(({ sealed, accountId }) => {
+    try {
+      return box.open(sealed, accountId) === '';
+    } catch {
+      return true;
+    }
+  });
+  if (closed.length > 0)
+    return fault(
+      'stored secrets',
+      `VIDEOGEN_SECRET does not open ${closed.length} of ${stored.length} callback secrets: callbacks cannot be signed`,
+      'Name the secret that they were stored with in VIDEOGEN_SECRET_PREVIOUS; without it: videogen callback-secret rotate ACCOUNT',
+    );
+  const older = stored.filter(({ sealed, accountId }) => !box.isCurrent(sealed, accountId)).length;
+  const by = older === 0 ? '' : `, ${older} by VIDEOGEN_SECRET_PREVIOUS: "videogen secret reencrypt" ends that`;
+  return ok('stored secrets', `VIDEOGEN_SECRET opens what is stored (${stored.length} tried${by})`);
+}

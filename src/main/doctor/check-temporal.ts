@@ -1,0 +1,164 @@
+import type { Client } from '@temporalio/client';
+import { taskQueuesOf } from '../../domain/task-queues.ts';
+import { type QueueName, taskQueueOf } from '../../domain/worker-queues.ts';
+import { connectTemporal, grpcCode, type TemporalTarget } from '../../temporal/connect.ts';
+import {
+  countPartitions,
+  listMissingSearchAttributes,
+  listPollers,
+  readRetentionMs,
+  readServerVersion,
+} from '../../temporal/inspect.ts';
+import { fault, type Finding, messageOf, ok, unknown, warning } from './finding.ts';
+
+/** Fairness between accounts needs it. */
+const leastVersion = [1, 31, 2];
+/** Ended workflows are what an operator looks at after a bad night. */
+const leastRetentionMs = 24 * 60 * 60_000;
+
+export type TemporalToCheck = {
+  readonly target: TemporalTarget;
+  readonly taskQueue: string;
+  /** The queues that somebody must serve; none where only one process is looked at. */
+  readonly queues: readonly QueueName[];
+};
+
+export async function checkTemporal(given: TemporalToCheck): Promise<readonly Finding[]> {
+  const { client, close } = connectTemporal(given.target, { retries: false });
+  try {
+    const [server, namespace] = [await serverFinding(client, given.target), await namespaceFinding(client)];
+    const first = [server, tlsFinding(given.target), namespace];
+    if (namespace.state === 'fault') return [...first, ...notChecked(given, 'there is no namespace')];
+    const { main } = taskQueuesOf(given.taskQueue);
+    return [
+      ...first,
+      await attributesFinding(client),
+      await partitionsFinding(client, main),
+      fairness,
+      ...(await Promise.all(
+        given.queues.map((name) =>
+          queueFinding(client, given.taskQueue, name).catch((error: unknown) =>
+            unknown(`queue ${name}`, messageOf(error)),
+          ),
+        ),
+      )),
+    ];
+  } catch (error) {
+    const rest = notChecked(given, 'Temporal does not answer');
+    return [fault('temporal', ...temporalFault(error)), unknown('namespace', rest[0]?.message ?? ''), ...rest];
+  } finally {
+    await close();
+  }
+}
+
+function notChecked({ queues }: TemporalToCheck, why: string): Finding[] {
+  const names = ['search attributes', 'task queue partitions', ...queues.map((name) => `queue ${name}`)];
+  return names.map((name) => unknown(name, `not checked: ${why}`));
+}
+
+async function serverFinding(client: Client, { connection }: TemporalTarget): Promise<Finding> {
+  const version = await readServerVersion(client);
+  const said = `Temporal ${version} at ${connection.address}`;
+  const parts = version.split(/[.-]/).map(Number);
+  const at = leastVersion.findIndex((least, index) => parts[index] !== least);
+  const isOlder = at !== -1 && (parts[at] ?? 0) < (leastVersion[at] ?? 0);
+  if (!isOlder) return ok('temporal', said);
+  const remedy = 'Upgrade the server to 1.31.2 or newer: accounts do not share generation fairly before.';
+  return fault('temporal', `${said}: older than 1.31.2`, remedy);
+}
+
+function tlsFinding({ connection: { tls, address = '' } }: TemporalTarget): Finding {
+  if (typeof tls === 'object' && tls !== null)
+    return ok('temporal tls', tls.clientCertPair === undefined ? 'used' : 'used, with a client certificate');
+  if (tls === true) return ok('temporal tls', 'used');
+  if (/^(localhost|127\.0\.0\.1|\[::1\]):/.test(address))
+    return ok('temporal tls', 'none; Temporal is on this machine');
+  return warning(
+    'temporal tls',
+    'none: whoever reaches Temporal is an operator, and payloads can be read on the way',
+    'Set TEMPORAL_TLS=true and what goes with it, or keep Temporal on a network of its own.',
+  );
+}
+
+async function namespaceFinding(client: Client): Promise<Finding> {
+  const { namespace } = client.options;
+  const retentionMs = await readRetentionMs(client);
+  if (retentionMs === undefined)
+    return fault(
+      'namespace',
+      `there is no namespace ${namespace}`,
+      `temporal operator namespace create --namespace ${namespace} --retention 7d, or correct TEMPORAL_NAMESPACE`,
+    );
+  const said = `${namespace}, ended workflows are kept for ${(retentionMs / 86_400_000).toFixed(1)} days`;
+  if (retentionMs >= leastRetentionMs) return ok('namespace', said);
+  const remedy = `temporal operator namespace update --namespace ${namespace} --retention 7d`;
+  return warning('namespace', `${said}: too short to look into yesterday's tasks`, remedy);
+}
+
+async function attributesFinding(client: Client): Promise<Finding> {
+  try {
+    const missing = await listMissingSearchAttributes(client);
+    if (missing.length === 0) return ok('search attributes', 'registered');
+    return fault('search attributes', `not registered: ${missing.join(', ')}`, 'Run "videogen migrate".');
+  } catch (error) {
+    return unknown('search attributes', messageOf(error), 'temporal operator search-attribute list');
+  }
+}
+
+async function partitionsFinding(client: Client, taskQueue: string): Promise<Finding> {
+  const check = 'task queue partitions';
+  try {
+    const partitions = await countPartitions(client, taskQueue);
+    if (partitions <= 1) return ok(check, 'one, so that tasks keep their order and accounts share strictly');
+    return warning(
+      check,
+      `${partitions}: a single task may come up places later, and tasks leave their queue in no order`,
+      "Set matching.numTaskqueueReadPartitions and matching.numTaskqueueWritePartitions to 1 in Temporal's dynamic configuration.",
+    );
+  } catch (error) {
+    return unknown(check, messageOf(error), "Look into Temporal's dynamic configuration.");
+  }
+}
+
+const fairness = unknown(
+  'fairness',
+  'Temporal does not tell whether accounts share generation fairly',
+  "Its dynamic configuration must have matching.enableFairness: [{value: true}]; Temporal's log names the file at its start.",
+);
+
+async function queueFinding(client: Client, taskQueue: string, name: QueueName): Promise<Finding> {
+  const queue = taskQueueOf(taskQueuesOf(taskQueue), name);
+  const kinds = name === 'tasks' ? (['workflow', 'activity'] as const) : (['activity'] as const);
+  const polled = await Promise.all(kinds.map((kind) => listPollers(client, queue, kind)));
+  const workers = Math.min(...polled.map((identities) => identities.length));
+  if (workers > 0)
+    return ok(`queue ${name}`, `${queue} is served by ${workers} ${workers === 1 ? 'worker' : 'workers'}`);
+  return fault(
+    `queue ${name}`,
+    `nobody serves ${queue}: what is put on it waits`,
+    `Start a worker of it: videogen worker --queues ${name}`,
+  );
+}
+
+/** Message and remedy, by the code of gRPC. */
+function temporalFault(error: unknown): readonly [string, string] {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const message = messageOf(cause);
+  const code = grpcCode(error);
+  if (code === 16 || code === 7)
+    return [message, 'Correct TEMPORAL_API_KEY, or the client certificate, and what it may do in TEMPORAL_NAMESPACE.'];
+  if (code === 12)
+    return [
+      message,
+      'Something else than Temporal answers at TEMPORAL_ADDRESS, such as an HTTP server or proxy: name the gRPC port.',
+    ];
+  if (/certificate|self.signed|altname|ssl|tls|wrong version/i.test(message))
+    return [
+      message,
+      'Correct TEMPORAL_TLS, TEMPORAL_TLS_SERVER_CA_CERT_PATH and TEMPORAL_TLS_SERVER_NAME, and the client certificate.',
+    ];
+  return [
+    message,
+    'Check TEMPORAL_ADDRESS, that Temporal runs there, that no firewall is between, and whether it wants TLS (TEMPORAL_TLS=true).',
+  ];
+}

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { collectDefaultMetrics, Gauge } from 'prom-client';
+import { z } from 'zod';
+import type { Metrics } from '../metrics.ts';
+
+/** What every process says of itself: its build, and what Node.js tells of memory, processor time and the event loop. Call it once. */
+export function exportProcessMetrics({ registry }: Metrics): void {
+  collectDefaultMetrics({ register: registry });
+  // Sums of others, with the names of counters that they are not.
+  for (const of of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${of}_total`);
+  const info = new Gauge({
+    name: 'videogen_build_info',
+    help: 'Always 1; revision names the sources that this build was made from',
+    labelNames: ['version', 'node', 'revision'] as const,
+    registers: [registry],
+  });
+  info.set({ ...readBuild(), node: process.versions.node }, 1);
+}
+
+export function buildVersion(): string {
+  return readBuild().version;
+}
+
+/** Compiled, this file lies in dist/src/main; the build leaves a hash of its sources in dist. */
+function readBuild(): { readonly version: string; readonly revision: string } {
+  const { version = 'unknown' } = readJson('../../../package.json');
+  const { state = 'unknown' } = readJson('../../build.json');
+  return { version, revision: state.slice(0, 12) };
+}
+
+const build = z.object({ version: z.string().optional(), state: z.string().optional() });
+
+function readJson(path: string): z.output<typeof build> {
+  try {
+    return build.parse(JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,85 @@
+import type { WorkerOptions } from '@temporalio/worker';
+import { fileURLToPath } from 'node:url';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { createCallbackActivities, createGenerationActivities, createMainActivities } from '../../activities/index.ts';
+import { taskQueuesOf } from '../domain/task-queues.ts';
+import { type QueueName, taskQueueOf } from '../domain/worker-queues.ts';
+import type { Settings } from './settings.ts';
+import { dataConverterOf } from '../temporal/connect.ts';
+import { currentTracing } from './tracing.ts';
+
+/** The time in which a running activity may end by itself before it is cancelled, and the time until the worker stops anyway. */
+const graceMs = 5_000;
+const forceMs = 20_000;
+
+/** The worker of each queue that this process serves. */
+export function workerOptions(settings: Settings, deps: ActivityDeps): WorkerOptions[] {
+  const queues = taskQueuesOf(settings.taskQueue);
+  return settings.workerQueues.map((name) => ({
+    namespace: settings.temporal.namespace,
+    dataConverter: dataConverterOf(settings.temporal),
+    shutdownGraceTime: graceMs,
+    shutdownForceTime: forceMs,
+    ...currentTracing()?.worker,
+    ...versionOf(settings),
+    ...optionsOf[name](settings, deps),
+    taskQueue: taskQueueOf(queues, name),
+  }));
+}
+
+type QueueOptions = Omit<WorkerOptions, 'taskQueue'>;
+
+const optionsOf: Record<QueueName, (settings: Settings, deps: ActivityDeps) => QueueOptions> = {
+  tasks: ({ taskConcurrency }, deps) => ({
+    ...mainQueue,
+    ...(currentTracing() && tracedBundle),
+    activities: createMainActivities(deps),
+    maxConcurrentActivityTaskExecutions: taskConcurrency,
+    maxConcurrentLocalActivityExecutions: taskConcurrency,
+  }),
+  generation: ({ generationConcurrency }, deps) => ({
+    activities: createGenerationActivities(deps),
+    maxConcurrentActivityTaskExecutions: generationConcurrency,
+    // Otherwise a heartbeat is held back for most of its timeout, and progress would stand still (docs/decisions.md).
+    maxHeartbeatThrottleInterval: '1s',
+  }),
+  'generation-remote': ({ remoteConcurrency }, deps) => ({
+    activities: createGenerationActivities(deps),
+    maxConcurrentActivityTaskExecutions: remoteConcurrency,
+    maxHeartbeatThrottleInterval: '15s',
+  }),
+  callbacks: ({ callbackConcurrency }, deps) => ({
+    activities: createCallbackActivities(deps),
+    maxConcurrentActivityTaskExecutions: callbackConcurrency,
+  }),
+};
+
+/** With a version, each workflow stays with the workers of the version that began it (docs/operations.md). */
+function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  if (workerVersion === undefined) return {};
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName: taskQueue, buildId: workerVersion },
+      useWorkerVersioning: true,
+      defaultVersioningBehavior: 'PINNED',
+    },
+  };
+}
+
+/**
+ * Every new workflow starts on the non-sticky queue, which gets two pollers by default. A workflow task must end within ten seconds,
+ * also on a saturated machine, so a worker takes few at a time (docs/decisions.md).
+ */
+export const mainQueue = {
+  workflowBundle: { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) },
+  maxConcurrentWorkflowTaskExecutions: 12,
+  maxConcurrentWorkflowTaskPolls: 12,
+  nonStickyToStickyPollRatio: 0.5,
+  // By default some 2,300 stay in memory, 0.1 MB each. A task whose upstream takes minutes is read from its history again instead.
+  maxCachedWorkflows: 150,
+} satisfies Partial<WorkerOptions>;
+
+/** Instead, while traces are exported. Either of them carries on what the other began. */
+const tracedBundle = {
+  workflowBundle: { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle-traced')) },
+} satisfies Partial<WorkerOptions>;

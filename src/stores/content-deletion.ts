@@ -1,0 +1,134 @@
+import { deletedMessage, withoutContent } from '../domain/deleted-content.ts';
+import type { Actor } from '../domain/operator.ts';
+import { isFinal, type Task } from '../domain/task.ts';
+import type { Database } from './database.ts';
+import { recordAction } from './operator-actions.ts';
+import { many, maybeOne, none } from './statement.ts';
+import { findTask } from './tasks.ts';
+
+// Deletion of what a task was about. The commit takes it out of the database, and owes the rest: files, and Temporal's histories.
+
+const mayRun = `settled_at is null and (outcome is null or outcome = 'abandoned')`;
+
+const takeOut = maybeOne<{ deletedAt: number }, [task: Task, uploadIds: readonly string[]]>({
+  name: 'delete-task-content',
+  text: `
+with task as (
+  update tasks set content_deleted_at = now(), media_deleted_at = coalesce(media_deleted_at, now()), param = $2,
+    callback_url = null, request_sha256 = decode(repeat('00', 32), 'hex'),
+    fail_msg = case when fail_msg is not null then $3::text end,
+    result = case when result is not null then (result::jsonb || '{"sha256": ""}')::json end
+  where id = $1 and state in ('success', 'fail') and content_deleted_at is null
+  returning id, account_id, content_deleted_at
+), job as (
+  update provider_jobs set ${jobContent('$3::text')} from task where task_id = task.id
+), attempt as (
+  delete from callback_attempts using task where task_id = task.id
+), delivery as (
+  delete from callback_deliveries using task where task_id = task.id
+), upload as (
+  update uploads set expires_at = least(expires_at, now()) from task
+  where uploads.id = any($4::uuid[]) and uploads.account_id = task.account_id
+), owed as (
+  insert into content_deletions (task_id, account_id, upload_ids) select id, account_id, $4::uuid[] from task
+)
+select content_deleted_at as "deletedAt" from task`,
+  values: ({ taskId, param }, uploadIds) => [taskId, JSON.stringify(withoutContent(param)), deletedMessage, uploadIds],
+});
+
+/** What upstreams said. The handle of a job that may still run is needed to stop it, and goes later. */
+function jobContent(message: string): string {
+  return `detail = null, fail_msg = case when fail_msg is not null then ${message} end,
+    handle = case when ${mayRun} then handle end`;
+}
+
+export type ContentDeletion = { readonly deletedAt: number; readonly changed: boolean };
+
+/**
+ * Deletes what a task was about, of whose uploaded images these are; undefined while the task has not ended. Its skeleton and the
+ * ledger stay, and so does the first deletion.
+ */
+export async function deleteTaskContent(
+  db: Pick<Database, 'run'>,
+  task: Task,
+  uploadIds: readonly string[],
+): Promise<ContentDeletion | undefined> {
+  if (!isFinal(task.state)) return undefined;
+  const deleted = await takeOut(db, task, uploadIds);
+  const deletedAt = deleted?.deletedAt ?? (await findTask(db, task.taskId))?.contentDeletedAt;
+  if (deletedAt === undefined) throw new Error(`the content of task ${task.taskId} is not deleted`);
+  return { deletedAt, changed: deleted !== undefined };
+}
+
+/** As `deleteTaskContent`, for an operator, and in the audit log. */
+export function deleteTaskContentAs(
+  db: Database,
+  actor: Actor,
+  { task, uploadIds, reason }: { readonly task: Task; readonly uploadIds: readonly string[]; readonly reason: string },
+): Promise<ContentDeletion | undefined> {
+  const { taskId, accountId } = task;
+  return recordAction(db, actor, async (transaction) => {
+    const answer = await deleteTaskContent(transaction, task, uploadIds);
+    if (answer?.changed !== true) return { answer };
+    return { answer, done: { action: 'tasks.delete', accountId, taskId, details: { reason } } };
+  });
+}
+
+/** A deletion whose files and histories are still to be looked for. */
+export type OwedDeletion = {
+  readonly taskId: string;
+  readonly accountId: string;
+  readonly uploadIds: readonly string[];
+  /** Whether no attempt at the task can be alive any more, which would leave a file behind, or words. */
+  readonly isLast: boolean;
+};
+
+/** As long as a worker that is cut off from everything may go on. */
+const lastAfter = `interval '26 hours'`;
+
+/** Deletions that are due, in order, a bounded page of them after the given one. */
+export const listOwedDeletions = many<OwedDeletion, [page: { after: OwedDeletion | undefined; limit: number }]>({
+  name: 'list-owed-deletions',
+  text: `
+select task_id as "taskId", content_deletions.account_id as "accountId", upload_ids as "uploadIds",
+  completed_at < now() - ${lastAfter} as "isLast"
+from content_deletions join tasks on tasks.id = task_id
+where due_at <= now()
+  and ($1::uuid is null or (due_at, task_id) > (select due_at, task_id from content_deletions where task_id = $1))
+order by due_at, task_id limit $2`,
+  values: ({ after, limit }) => [after?.taskId, limit],
+});
+
+/** Of these images, those that a task may still be made with. */
+export const listNeededUploads = many<{ readonly uploadId: string }, [accountId: string, uploadIds: readonly string[]]>(
+  {
+    name: 'list-needed-uploads',
+    text: `
+select uploads.id as "uploadId" from uploads
+where uploads.id = any($2::uuid[]) and exists (
+  select from tasks where account_id = $1 and state in ('waiting', 'queuing', 'generating')
+    and strpos(param::text, uploads.id::text) > 0)`,
+  },
+);
+
+/** Takes out what came after the deletion, from attempts that were alive; answers the jobs that may still run upstream. */
+export const clearJobs = many<{ readonly ordinal: number }, [taskId: string]>({
+  name: 'clear-provider-jobs',
+  text: `
+with cleared as (
+  update provider_jobs set ${jobContent('$2::text')} where task_id = $1
+)
+select ordinal from provider_jobs where task_id = $1 and ${mayRun}`,
+  values: (taskId) => [taskId, deletedMessage],
+});
+
+/** Everything outside the database is gone; it is looked for once more when no attempt can be alive. */
+export const finishDeletion = none<[owed: OwedDeletion]>({
+  name: 'finish-content-deletion',
+  text: `
+with gone as (delete from content_deletions where task_id = $1 and $2)
+update content_deletions set swept_at = coalesce(swept_at, now()),
+  due_at = (select completed_at + ${lastAfter} from tasks where id = $1)
+where task_id = $1 and not $2`,
+  values: ({ taskId, isLast }) => [taskId, isLast],
+});

@@ -1,0 +1,53 @@
+import type { Client } from '@temporalio/client';
+import { callbackWorkflowId, taskWorkflowId } from '../domain/task-queues.ts';
+import { isNotFound, within } from './connect.ts';
+import { describeWorkflow, unlessGone } from './describe-task.ts';
+
+const limitMs = 10_000;
+/** Of one workflow id: a task has one, and one more for each reset or redelivery. */
+const maxRuns = 1000;
+
+/**
+ * Deletes what Temporal has recorded of a task and its callback. Answers false while the task's workflow runs; that of a callback
+ * is ended, for nothing is owed any more.
+ */
+export async function forgetTask(client: Client, taskId: string): Promise<boolean> {
+  await forget(client, callbackWorkflowId(taskId), { ends: true });
+  return forget(client, taskWorkflowId(taskId), { ends: false });
+}
+
+async function forget(client: Client, workflowId: string, { ends }: { readonly ends: boolean }): Promise<boolean> {
+  const handle = client.workflow.getHandle(workflowId);
+  const described = await describeWorkflow(client, workflowId);
+  if (described?.status === 'running') {
+    if (!ends) return false;
+    await unlessGone(client, () => handle.terminate('the content of the task was deleted'));
+  }
+  // The list lags behind, so the run that is known is not left to it; what it misses is found by the second look, a day later.
+  const runs = new Set([...(described === undefined ? [] : [described.runId]), ...(await runsOf(client, workflowId))]);
+  for (const runId of runs) await deleteRun(client, workflowId, runId);
+  return true;
+}
+
+async function runsOf(client: Client, workflowId: string): Promise<readonly string[]> {
+  const { executions } = await within(client, limitMs, () =>
+    client.workflowService.listWorkflowExecutions({
+      namespace: client.options.namespace,
+      query: `WorkflowId = '${workflowId}'`,
+      pageSize: maxRuns,
+    }),
+  );
+  return (executions ?? []).flatMap(({ execution }) => execution?.runId ?? []);
+}
+
+async function deleteRun(client: Client, workflowId: string, runId: string): Promise<void> {
+  const { namespace } = client.options;
+  const workflowExecution = { workflowId, runId };
+  try {
+    await within(client, limitMs, () =>
+      client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution }),
+    );
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

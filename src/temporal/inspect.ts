@@ -1,0 +1,56 @@
+import type { Client } from '@temporalio/client';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
+import { isNotFound, within } from './connect.ts';
+import { searchAttributes } from './search-attributes.ts';
+
+// What an operator wants to know about Temporal itself. Calls that the server or its rights do not allow are left to the caller.
+
+const limitMs = 5_000;
+
+export async function readServerVersion(client: Client): Promise<string> {
+  const { serverVersion } = await within(client, limitMs, () => client.workflowService.getSystemInfo({}));
+  return serverVersion;
+}
+
+/** How long ended workflows stay; undefined when the namespace does not exist. */
+export async function readRetentionMs(client: Client): Promise<number | undefined> {
+  const { namespace } = client.options;
+  try {
+    const { config } = await within(client, limitMs, () => client.workflowService.describeNamespace({ namespace }));
+    return optionalTsToMs(config?.workflowExecutionRetentionTtl) ?? 0;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+export async function listMissingSearchAttributes(client: Client): Promise<readonly string[]> {
+  const { namespace } = client.options;
+  const { customAttributes } = await within(client, limitMs, () =>
+    client.connection.operatorService.listSearchAttributes({ namespace }),
+  );
+  const names = Object.values(searchAttributes).map(({ name }) => name);
+  return names.filter((name) => !(name in customAttributes));
+}
+
+export async function countPartitions(client: Client, taskQueue: string): Promise<number> {
+  const request = { namespace: client.options.namespace, taskQueue: { name: taskQueue } };
+  const { workflowTaskQueuePartitions, activityTaskQueuePartitions } = await within(client, limitMs, () =>
+    client.workflowService.listTaskQueuePartitions(request),
+  );
+  return Math.max(workflowTaskQueuePartitions.length, activityTaskQueuePartitions.length);
+}
+
+/** `TASK_QUEUE_TYPE_WORKFLOW` and `TASK_QUEUE_TYPE_ACTIVITY` of Temporal's API. */
+const types = { workflow: 1, activity: 2 } as const;
+
+/** A poll lasts a minute, and Temporal remembers a poller for five. */
+export const freshMs = 90_000;
+
+/** The identities of those who have asked for work of a task queue in the last 90 seconds. */
+export async function listPollers(client: Client, name: string, type: keyof typeof types): Promise<readonly string[]> {
+  const request = { namespace: client.options.namespace, taskQueue: { name }, taskQueueType: types[type] };
+  const { pollers } = await within(client, limitMs, () => client.workflowService.describeTaskQueue(request));
+  const fresh = pollers.filter(({ lastAccessTime }) => Date.now() - (optionalTsToMs(lastAccessTime) ?? 0) < freshMs);
+  return [...new Set(fresh.map(({ identity }) => identity ?? ''))];
+}

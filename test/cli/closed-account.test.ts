@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { closeAccountAs } from '../../src/stores/account-closure.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { listActions } from '../../src/stores/operator-actions.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { videogen } from '../support/videogen.ts';
+
+let database: TestDatabase;
+let accountId: string;
+before(async () => {
+  database = await createTestDatabase();
+  const { db } = database;
+  accountId = await createAccount(db, { name: 'Studio', credits: 7 });
+  await closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'asked for' });
+});
+after(() => database.close());
+
+function run(...args: readonly string[]) {
+  const env = { ...process.env, DATABASE_URL: database.url, VIDEOGEN_SECRET: 's'.repeat(32) };
+  return videogen(env, ...args);
+}
+
+const commands: readonly (readonly [string, () => readonly string[]])[] = [
+  ['key create', () => ['--account', accountId]],
+  ['user invite', () => ['late@example.com', '--account', accountId]],
+  ['credits grant', () => [accountId, '5', '--reason', 'late']],
+  ['callback-secret rotate', () => [accountId]],
+  ['callback-secret show', () => [accountId]],
+  ['account limits', () => [accountId, '--unfinished', '3']],
+];
+for (const [command, rest] of commands) {
+  test(`videogen ${command} says in one line which account is closed, and changes nothing`, async () => {
+    const { code, stdout, stderr } = await run(...command.split(' '), ...rest());
+    assert.deepEqual([code, stdout, stderr], [1, '', `account ${accountId} is closed for good\n`]);
+    const [latest] = await listActions(database.db, { limit: 1 });
+    assert.equal(latest?.action, 'accounts.close');
+  });
+}
+
+test('a closed account is listed as closed', async () => {
+  const { stdout } = await run('account', 'list');
+  assert.match(stdout, new RegExp(`^${accountId}  closed  7 credits  0 unfinished tasks  Studio\n$`));
+});

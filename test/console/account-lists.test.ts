@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { refundTask } from '../../src/stores/tasks.ts';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import { settled, startVisitor, type Visitor } from '../support/console.ts';
+import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
+
+// Keys, tasks and credits of an account, as a person changes and filters them. The engine is played: no task goes on by itself.
+
+const skip = skipWithoutBrowser();
+
+let service: HttpService;
+let visitor: Visitor;
+before(async () => {
+  if (skip !== false) return;
+  service = await startHttpService();
+  visitor = await startVisitor({ baseUrl: service.url, database: service.database });
+});
+after(async () => {
+  if (skip !== false) return;
+  await visitor.close();
+  await service.close();
+});
+
+const statusOf = async (key: string) =>
+  (await service.send('GET', '/api/v1/credits', { headers: { authorization: `Bearer ${key}` } })).status;
+
+/** The secret that the dialog shows, which is then closed. */
+async function takeKey(page: Page): Promise<string> {
+  const key = await page.getByRole('dialog').locator('.secret code').innerText();
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  return key;
+}
+
+test(
+  'a key may what was chosen until its expiry; it is rotated with or without an overlap, and revoked',
+  { skip },
+  async () => {
+    const { accountId } = await service.newAccount(1_000);
+    const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
+    await page.goto(`${service.url}/console/a/${accountId}/keys`);
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByLabel('Name').fill('reporting');
+    await page.getByRole('checkbox', { name: 'Create and cancel tasks' }).uncheck();
+    await page.getByLabel('Expires').selectOption('30');
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    const first = await takeKey(page);
+    assert.equal(await statusOf(first), 200);
+    assert.equal((await service.create(first, plainRequest)).json.error, 'scope_missing');
+    const row = page.getByRole('row', { name: /^reporting/ });
+    await row.getByText('tasks:read').waitFor();
+    assert.equal(await row.getByText('tasks:write').count(), 0);
+    const [until] = await row.locator('time').all();
+    const days = (Date.parse((await until?.getAttribute('datetime')) ?? '') - Date.now()) / 86_400_000;
+    assert.ok(days > 29.9 && days < 30.1, `${days} days`);
+
+    const rowOf = (key: string) => page.getByRole('row').filter({ hasText: key.slice(-4) });
+    const rotate = async (key: string, overlap: string) => {
+      await rowOf(key).getByRole('button', { name: 'Rotate reporting' }).click();
+      await page.getByLabel('How long the old key works').selectOption(overlap);
+      await page.getByRole('button', { name: 'Make the new key' }).click();
+      return takeKey(page);
+    };
+    const second = await rotate(first, '3600');
+    assert.deepEqual([await statusOf(first), await statusOf(second)], [200, 200]);
+    for (const key of [first, second]) assert.ok(!(await page.content()).includes(key));
+    const third = await rotate(second, '0');
+    assert.deepEqual([await statusOf(second), await statusOf(third)], [401, 200]);
+
+    await rowOf(third).getByRole('button', { name: 'Revoke reporting' }).click();
+    await page.getByRole('button', { name: 'Revoke the key' }).click();
+    await page.getByText('reporting is revoked').waitFor();
+    assert.equal(await statusOf(third), 401);
+    assert.deepEqual(errors, []);
+  },
+);
+
+test(
+  'filters of tasks stand in the address: they survive a reload, another tab of the list and the way back',
+  { skip },
+  async () => {
+    const { accountId } = await service.newAccount(10_000);
+    const { db } = service.database;
+    const failed = await acceptTestTask(db, accountId, taskParam('the failed one'));
+    await refundTask(db, failed, { failCode: 'content_rejected', failMsg: 'no' });
+    await acceptTestTask(db, accountId, taskParam('the waiting one'));
+    const { page, errors } = await visitor.signedIn({ [accountId]: 'viewer' });
+    await page.goto(`${service.url}/console/a/${accountId}/tasks`);
+    const rows = page.getByRole('table', { name: 'Tasks' }).locator('tbody tr');
+    await page.getByRole('combobox', { name: 'Created' }).selectOption('1d');
+    await page.getByRole('combobox', { name: 'Model' }).selectOption('videogen-2.0-fast');
+    await page.getByRole('link', { name: 'Failed', exact: true }).click();
+    await page.getByRole('combobox', { name: 'Reason of the failure' }).selectOption('content_rejected');
+    const check = async () => {
+      await page.getByRole('link', { name: 'the failed one' }).waitFor();
+      await page.getByRole('link', { name: 'the waiting one' }).waitFor({ state: 'detached' });
+      assert.equal(await rows.count(), 1);
+      const chosen = ['Created', 'Model', 'Reason of the failure'].map((name) =>
+        page.getByRole('combobox', { name }).inputValue(),
+      );
+      assert.deepEqual(await Promise.all(chosen), ['1d', 'videogen-2.0-fast', 'content_rejected']);
+    };
+    await check();
+    await page.reload();
+    await check();
+    await page.getByRole('link', { name: 'the failed one' }).click();
+    await page.getByRole('heading', { name: 'Task Failed' }).waitFor();
+    await page.goBack();
+    await check();
+    await page.getByRole('link', { name: 'Waiting', exact: true }).click();
+    await page.getByRole('link', { name: 'the waiting one' }).waitFor();
+    assert.equal(await page.getByRole('combobox', { name: 'Created' }).inputValue(), '1d');
+    await page.getByRole('searchbox').fill('ffffffff');
+    await page.getByRole('searchbox').press('Enter');
+    await page.getByText('No task matches').waitFor();
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await page.getByRole('link', { name: 'the failed one' }).waitFor();
+    assert.deepEqual(errors, []);
+  },
+);
+
+test('a waiting task says how many of its own are ahead, and is cancelled with its refund', { skip }, async () => {
+  const { accountId } = await service.newAccount(1_000);
+  const { db } = service.database;
+  const ids: string[] = [];
+  for (let n = 0; n < 4; n += 1) ids.push(await acceptTestTask(db, accountId, taskParam(`film ${n}`)));
+  const { page } = await visitor.signedIn({ [accountId]: 'member' });
+  await page.goto(`${service.url}/console/a/${accountId}/tasks/${ids.at(-1)}`);
+  await page.getByText('3 of your tasks are ahead. Accounts take turns.').waitFor();
+  await page.goto(`${service.url}/console/a/${accountId}/tasks/${ids[1]}`);
+  await page.getByText('One of your tasks is ahead. Accounts take turns.').waitFor();
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel the task' }).click();
+  const receipt = page.getByRole('region', { name: 'What happened to this task' });
+  await receipt.getByRole('heading', { name: 'Cancelled' }).waitFor();
+  await receipt.getByText('+132').waitFor();
+  await receipt.getByText('0 credits').waitFor();
+});
+
+test(
+  'the ledger is filtered in the address and saved as the same lines of CSV; the days are a chart and a table',
+  { skip },
+  async () => {
+    const { accountId } = await service.newAccount(10_000);
+    const { db } = service.database;
+    const failed = await acceptTestTask(db, accountId, taskParam('refunded'));
+    await refundTask(db, failed, { failCode: 'timeout', failMsg: 'too long' });
+    await acceptTestTask(db, accountId, taskParam('charged'));
+    const { page, errors } = await visitor.signedIn({ [accountId]: 'viewer' });
+    await page.goto(`${service.url}/console/a/${accountId}/credits`);
+    await settled(page);
+    await page
+      .getByRole('img', { name: /Credits charged by day and model/ })
+      .locator('canvas')
+      .waitFor();
+    await page.getByText('Figures', { exact: true }).click();
+    await page
+      .getByRole('table', { name: 'Credits charged by day and model' })
+      .getByRole('cell', { name: '264' })
+      .waitFor();
+    const ledger = page.getByRole('table', { name: /Entries of the ledger/ }).locator('tbody tr');
+    await ledger.nth(3).waitFor();
+    await page.getByRole('combobox', { name: 'Kind of entry' }).selectOption('charge');
+    await ledger.nth(2).waitFor({ state: 'detached' });
+    await page.reload();
+    await settled(page);
+    assert.equal(await ledger.count(), 2);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'CSV' }).click(),
+    ]);
+    const [head, ...lines] = (await readFile(await download.path(), 'utf8')).trim().split(/\r?\n/);
+    assert.equal(head, 'entryId,createTime,kind,amount,balanceAfter,taskId,reason');
+    const numbers = await ledger.locator('td:nth-child(2)').allInnerTexts();
+    assert.deepEqual(
+      lines.map((line) => line.split(',').filter((_value, place) => [0, 2, 3].includes(place))),
+      numbers.map((number) => [number.replace('#', ''), 'charge', '-132']),
+    );
+    assert.deepEqual(errors, []);
+  },
+);

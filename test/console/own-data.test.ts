@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { createAccount, findAccount } from '../../src/stores/accounts.ts';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  password,
+  settled,
+  startVisitor,
+  type Visitor,
+} from '../support/console.ts';
+import { windows } from '../support/console-pages.ts';
+import { fillAccount } from '../support/filled-account.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+// What an owner does with the data of the account: the content of a task is deleted, everything is exported.
+
+const skip = skipWithoutBrowser();
+
+let service: TestService;
+let receiver: CallbackReceiver;
+let visitor: Visitor;
+before(async () => {
+  if (skip !== false) return;
+  service = await startTestService();
+  receiver = await startCallbackReceiver({ answer: () => 204 });
+  visitor = await startVisitor(service);
+});
+after(async () => {
+  if (skip !== false) return;
+  await visitor.close();
+  await receiver.close();
+  await service.close();
+});
+
+test(
+  'an owner deletes the content of a task: the dialog says what is kept, and that is what is left',
+  { skip },
+  async () => {
+    const { accountId, succeeded } = await fillAccount(service, receiver.url);
+    const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' }, windows.narrow);
+    await page.goto(`${service.baseUrl}/console/a/${accountId}/tasks/${succeeded}`);
+    await page.getByLabel('The generated video').waitFor();
+    const button = page.getByRole('button', { name: 'Delete content' });
+    await button.click();
+    const dialog = page.getByRole('dialog', { name: 'Delete the content of this task?' });
+    await dialog.getByText(/^Kept: .*price.*ledger entries/).waitFor();
+    await assertAccessible(page, 'the dialog of the deletion');
+    await page.keyboard.press('Escape');
+    assert.equal(await button.and(page.locator(':focus')).count(), 1);
+    await page.getByLabel('The generated video').waitFor();
+
+    await button.click();
+    await dialog.getByRole('button', { name: 'Delete the content' }).click();
+    await page.getByText('The content was deleted on request').waitFor();
+    await settled(page);
+    assert.equal(await page.getByText('A paper boat').count(), 0);
+    for (const name of ['Delete content', 'Run again', 'Download']) {
+      assert.equal(await page.getByRole('button', { name }).or(page.getByRole('link', { name })).count(), 0, name);
+    }
+    await page.getByRole('region', { name: 'Ledger' }).getByRole('cell', { name: '\u2212198' }).waitFor();
+    await assertAccessible(page, 'a task without content');
+    await assertNoSidewaysScroll(page, 'a task without content');
+    assert.deepEqual(errors, []);
+  },
+);
+
+test('only owners delete and export; others are told so, or see no export', { skip }, async () => {
+  const { accountId, failed } = await fillAccount(service, receiver.url);
+  for (const role of ['member', 'viewer'] as const) {
+    const { page } = await visitor.signedIn({ [accountId]: role });
+    await page.goto(`${service.baseUrl}/console/a/${accountId}/tasks/${failed}`);
+    const button = page.getByRole('button', { name: 'Delete content' });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    assert.equal(await button.getAttribute('aria-disabled'), 'true', role);
+    assert.equal(await page.getByRole('dialog').count(), 0, role);
+    await page.goto(`${service.baseUrl}/console/a/${accountId}/settings`);
+    await page.getByRole('table', { name: 'Where you are signed in' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Export the data' }).count(), 0, role);
+  }
+});
+
+test('an owner exports everything of the account, after proving again who sits there', { skip }, async () => {
+  const { accountId, succeeded } = await fillAccount(service, receiver.url);
+  const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
+  // The sign-in was a while ago.
+  await service.database.db.run({
+    name: 'test-old-proof',
+    text: `update sessions set authenticated_at = now() - interval '1 hour'`,
+  });
+  await page.goto(`${service.baseUrl}/console/a/${accountId}/settings`);
+  await settled(page);
+  await assertAccessible(page, 'settings of an owner');
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export the data' }).click();
+  const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  await proof.getByLabel('Password').fill(password);
+  await page.keyboard.press('Enter');
+  const file = await saved;
+  assert.equal(file.suggestedFilename(), 'account.jsonl');
+  const text = await readFile(await file.path(), 'utf8');
+  const lines = text.trimEnd().split('\n');
+  assert.ok(text.includes(succeeded));
+  assert.deepEqual(JSON.parse(lines.at(-1) ?? ''), { kind: 'end', lines: lines.length - 1 });
+  assert.deepEqual(errors, []);
+});
+
+test(
+  'an owner closes the account: its name is typed first, and the console has nothing of it any more',
+  { skip },
+  async () => {
+    const name = 'Harbour Films';
+    const accountId = await createAccount(service.database.db, { name, credits: 10 });
+    const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' }, windows.narrow);
+    await page.goto(`${service.baseUrl}/console/a/${accountId}/settings`);
+    await settled(page);
+    await page.getByRole('button', { name: 'Close the account' }).click();
+    const dialog = page.getByRole('dialog', { name: `Close ${name} for good?` });
+    await dialog.getByText(/^Kept: the ledger/).waitFor();
+    await assertAccessible(page, 'the dialog of the closing');
+    await assertNoSidewaysScroll(page, 'the dialog of the closing');
+    const go = dialog.getByRole('button', { name: 'Close the account' });
+    assert.equal(await go.getAttribute('aria-disabled'), 'true');
+    await dialog.getByRole('textbox').fill(name.slice(1));
+    await page.keyboard.press('Enter');
+    assert.equal((await findAccount(service.database.db, accountId))?.closedAt, undefined);
+    await dialog.getByRole('textbox').fill(name);
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText(name, { exact: true }).waitFor({ state: 'detached' });
+    assert.ok((await findAccount(service.database.db, accountId))?.closedAt);
+    assert.deepEqual(errors, []);
+  },
+);

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import { assertAccessible, password, startVisitor, type Visitor } from '../support/console.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+
+// Who may use an account, by the pages of its owner and of those who come in.
+
+const skip = skipWithoutBrowser();
+
+let service: HttpService;
+let visitor: Visitor;
+let passwordSignIn = true;
+before(async () => {
+  if (skip !== false) return;
+  service = await startHttpService({
+    console: {
+      get publicUrl() {
+        return service.url;
+      },
+      get passwordSignIn() {
+        return passwordSignIn;
+      },
+    },
+  });
+  visitor = await startVisitor({ baseUrl: service.url, database: service.database });
+});
+after(async () => {
+  if (skip !== false) return;
+  await visitor.close();
+  await service.close();
+});
+
+async function ownerOfNewAccount() {
+  const { accountId } = await service.newAccount(1_000);
+  const owner = await visitor.signedIn({ [accountId]: 'owner' });
+  const invite = async (email: string, role: string) => {
+    const { page } = owner;
+    await page.goto(`${service.url}/console/a/${accountId}/members`);
+    await page.getByRole('button', { name: 'Invite', exact: true }).click();
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Role', { exact: true }).selectOption(role);
+    await page.getByRole('button', { name: 'Make the link' }).click();
+    const link = await page.getByRole('dialog', { name: 'Invitation made' }).locator('.secret code').innerText();
+    await page.getByRole('button', { name: 'Done' }).click();
+    return link;
+  };
+  return { accountId, owner, invite };
+}
+
+test('an owner invites somebody by a link, gives another role, and takes them out', { skip }, async () => {
+  const { accountId, owner, invite } = await ownerOfNewAccount();
+  const link = await invite('carol@example.com', 'viewer');
+  const members = owner.page.getByRole('table', { name: 'Members' });
+  await owner.page.getByRole('table', { name: 'Open invitations' }).getByText('carol@example.com').waitFor();
+  assert.ok(!(await owner.page.content()).includes(link));
+
+  const carol = await visitor.open();
+  await carol.page.goto(link);
+  await carol.page.getByText('Choose a password to join test as viewer.').waitFor();
+  await carol.page.getByLabel('Password').fill(password);
+  await carol.page.getByRole('button', { name: 'Accept and sign in' }).click();
+  await carol.page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await carol.page.goto(`${service.url}/console/a/${accountId}/keys`);
+  await carol.page.getByText('Keys are made and seen by owners of this account.').waitFor();
+
+  await owner.page.reload();
+  const row = members.getByRole('row', { name: /carol@example\.com/ });
+  await row.getByRole('combobox', { name: 'Role of carol@example.com' }).selectOption('owner');
+  await owner.page.getByText('The role is changed').waitFor();
+  await carol.page.reload();
+  await carol.page.getByLabel('E-mail').fill('carol@example.com');
+  await carol.page.getByLabel('Password').fill(password);
+  await carol.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await carol.page.getByRole('heading', { name: 'API keys' }).waitFor();
+
+  await row.getByRole('button', { name: 'Remove carol@example.com' }).click();
+  await owner.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await row.waitFor({ state: 'detached' });
+  await carol.page.reload();
+  await carol.page.getByRole('heading', { name: 'API keys' }).waitFor({ state: 'detached' });
+  assert.deepEqual([...owner.errors, ...carol.errors], []);
+});
+
+test('somebody who has a password is asked for that one, and joins with it', { skip }, async () => {
+  const { accountId, invite } = await ownerOfNewAccount();
+  const { email, context } = await visitor.signedIn({});
+  await context.close();
+  const link = await invite(email, 'member');
+  const { page, errors } = await visitor.open();
+  await page.goto(link);
+  await page.getByText('Type the password that you have here to join test as member.').waitFor();
+  const field = page.getByLabel('Password');
+  assert.equal(await field.getAttribute('autocomplete'), 'current-password');
+  await assertAccessible(page, 'an invitation to somebody who is known');
+  await field.fill('a password of their choice');
+  await page.getByRole('button', { name: 'Accept and sign in' }).click();
+  await page.getByRole('alert').filter({ hasText: 'E-mail or password is wrong' }).waitFor();
+  await field.fill(password);
+  await page.getByRole('button', { name: 'Accept and sign in' }).click();
+  await page.waitForURL((url) => url.pathname.endsWith(`/a/${accountId}`));
+  assert.deepEqual(errors, []);
+});
+
+test('where passwords are off, an invitation leads to the sign-in and asks for none', { skip }, async () => {
+  const { invite } = await ownerOfNewAccount();
+  const link = await invite('dora@example.com', 'member');
+  passwordSignIn = false;
+  try {
+    const { page } = await visitor.open();
+    await page.goto(link);
+    await page.getByText('Passwords are off here').waitFor();
+    assert.equal(await page.getByLabel('Password').count(), 0);
+  } finally {
+    passwordSignIn = true;
+  }
+});
+
+test(
+  'a person sees where they are signed in, ends the others, and a new password ends them, too',
+  { skip },
+  async () => {
+    const { accountId } = await service.newAccount(0);
+    const { page, email } = await visitor.signedIn({ [accountId]: 'member' });
+    const settings = `${service.url}/console/a/${accountId}/settings`;
+    const elsewhere = async () => {
+      const other = await visitor.open();
+      await other.page.goto(`${service.url}/console/sign-in`);
+      await other.page.getByLabel('E-mail').fill(email);
+      await other.page.getByLabel('Password').fill(password);
+      await other.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await other.page.getByRole('heading', { name: 'Overview' }).waitFor();
+      return other.page;
+    };
+    const sessions = page.getByRole('table', { name: 'Where you are signed in' }).locator('tbody tr');
+    const isOut = (one: typeof page) =>
+      one.reload().then(() => one.getByRole('heading', { name: 'Sign in' }).waitFor());
+
+    const first = await elsewhere();
+    await page.goto(settings);
+    await sessions.nth(1).waitFor();
+    assert.equal(await sessions.count(), 2);
+    await page.getByRole('button', { name: /^End the session of/ }).click();
+    await page.getByText('The session is ended').waitFor();
+    await isOut(first);
+
+    const second = await elsewhere();
+    await page.reload();
+    await page.getByRole('button', { name: 'End all others' }).click();
+    await page.getByText('All other sessions are ended').waitFor();
+    await isOut(second);
+
+    const third = await elsewhere();
+    await page.getByLabel('Current password').fill(password);
+    await page.getByLabel('New password').fill('qwerty123456');
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText(/tried first/).waitFor();
+    await page.getByLabel('New password').fill('a wholly new passphrase');
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText('Your password is changed').waitFor();
+    await isOut(third);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+  },
+);

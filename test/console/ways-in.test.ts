@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { oidcCallbackPath } from '../../src/http/routes/console/oidc.ts';
+import { createIdentityProvider, type IdentityProvider } from '../../src/oidc/identity-provider.ts';
+import { inviteAs } from '../../src/stores/invite.ts';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import { assertAccessible, settled, startVisitor, type Tab, type Visitor } from '../support/console.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { startIdentityProvider, type TestIdentityProvider } from '../support/identity-provider.ts';
+
+// The ways in that need no password, through the pages alone. Passkeys belong to a name, so the console is at localhost; the identity
+// provider is at 127.0.0.1, which is another site.
+
+const skip = skipWithoutBrowser();
+
+let service: HttpService;
+let visitor: Visitor;
+let provider: TestIdentityProvider;
+let oidc: IdentityProvider | undefined;
+const address = () => service.url.replace('127.0.0.1', 'localhost');
+before(async () => {
+  if (skip !== false) return;
+  service = await startHttpService({
+    console: {
+      get publicUrl() {
+        return address();
+      },
+      passwordSignIn: true,
+      get oidc() {
+        return oidc;
+      },
+    },
+  });
+  const redirectUri = address() + oidcCallbackPath;
+  provider = await startIdentityProvider(redirectUri);
+  oidc = createIdentityProvider({ ...provider, name: 'Acme' }, redirectUri);
+  visitor = await startVisitor({ baseUrl: address(), database: service.database });
+});
+after(async () => {
+  if (skip !== false) return;
+  await visitor.close();
+  provider.close();
+  await service.close();
+});
+
+/** A device that unlocks for everybody who asks, or for nobody. */
+async function attachDevice({ page, context }: Tab) {
+  const devTools = await context.newCDPSession(page);
+  await devTools.send('WebAuthn.enable');
+  const { authenticatorId } = await devTools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+    },
+  });
+  return {
+    unlocks: (isUserVerified: boolean) =>
+      devTools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
+  };
+}
+
+async function signOut(page: Page, email: string): Promise<void> {
+  await page.getByRole('button', { name: email }).click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  // Whoever leaves on purpose is not led back to where they were.
+  assert.equal(new URL(page.url()).search, '');
+}
+
+async function newAccountId(): Promise<string> {
+  return (await service.newAccount(1_000)).accountId;
+}
+
+test('a passkey is added in the settings, signs in, proves who sits there, and is removed', { skip }, async () => {
+  const accountId = await newAccountId();
+  const tab = await visitor.signedIn({ [accountId]: 'owner' });
+  const { page, email, errors } = tab;
+  const device = await attachDevice(tab);
+  await page.goto(`${address()}/console/a/${accountId}/settings`);
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add a passkey' });
+  await dialog.getByLabel('Name').fill('work laptop');
+  await device.unlocks(false);
+  await dialog.getByRole('button', { name: 'Go on' }).click();
+  await dialog.getByRole('alert').filter({ hasText: 'dialog was closed' }).waitFor();
+  await device.unlocks(true);
+  await dialog.getByRole('button', { name: 'Go on' }).click();
+  const row = page.getByRole('table', { name: 'Your passkeys' }).getByRole('row', { name: /work laptop/ });
+  await row.getByText('Never').waitFor();
+  await assertAccessible(page, 'settings with a passkey');
+
+  await signOut(page, email);
+  await device.unlocks(false);
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByRole('alert').filter({ hasText: 'no passkey was used' }).waitFor({ timeout: 60_000 });
+  await assertAccessible(page, 'a passkey that was refused');
+  await device.unlocks(true);
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+
+  const text = `update sessions set authenticated_at = now() - interval '1 hour'`;
+  await service.database.db.run({ name: 'test-age-all', text });
+  await page.goto(`${address()}/console/a/${accountId}/settings`);
+  await page.getByRole('button', { name: 'Remove work laptop' }).click();
+  await page.getByRole('button', { name: 'Remove the passkey' }).click();
+  await page
+    .getByRole('dialog', { name: 'Confirm that it is you' })
+    .getByRole('button', { name: 'Use a passkey' })
+    .click();
+  await page.getByText('No passkeys yet').waitFor();
+  assert.deepEqual(errors, []);
+});
+
+/** Goes to the identity provider as this person, from the button of the sign-in. */
+async function continueAs(person: TestIdentityProvider['person'], next = ''): Promise<Tab> {
+  provider.person = person;
+  const tab = await visitor.open();
+  await tab.page.goto(`${address()}/console${next}`);
+  await tab.page.getByRole('link', { name: 'Continue with Acme' }).click();
+  await tab.page.waitForURL((url) => url.host === new URL(address()).host && !url.pathname.includes('/oidc/'));
+  return tab;
+}
+
+const shell = { kind: 'command_line', name: 'ada' } as const;
+
+test(
+  'somebody who is invited comes in through the identity provider, as what the invitation says',
+  { skip },
+  async () => {
+    const accountId = await newAccountId();
+    const email = 'grace@example.com';
+    await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
+    const { page, errors } = await continueAs({ sub: 'grace-1', email, email_verified: true });
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    assert.ok(page.url().endsWith(`/a/${accountId}`), page.url());
+    await page.goto(`${address()}/console/a/${accountId}/playground`);
+    await page.getByText('Viewers of this account cannot do this').first().waitFor();
+    await signOut(page, email);
+    await page.getByRole('link', { name: 'Continue with Acme' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    assert.deepEqual(errors, []);
+  },
+);
+
+test('somebody who is not invited comes back to the sign-in, which says so and keeps them out', { skip }, async () => {
+  const { page, errors } = await continueAs({ sub: 'eve', email: 'eve@example.com', email_verified: true });
+  await page.getByRole('alert').filter({ hasText: 'You are not invited yet' }).waitFor();
+  await assertAccessible(page, 'a sign-in that was refused');
+  await page.goto(`${address()}/console`);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  assert.deepEqual(errors, []);
+});
+
+test('an identity provider that is away is named, and the other ways in stay', { skip }, async () => {
+  const working = oidc;
+  const settings = { issuer: 'http://127.0.0.1:1', clientId: 'x', clientSecret: 'y', name: 'Acme' };
+  oidc = createIdentityProvider(settings, address() + oidcCallbackPath);
+  try {
+    const { page } = await visitor.open();
+    await page.goto(`${address()}/console/sign-in`);
+    await page.getByRole('link', { name: 'Continue with Acme' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Your identity provider did not answer' }).waitFor();
+    await page.getByLabel('Password').waitFor();
+    await settled(page);
+  } finally {
+    oidc = working;
+  }
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { exportAccount } from '../../../../src/http/account-export.ts';
+import type { Database } from '../../../../src/stores/database.ts';
+import { createApiKey } from '../../../../src/stores/keys.ts';
+import { scopes } from '../../../../src/domain/api-key.ts';
+import { auditLedger } from '../../../../src/stores/ledger-audit.ts';
+import { assertRefused } from '../../../support/http-client.ts';
+import { type HttpService, startHttpService } from '../../../support/http-service.ts';
+import { owedCallback } from '../../../support/owed-callback.ts';
+import { newMember } from '../../../support/person.ts';
+import { acceptTestTask, taskParam } from '../../../support/tasks.ts';
+import { videogen } from '../../../support/videogen.ts';
+
+let service: HttpService;
+let db: Database;
+before(async () => {
+  service = await startHttpService();
+  ({ db } = service.database);
+});
+after(async () => {
+  const violations = await auditLedger(db);
+  await service.close();
+  assert.deepEqual(violations, []);
+});
+
+type Line = Readonly<Record<string, unknown>> & { readonly kind: string };
+const linesOf = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+
+async function filled(prompt: string) {
+  const { accountId, person } = await newMember(service);
+  const made = await createApiKey(db, { accountId, name: prompt, scopes });
+  await acceptTestTask(db, accountId, taskParam(prompt));
+  const { taskId } = await owedCallback(db, accountId, `http://receiver.test/${prompt}`, 'success');
+  await person.ask('POST', '/api/console/v1/members/invite', {
+    accountId,
+    body: { email: `${prompt}@example.com`, role: 'viewer' },
+  });
+  return { accountId, person, taskId, key: made?.key ?? '' };
+}
+
+test('200 an owner gets everything of the account as lines, without secrets, and nothing of another account', async () => {
+  const [mine, theirs] = [await filled('mine'), await filled('theirs')];
+  const answer = await mine.person.ask('GET', '/api/console/v1/account/export', { accountId: mine.accountId });
+  assert.equal(answer.status, 200);
+  assert.match(String(answer.headers['content-type']), /^application\/x-ndjson/);
+  const text = answer.bytes.toString();
+  const lines = linesOf(text);
+  const kinds = [...new Set(lines.map(({ kind }) => kind))];
+  const wanted = ['account', 'task', 'ledgerEntry', 'callback', 'key', 'member', 'invitation', 'securityEvent', 'end'];
+  assert.deepEqual(kinds, wanted);
+  assert.deepEqual(lines.at(-1), { kind: 'end', lines: lines.length - 1 });
+  const task = lines.find(({ taskId }) => taskId === mine.taskId);
+  assert.ok(task);
+  const { resultUrls } = task['resultJson'] as { resultUrls: string[] };
+  assert.match(resultUrls[0] ?? '', /^http:\/\/media\.test\/media\/results\/.*signature=/);
+  for (const strange of [theirs.accountId, theirs.taskId, theirs.person.userId, 'theirs'])
+    assert.ok(!text.includes(strange), strange);
+  assert.ok(!text.includes(mine.key) && !/whsec_|argon2|"hash"|sealed/.test(text), 'no secret, and no hash of one');
+});
+
+test('403 a viewer, and an owner who did not prove lately who they are', async () => {
+  const { accountId, person } = await newMember(service, 'viewer');
+  const ask = (who: typeof person, id: string) => who.ask('GET', '/api/console/v1/account/export', { accountId: id });
+  assertRefused(await ask(person, accountId), 403, /only owners/);
+  const owner = await newMember(service);
+  const text = `update sessions set authenticated_at = now() - interval '1 day' where user_id = $1`;
+  await db.run({ name: 'test-age', text }, [owner.person.userId]);
+  assertRefused(await ask(owner.person, owner.accountId), 403, /confirm who you are/);
+});
+
+test('10,000 tasks are read page by page, as fast as they are taken', async () => {
+  const names = `id, account_id, model, param, credits_charged, request_sha256, dialect, created_at`;
+  const text = `insert into tasks (${names})
+    select gen_random_uuid(), account_id, model, param, credits_charged, request_sha256, dialect,
+      created_at - n * interval '1 second' from tasks, generate_series(1, 9999) n where id = $1`;
+  // They have no charge, which the audit at the end would find: they go with their account's own database.
+  const apart = await startHttpService();
+  try {
+    const other = apart.database.db;
+    const { accountId: many } = await apart.newAccount(100_000_000);
+    const seed = await acceptTestTask(other, many, taskParam('many'));
+    await other.run({ name: 'test-many', text }, [seed]);
+    const statements: string[] = [];
+    const counted: Database = {
+      ...other,
+      run: (statement, values) => {
+        statements.push(statement.name);
+        return other.run(statement, values);
+      },
+    };
+    const lines = exportAccount(counted, apart.deps.resultStore, many);
+    await lines.next();
+    await lines.next();
+    const pages = () => statements.filter((name) => name === 'list-tasks').length;
+    assert.equal(pages(), 1, 'nothing is read ahead');
+    let tasks = 500;
+    for await (const chunk of lines) {
+      assert.ok(chunk.length < 1_000_000);
+      tasks += linesOf(chunk).filter(({ kind }) => kind === 'task').length;
+    }
+    assert.equal(tasks, 10_000);
+    assert.equal(pages(), 21);
+  } finally {
+    await apart.close();
+  }
+});
+
+test('the command writes the same into a new file that only its owner may read, and no other file', async () => {
+  const { accountId } = await filled('command');
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-export-'));
+  try {
+    const path = join(folder, 'account.jsonl');
+    const env = { ...process.env, DATABASE_URL: service.database.url, VIDEOGEN_SECRET: 's'.repeat(32) };
+    const run = () => videogen(env, 'account', 'export', accountId, '--output', path);
+    assert.equal((await run()).code, 0);
+    const lines = linesOf(await readFile(path, 'utf8'));
+    assert.deepEqual(lines.at(-1), { kind: 'end', lines: lines.length - 1 });
+    const again = await run();
+    assert.equal(again.code, 1);
+    assert.match(again.stderr, /exists already/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { after, before, mock, test } from 'node:test';
+import { exportQueueMetrics } from '../../src/main/queue-metrics.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { DatabaseUnavailable } from '../../src/stores/database.ts';
+import { completeTask, confirmCharge, refundTask, startGeneration } from '../../src/stores/tasks.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
+
+let database: TestDatabase;
+let accountId: string;
+let isUnavailable = false;
+let reads = 0;
+let models = new Map([
+  ['videogen-2.0', { isRemote: true }],
+  ['videogen-2.0-fast', { isRemote: false }],
+]);
+const metrics = createMetrics();
+/** Scrapes within some seconds of each other share what was read. */
+let now = 0;
+
+before(async () => {
+  mock.method(performance, 'now', () => now);
+  database = await createTestDatabase();
+  accountId = await createAccount(database.db, { name: 'queues', credits: 1_000_000 });
+  const run: typeof database.db.run = (statement, values) => {
+    reads += 1;
+    return isUnavailable
+      ? Promise.reject(new DatabaseUnavailable(false, new Error('unreachable')))
+      : database.db.run(statement, values);
+  };
+  exportQueueMetrics(metrics, { ...database.db, run }, () => models);
+});
+after(async () => {
+  mock.restoreAll();
+  await database.close();
+});
+
+async function scraped(): Promise<Readonly<Record<string, number>>> {
+  now += 6_000;
+  return scrapedAgain();
+}
+
+async function scrapedAgain(): Promise<Readonly<Record<string, number>>> {
+  const lines = (await metrics.registry.metrics()).split('\n');
+  const figures = /^videogen_((?:tasks|queue|database_up|callbacks_pending)(?:[^ ]*)) (\S+)$/;
+  return Object.fromEntries(
+    lines.flatMap((line) => {
+      const [, name = '', value] = figures.exec(line) ?? [];
+      return value === undefined || name.startsWith('tasks_') ? [] : [[name, Number(value)]];
+    }),
+  );
+}
+
+const model = { wanted: 'videogen-2.0-fast', remote: 'videogen-2.0' };
+
+async function accept(name: string, ageSeconds: number, callBackUrl?: string): Promise<string> {
+  const param = { ...taskParam(name), model: name, ...(callBackUrl !== undefined && { callBackUrl }) };
+  const taskId = await acceptTestTask(database.db, accountId, param);
+  const text = `update tasks set created_at = now() - ${ageSeconds} * interval '1 second' where id = $1`;
+  await database.db.run({ name: `age-${ageSeconds}`, text }, [taskId]);
+  return taskId;
+}
+
+test('an idle installation shows a zero for every model and queue, so that nothing is absent', async () => {
+  assert.deepEqual(await scraped(), {
+    database_up: 1,
+    ...zeros('tasks', ['waiting', 'queuing', 'generating'], [model.remote, model.wanted], 'state'),
+    'queue_depth{queue="tasks",model="videogen-2.0"}': 0,
+    'queue_depth{queue="generation-remote",model="videogen-2.0"}': 0,
+    'queue_depth{queue="tasks",model="videogen-2.0-fast"}': 0,
+    'queue_depth{queue="generation",model="videogen-2.0-fast"}': 0,
+    'queue_depth{queue="callbacks",model=""}': 0,
+    'queue_oldest_age_seconds{queue="tasks",model="videogen-2.0"}': 0,
+    'queue_oldest_age_seconds{queue="generation-remote",model="videogen-2.0"}': 0,
+    'queue_oldest_age_seconds{queue="tasks",model="videogen-2.0-fast"}': 0,
+    'queue_oldest_age_seconds{queue="generation",model="videogen-2.0-fast"}': 0,
+    'queue_oldest_age_seconds{queue="callbacks",model=""}': 0,
+    callbacks_pending: 0,
+  });
+});
+
+function zeros(name: string, states: readonly string[], ofModels: readonly string[], label: string) {
+  return Object.fromEntries(
+    ofModels.flatMap((one) => states.map((state) => [`${name}{${label}="${state}",model="${one}"}`, 0])),
+  );
+}
+
+test('tasks are shown in their states and queues, with the age of the oldest; those that have ended are not', async () => {
+  await accept(model.wanted, 50);
+  const queued = [await accept(model.wanted, 400), await accept(model.wanted, 90), await accept(model.remote, 30)];
+  for (const taskId of queued) await confirmCharge(database.db, taskId);
+  const running = await accept(model.wanted, 1_000);
+  await startGeneration(database.db, running);
+  const ended = [await accept(model.wanted, 5_000, 'http://receiver.test/'), await accept(model.wanted, 5_000)];
+  await completeTask(database.db, ended[0] ?? '', madeUpResult);
+  await refundTask(database.db, ended[1] ?? '', { failCode: 'internal', failMsg: 'A test.' });
+  const figures = await scraped();
+  assert.equal(figures['tasks{state="waiting",model="videogen-2.0-fast"}'], 1);
+  assert.equal(figures['tasks{state="queuing",model="videogen-2.0-fast"}'], 2);
+  assert.equal(figures['tasks{state="generating",model="videogen-2.0-fast"}'], 1);
+  assert.equal(figures['queue_depth{queue="tasks",model="videogen-2.0-fast"}'], 1);
+  assert.equal(figures['queue_depth{queue="generation",model="videogen-2.0-fast"}'], 2);
+  assert.equal(figures['queue_depth{queue="generation-remote",model="videogen-2.0"}'], 1);
+  assert.equal(
+    Math.floor((figures['queue_oldest_age_seconds{queue="generation",model="videogen-2.0-fast"}'] ?? 0) / 100),
+    4,
+  );
+  assert.equal(figures['queue_depth{queue="callbacks",model=""}'], 1);
+  assert.equal(figures['callbacks_pending'], 1);
+});
+
+test('scrapes within five seconds of each other, also at the same time, read the database once', async () => {
+  reads = 0;
+  await scraped();
+  await Promise.all([scrapedAgain(), scrapedAgain()]);
+  assert.equal(reads, 2, 'one statement for tasks, one for callbacks');
+});
+
+test('while the database is unavailable the last figures stay, and one says so', async () => {
+  const known = await scraped();
+  isUnavailable = true;
+  const { database_up: up, ...rest } = await scraped();
+  isUnavailable = false;
+  assert.equal(up, 0);
+  assert.equal(
+    rest['tasks{state="queuing",model="videogen-2.0-fast"}'],
+    known['tasks{state="queuing",model="videogen-2.0-fast"}'],
+  );
+  assert.equal((await scraped())['database_up'], 1);
+});
+
+test('tasks of models that have left the catalogue are counted together', async () => {
+  models = new Map([[model.wanted, { isRemote: false }]]);
+  const figures = await scraped();
+  assert.equal(figures['tasks{state="queuing",model="(removed)"}'], 1);
+  assert.equal(Object.keys(figures).filter((name) => name.includes('"videogen-2.0"')).length, 0);
+});

@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { parse, parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { readConfig } from '../../src/config.ts';
+import { queueNames } from '../../src/domain/worker-queues.ts';
+import { endpoints } from '../../src/http/endpoints.ts';
+import { writeKubernetesSchemas } from './kubernetes-schemas.ts';
+
+const chart = 'ops/helm/videogen';
+const valueSets = ['bucket', 'volume', 'trial'] as const;
+type ValueSet = (typeof valueSets)[number];
+/** The oldest that the chart takes, and the newest that the schemas know. */
+const kubernetesVersions = ['1.29.0', '1.37.0'];
+
+const envSchema = z.array(
+  z.object({ name: z.string(), value: z.string().optional(), valueFrom: z.unknown().optional() }),
+);
+const probeSchema = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) });
+const containerSchema = z.object({
+  args: z.array(z.string()),
+  env: envSchema,
+  ports: z.array(z.object({ name: z.string(), containerPort: z.number() })).default([]),
+  readinessProbe: probeSchema.optional(),
+  livenessProbe: probeSchema.optional(),
+  startupProbe: probeSchema.optional(),
+  securityContext: z.unknown(),
+  volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })),
+});
+const podSchema = z.object({
+  automountServiceAccountToken: z.boolean(),
+  enableServiceLinks: z.boolean(),
+  securityContext: z.record(z.string(), z.unknown()),
+  terminationGracePeriodSeconds: z.number().optional(),
+  containers: z.tuple([containerSchema]),
+  volumes: z.array(z.object({ name: z.string() })),
+});
+const workloadSchema = z.object({
+  kind: z.enum(['Deployment', 'Job']),
+  metadata: z.object({ name: z.string() }),
+  spec: z.object({ template: z.object({ spec: podSchema }) }),
+});
+const objectSchema = z.looseObject({ kind: z.string(), metadata: z.object({ name: z.string() }) });
+
+const helm = process.env['VIDEOGEN_TEST_HELM'];
+const kubeconform = process.env['VIDEOGEN_TEST_KUBECONFORM'];
+const schemas = process.env['VIDEOGEN_TEST_KUBERNETES_SCHEMAS'];
+const noHelm = helm === undefined && 'VIDEOGEN_TEST_HELM names no helm here';
+const noKubeconform =
+  noHelm || ((kubeconform === undefined || schemas === undefined) && 'there is no kubeconform with schemas here');
+
+/** The variables that the configuration reads. */
+const settingNames = [...readFileSync('src/config.ts', 'utf8').matchAll(/\bfrom\('([A-Z0-9_]+)'/g)].map(
+  ([, name = '']) => name,
+);
+
+test('the settings that values may have are those of the program, and none is missing', () => {
+  const schema = z
+    .object({ definitions: z.object({ settings: z.object({ properties: z.record(z.string(), z.unknown()) }) }) })
+    .parse(JSON.parse(readFileSync(`${chart}/values.schema.json`, 'utf8')));
+  const offered = Object.keys(schema.definitions.settings.properties);
+  const ofTemporal = offered.filter((name) => name.startsWith('TEMPORAL_') && name !== 'TEMPORAL_METRICS_PORT');
+  assert.deepEqual(
+    offered.filter((name) => !settingNames.includes(name)),
+    ofTemporal,
+  );
+  // Given by values of their own, as files, or of no use in a cluster.
+  const otherwise = ['PORT', 'METRICS_PORT', 'PUBLIC_URL', 'VIDEOGEN_DATA', 'XDG_CACHE_HOME', 'VIDEOGEN_MODELS', 'PATH']
+    .concat(['RESULT_STORE', 'RESULT_STORE_ALSO', 'AWS_ENDPOINT_URL_S3', 'AWS_REGION', 'S3_PATH_STYLE'])
+    .concat(['WORKER_QUEUES', 'SHUTDOWN_DELAY', 'TEMPORAL_CLI_PATH', 'VIDEOGEN_API_KEY'])
+    .concat(['DATABASE_URL', 'VIDEOGEN_SECRET', 'OIDC_CLIENT_SECRET'])
+    .concat(['VIDEOGEN_SECRET_PREVIOUS', 'TEMPORAL_PAYLOAD_KEYS']);
+  assert.deepEqual(
+    settingNames.filter((name) => !offered.includes(name) && !otherwise.includes(name)),
+    [],
+    'add them to values.schema.json, so that an operator can set them',
+  );
+});
+
+test('without further values one group or another serves every queue', () => {
+  const { workers } = z
+    .object({ workers: z.record(z.string(), z.object({ queues: z.array(z.string()) })) })
+    .parse(parse(readFileSync(`${chart}/values.yaml`, 'utf8')));
+  assert.deepEqual(
+    Object.values(workers)
+      .flatMap(({ queues }) => queues)
+      .toSorted(),
+    queueNames.toSorted(),
+  );
+});
+
+describe('the chart', { skip: noHelm }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'videogen-helm-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('helm lint finds nothing', () => {
+    for (const name of valueSets) run(['lint', '--strict', chart, '--values', valuesOf(name)]);
+    run(['lint', chart]);
+  });
+
+  test('its objects are valid in Kubernetes, and a misspelt field would not be', { skip: noKubeconform }, () => {
+    for (const version of kubernetesVersions) {
+      const location = writeKubernetesSchemas(schemas ?? '', version, join(folder, 'schemas'));
+      for (const name of valueSets) {
+        const text = rendered(name, ['--kube-version', version]);
+        assert.deepEqual(invalidIn(text, version, location), [], `${name}, ${version}`);
+        const misspelt = text.replace('terminationGracePeriodSeconds', 'terminationGracePeriodSecond');
+        assert.notDeepEqual(invalidIn(misspelt, version, location), []);
+      }
+    }
+  });
+
+  test('every container gets settings that the program accepts, and none that it does not know', () => {
+    const secretFiles = { DATABASE_URL: 'postgres://videogen@postgres/videogen', VIDEOGEN_SECRET: 'x'.repeat(32) };
+    for (const name of valueSets) {
+      for (const { metadata, spec } of workloads(name)) {
+        const { env } = spec.template.spec.containers[0];
+        const unknown = env
+          .filter(({ value }) => value !== undefined)
+          .map((entry) => entry.name.replace(/_FILE$/, ''))
+          .filter((variable) => !settingNames.includes(variable) && !/^(TEMPORAL_|TZ$)/.test(variable));
+        assert.deepEqual(unknown, [], metadata.name);
+        const plain = env.filter((entry) => !/_FILE$|^VIDEOGEN_MODELS$/.test(entry.name));
+        const config = readConfig({ ...Object.fromEntries(plain.map((one) => [one.name, one.value])), ...secretFiles });
+        assert.deepEqual([config.host, config.metricsPort], ['0.0.0.0', 9464]);
+        assert.ok(config.temporal?.connection.address?.includes(':7233'));
+        assert.ok(config.resultStore !== undefined && config.publicUrl !== undefined);
+      }
+    }
+  });
+
+  test('the catalogue of the values is one that the program accepts', () => {
+    const { data } = z
+      .object({ data: z.record(z.string(), z.string()) })
+      .parse(objects('bucket').find(({ kind }) => kind === 'ConfigMap'));
+    const file = join(folder, 'models.yaml');
+    writeFileSync(file, data['models.yaml'] ?? '');
+    const variables = { DATABASE_URL: 'postgres://a@b/c', VIDEOGEN_SECRET: 'x'.repeat(32), VIDEOGEN_MODELS: file };
+    assert.ok(readConfig(variables).catalogue.models.size > 0);
+  });
+
+  test('probes ask for routes that exist, and each container runs a program that does', () => {
+    for (const { metadata, spec } of workloads('bucket')) {
+      const { args, ports, ...container } = spec.template.spec.containers[0];
+      assert.ok(existsSync(args[1]?.replace(/^dist\/(.*)\.js$/, '$1.ts') ?? ''), metadata.name);
+      const probes = [container.readinessProbe, container.livenessProbe, container.startupProbe];
+      for (const probe of probes.filter((one) => one !== undefined)) {
+        assert.ok(ports.some(({ name }) => name === probe.httpGet.port));
+        // The metrics port has /healthz and /metrics alone.
+        const routes =
+          probe.httpGet.port === 'metrics'
+            ? ['GET /healthz']
+            : endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+        assert.ok(routes.includes(`GET ${probe.httpGet.path}`), `${metadata.name}: ${probe.httpGet.path}`);
+      }
+    }
+  });
+
+  test('pods keep no right that they do not need, no token, and no address of other services', () => {
+    for (const { metadata, spec } of valueSets.flatMap((name) => workloads(name))) {
+      const { securityContext: pod, containers, ...rest } = spec.template.spec;
+      assert.deepEqual([rest.automountServiceAccountToken, rest.enableServiceLinks], [false, false], metadata.name);
+      assert.deepEqual([pod['runAsNonRoot'], pod['seccompProfile']], [true, { type: 'RuntimeDefault' }]);
+      assert.deepEqual(containers[0].securityContext, {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    }
+  });
+
+  test('a pod has more time to stop than the delay and the 45 s that draining may take', () => {
+    for (const delay of [0, 10, 60]) {
+      for (const { kind, spec } of workloads('bucket', ['--set', `shutdownDelaySeconds=${delay}`])) {
+        if (kind === 'Job') continue;
+        const { containers, terminationGracePeriodSeconds: grace = 0 } = spec.template.spec;
+        assert.equal(containers[0].env.find(({ name }) => name === 'SHUTDOWN_DELAY')?.value, `${delay}s`);
+        assert.ok(grace > delay + 45);
+      }
+    }
+  });
+
+  test('no secret stands in an object unless the values ask for it', () => {
+    for (const name of ['bucket', 'volume'] as const)
+      assert.ok(!objects(name).some(({ kind }) => kind === 'Secret'), name);
+    const kinds = objects('trial').map(({ kind }) => kind);
+    assert.equal(kinds.filter((kind) => kind === 'Secret').length, 1);
+    assert.doesNotMatch(JSON.stringify(workloads('trial')), /0123456789abcdef/);
+  });
+
+  test('what would install and then not work is refused, and says why', () => {
+    const refusals: [string, RegExp][] = [
+      ['results.type=volume,results.volume.accessMode=ReadWriteOnce', /API and workers share one folder/],
+      ['workers.tasks=null', /no group serves the queue tasks/],
+      ['settings.LOG_LEVLE=debug', /additional properties 'LOG_LEVLE' not allowed/],
+      ['publicUrl=', /publicUrl: set it/],
+      ['secrets.existingSecret=', /secrets.existingSecret: name a Secret/],
+      ['secrets.create=true', /secrets.values: database-url is missing/],
+      ['image.repository=', /image.repository: set it/],
+      ['settings.TEMPORAL_ADDRESS=', /TEMPORAL_ADDRESS: set it/],
+      ['results.s3.bucket=', /results.s3.bucket: set it/],
+      ['metrics.prometheusRule.rules=', /--set-file metrics.prometheusRule.rules/],
+    ];
+    for (const [change, reason] of refusals) {
+      const { status, stderr } = spawnSync(helm ?? '', templateArgs('bucket', ['--set', change]), { encoding: 'utf8' });
+      assert.notEqual(status, 0, change);
+      assert.match(stderr, reason);
+    }
+  });
+
+  test('the alerts of ops/prometheus become a PrometheusRule, each of them', () => {
+    const rules = 'ops/prometheus/alerts.yml';
+    const rule = objects('bucket', ['--set-file', `metrics.prometheusRule.rules=${rules}`]).find(
+      ({ kind }) => kind === 'PrometheusRule',
+    );
+    assert.deepEqual(rule?.['spec'], parse(readFileSync(rules, 'utf8')));
+  });
+
+  test("the metrics of Temporal's SDK are scraped where they are served, which is in workers", () => {
+    for (const { kind, metadata, spec } of workloads('bucket')) {
+      const { ports } = spec.template.spec.containers[0];
+      const served = ports.filter(({ name }) => name === 'sdk-metrics').map(({ containerPort }) => containerPort);
+      assert.deepEqual(
+        served,
+        kind === 'Deployment' && metadata.name.includes('-worker-') ? [9465] : [],
+        metadata.name,
+      );
+    }
+    const reached = (more: readonly string[]) =>
+      objects('bucket', more)
+        .filter((object) => JSON.stringify(object).includes('sdk-metrics') && object.kind !== 'Deployment')
+        .map(({ kind }) => kind);
+    assert.deepEqual(reached([]).toSorted(), ['NetworkPolicy', 'Service', 'ServiceMonitor']);
+    assert.deepEqual(reached(['--set', 'settings.TEMPORAL_METRICS_PORT=']), []);
+    const ofGroup = [
+      '--set-string',
+      'settings.TEMPORAL_METRICS_PORT=,workers.tasks.settings.TEMPORAL_METRICS_PORT=9470',
+    ];
+    assert.equal(reached(ofGroup).length, 3);
+  });
+
+  test('a group whose size an autoscaler chooses has none in its Deployment', () => {
+    const [scaled] = objects('bucket').filter(({ kind }) => kind === 'HorizontalPodAutoscaler');
+    const deployment = objects('bucket').find(
+      ({ kind, metadata }) => kind === 'Deployment' && metadata.name === scaled?.metadata.name,
+    );
+    assert.match(JSON.stringify(scaled), /"name":"videogen_queue_oldest_age_seconds".*"queue":"generation-remote"/);
+    assert.ok(deployment !== undefined && !JSON.stringify(deployment).includes('"replicas"'));
+  });
+
+  function invalidIn(text: string, version: string, location: string): unknown[] {
+    const args = ['-strict', '-output', 'json', '-kubernetes-version', version, '-schema-location', location];
+    // Objects of the Prometheus operator, whose schemas Kubernetes has not.
+    const skip = ['-skip', 'ServiceMonitor,PrometheusRule'];
+    const { stdout } = spawnSync(kubeconform ?? '', [...args, ...skip, '-'], { input: text, encoding: 'utf8' });
+    return z.object({ resources: z.array(z.unknown()).default([]) }).parse(JSON.parse(stdout)).resources;
+  }
+});
+
+const valuesOf = (name: ValueSet) => `${chart}/ci/${name}-values.yaml`;
+
+function templateArgs(name: ValueSet, more: readonly string[]): string[] {
+  const version = more.includes('--kube-version') ? [] : ['--kube-version', kubernetesVersions[0] ?? ''];
+  return ['template', 'shop', chart, '--namespace', 'shop', '--values', valuesOf(name), ...version, ...more];
+}
+
+function run(args: readonly string[]): string {
+  return execFileSync(helm ?? '', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
+}
+
+function rendered(name: ValueSet, more: readonly string[] = []): string {
+  return run(templateArgs(name, more));
+}
+
+function objects(name: ValueSet, more: readonly string[] = []) {
+  return parseAllDocuments(rendered(name, more)).map((document) => objectSchema.parse(document.toJS()));
+}
+
+function workloads(name: ValueSet, more: readonly string[] = []) {
+  const found = objects(name, more).filter(({ kind }) => kind === 'Deployment' || kind === 'Job');
+  return found.map((object) => workloadSchema.parse(object));
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { createLog } from '../../src/log.ts';
+import { exportProcessMetrics } from '../../src/main/process-metrics.ts';
+import { startApi } from '../../src/main/start-api.ts';
+import { startWorker } from '../../src/main/start-worker.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { type Api, createTask } from '../support/api.ts';
+import { promtool, skipsWithoutPromtool } from '../support/promtool.ts';
+import { createTestAccount, createTestEnvironment } from '../support/service.ts';
+import { waitForEnd } from '../support/tasks.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+// What a real API and a real worker expose after a task that succeeded and one that failed, and what alerts, dashboard and documents
+// say that there is.
+
+type Metric = { readonly name: string; readonly type: string; readonly help: string };
+
+let text = '';
+let metrics: readonly Metric[] = [];
+const closings: (() => Promise<void>)[] = [];
+before(async () => {
+  const environment = await createTestEnvironment();
+  closings.push(() => environment.close());
+  const { settings, database } = environment;
+  const log = createLog({ level: 'silent' });
+  const exposed = createMetrics();
+  exportProcessMetrics(exposed);
+  const worker = await startWorker(
+    settings,
+    log,
+    (error) => {
+      throw error;
+    },
+    exposed,
+  );
+  closings.push(() => worker.close());
+  await worker.running;
+  closings.push((await startApi(settings, log, exposed)).close);
+  const api: Api = { baseUrl: settings.publicUrl, key: (await createTestAccount(database)).key };
+  for (const prompt of ['a film', '[[reject]] a film']) {
+    const { body } = await createTask(api, { model: 'videogen-2.0-fast', input: { prompt, duration: 5 } });
+    await waitForEnd(database.db, String(body.data['taskId']));
+  }
+  // The request's line is written behind its answer.
+  await waitFor('both tasks in the figures', async () => {
+    text = await exposed.registry.metrics();
+    return /^videogen_credits_refunded_total\{.*\} 165$/m.test(text) ? true : undefined;
+  });
+  metrics = exposed.registry.getMetricsAsArray().map(({ name, help, type }) => ({
+    name,
+    help,
+    type: String(type),
+  }));
+});
+after(async () => {
+  for (const close of closings.toReversed()) await close();
+});
+
+const own = () => metrics.filter(({ name }) => name.startsWith('videogen_'));
+
+test('names follow the conventions of Prometheus', () => {
+  for (const { name, type, help } of metrics) {
+    assert.match(name, /^(?:videogen|process|nodejs)(?:_[a-z0-9]+)+$/);
+    assert.equal(name.endsWith('_total'), type === 'counter', `${name}: counters, and no others, end in _total`);
+    assert.doesNotMatch(name, /_(?:ms|milliseconds|minutes|kb|mb|percent)(?:_|$)/, 'base units');
+    if (type === 'histogram') assert.match(name, /_(?:seconds|bytes)$/);
+    assert.ok(help.length > 10 || !name.startsWith('videogen_'), name);
+  }
+});
+
+test('promtool finds nothing wrong with them', { skip: skipsWithoutPromtool }, () => {
+  const { stdout, stderr, status } = spawnSync(promtool, ['check', 'metrics'], { input: text, encoding: 'utf8' });
+  assert.deepEqual([stdout, stderr, status], ['', '', 0]);
+});
+
+test('alerts and dashboard use no metric that does not exist', () => {
+  const names = new Set(
+    metrics.flatMap(({ name, type }) =>
+      type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+    ),
+  );
+  for (const file of ['ops/prometheus/alerts.yml', 'ops/prometheus/alerts.test.yml', 'ops/grafana/videogen.json']) {
+    const used = readFileSync(file, 'utf8').match(/\b(?:videogen|process|nodejs)_[a-z0-9_]+/g) ?? [];
+    assert.ok(used.length > 20, file);
+    assert.deepEqual(
+      [...new Set(used)].filter((name) => !names.has(name)),
+      [],
+      file,
+    );
+  }
+});
+
+test('the operations page explains every metric, and no other', () => {
+  const page = readFileSync('docs/operations.md', 'utf8');
+  const rows = page.split('\n').filter((line) => line.startsWith('| `videogen_'));
+  const explained = rows.flatMap((row) => row.match(/`videogen_[a-z_]+/g) ?? []).map((name) => name.slice(1));
+  assert.deepEqual(
+    [...new Set(explained)].toSorted(),
+    own()
+      .map(({ name }) => name)
+      .toSorted(),
+  );
+});
+
+test('every stage of a task is measured, and its end and credits are counted once', () => {
+  const count = (stage: string) =>
+    Number(
+      new RegExp(`^videogen_task_stage_duration_seconds_count\\{stage="${stage}"\\} (\\d+)$`, 'm').exec(text)?.[1],
+    );
+  const counts = Object.fromEntries(
+    ['accept', 'queue_wait', 'generation', 'store', 'settle'].map((one) => [one, count(one)]),
+  );
+  assert.deepEqual(counts, { accept: 2, queue_wait: 2, generation: 1, store: 1, settle: 2 });
+  const model = 'model="videogen-2.0-fast"';
+  for (const line of [
+    `videogen_credits_charged_total{${model}} 330`,
+    `videogen_credits_refunded_total{${model}} 165`,
+    `videogen_tasks_ended_total{${model},state="success",fail_code=""} 1`,
+    `videogen_tasks_ended_total{${model},state="fail",fail_code="content_rejected"} 1`,
+    'videogen_http_requests_total{route="/api/v1/jobs/createTask",method="POST",status="200"} 2',
+    'videogen_database_up 1',
+  ])
+    assert.ok(text.split('\n').includes(line), line);
+});

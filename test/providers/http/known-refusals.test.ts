@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { readCatalogueFile } from '../../../src/catalogue-file.ts';
+import { refusals } from '../../../src/domain/catalogue/rules.ts';
+import { ConfigError } from '../../../src/domain/errors.ts';
+import { withDefaults } from '../../../src/domain/task-input.ts';
+
+// What files of the kind `http` say about the inputs that their vendors refuse.
+
+const model = { model: 'm', title: 'M', prices: [{ creditsPerSecond: 7 }] };
+
+/** Reads a catalogue, beside which a file of the kind stands as ./p.yaml. */
+function read(catalogue: object, file = '') {
+  const readText = (path: string) => (path.endsWith('p.yaml') ? file : JSON.stringify(catalogue));
+  return readCatalogueFile({ path: '/etc/videogen/catalogue', readText });
+}
+
+test('what a vendor is known to refuse is refused before it is charged, without a word of it in the catalogue', () => {
+  const refusedAt = (file: string, upstreamModel: string, input: Parameters<typeof withDefaults>[0]) => {
+    const providers = { p: { kind: 'http', baseUrl: 'https://x.example', file: `builtin:${file}` } };
+    const { models } = read({ providers, models: [{ ...model, tiers: [[{ provider: 'p', model: upstreamModel }]] }] });
+    const [rules] = models.get('m')?.tiers.flat() ?? [];
+    assert.ok(rules);
+    return refusals(rules.rules, 'm', withDefaults(input)).map(({ path }) => path);
+  };
+  const [image, prompt] = ['https://x.example/1.jpg', 'a fox'];
+  const [one, two] = [[image], [image, image]];
+  const cases: readonly (readonly [...Parameters<typeof refusedAt>, readonly string[]])[] = [
+    // It only animates an image.
+    ['runway', 'gen4_turbo', { prompt, duration: 5 }, ['input.imageUrls']],
+    ['runway', 'gen4_turbo', { prompt, duration: 5, imageUrls: one }, []],
+    ['runway', 'gen4_turbo', { prompt, duration: 11, imageUrls: two }, ['input.duration', 'input.imageUrls']],
+    ['runway', 'gen4.5', { prompt, duration: 10 }, []],
+    ['runway', 'gen4.5', { prompt: 'x'.repeat(1001), ratio: '21:9' }, ['input.prompt', 'input.ratio']],
+    ['runway', 'veo3.1_fast', { prompt, duration: 5, ratio: 'adaptive' }, ['input.duration', 'input.ratio']],
+    ['runway', 'seedance2', { prompt: 'x'.repeat(1001), duration: 15, ratio: '21:9' }, []],
+    ['kling', 'kling-v2-6', { prompt, duration: 5 }, []],
+    ['kling', 'kling-v2-6', { prompt, duration: 6, ratio: '4:3' }, ['input.duration', 'input.ratio']],
+    ['kling', 'kling-v3', { prompt: 'x'.repeat(2501), duration: 15 }, ['input.prompt']],
+    ['kling', 'kling-v3', { prompt, imageUrls: two }, ['input.imageUrls']],
+    ['minimax', 'MiniMax-Hailuo-2.3', { prompt, duration: 6, imageUrls: one }, []],
+    ['minimax', 'MiniMax-Hailuo-2.3', { prompt, duration: 5, ratio: '9:16' }, ['input.duration', 'input.ratio']],
+    ['fal-seedance', 'bytedance/seedance-2.0', { prompt, duration: 15, ratio: '21:9', imageUrls: two }, []],
+  ];
+  for (const [file, upstreamModel, input, refused] of cases)
+    assert.deepEqual(refusedAt(file, upstreamModel, input), refused, `${upstreamModel} ${JSON.stringify(input)}`);
+});
+
+test('the rules of a file of the kind http are checked as those of the catalogue are, and its entries narrow them', () => {
+  const file = readFileSync('assets/providers/runway.yaml', 'utf8');
+  const providers = { p: { kind: 'http', baseUrl: 'https://x.example', file: './p.yaml' } };
+  const entry = { provider: 'p', model: 'gen4_turbo', rules: { durations: { min: 8 } } };
+  const catalogue = { providers, models: [{ ...model, tiers: [[entry]] }] };
+  assert.deepEqual(read(catalogue, file).models.get('m')?.tiers[0]?.[0]?.rules.durations, [8, 9, 10]);
+  const typo = file.replace('images: { max: 1 }', 'imags: { max: 1 }');
+  assert.throws(
+    () => read(catalogue, typo),
+    (error) =>
+      error instanceof ConfigError &&
+      /rules\[0\]\.imags: unknown field, did you mean images\?/.test(error.faults.join()),
+  );
+});

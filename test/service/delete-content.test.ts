@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { callbackWorkflowId, taskQueuesOf, taskWorkflowId } from '../../src/domain/task-queues.ts';
+import { closeAccountAs } from '../../src/stores/account-closure.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { refundTask } from '../../src/stores/tasks.ts';
+import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
+import { describeTask, unlessGone } from '../../src/temporal/describe-task.ts';
+import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
+import { type Api, call, createTask, recordInfo } from '../support/api.ts';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { plainImage } from '../support/hostile-images.ts';
+import { waitForDelivery } from '../support/owed-callback.ts';
+import { endOf, endPrograms, startProgram } from '../support/programs.ts';
+import { createTestAccount, createTestEnvironment, startTestService, type TestService } from '../support/service.ts';
+import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+describe('deletion on request', () => {
+  let service: TestService;
+  let temporal: TemporalConnection;
+  before(async () => {
+    service = await startTestService();
+    temporal = connectTemporal(service.settings.temporal);
+  });
+  after(async () => {
+    const violations = await auditLedger(service.database.db);
+    await temporal.close();
+    await service.close();
+    assert.deepEqual(violations, []);
+  });
+
+  const post = (api: Api, path: string, body: unknown) =>
+    call(api, path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const reconcile = () => triggerReconcile(temporal.client, taskQueuesOf(service.settings.taskQueue)).catch(() => {});
+  const isThere = (key: string) =>
+    access(join(storeFolder(service), key)).then(
+      () => true,
+      () => false,
+    );
+
+  test('the files of a task, its uploaded image and what Temporal recorded of it and its callback are gone', async () => {
+    const account = await createTestAccount(service.database);
+    const api = { baseUrl: service.baseUrl, key: account.key };
+    const receiver = await startCallbackReceiver({});
+    try {
+      const image = await plainImage(600, 400).jpeg().toBuffer();
+      const upload = await call(api, '/api/v1/uploads', {
+        method: 'POST',
+        headers: { 'content-type': 'image/jpeg' },
+        body: new Uint8Array(image),
+      });
+      const imageUrl = String(upload.body.data['imageUrl']);
+      const request = {
+        model: 'videogen-2.0-fast',
+        input: { prompt: '[[instant]] a secret', duration: 4, imageUrls: [imageUrl] },
+        callBackUrl: `${receiver.url}/a`,
+      };
+      const taskId = String((await createTask(api, request)).body.data['taskId']);
+      assert.equal((await waitForEnd(service.database.db, taskId)).state, 'success');
+      await waitForDelivery(service.database.db, taskId, 'delivered');
+      await temporal.client.workflow.getHandle(taskWorkflowId(taskId)).result();
+      await post(api, '/api/v1/callbacks/redeliver', { taskId });
+      await receiver.waitForCallbacks('/a', 2);
+      await temporal.client.workflow.getHandle(callbackWorkflowId(taskId)).result();
+      const { resultUrls } = (await recordInfo(api, taskId)).body.data['resultJson'] as { resultUrls: string[] };
+      const [link = ''] = resultUrls;
+      assert.equal((await fetch(link)).status, 200);
+      const { pathname } = new URL(imageUrl);
+      assert.ok(await isThere(pathname.slice('/media/'.length)));
+
+      assert.equal((await post(api, '/api/v1/jobs/deleteTask', { taskId })).status, 200);
+      const gone = await fetch(link);
+      assert.deepEqual([gone.status, ((await gone.json()) as { error: string }).error], [410, 'media_deleted']);
+      await waitFor('the end of the histories', async () => {
+        await reconcile();
+        const callback = temporal.client.workflow.getHandle(callbackWorkflowId(taskId));
+        const [task, delivery] = [
+          await describeTask(temporal.client, taskId),
+          await unlessGone(temporal.client, () => callback.describe()),
+        ];
+        return task.status === 'missing' && delivery === undefined ? true : undefined;
+      });
+      await waitFor('the end of the image', async () =>
+        (await isThere(pathname.slice('/media/'.length))) ? undefined : true,
+      );
+      assert.equal(await isThere(`results/${taskId}/poster.jpg`), false);
+      assert.equal((await recordInfo(api, taskId)).body.data['state'], 'success');
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  test('an image that another task still needs stays until that one has ended', async () => {
+    const account = await createTestAccount(service.database);
+    const api = { baseUrl: service.baseUrl, key: account.key };
+    const image = await plainImage(600, 400).jpeg().toBuffer();
+    const headers = { 'content-type': 'image/jpeg' };
+    const upload = await call(api, '/api/v1/uploads', { method: 'POST', headers, body: new Uint8Array(image) });
+    const imageUrl = String(upload.body.data['imageUrl']);
+    const key = new URL(imageUrl).pathname.slice('/media/'.length);
+    const { db } = service.database;
+    // Neither has a workflow.
+    const [ended, waiting] = [
+      await acceptTestTask(db, account.accountId, taskParam('one', { imageUrls: [imageUrl] })),
+      await acceptTestTask(db, account.accountId, taskParam('[[slow 600s]] two', { imageUrls: [imageUrl] })),
+    ];
+    await refundTask(db, ended, { failCode: 'cancelled', failMsg: 'A test.' });
+    assert.equal((await post(api, '/api/v1/jobs/deleteTask', { taskId: ended })).status, 200);
+    const text = `select count(*)::int as count from content_deletions where account_id = $1 and swept_at is not null`;
+    const swept = async () =>
+      (await db.run<{ count: number }>({ name: 'test-swept', text }, [account.accountId]))[0]?.count ?? 0;
+    await reconcile();
+    assert.ok(await isThere(key));
+    await post(api, '/api/v1/jobs/cancelTask', { taskId: waiting });
+    await waitFor('the sweep', async () => {
+      await reconcile();
+      return (await swept()) === 1 ? true : undefined;
+    });
+    assert.equal(await isThere(key), false);
+  });
+});
+
+test('a closed account is emptied, also when the worker is killed in the middle of it', async () => {
+  const environment = await createTestEnvironment();
+  const { db } = environment.database;
+  try {
+    const { accountId } = await createTestAccount(environment.database, 1_000_000);
+    const other = await createTestAccount(environment.database);
+    const taskIds: string[] = [];
+    for (let index = 0; index < 60; index += 1) {
+      const taskId = await acceptTestTask(db, accountId, taskParam('a secret', {}, 'http://127.0.0.1:1/secret'));
+      if (index > 0) await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'A test.' });
+      taskIds.push(taskId);
+    }
+    const theirs = await acceptTestTask(db, other.accountId, taskParam('not a secret'));
+    await refundTask(db, theirs, { failCode: 'cancelled', failMsg: 'A test.' });
+    await closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'asked for' });
+    const left = async () => {
+      const text = `select count(*)::int as count from tasks where account_id = $1 and param::text like '%a secret%'`;
+      return (await db.run<{ count: number }>({ name: 'test-left', text }, [accountId]))[0]?.count ?? 0;
+    };
+    const killed = startProgram('../support/killed-worker.js', ['after', 'delete-task-content'], {
+      env: environment.environment,
+    });
+    await endOf(killed);
+    assert.ok((await left()) > 0, 'it was in the middle');
+
+    startProgram('../../src/main/worker.js', [], { env: environment.environment });
+    const temporal = connectTemporal(environment.settings.temporal);
+    await waitFor(
+      'the end of the closure',
+      async () => {
+        await triggerReconcile(temporal.client, taskQueuesOf(environment.settings.taskQueue)).catch(() => {});
+        const text = `select finished_at from account_closures`;
+        const [row] = await db.run<{ finished_at: number | null }>({ name: 'test-closure', text });
+        return row?.finished_at ?? undefined;
+      },
+      120_000,
+    );
+    await temporal.close();
+    assert.equal(await left(), 0);
+    const text = `select count(*)::int as count from callback_deliveries`;
+    assert.deepEqual(await db.run({ name: 'test-deliveries', text }), [{ count: 0 }]);
+    const kept = `select count(*)::int as count from tasks where content_deleted_at is null`;
+    assert.deepEqual(await db.run({ name: 'test-kept', text: kept }), [{ count: 1 }], "another account's stays");
+    assert.deepEqual(await auditLedger(db), []);
+  } finally {
+    await endPrograms();
+    await environment.close();
+  }
+});
+
+function storeFolder({ settings: { resultStore } }: TestService): string {
+  if (resultStore.kind !== 'folder') throw new Error('the tests keep results in a folder');
+  return resultStore.path;
+}

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import { parsePayloadKeys } from '../../src/domain/payload-keys.ts';
+import { taskQueuesOf, taskWorkflowId } from '../../src/domain/task-queues.ts';
+import type { Settings } from '../../src/main/settings.ts';
+import { startWorker } from '../../src/main/start-worker.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { findTask } from '../../src/stores/tasks.ts';
+import { connectTemporal } from '../../src/temporal/connect.ts';
+import { createEngine } from '../../src/temporal/engine.ts';
+import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
+import { createTaskProgress } from '../../src/temporal/task-progress.ts';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { waitForDelivery } from '../support/owed-callback.ts';
+import { createTestAccount, createTestEnvironment } from '../support/service.ts';
+import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const keyText = (id: string) => `${id}:${createHash('sha256').update(id).digest('base64')}`;
+
+/** One installation whose processes are started with one set of keys after the other. */
+async function withInstallation(
+  work: (stage: Awaited<ReturnType<typeof installation>>) => Promise<void>,
+): Promise<void> {
+  const environment = await createTestEnvironment({ STUCK_TASK_SECONDS: '1' });
+  try {
+    await work(await installation(environment));
+    assert.deepEqual(await auditLedger(environment.database.db), []);
+  } finally {
+    await environment.close();
+  }
+}
+
+async function installation({ settings, database }: Awaited<ReturnType<typeof createTestEnvironment>>) {
+  const { db } = database;
+  const { accountId } = await createTestAccount(database);
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  const having = (...ids: string[]): Settings => {
+    const payloadKeys = ids.length === 0 ? undefined : parsePayloadKeys(ids.map(keyText).join(','));
+    return { ...settings, temporal: { ...settings.temporal, payloadKeys } };
+  };
+  const withTemporal = async <T>(
+    keys: readonly string[],
+    use: (temporal: ReturnType<typeof connectTemporal>['client']) => Promise<T>,
+  ) => {
+    const temporal = connectTemporal(having(...keys).temporal);
+    try {
+      return await use(temporal.client);
+    } finally {
+      await temporal.close();
+    }
+  };
+  return {
+    db,
+    lines,
+    withTemporal,
+    reconcile: (keys: readonly string[]) =>
+      withTemporal(keys, (client) => triggerReconcile(client, taskQueuesOf(settings.taskQueue)).catch(() => {})),
+    /** Accepts a task and starts its workflow, as an API with these keys does. */
+    start: async (keys: readonly string[], prompt: string, callBackUrl?: string) => {
+      const taskId = await acceptTestTask(db, accountId, taskParam(prompt, {}, callBackUrl));
+      await withTemporal(keys, (client) =>
+        createEngine(client, taskQueuesOf(settings.taskQueue)).startTask({
+          taskId,
+          accountId,
+          model: 'videogen-2.0-fast',
+        }),
+      );
+      return taskId;
+    },
+    withWorker: async <T>(keys: readonly string[], use: () => Promise<T>): Promise<T> => {
+      const worker = await startWorker(having(...keys), log, (error) => {
+        throw error;
+      });
+      try {
+        await worker.running;
+        return await use();
+      } finally {
+        await worker.close();
+      }
+    },
+    history: (taskId: string) =>
+      withTemporal([], async (client) => {
+        const execution = { workflowId: taskWorkflowId(taskId) };
+        const { namespace } = client.options;
+        const { history } = await client.workflowService.getWorkflowExecutionHistory({ namespace, execution });
+        return history?.events ?? [];
+      }),
+    generating: (taskId: string) =>
+      waitFor(`the generation of ${taskId}`, async () =>
+        (await findTask(db, taskId))?.state === 'generating' ? true : undefined,
+      ),
+  };
+}
+
+type Installation = Awaited<ReturnType<typeof installation>>;
+type Events = Awaited<ReturnType<Installation['history']>>;
+
+/** The id of the key of every payload in a history; '' for one that is not encrypted. */
+function keyIdsIn(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if ('metadata' in value && 'data' in value) {
+    const metadata = value.metadata as Record<string, Uint8Array>;
+    return [Buffer.from(metadata['encryption-key-id'] ?? []).toString()];
+  }
+  return Object.entries(value).flatMap(([name, inner]: [string, unknown]) =>
+    isReadable(name, inner) ? [] : keyIdsIn(inner),
+  );
+}
+
+/** Search attributes, which are ids and the state of a task, and what the SDK notes for itself: names of patches, times of activities. */
+function isReadable(name: string, value: unknown): boolean {
+  return ['searchAttributes', 'patch-data', 'data'].includes(name) || value === null;
+}
+
+/** The text of every byte of it. */
+function textOf(events: Events): string {
+  return JSON.stringify(events, (_name, value: unknown) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value,
+  );
+}
+
+test('with a key nothing in a history can be read but ids, and its task is generated, shown and called back', () =>
+  withInstallation(async ({ db, start, withWorker, withTemporal, history }) => {
+    const receiver = await startCallbackReceiver({});
+    try {
+      const taskId = await withWorker(['one'], async () => {
+        const id = await start(['one'], '[[instant]] [[slow 6s]] a lighthouse', `${receiver.url}/a`);
+        await withTemporal(['one'], async (client) => {
+          const progressOf = createTaskProgress(client);
+          await waitFor('progress', async () => {
+            const task = await findTask(db, id);
+            return task !== undefined && (await progressOf(task)) > 0 ? true : undefined;
+          });
+        });
+        assert.equal((await waitForEnd(db, id)).state, 'success');
+        await waitForDelivery(db, id, 'delivered');
+        return id;
+      });
+      const events = await history(taskId);
+      assert.ok(events.length > 10);
+      assert.deepEqual(new Set(keyIdsIn(events)), new Set(['one']));
+      const text = textOf(events);
+      for (const word of ['lighthouse', 'video.mp4', receiver.url, 'generate with', 'for account'])
+        assert.ok(!text.includes(word), word);
+    } finally {
+      await receiver.close();
+    }
+  }));
+
+test('keys are put in, changed and taken away while tasks run: old, mixed and plain histories go on', () =>
+  withInstallation(async ({ db, start, withWorker, generating, history }) => {
+    const prompt = '[[instant]] [[slow 8s]] rotation';
+    const first = await withWorker([], async () => {
+      const taskId = await start([], prompt);
+      await generating(taskId);
+      return taskId;
+    });
+    const second = await withWorker(['old'], async () => {
+      const taskId = await start(['old'], prompt);
+      await generating(taskId);
+      return taskId;
+    });
+    await withWorker(['new', 'old'], async () => {
+      const third = await start(['new', 'old'], prompt);
+      for (const taskId of [first, second, third]) {
+        const { state, failure } = await waitForEnd(db, taskId);
+        assert.equal(state, 'success', failure?.failMsg);
+      }
+    });
+    assert.ok(new Set(keyIdsIn(await history(first))).has(''));
+    assert.deepEqual(new Set(keyIdsIn(await history(second))), new Set(['old', 'new']));
+  }));
+
+for (const wrong of [[], ['new']]) {
+  test(`a worker with ${wrong.length === 0 ? 'no key' : 'another key'} raises an alarm, and the task waits until the key is there`, () =>
+    withInstallation(async ({ db, lines, start, withWorker, reconcile }) => {
+      const taskId = await start(['old'], '[[instant]] waits');
+      await withWorker(wrong, async () => {
+        await waitFor(
+          'the alarm',
+          async () => {
+            await reconcile(wrong);
+            return lines.some((line) => line.includes('payload key missing')) ? true : undefined;
+          },
+          90_000,
+        );
+        const alarm = lines.find((line) => line.includes('payload key missing'));
+        assert.match(alarm ?? '', /under the key \\"old\\": it is not among TEMPORAL_PAYLOAD_KEYS/);
+      });
+      assert.equal((await findTask(db, taskId))?.state, 'waiting');
+      await withWorker(['new', 'old'], async () => {
+        assert.equal((await waitForEnd(db, taskId, 60_000)).state, 'success');
+      });
+    }));
+}

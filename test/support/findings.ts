@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { type Environment, readConfig } from '../../src/config.ts';
+import { type DoctorRole, examine } from '../../src/main/doctor/doctor.ts';
+import type { Finding } from '../../src/main/doctor/finding.ts';
+
+/** What doctor finds in this process, by check. */
+export async function findingsOf(
+  environment: Environment,
+  role: DoctorRole = 'all',
+): Promise<ReadonlyMap<string, Finding>> {
+  const config = readConfig(environment);
+  const { databaseUrl, temporal, secret } = config;
+  const findings = await examine(config, { databaseUrl, temporal, secret }, role);
+  return new Map(findings.map((finding) => [finding.check, finding]));
+}
+
+/** One finding of the whole installation, as a person reads it. */
+export async function findingLine(check: string, environment: Environment): Promise<string> {
+  const {
+    state,
+    message,
+    remedy = '',
+  } = (await findingsOf(environment)).get(check) ?? assert.fail(`${check} is missing`);
+  return `${state}: ${message} → ${remedy}`;
+}

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { findTask } from '../../src/stores/tasks.ts';
+import { connectTemporal } from '../../src/temporal/connect.ts';
+import { createEngine } from '../../src/temporal/engine.ts';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { createFakeUpstream } from '../support/fake-upstream.ts';
+import { postgresUrl } from '../support/servers.ts';
+import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
+import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
+import { videogen } from '../support/videogen.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { startWorkerWith } from '../support/worker-with.ts';
+
+const model = 'videogen-2.0-fast';
+const [credits, price] = [10_000, 132];
+
+// What docs/operations.md tells operators to do after a loss, with the books of the upstream as witness: nothing is paid for twice.
+describe('after a loss', { concurrency: true }, () => {
+  test('of the newest rows, which Temporal still knows: what had not ended in the backup is refunded', async () => {
+    const { environment, upstream, receiver, accountId, startWorker, generating, command, json, close } = await stage();
+    const { database, settings } = environment;
+    let worker = await startWorker();
+    const done = await generating('/done');
+    upstream.finish(done);
+    await waitForEnd(database.db, done);
+    const running = await generating('/running');
+    const accepted = await acceptTestTask(database.db, accountId, taskParam('p', {}, `${receiver.url}/accepted`));
+
+    const backup = await backUp(database.url);
+    // All of this is lost: the end of one task, the job of another, and all of a third.
+    upstream.finish(running);
+    assert.equal((await waitForEnd(database.db, running)).state, 'success');
+    const temporal = connectTemporal(settings.temporal);
+    const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
+    await engine.startTask({ taskId: accepted, accountId, model });
+    const unknown = await generating('/unknown');
+    await waitForJob(upstream, accepted);
+    const early = await command('reconcile', '--restored');
+    assert.deepEqual([early.code, early.stdout], [1, '']);
+    assert.match(early.stderr, /has asked for work in the last 90 seconds\. Stop all workers/);
+    await worker.close();
+    await restore(database.url, backup);
+    assert.equal(await findTask(database.db, unknown), undefined);
+
+    // Until Temporal's list of workflows has caught up.
+    let ended = { refunded: 0, terminated: 0 };
+    await waitFor('the settlement', async () => {
+      const { stdout } = await command('reconcile', '--restored');
+      // Temporal remembers the worker for a while.
+      if (stdout === '') return delay(5_000, undefined);
+      const { refunded, terminated } = JSON.parse(stdout) as { refunded: number; terminated: number };
+      ended = { refunded: ended.refunded + refunded, terminated: ended.terminated + terminated };
+      return ended.terminated > 0 && terminated === 0 ? true : undefined;
+    });
+    assert.deepEqual(ended, { refunded: 2, terminated: 1 });
+    worker = await startWorker();
+    upstream.finish();
+    const report = await json('reconcile');
+    assert.deepEqual(report['violations'], []);
+    assert.deepEqual(report['unfinished'], []);
+    assert.deepEqual(report['ended'], [
+      { state: 'fail', failCode: 'terminated', tasks: 2, creditsRefunded: 2 * price },
+      { state: 'success', tasks: 1, creditsRefunded: 0 },
+    ]);
+    for (const [taskId, path] of [
+      [running, '/running'],
+      [accepted, '/accepted'],
+    ] as const) {
+      const task = await findTask(database.db, taskId);
+      assert.deepEqual([task?.state, task?.failure?.failCode], ['fail', 'terminated']);
+      await waitFor('the callback about its refund', () =>
+        receiver.received.some((one) => one.path === path && one.body.includes('"failCode":"terminated"'))
+          ? true
+          : undefined,
+      );
+    }
+    for (const taskId of [accepted, unknown])
+      await waitFor('the end of its workflow', async () =>
+        (await engine.describeTask(taskId)).status === 'running' ? undefined : true,
+      );
+    const jobsOf = (taskId: string) => upstream.jobs.filter((job) => job.taskId === taskId).length;
+    assert.deepEqual([done, running, accepted, unknown].map(jobsOf), [1, 1, 1, 1]);
+    assert.equal(Number((await json('balance', accountId))['balance']), credits - price);
+    await worker.close();
+    await temporal.close();
+    await dropDatabase(backup);
+    await close();
+  });
+
+  test('of Temporal: what waits is begun, what was generating is refunded and stopped, what has ended stays', async () => {
+    const { environment, upstream, receiver, accountId, startWorker, generating, json, close } = await stage();
+    const { database } = environment;
+    const worker = await startWorker();
+    const done = await generating('/done');
+    upstream.finish(done);
+    await waitForEnd(database.db, done);
+    const running = await generating('/running');
+    await worker.close();
+    const waiting = await acceptTestTask(database.db, accountId, taskParam('p', {}, `${receiver.url}/waiting`));
+
+    const namespace = await emptyNamespace(environment);
+    const settings = { ...environment.settings, temporal: { ...environment.settings.temporal, namespace } };
+    const later = await startWorkerWith(settings, upstream);
+    await waitForJob(upstream, waiting);
+    assert.equal((await waitForEnd(database.db, running)).failure?.failCode, 'terminated');
+    await waitFor('its job to be stopped', () =>
+      upstream.jobs.some(({ taskId, state }) => taskId === running && state === 'cancelled') ? true : undefined,
+    );
+    upstream.finish(waiting);
+    assert.equal((await waitForEnd(database.db, waiting)).state, 'success');
+    for (const path of ['/done', '/running', '/waiting']) await receiver.waitForCallbacks(path, 1);
+    assert.equal((await findTask(database.db, done))?.state, 'success');
+    assert.equal(upstream.jobs.length, 3);
+    assert.deepEqual((await json('reconcile', '--report'))['violations'], []);
+    assert.equal(Number((await json('balance', accountId))['balance']), credits - 2 * price);
+    await later.close();
+    await close();
+  });
+
+  test('of the result store: its videos are named, and said to be gone once they are given up', async () => {
+    const { environment, upstream, startWorker, generating, command, close } = await stage();
+    const worker = await startWorker();
+    const lost = await generating('/lost');
+    upstream.finish(lost);
+    await waitForEnd(environment.database.db, lost);
+    const kept = await generating('/kept');
+    upstream.finish(kept);
+    await waitForEnd(environment.database.db, kept);
+    await rm(join(String(environment.environment['RESULT_STORE']), 'results', lost), { recursive: true });
+
+    const named = await command('media', 'check', '--forget');
+    assert.equal(named.code, 1);
+    const { tasks, ...counts } = JSON.parse(named.stdout) as { tasks: { taskId: string }[] };
+    assert.deepEqual(counts, { checked: 2, missing: 1, creditsCharged: price });
+    assert.deepEqual(
+      tasks.map(({ taskId }) => taskId),
+      [lost],
+    );
+    const again = await command('media', 'check');
+    assert.deepEqual(
+      [again.code, JSON.parse(again.stdout)],
+      [0, { checked: 1, missing: 0, creditsCharged: 0, tasks: [] }],
+    );
+    // All that is left goes, too: as when the store is another one.
+    await rm(join(String(environment.environment['RESULT_STORE']), 'results', kept), { recursive: true });
+    const refused = await command('media', 'check', '--forget');
+    assert.deepEqual([refused.code, refused.stdout], [1, '']);
+    assert.match(refused.stderr, /^None of 1 videos is in .*--forget all\.$/m);
+    assert.equal((await findTask(environment.database.db, kept))?.mediaDeletedAt, undefined);
+    await command('media', 'check', '--forget', 'all');
+    assert.notEqual((await findTask(environment.database.db, kept))?.mediaDeletedAt, undefined);
+    await worker.close();
+    await close();
+  });
+});
+
+/** An installation with an account, and an upstream whose jobs end when the test says so. */
+async function stage() {
+  const upstream = createFakeUpstream({ instant: false });
+  const environment = await createTestEnvironment();
+  const { database, settings } = environment;
+  const { accountId } = await createTestAccount(database, credits);
+  const receiver = await startCallbackReceiver();
+  const temporal = connectTemporal(settings.temporal);
+  const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
+  const generating = async (path: string) => {
+    const taskId = await acceptTestTask(database.db, accountId, taskParam('p', {}, `${receiver.url}${path}`));
+    await engine.startTask({ taskId, accountId, model });
+    await waitForJob(upstream, taskId);
+    return taskId;
+  };
+  const command = (...args: readonly string[]) => videogen({ ...environment.environment }, ...args, '--json');
+  const json = async (...args: readonly string[]) => {
+    const { stdout, stderr } = await command(...args);
+    assert.notEqual(stdout, '', stderr);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+  const close = async () => {
+    assert.deepEqual(await auditLedger(database.db), []);
+    await temporal.close();
+    await receiver.close();
+    await environment.close();
+  };
+  const startWorker = () => startWorkerWith(settings, upstream);
+  return { environment, upstream, receiver, accountId, startWorker, generating, command, json, close };
+}
+
+function waitForJob({ jobs }: ReturnType<typeof createFakeUpstream>, taskId: string): Promise<true> {
+  return waitFor('a job', () => (jobs.some((job) => job.taskId === taskId) ? true : undefined));
+}
+
+/** A copy of the database as it is, while a worker goes on; answers its name. */
+async function backUp(url: string): Promise<string> {
+  const backup = `backup_${randomBytes(6).toString('hex')}`;
+  await copyDatabase(nameIn(url), backup);
+  return backup;
+}
+
+async function restore(url: string, backup: string): Promise<void> {
+  await dropDatabase(nameIn(url));
+  await copyDatabase(backup, nameIn(url));
+}
+
+/** PostgreSQL copies a database that nobody is connected to, so connections are ended, and come back. */
+async function copyDatabase(from: string, to: string): Promise<void> {
+  await waitFor('a moment without connections', () =>
+    administer(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${from}'`)
+      .then(() => administer(`create database ${to} template ${from}`))
+      .then(
+        () => true,
+        () => undefined,
+      ),
+  );
+}
+
+function dropDatabase(name: string): Promise<void> {
+  return administer(`drop database ${name} with (force)`);
+}
+
+function nameIn(url: string): string {
+  return new URL(url).pathname.slice(1);
+}
+
+async function administer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: await postgresUrl() });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** What a Temporal that has lost everything offers. */
+async function emptyNamespace({ settings }: TestEnvironment): Promise<string> {
+  const namespace = `empty-${randomBytes(6).toString('hex')}`;
+  const { client, close } = connectTemporal(settings.temporal);
+  after(close);
+  const seconds = 86_400;
+  await client.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: seconds as never },
+  });
+  await waitFor('the namespace', () =>
+    client.workflowService.describeNamespace({ namespace }).then(
+      () => true,
+      () => undefined,
+    ),
+  );
+  return namespace;
+}
