@@ -45,7 +45,6 @@ const files: Readonly<Record<string, string>> = {
   theme: entryOf(theme.metafile, 'theme.ts'),
   shared: sharedOf(app.metafile),
   style: styleOf(app.metafile),
-  font: Object.keys(app.metafile.outputs).find((file) => file.endsWith('.woff2')) ?? missing('the font'),
 };
 const html = template.replaceAll(/\{\{(\w+)\}\}/g, (_place, name: string) => basename(files[name] ?? missing(name)));
 const outputs = Object.keys({ ...app.metafile.outputs, ...theme.metafile.outputs });

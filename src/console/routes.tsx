@@ -1,32 +1,41 @@
-import { Route, Switch } from 'wouter-preact';
-import { lazy } from './ui/lazy.tsx';
+import { type Parser, matchRoute, Route, Switch } from 'wouter-preact';
+import { type Lazy, lazy } from './ui/lazy.tsx';
 import { NotFound, PageLoading } from './shell/page-states.tsx';
 
-const Overview = lazy(async () => (await import('./pages/account/overview.tsx')).OverviewPage, PageLoading);
-const Playground = lazy(async () => (await import('./pages/account/playground.tsx')).PlaygroundPage, PageLoading);
-const Tasks = lazy(async () => (await import('./pages/account/tasks.tsx')).TasksPage, PageLoading);
-const Task = lazy(async () => (await import('./pages/account/task.tsx')).TaskPage, PageLoading);
-const Credits = lazy(async () => (await import('./pages/account/credits.tsx')).CreditsPage, PageLoading);
-const Callbacks = lazy(async () => (await import('./pages/account/callbacks.tsx')).CallbacksPage, PageLoading);
-const Keys = lazy(async () => (await import('./pages/account/keys.tsx')).KeysPage, PageLoading);
-const Members = lazy(async () => (await import('./pages/account/members.tsx')).MembersPage, PageLoading);
-const Settings = lazy(async () => (await import('./pages/account/settings.tsx')).SettingsPage, PageLoading);
+type Params = { readonly taskId: string };
+
+/** Pages of one account, by what stands behind its address. */
+const accountPages: Readonly<Record<string, Lazy<Params>>> = {
+  '': lazy(async () => (await import('./pages/account/overview.tsx')).OverviewPage, PageLoading),
+  '/playground': lazy(async () => (await import('./pages/account/playground.tsx')).PlaygroundPage, PageLoading),
+  '/tasks': lazy(async () => (await import('./pages/account/tasks.tsx')).TasksPage, PageLoading),
+  '/tasks/:taskId': lazy(async () => (await import('./pages/account/task.tsx')).TaskPage, PageLoading),
+  '/credits': lazy(async () => (await import('./pages/account/credits.tsx')).CreditsPage, PageLoading),
+  '/callbacks': lazy(async () => (await import('./pages/account/callbacks.tsx')).CallbacksPage, PageLoading),
+  '/keys': lazy(async () => (await import('./pages/account/keys.tsx')).KeysPage, PageLoading),
+  '/members': lazy(async () => (await import('./pages/account/members.tsx')).MembersPage, PageLoading),
+  '/settings': lazy(async () => (await import('./pages/account/settings.tsx')).SettingsPage, PageLoading),
+};
+
 const Operators = lazy(async () => (await import('./pages/operators/routes.tsx')).OperatorRoutes, PageLoading);
 
-/** Pages of one account; the account is in the address before them. */
+/** Begins to load the code of the page at this address, which is shown when it is known who is signed in. */
+export function loadPage(parser: Parser, path: string): void {
+  const matches = (pattern: string) => matchRoute(parser, pattern, path)[0];
+  const found = Object.keys(accountPages).find((page) => matches(`/a/:accountId${page}`));
+  const page = matches('/ops/*?') ? Operators : found === undefined ? undefined : accountPages[found];
+  // When it does not come, the page says so.
+  page?.load().catch(() => undefined);
+}
+
 export function AccountRoutes({ accountId }: { readonly accountId: string }) {
-  const base = `/a/${accountId}`;
   return (
     <Switch>
-      <Route path={base} component={Overview} />
-      <Route path={`${base}/playground`} component={Playground} />
-      <Route path={`${base}/tasks`} component={Tasks} />
-      <Route path={`${base}/tasks/:taskId`}>{({ taskId }) => <Task key={taskId} taskId={taskId} />}</Route>
-      <Route path={`${base}/credits`} component={Credits} />
-      <Route path={`${base}/callbacks`} component={Callbacks} />
-      <Route path={`${base}/keys`} component={Keys} />
-      <Route path={`${base}/members`} component={Members} />
-      <Route path={`${base}/settings`} component={Settings} />
+      {Object.entries(accountPages).map(([path, Page]) => (
+        <Route key={path} path={`/a/${accountId}${path}`}>
+          {({ taskId = '' }: Partial<Params>) => <Page key={taskId} taskId={taskId} />}
+        </Route>
+      ))}
       <Route component={NotFound} />
     </Switch>
   );

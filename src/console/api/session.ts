@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/preact-query';
+import { type QueryClient, queryOptions, useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useContext } from 'preact/hooks';
 import { read, send } from './call.ts';
 import type { Me } from './contract.ts';
@@ -9,16 +9,25 @@ type Role = Me['accounts'][number]['role'];
 
 const key = ['me'];
 
+const meQuery = queryOptions<Me | null, ApiProblem>({
+  queryKey: key,
+  queryFn: ({ signal }) =>
+    read('/api/console/v1/me', {}, { account: undefined, signal }).catch((error: unknown) => {
+      if (problemOf(error).status === 401) return null;
+      throw error;
+    }),
+  staleTime: 60_000,
+});
+
+/** Asks who is signed in before the first page is drawn, which needs to know. */
+export function askForMe(client: QueryClient): void {
+  void client.prefetchQuery(meQuery);
+}
+
 /** Who is signed in; null for nobody. */
 export function useMe() {
-  return useQuery<Me | null, ApiProblem>({
-    queryKey: key,
-    queryFn: ({ signal }) =>
-      read('/api/console/v1/me', {}, { account: undefined, signal }).catch((error: unknown) => {
-        if (problemOf(error).status === 401) return null;
-        throw error;
-      }),
-    staleTime: 60_000,
+  return useQuery({
+    ...meQuery,
     refetchInterval: ({ state }) => (isPassing(state.error) ? passingFailureMs : false),
   });
 }

@@ -1,26 +1,28 @@
 import type { ComponentType, VNode } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 
-/** A component whose code is loaded when it is first shown. `fallback` keeps its place, and says when the code does not come. */
+/** A component whose code is loaded when it is first shown, or earlier, by `load`. */
+export type Lazy<Props> = ((props: Props) => VNode) & { readonly load: () => Promise<ComponentType<Props>> };
+
+/** `fallback` keeps the place of a component whose code is not there yet, and says when it does not come. */
 export function lazy<Props extends object>(
-  load: () => Promise<ComponentType<Props>>,
+  importIt: () => Promise<ComponentType<Props>>,
   Fallback: ComponentType<{ failed: boolean }>,
-): (props: Props) => VNode {
+): Lazy<Props> {
   let loaded: ComponentType<Props> | undefined;
-  return function Lazy(props: Props) {
+  const load = async () => (loaded ??= await importIt());
+  function Component(props: Props) {
     const [Loaded, setLoaded] = useState<ComponentType<Props> | undefined>(() => loaded);
     const [failed, setFailed] = useState(false);
     // Other effects wait for the paint of the fallback.
     useLayoutEffect(() => {
       if (Loaded !== undefined) return;
       load().then(
-        (component) => {
-          loaded = component;
-          setLoaded(() => component);
-        },
+        (component) => setLoaded(() => component),
         () => setFailed(true),
       );
     }, [Loaded]);
     return Loaded === undefined ? <Fallback failed={failed} /> : <Loaded {...props} />;
-  };
+  }
+  return Object.assign(Component, { load });
 }

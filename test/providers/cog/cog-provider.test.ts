@@ -51,7 +51,15 @@ async function runner(t: TestContext, baseUrl: string) {
       signal,
     });
   };
-  return { provider, run, progress };
+  /** The server answers, or cancels, a run before it gives its place to the next. */
+  const isPlaceTaken = (end: HeldEnd) =>
+    (end.kind === 'not_accepted' && end.reason === 'busy') || (end.kind === 'lost' && end.detail === 'canceled');
+  const runWhenFree = (...asked: Parameters<typeof run>) =>
+    waitFor('a free place', async () => {
+      const end = await run(...asked);
+      return isPlaceTaken(end) ? undefined : end;
+    });
+  return { provider, run, runWhenFree, progress };
 }
 
 async function assertVideo(end: HeldEnd): Promise<void> {
@@ -61,14 +69,14 @@ async function assertVideo(end: HeldEnd): Promise<void> {
 
 describe('a model in a cog server', { skip: skipWithoutCog, concurrency: true }, () => {
   test('makes the video, from the inputs of the task', async (t) => {
-    const { server, run } = await stage(t);
+    const { server, run, runWhenFree } = await stage(t);
     const path = join(await folderFor(t), 'image.jpg');
     const jpeg = await sharp({ create: { width: 90, height: 160, channels: 3, background: 'red' } })
       .jpeg()
       .toBuffer();
     await writeFile(path, jpeg);
     await assertVideo(await run('a lighthouse', { images: async () => [{ path, widthPx: 90, heightPx: 160 }] }));
-    await assertVideo(await run('without an image'));
+    await assertVideo(await runWhenFree('without an image'));
     const [first, second] = await server.runs();
     assert.match(first ?? '', /^a lighthouse\|81\|\d+\|data:image\/jpeg;base64$/);
     assert.match(second ?? '', /^without an image\|81\|\d+\|$/);
@@ -94,14 +102,14 @@ describe('a model in a cog server', { skip: skipWithoutCog, concurrency: true },
   });
 
   test('joins the run of an attempt that died, and ends with the video', async (t) => {
-    const { server, run, progress } = await stage(t);
+    const { server, runWhenFree, progress } = await stage(t);
     const request = jobRequest({ input: withDefaults({ prompt: 'hold' }) });
     // As of a worker that was frozen: its connection is still open.
     const earlier = providerAt(server.baseUrl);
     const stop = new AbortController();
     const frozen = earlier.run(request, () => undefined, { workFolder: await folderFor(t), signal: stop.signal });
     await waitFor('the first run', async () => ((await server.runs()).length === 1 ? true : undefined));
-    const joined = run('hold', request);
+    const joined = runWhenFree('hold', request);
     await waitFor('progress', () => progress.at(-1));
     await server.endHeld();
     await assertVideo(await frozen);
@@ -110,7 +118,7 @@ describe('a model in a cog server', { skip: skipWithoutCog, concurrency: true },
   });
 
   test('stops when the task is cancelled, and takes the next', async (t) => {
-    const { server, run } = await stage(t);
+    const { server, run, runWhenFree } = await stage(t);
     const stop = new AbortController();
     const reason = new Error('cancelled');
     const running = run('hold', {}, stop);
@@ -118,13 +126,13 @@ describe('a model in a cog server', { skip: skipWithoutCog, concurrency: true },
     await Promise.all([assert.rejects(running, reason), Promise.resolve(stop.abort(reason))]);
     await server.endHeld();
     await waitFor('the end of the run', async () => ((await server.health()) === 'READY' ? true : undefined));
-    await assertVideo(await run('the next'));
+    await assertVideo(await runWhenFree('the next'));
   });
 
   test('whose worker process is killed loses the run; then the operator must act', async (t) => {
-    const { server, run } = await stage(t);
+    const { server, run, runWhenFree } = await stage(t);
     assert.equal((await run('die')).kind, 'lost');
-    const next = await run('the next');
+    const next = await runWhenFree('the next');
     assert.ok(next.kind === 'not_accepted');
     assert.equal(next.reason, 'operator');
     assert.match(next.detail, /UNHEALTHY/);
@@ -148,17 +156,12 @@ describe('a model in a cog server', { skip: skipWithoutCog, concurrency: true },
       const { host } = new URL(server.baseUrl);
       const proxy = await startFaultProxy({ address: host, restart: async () => undefined });
       t.after(() => proxy.close());
-      const { run } = await runner(t, proxy.baseUrl);
+      const { run, runWhenFree } = await runner(t, proxy.baseUrl);
       const request = jobRequest();
       await proxy.play(faults[name], ({ method }) => method === 'PUT');
       assert.equal((await run('x', request)).kind, 'lost');
       await proxy.heal();
-      // The run that was lost may take its place for a moment longer.
-      const end = await waitFor('a free place', async () => {
-        const tried = await run('x', request);
-        return tried.kind === 'not_accepted' && tried.reason === 'busy' ? undefined : tried;
-      });
-      await assertVideo(end);
+      await assertVideo(await runWhenFree('x', request));
       assert.ok((await server.runs()).length <= 2);
     });
   }

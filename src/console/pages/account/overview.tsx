@@ -14,7 +14,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { relativeTime, useNow } from '../../ui/time.tsx';
 import { DayChart } from './day-chart.tsx';
 import { firstRequest } from './samples.ts';
-import { TaskTable } from './task-table.tsx';
+import { type ListedTask, TaskTable } from './task-table.tsx';
 
 type Overview = Answer<'/api/v1/overview'>;
 
@@ -22,6 +22,7 @@ export function OverviewPage() {
   const { accountId, name } = useAccount();
   const now = useNow(60_000);
   const { data, error, refetch } = useRead('/api/v1/overview', {}, { everyMs: 5000 });
+  const recent = useRead('/api/v1/jobs/listTasks', { limit: 5 }, { everyMs: 5000 });
   const isNew = data !== undefined && !(data.steps.hasKey && data.steps.hasTask);
   return (
     <Page
@@ -42,7 +43,10 @@ export function OverviewPage() {
           <DayChart days={data.days} from={now - 6 * 86_400_000} to={now} />
         </Card>
       )}
-      {data !== undefined && <Recent hasTask={data.steps.hasTask} />}
+      {/* When the tasks cannot be read, the page says what is wrong, above. */}
+      {data !== undefined && (recent.data !== undefined || recent.error === null) && (
+        <Recent tasks={data.steps.hasTask ? recent.data?.tasks : []} />
+      )}
       {data !== undefined && <Books books={data.books} />}
     </Page>
   );
@@ -125,17 +129,15 @@ function Figures({ data }: { readonly data: Overview | undefined }) {
   );
 }
 
-function Recent({ hasTask }: { readonly hasTask: boolean }) {
+/** The newest tasks; undefined while they are read. */
+function Recent({ tasks }: { readonly tasks: readonly ListedTask[] | undefined }) {
   const { accountId } = useAccount();
-  const { data, error } = useRead('/api/v1/jobs/listTasks', { limit: 5 }, { everyMs: 5000 });
-  // The page says what is wrong, above; nothing is coming here.
-  if (data === undefined && error !== null) return null;
   const all = (
     <Link href={paths.tasks(accountId)} class="row">
       All tasks <ArrowRight size={14} aria-hidden="true" />
     </Link>
   );
-  if (!hasTask || data?.tasks.length === 0) {
+  if (tasks?.length === 0) {
     return (
       <Card title="Or begin from your terminal">
         <div class="stack">
@@ -147,7 +149,7 @@ function Recent({ hasTask }: { readonly hasTask: boolean }) {
   }
   return (
     <Card title="Newest tasks" actions={all} isFlush>
-      <TaskTable tasks={data?.tasks} expected={5} />
+      <TaskTable tasks={tasks} expected={5} />
     </Card>
   );
 }
