@@ -2,7 +2,7 @@ import { QueryClientProvider } from '@tanstack/preact-query';
 import { render } from 'preact';
 import { Router } from 'wouter-preact';
 import { createQueryClient } from './api/queries.ts';
-import { askForMe } from './api/session.ts';
+import { askForMe, forgetMe } from './api/session.ts';
 import { App } from './shell/app.tsx';
 import './styles/font.css';
 import './styles/tokens.css';
@@ -12,7 +12,7 @@ import './styles/content.css';
 import './styles/shell.css';
 import 'uplot/dist/uPlot.min.css';
 
-const client = createQueryClient(() => client.setQueryData(['me'], null));
+const client = createQueryClient(() => forgetMe(client));
 askForMe(client);
 const root = document.getElementById('app');
 if (root !== null) {

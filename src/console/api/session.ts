@@ -24,6 +24,11 @@ export function askForMe(client: QueryClient): void {
   void client.prefetchQuery(meQuery);
 }
 
+/** The service says that nobody is signed in any more. */
+export function forgetMe(client: QueryClient): void {
+  client.setQueryData(key, null);
+}
+
 /** Who is signed in; null for nobody. */
 export function useMe() {
   return useQuery({
