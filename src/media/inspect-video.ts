@@ -25,7 +25,7 @@ export async function measureWhole(videoPath: string, posterPath: string): Promi
 
 /**
  * Checks that a generated video plays and measures it; a bad one is a `TaskFault`, `result_invalid`. The delivered poster is kept
- * when it is a JPEG of the video's size; otherwise one is made, and `isPosterMade` is true.
+ * when it is a JPEG of the size that posters have; otherwise one is made, and `isPosterMade` is true.
  */
 export function createVideoInspector(ffmpeg: Ffmpeg) {
   // A poster is all CPU: running more of them than there are cores ends no sooner, and delays everything else.

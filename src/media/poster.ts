@@ -8,21 +8,35 @@ import { isPhotoFormat, sharp } from './image-library.ts';
 const goodMoment = 0.4;
 
 /** A JPEG has the colours of BT.601 in their full range; ffmpeg 4.1 cannot change both in one step. */
-const jpegColours = 'scale=out_color_matrix=bt601,format=yuv420p,scale=out_range=pc';
+function jpegFilters({ widthPx, heightPx }: FrameSize): string {
+  return `scale=${widthPx}:${heightPx}:out_color_matrix=bt601,format=yuv420p,scale=out_range=pc`;
+}
 
-/** Writes the picture at 40 % of the video as a JPEG of its size. Rejects with `FfmpegError` when it cannot be decoded there. */
+/** In pixels, of the longer side: sharp where a page shows a film, and two thirds of the bytes of 720p. Lists show 30 posters at a time. */
+const maxSide = 960;
+
+/** The size of a video's poster: its shape, never larger than itself. */
+export function posterSize({ widthPx, heightPx }: FrameSize): FrameSize {
+  const scale = Math.min(1, maxSide / Math.max(widthPx, heightPx));
+  const side = (pixels: number) => Math.max(1, Math.round(pixels * scale));
+  return { widthPx: side(widthPx), heightPx: side(heightPx) };
+}
+
+type PosterOptions = FrameSize & { readonly durationSeconds: number; readonly signal: AbortSignal };
+
+/** Writes the picture at 40 % of a video of this size as a JPEG. Rejects with `FfmpegError` when it cannot be decoded there. */
 export async function makePoster(
   ffmpeg: Ffmpeg,
   videoPath: string,
   posterPath: string,
-  { durationSeconds, signal }: { readonly durationSeconds: number; readonly signal: AbortSignal },
+  { durationSeconds, signal, ...video }: PosterOptions,
 ): Promise<void> {
   const atSeconds = (durationSeconds * goodMoment).toFixed(3);
   await ffmpeg({
     // Seeking before the input decodes from the nearest key frame only, without the frames that no other one needs, which halves the
     // cost and takes a neighbour at worst; `-update 1` says that one picture is meant.
-    args: ['-skip_frame', 'noref', '-ss', atSeconds, '-i', videoPath, '-frames:v', '1', '-an', '-vf', jpegColours]
-      .concat(['-pix_fmt', 'yuvj420p', '-q:v', '3', '-f', 'image2', '-update', '1'])
+    args: ['-skip_frame', 'noref', '-ss', atSeconds, '-i', videoPath, '-frames:v', '1', '-an']
+      .concat(['-vf', jpegFilters(posterSize(video)), '-pix_fmt', 'yuvj420p', '-q:v', '3', '-f', 'image2', '-update', '1'])
       .concat(posterPath),
     cwd: dirname(posterPath),
     signal,
@@ -33,8 +47,9 @@ export async function makePoster(
 const shownColours: readonly string[] = ['srgb', 'b-w'];
 const endOfImage = 0xff_d9;
 
-/** Whether the file is a whole JPEG of exactly this size. It is not decoded: that costs much of what making a poster costs. */
-export async function isPosterOf(path: string, { widthPx, heightPx }: FrameSize): Promise<boolean> {
+/** Whether the file is a whole JPEG of the size of this video's poster. It is not decoded: that costs much of what making one costs. */
+export async function isPosterOf(path: string, video: FrameSize): Promise<boolean> {
+  const { widthPx, heightPx } = posterSize(video);
   const bytes = await readFile(path);
   if (!isPhotoFormat(bytes) || bytes.readUInt16BE(bytes.length - 2) !== endOfImage) return false;
   const header = await sharp(bytes, { limitInputPixels: false })

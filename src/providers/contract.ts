@@ -140,7 +140,7 @@ type Capabilities = {
 
 /**
  * Where the provider left the video, a file in `workFolder`, and beside it its poster where the provider delivers one, as many
- * upstreams do: a JPEG of the video's own size. A poster that is missing or is no such picture is no fault; it is then made from
+ * upstreams do: a JPEG of the size of `posterSize`. A poster that is missing or is no such picture is no fault; it is then made from
  * the video, which costs more than all the rest of a task.
  */
 export type GeneratedVideo = { readonly path: string; readonly posterPath?: string };

@@ -3,14 +3,16 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import sharp from 'sharp';
+import type { FrameSize } from '../../src/domain/frame-size.ts';
 import { FfmpegError } from '../../src/media/ffmpeg.ts';
-import { isPosterOf, makePoster } from '../../src/media/poster.ts';
+import { isPosterOf, makePoster, posterSize } from '../../src/media/poster.ts';
 import { ffmpegOnPath, oldFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
 
 const ffmpeg = oldFfmpeg();
 const { signal } = new AbortController();
+const small = { widthPx: 320, heightPx: 180 };
 
-test('the poster is a JPEG of the size of the video, taken at 40 % of it', async (t) => {
+test('the poster of a small video is a JPEG of its size, taken at 40 % of it', async (t) => {
   const cwd = await temporaryFolder(t);
   // Black for the first second and the last two, white in between: the poster can only be white at 40 % of 5 s.
   const light = "geq=lum='255*between(T,1,3)':cb=128:cr=128";
@@ -21,11 +23,31 @@ test('the poster is a JPEG of the size of the video, taken at 40 % of it', async
     signal,
   });
   const poster = join(cwd, 'poster.jpg');
-  await makePoster(ffmpeg, join(cwd, 'film.mp4'), poster, { durationSeconds: 5, signal });
+  await makePoster(ffmpeg, join(cwd, 'film.mp4'), poster, { durationSeconds: 5, ...small, signal });
   const image = sharp(await readFile(poster));
   const { format, width, height } = await image.metadata();
   assert.deepEqual([format, width, height], ['jpeg', 320, 180]);
   assert.ok(((await image.stats()).channels[0]?.mean ?? 0) > 240);
+});
+
+test('the poster of a larger video keeps its shape, with a longer side of 960 pixels', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const poster = join(cwd, 'poster.jpg');
+  const shapes: readonly (readonly [FrameSize, FrameSize])[] = [
+    [{ widthPx: 1280, heightPx: 720 }, { widthPx: 960, heightPx: 540 }],
+    [{ widthPx: 1080, heightPx: 1920 }, { widthPx: 540, heightPx: 960 }],
+    [{ widthPx: 1470, heightPx: 630 }, { widthPx: 960, heightPx: 411 }],
+    [{ widthPx: 4096, heightPx: 2 }, { widthPx: 960, heightPx: 1 }],
+  ];
+  for (const [video, wanted] of shapes) {
+    assert.deepEqual(posterSize(video), wanted);
+    const source = `color=size=${video.widthPx}x${video.heightPx}:rate=24:duration=1`;
+    await ffmpeg({ args: ['-f', 'lavfi', '-i', source, '-pix_fmt', 'yuv420p', 'film.mp4'], cwd, signal });
+    await makePoster(ffmpeg, join(cwd, 'film.mp4'), poster, { durationSeconds: 1, ...video, signal });
+    const { width, height } = await sharp(await readFile(poster)).metadata();
+    assert.deepEqual({ widthPx: width, heightPx: height }, wanted);
+    assert.equal(await isPosterOf(poster, video), true);
+  }
 });
 
 test('the poster shows the colours that the video shows', async (t) => {
@@ -39,7 +61,7 @@ test('the poster shows the colours that the video shows', async (t) => {
       cwd,
       signal,
     });
-    await makePoster(renderer, join(cwd, 'film.mp4'), poster, { durationSeconds: 1, signal });
+    await makePoster(renderer, join(cwd, 'film.mp4'), poster, { durationSeconds: 1, ...small, signal });
     const { channels } = await sharp(await readFile(poster)).stats();
     for (const [i, wanted] of [0x20, 0xa0, 0x40].entries()) {
       const found = channels[i]?.mean ?? Number.NaN;
@@ -51,7 +73,11 @@ test('the poster shows the colours that the video shows', async (t) => {
 test('a file that cannot be decoded gives no poster', async (t) => {
   const cwd = await temporaryFolder(t);
   await writeFile(join(cwd, 'film.mp4'), 'nothing of the kind');
-  const made = makePoster(ffmpeg, join(cwd, 'film.mp4'), join(cwd, 'poster.jpg'), { durationSeconds: 5, signal });
+  const made = makePoster(ffmpeg, join(cwd, 'film.mp4'), join(cwd, 'poster.jpg'), {
+    durationSeconds: 5,
+    ...small,
+    signal,
+  });
   await assert.rejects(made, FfmpegError);
 });
 
@@ -65,7 +91,7 @@ async function isPoster(folder: string, bytes: Buffer): Promise<boolean> {
   return isPosterOf(path, size);
 }
 
-test('a whole JPEG of the size of the video is a poster of it', async (t) => {
+test('a whole JPEG of the size of its poster is a poster of a video', async (t) => {
   const folder = await temporaryFolder(t);
   assert.equal(await isPoster(folder, await picture().jpeg().toBuffer()), true);
   assert.equal(await isPoster(folder, await picture().jpeg({ progressive: true }).toBuffer()), true);
