@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { Router } from 'wouter-preact';
 import { createQueryClient } from './api/queries.ts';
 import { askForMe, forgetMe } from './api/session.ts';
+import { loadPage } from './routes.tsx';
 import { App } from './shell/app.tsx';
 import './styles/font.css';
 import './styles/tokens.css';
@@ -13,12 +14,14 @@ import './styles/shell.css';
 import 'uplot/dist/uPlot.min.css';
 
 const client = createQueryClient(() => forgetMe(client));
+const base = '/console';
+loadPage(client, location.pathname.slice(base.length));
 askForMe(client);
 const root = document.getElementById('app');
 if (root !== null) {
   render(
     <QueryClientProvider client={client}>
-      <Router base="/console">
+      <Router base={base}>
         <App />
       </Router>
     </QueryClientProvider>,

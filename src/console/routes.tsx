@@ -1,4 +1,7 @@
-import { type Parser, matchRoute, Route, Switch } from 'wouter-preact';
+import type { QueryClient } from '@tanstack/preact-query';
+import { parse } from 'regexparam';
+import { matchRoute, Route, Switch } from 'wouter-preact';
+import { loadTask } from './pages/account/use-task.ts';
 import { type Lazy, lazy } from './ui/lazy.tsx';
 import { NotFound, PageLoading } from './shell/page-states.tsx';
 
@@ -19,13 +22,15 @@ const accountPages: Readonly<Record<string, Lazy<Params>>> = {
 
 const Operators = lazy(async () => (await import('./pages/operators/routes.tsx')).OperatorRoutes, PageLoading);
 
-/** Begins to load the code of the page at this address, which is shown when it is known who is signed in. */
-export function loadPage(parser: Parser, path: string): void {
-  const matches = (pattern: string) => matchRoute(parser, pattern, path)[0];
+/** Begins to load the code of the page at this address, and a task, which are shown when it is known who is signed in. */
+export function loadPage(client: QueryClient, path: string): void {
+  const matches = (pattern: string) => matchRoute(parse, pattern, path)[0];
   const found = Object.keys(accountPages).find((page) => matches(`/a/:accountId${page}`));
   const page = matches('/ops/*?') ? Operators : found === undefined ? undefined : accountPages[found];
-  // When it does not come, the page says so.
+  const [isTask, of] = matchRoute(parse, '/a/:accountId/tasks/:taskId', path);
+  // What does not come, the page says.
   page?.load().catch(() => undefined);
+  if (isTask) loadTask(client, of.accountId, of.taskId).catch(() => undefined);
 }
 
 export function AccountRoutes({ accountId }: { readonly accountId: string }) {

@@ -65,3 +65,32 @@ test(
     assert.deepEqual(errors, []);
   },
 );
+
+test('a film begins to load when its poster is there, which has the line to itself', { skip }, async () => {
+  const { accountId, key } = await createTestAccount(service.database, 1_000);
+  const request = { model: 'videogen-2.0-fast', input: { prompt: '[[instant]] a boat', duration: 4 } };
+  const { body } = await createTask({ ...service, key }, request);
+  const taskId = String(body.data['taskId']);
+  await waitForEnd(service.database.db, taskId);
+  const { page } = await visitor.signedIn({ [accountId]: 'viewer' });
+  const asked: string[] = [];
+  page.on('request', (one) => {
+    const [file] = /[^/]+\.(?:jpg|mp4)$/.exec(new URL(one.url()).pathname) ?? [];
+    if (file !== undefined) asked.push(file);
+  });
+  let letPosterCome = () => {};
+  const poster = new Promise<void>((resolve) => {
+    letPosterCome = resolve;
+  });
+  await page.route('**/poster.jpg?*', async (route) => {
+    await poster;
+    await route.continue();
+  });
+  await page.goto(`${service.baseUrl}/console/a/${accountId}/tasks/${taskId}`);
+  const film = page.getByLabel('The generated video');
+  await film.waitFor();
+  await page.getByRole('heading', { name: 'Ledger' }).waitFor();
+  assert.deepEqual([...new Set(asked)], ['poster.jpg']);
+  letPosterCome();
+  await waitFor('the film', () => (asked.includes('video.mp4') ? true : undefined));
+});

@@ -34,10 +34,22 @@ test('the poster of a larger video keeps its shape, with a longer side of 960 pi
   const cwd = await temporaryFolder(t);
   const poster = join(cwd, 'poster.jpg');
   const shapes: readonly (readonly [FrameSize, FrameSize])[] = [
-    [{ widthPx: 1280, heightPx: 720 }, { widthPx: 960, heightPx: 540 }],
-    [{ widthPx: 1080, heightPx: 1920 }, { widthPx: 540, heightPx: 960 }],
-    [{ widthPx: 1470, heightPx: 630 }, { widthPx: 960, heightPx: 411 }],
-    [{ widthPx: 4096, heightPx: 2 }, { widthPx: 960, heightPx: 1 }],
+    [
+      { widthPx: 1280, heightPx: 720 },
+      { widthPx: 960, heightPx: 540 },
+    ],
+    [
+      { widthPx: 1080, heightPx: 1920 },
+      { widthPx: 540, heightPx: 960 },
+    ],
+    [
+      { widthPx: 1470, heightPx: 630 },
+      { widthPx: 960, heightPx: 411 },
+    ],
+    [
+      { widthPx: 4096, heightPx: 2 },
+      { widthPx: 960, heightPx: 1 },
+    ],
   ];
   for (const [video, wanted] of shapes) {
     assert.deepEqual(posterSize(video), wanted);

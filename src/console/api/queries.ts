@@ -1,4 +1,11 @@
-import { keepPreviousData, QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
+import {
+  keepPreviousData,
+  QueryClient,
+  queryOptions,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/preact-query';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { type Answer, type Body, type Query, read, type ReadPath, send, type SendPath, type Sent } from './call.ts';
@@ -52,6 +59,14 @@ type ReadOptions<Data> = {
   readonly keeps?: boolean;
 };
 
+/** What the service answers to a GET, under the name by which `useRead` finds it. */
+export function readQuery<Path extends ReadPath>(account: string | undefined, path: Path, query: Query<Path>) {
+  return queryOptions<Answer<Path>, ApiProblem>({
+    queryKey: [account, path, query],
+    queryFn: ({ signal }) => read(path, query, { account, signal }),
+  });
+}
+
 /** What the service answers to a GET, read again as long as the page is shown. */
 export function useRead<Path extends ReadPath>(
   path: Path,
@@ -60,9 +75,8 @@ export function useRead<Path extends ReadPath>(
 ) {
   const account = useContext(AccountContext);
   const { everyMs = false, isEnabled = true, keeps = false } = options;
-  return useQuery<Answer<Path>, ApiProblem>({
-    queryKey: [account, path, query],
-    queryFn: ({ signal }) => read(path, query, { account, signal }),
+  return useQuery({
+    ...readQuery(account, path, query),
     enabled: isEnabled,
     ...(keeps && { placeholderData: keepPreviousData }),
     refetchInterval: ({ state }) => {

@@ -1,11 +1,11 @@
-import { useEffect, useLayoutEffect } from 'preact/hooks';
-import { Redirect, Route, Switch, useLocation, useRouter, useSearch } from 'wouter-preact';
+import { useEffect } from 'preact/hooks';
+import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter-preact';
 import { AccountContext } from '../api/queries.ts';
 import type { Me } from '../api/contract.ts';
 import { failureOf } from '../api/problem.ts';
 import { useMe } from '../api/session.ts';
 import { opsPaths, paths, signInPaths } from '../paths.ts';
-import { AccountRoutes, loadPage, OpsRoutes } from '../routes.tsx';
+import { AccountRoutes, OpsRoutes } from '../routes.tsx';
 import { lazy } from '../ui/lazy.tsx';
 import { ErrorBox } from '../ui/notice.tsx';
 import { Toasts } from '../ui/toast.tsx';
@@ -45,8 +45,6 @@ function SignedIn() {
   const { data: me, error, refetch } = useMe();
   const [path] = useLocation();
   const search = useSearch();
-  const { parser } = useRouter();
-  useLayoutEffect(() => loadPage(parser, path), []);
   if (me === undefined && error !== null) {
     return (
       <Gate title="Videogen">

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorBox } from '../ui/notice.tsx';
 import { Mark } from './mark.tsx';
@@ -25,7 +25,16 @@ export function Gate({ title, lead, children }: GateProps) {
   );
 }
 
+/** As with skeletons: what comes sooner is the first that is drawn. A drawing costs time, and its letters begin to load the font. */
+const lateMs = 150;
+
 export function GateLoading({ failed }: { readonly failed: boolean }) {
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), lateMs);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!isLate && !failed) return null;
   const failure = { title: 'This page did not load', sentence: 'The connection broke, or the service was updated.' };
   return (
     <main class="gate" aria-busy={!failed}>

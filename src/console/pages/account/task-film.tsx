@@ -1,5 +1,5 @@
 import { CircleAlert, Clapperboard, Trash2 } from 'lucide-preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { TaskTimeline } from '../../api/contract.ts';
 import { stateWords } from '../../words.ts';
 
@@ -39,6 +39,7 @@ function Player({ timeline: { task, posterUrl }, onExpired }: FilmProps) {
   const [latest] = task.resultJson.resultUrls;
   const shown = useRef({ url: latest, poster: posterUrl });
   const [isBroken, setBroken] = useState(false);
+  const isPosterThere = useLoaded(shown.current.poster);
   if (latest === undefined) {
     return (
       <p class="wait">
@@ -55,7 +56,7 @@ function Player({ timeline: { task, posterUrl }, onExpired }: FilmProps) {
     <video
       controls
       playsinline
-      preload="metadata"
+      preload={isPosterThere ? 'metadata' : 'none'}
       aria-label="The generated video"
       src={shown.current.url}
       {...(shown.current.poster !== null && { poster: shown.current.poster })}
@@ -67,6 +68,24 @@ function Player({ timeline: { task, posterUrl }, onExpired }: FilmProps) {
       }}
     />
   );
+}
+
+/** Whether the picture has come, or will not. A film that begins to load beside it takes the line from it. */
+function useLoaded(url: string | null): boolean {
+  const [isLoaded, setLoaded] = useState(url === null);
+  useEffect(() => {
+    if (url === null) return undefined;
+    const image = new Image();
+    const done = () => setLoaded(true);
+    image.addEventListener('load', done);
+    image.addEventListener('error', done);
+    image.src = url;
+    return () => {
+      image.removeEventListener('load', done);
+      image.removeEventListener('error', done);
+    };
+  }, []);
+  return isLoaded;
 }
 
 function Waiting({ timeline: { task, aheadOfOwn } }: { readonly timeline: TaskTimeline }) {

@@ -1,5 +1,8 @@
+import type { QueryClient } from '@tanstack/preact-query';
 import type { TaskRecord } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { readQuery, useRead } from '../../api/queries.ts';
+
+const path = '/api/v1/jobs/timeline';
 
 export function isLive({ state }: Pick<TaskRecord, 'state'>): boolean {
   return state !== 'success' && state !== 'fail';
@@ -8,7 +11,7 @@ export function isLive({ state }: Pick<TaskRecord, 'state'>): boolean {
 /** A live task is read every second, as the service asks its engine; one whose callback is under way every three. */
 export function useTask(taskId: string | undefined) {
   return useRead(
-    '/api/v1/jobs/timeline',
+    path,
     { taskId: taskId ?? '' },
     {
       isEnabled: taskId !== undefined,
@@ -18,4 +21,10 @@ export function useTask(taskId: string | undefined) {
       },
     },
   );
+}
+
+/** Asks for a task and its poster before the page that shows them is there: on a slow line the poster is what one waits for. */
+export async function loadTask(client: QueryClient, accountId: string, taskId: string): Promise<void> {
+  const { posterUrl } = await client.fetchQuery(readQuery(accountId, path, { taskId }));
+  if (posterUrl !== null) new Image().src = posterUrl;
 }
