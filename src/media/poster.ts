@@ -36,18 +36,8 @@ export async function makePoster(
     // Seeking before the input decodes from the nearest key frame only, without the frames that no other one needs, which halves the
     // cost and takes a neighbour at worst; `-update 1` says that one picture is meant.
     args: ['-skip_frame', 'noref', '-ss', atSeconds, '-i', videoPath, '-frames:v', '1', '-an']
-      .concat([
-        '-vf',
-        jpegFilters(posterSize(video)),
-        '-pix_fmt',
-        'yuvj420p',
-        '-q:v',
-        '4',
-        '-f',
-        'image2',
-        '-update',
-        '1',
-      ])
+      .concat(['-vf', jpegFilters(posterSize(video)), '-pix_fmt', 'yuvj420p', '-q:v', '4'])
+      .concat(['-f', 'image2', '-update', '1'])
       .concat(posterPath),
     cwd: dirname(posterPath),
     signal,

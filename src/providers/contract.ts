@@ -140,8 +140,8 @@ type Capabilities = {
 
 /**
  * Where the provider left the video, a file in `workFolder`, and beside it its poster where the provider delivers one, as many
- * upstreams do: a JPEG of the size of `posterSize`. A poster that is missing or is no such picture is no fault; it is then made from
- * the video, which costs more than all the rest of a task.
+ * upstreams do: a JPEG of the size that `posterSize` of src/media gives. A poster that is missing or is no such picture is no fault;
+ * it is then made from the video, which costs more than all the rest of a task.
  */
 export type GeneratedVideo = { readonly path: string; readonly posterPath?: string };
 
