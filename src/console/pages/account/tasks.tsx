@@ -108,8 +108,10 @@ function useFilters() {
 
 function Filters({ query, since, set, hrefWith, isFiltered }: FilterState) {
   const { data: catalogue } = useRead('/api/v1/models', {});
-  const models = (catalogue?.models ?? []).map(({ model }) => ({ value: model, label: model }));
   const { state, failCode, model = '', search = '' } = query;
+  // The chosen one also before the others are known, and when it is no longer sold.
+  const names = new Set([...(catalogue?.models ?? []).map((one) => one.model), ...(model === '' ? [] : [model])]);
+  const models = [...names].map((name) => ({ value: name, label: name }));
   const tab = (value: string | undefined, label: string) => ({
     href: hrefWith({ state: value, failCode: undefined }),
     label,
