@@ -132,7 +132,7 @@ describe('an operator in the console', { skip }, () => {
     await press('Withdraw');
     await dialog().getByLabel('Reason').fill('Not signed');
     await confirm('Withdraw the price');
-    await page.getByText('Withdrawn').waitFor();
+    await page.getByText('Withdrawn', { exact: true }).waitFor();
     assert.equal(await announced(), false);
   });
 

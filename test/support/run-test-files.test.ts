@@ -54,7 +54,18 @@ test('a file that hangs is killed at its limit with its child, is a failure, and
   assert.deepEqual([isGood, left], [false, []]);
   assert.match(text, /# the file took longer than 5 s; what still ran was killed\nnot ok 1 - \S+hangs\.js/);
   assert.match(text, /^ok 2 - \S+passes\.js$/m);
-  assert.match(last, /\n# failed: \S+hangs\.js\n# tests 3\n.*\n# pass 1\n# fail 1\n/);
+  assert.match(
+    last,
+    /\n# failed: \S+hangs\.js\n# {3}the file took longer than 5 s; what still ran was killed\n# tests 3\n.*\n# pass 1\n# fail 1\n/,
+  );
+});
+
+test('a test that fails stands with its error in the summary, too, without the suite around it', async () => {
+  const { isGood, last } = await runFixtures(['fails', 'passes']);
+  assert.equal(isGood, false);
+  assert.match(last, /# failed: \S+fails\.js\n# +not ok 1 - adds up\n(?:# .*\n)*# +error: 'one and one is three'\n/);
+  assert.doesNotMatch(last, /arithmetic/);
+  assert.match(last, /\n# tests 3\n# suites 1\n# pass 1\n# fail 1\n/);
 });
 
 test('a file that is to run alone runs after all others, wherever it stands', async () => {

@@ -98,8 +98,26 @@ function indent(text: string, by: string): string {
 }
 
 const longestShown = 15;
+/** Of one file. */
+const failuresShown = 20;
+const failureCharacters = 3_000;
 
-/** Last in the log, in the words of node:test. A file that is at fault counts as one more test that failed. */
+/** The tests of a TAP report that failed, with their errors. Suites around them fail only because of them and are left out. */
+function failuresOf(results: string): readonly string[] {
+  const points = [...results.matchAll(/^( *)not ok .*\n\1 {2}---\n[^]*?^\1 {2}\.\.\.$/gm)].map(([point]) => point);
+  const failed = points.filter((point) => !point.includes("failureType: 'subtestsFailed'"));
+  return failed.slice(0, failuresShown).map((point) => point.slice(0, failureCharacters));
+}
+
+function failureLines({ file, results, faults }: TestFileReport): readonly string[] {
+  const details = [...faults, ...failuresOf(results)].flatMap((text) => text.split('\n'));
+  return [`failed: ${file}`, ...details.map((line) => `  ${line}`)];
+}
+
+/**
+ * Last in the log, in the words of node:test; the failures are repeated here, since often only the end of a log is kept. A file that is
+ * at fault counts as one more test that failed.
+ */
 function summary(
   reports: readonly TestFileReport[],
   { tap, durationMs }: { tap: boolean; durationMs: number },
@@ -112,7 +130,7 @@ function summary(
   const slowest = reports.toSorted((one, other) => other.durationMs - one.durationMs).slice(0, longestShown);
   const lines = ['the files that took longest:']
     .concat(slowest.map(({ file, durationMs: ms }) => `  ${(ms / 1000).toFixed(1)} s ${file}`))
-    .concat(reports.filter((report) => !isGood(report)).map(({ file }) => `failed: ${file}`))
+    .concat(reports.filter((report) => !isGood(report)).flatMap(failureLines))
     .concat(
       countNames.map((name) => `${name} ${total(name)}`),
       `duration_ms ${durationMs}`,
