@@ -9,7 +9,14 @@ import './styles/font.css';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';
-import './styles/content.css';
+import './styles/popups.css';
+import './styles/layout.css';
+import './styles/tables.css';
+import './styles/badges.css';
+import './styles/notices.css';
+import './styles/task.css';
+import './styles/charts.css';
+import './styles/playground.css';
 import './styles/shell.css';
 import 'uplot/dist/uPlot.min.css';
 

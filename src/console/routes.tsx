@@ -7,12 +7,14 @@ import { NotFound, PageLoading } from './shell/page-states.tsx';
 
 type Params = { readonly taskId: string };
 
+const taskPage = '/tasks/:taskId';
+
 /** Pages of one account, by what stands behind its address. */
 const accountPages: Readonly<Record<string, Lazy<Params>>> = {
   '': lazy(async () => (await import('./pages/account/overview.tsx')).OverviewPage, PageLoading),
   '/playground': lazy(async () => (await import('./pages/account/playground.tsx')).PlaygroundPage, PageLoading),
   '/tasks': lazy(async () => (await import('./pages/account/tasks.tsx')).TasksPage, PageLoading),
-  '/tasks/:taskId': lazy(async () => (await import('./pages/account/task.tsx')).TaskPage, PageLoading),
+  [taskPage]: lazy(async () => (await import('./pages/account/task.tsx')).TaskPage, PageLoading),
   '/credits': lazy(async () => (await import('./pages/account/credits.tsx')).CreditsPage, PageLoading),
   '/callbacks': lazy(async () => (await import('./pages/account/callbacks.tsx')).CallbacksPage, PageLoading),
   '/keys': lazy(async () => (await import('./pages/account/keys.tsx')).KeysPage, PageLoading),
@@ -27,7 +29,7 @@ export function loadPage(client: QueryClient, path: string): void {
   const matches = (pattern: string) => matchRoute(parse, pattern, path)[0];
   const found = Object.keys(accountPages).find((page) => matches(`/a/:accountId${page}`));
   const page = matches('/ops/*?') ? Operators : found === undefined ? undefined : accountPages[found];
-  const [isTask, of] = matchRoute(parse, '/a/:accountId/tasks/:taskId', path);
+  const [isTask, of] = matchRoute(parse, `/a/:accountId${taskPage}`, path);
   // What does not come, the page says.
   page?.load().catch(() => undefined);
   if (isTask) loadTask(client, of.accountId, of.taskId).catch(() => undefined);

@@ -24,6 +24,7 @@ import './ui/money.tsx';
 import './ui/notice.tsx';
 import './ui/page.tsx';
 import './ui/pager.tsx';
+import './ui/player.tsx';
 import './ui/skeleton.tsx';
 import './ui/table.tsx';
 import './ui/tabs.tsx';

@@ -35,62 +35,102 @@ const play = `(() => {
   return film.play();
 })()`;
 
-test(
-  'a film that plays goes on while its page is read again, though each reading signs another link',
-  { skip },
-  async () => {
-    const { accountId, key } = await createTestAccount(service.database, 1_000);
-    const request = { model: 'videogen-2.0-fast', input: { prompt: '[[instant]] a boat', duration: 4 } };
-    // As long as the callback is owed, the page asks for it.
-    const { body } = await createTask({ ...service, key }, { ...request, callBackUrl: `${receiver.url}/hook` });
-    const taskId = String(body.data['taskId']);
-    await waitForEnd(service.database.db, taskId);
-    const { page, errors } = await visitor.signedIn({ [accountId]: 'viewer' });
-    const links = new Set<string>();
-    page.on('response', (response) => {
-      if (new URL(response.url()).pathname !== '/api/v1/jobs/timeline') return;
-      void response.text().then((text) => {
-        const [link] = /"https?:[^"]+\.mp4\?[^"]+"/.exec(text) ?? [];
-        if (link !== undefined) links.add(link);
-      });
-    });
-    await page.goto(`${service.baseUrl}/console/a/${accountId}/tasks/${taskId}`);
-    const film = page.getByLabel('The generated video');
-    await film.waitFor();
-    await page.evaluate(play);
-    const first = await film.getAttribute('src');
-    await waitFor('three links', () => (links.size >= 3 ? true : undefined));
-    assert.equal(await film.getAttribute('src'), first);
-    assert.deepEqual(await page.evaluate('[window.loads, document.querySelector("video").paused]'), [0, false]);
-    assert.deepEqual(errors, []);
+/** Where the film of a task can be played: on the page of its account, and on that of operators. */
+const pages = [
+  {
+    who: 'a viewer',
+    where: (accountId: string) => `/a/${accountId}/tasks`,
+    operator: false,
+    reads: '/api/v1/jobs/timeline',
   },
-);
+  { who: 'an operator', where: () => '/ops/tasks', operator: true, reads: '/api/admin/v1/tasks/show' },
+];
 
-test('a film begins to load when its poster is there, which has the line to itself', { skip }, async () => {
+/** A task that has ended, and somebody who opens its page. */
+async function stage({ where, operator }: (typeof pages)[number], request: { callBackUrl?: string } = {}) {
   const { accountId, key } = await createTestAccount(service.database, 1_000);
-  const request = { model: 'videogen-2.0-fast', input: { prompt: '[[instant]] a boat', duration: 4 } };
-  const { body } = await createTask({ ...service, key }, request);
+  const film = { model: 'videogen-2.0-fast', input: { prompt: '[[instant]] a boat', duration: 4 } };
+  const { body } = await createTask({ ...service, key }, { ...film, ...request });
   const taskId = String(body.data['taskId']);
   await waitForEnd(service.database.db, taskId);
-  const { page } = await visitor.signedIn({ [accountId]: 'viewer' });
-  const asked: string[] = [];
-  page.on('request', (one) => {
-    const [file] = /[^/]+\.(?:jpg|mp4)$/.exec(new URL(one.url()).pathname) ?? [];
-    if (file !== undefined) asked.push(file);
+  const tab = await visitor.signedIn(operator ? {} : { [accountId]: 'viewer' }, { operator });
+  return { ...tab, open: () => tab.page.goto(`${service.baseUrl}/console${where(accountId)}/${taskId}`) };
+}
+
+for (const at of pages) {
+  test(
+    `a film that ${at.who} plays goes on while its page is read again, though each reading signs other links`,
+    { skip },
+    async () => {
+      // As long as the callback is owed, the page asks for it.
+      const { page, errors, open } = await stage(at, { callBackUrl: `${receiver.url}/hook` });
+      const links = new Set<string>();
+      page.on('response', (response) => {
+        if (new URL(response.url()).pathname !== at.reads) return;
+        void response.text().then((text) => {
+          const [link] = /"https?:[^"]+\.mp4\?[^"]+"/.exec(text) ?? [];
+          if (link !== undefined) links.add(link);
+        });
+      });
+      await open();
+      const film = page.getByLabel('The generated video');
+      await film.waitFor();
+      await page.evaluate(play);
+      const addresses = () => Promise.all(['src', 'poster'].map((name) => film.getAttribute(name)));
+      const first = await addresses();
+      await waitFor('three links', () => (links.size >= 3 ? true : undefined));
+      assert.deepEqual(await addresses(), first);
+      assert.deepEqual(await page.evaluate('[window.loads, document.querySelector("video").paused]'), [0, false]);
+      assert.deepEqual(errors, []);
+    },
+  );
+
+  test(
+    `the film that ${at.who} sees begins to load when its poster is there, which has the line to itself`,
+    { skip },
+    async () => {
+      const { page, open } = await stage(at);
+      const asked: string[] = [];
+      page.on('request', (one) => {
+        const [file] = /[^/]+\.(?:jpg|mp4)$/.exec(new URL(one.url()).pathname) ?? [];
+        if (file !== undefined) asked.push(file);
+      });
+      let letPosterCome = () => {};
+      const poster = new Promise<void>((resolve) => {
+        letPosterCome = resolve;
+      });
+      await page.route('**/poster.jpg?*', async (route) => {
+        await poster;
+        await route.continue();
+      });
+      await open();
+      await page.getByLabel('The generated video').waitFor();
+      await page.getByRole('heading', { name: 'Ledger' }).waitFor();
+      assert.deepEqual([...new Set(asked)], ['poster.jpg']);
+      letPosterCome();
+      await waitFor('the film', () => (asked.includes('video.mp4') ? true : undefined));
+    },
+  );
+
+  test(`a film that does not play gets a fresh link once, for ${at.who}`, { skip }, async () => {
+    const { page, open } = await stage(at);
+    const asked: string[] = [];
+    await page.route('**/video.mp4?*', (route) => {
+      asked.push(route.request().url());
+      return asked.length === 1 ? route.fulfill({ status: 403 }) : route.continue();
+    });
+    // In the same second a link is signed as before.
+    await page.route(`**${at.reads}?*`, async (route) => {
+      const answer = await route.fetch();
+      const text = await answer.text();
+      await route.fulfill({ response: answer, body: text.replaceAll('.mp4?', `.mp4?reading=${asked.length}&`) });
+    });
+    await open();
+    await waitFor('a film that plays', async () => {
+      const width = await page.evaluate('document.querySelector("video")?.videoWidth ?? 0');
+      return width === 1280 ? true : undefined;
+    });
+    assert.match(asked[0] ?? '', /reading=0/);
+    assert.match(asked.at(-1) ?? '', /reading=1/);
   });
-  let letPosterCome = () => {};
-  const poster = new Promise<void>((resolve) => {
-    letPosterCome = resolve;
-  });
-  await page.route('**/poster.jpg?*', async (route) => {
-    await poster;
-    await route.continue();
-  });
-  await page.goto(`${service.baseUrl}/console/a/${accountId}/tasks/${taskId}`);
-  const film = page.getByLabel('The generated video');
-  await film.waitFor();
-  await page.getByRole('heading', { name: 'Ledger' }).waitFor();
-  assert.deepEqual([...new Set(asked)], ['poster.jpg']);
-  letPosterCome();
-  await waitFor('the film', () => (asked.includes('video.mp4') ? true : undefined));
-});
+}

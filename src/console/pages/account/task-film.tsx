@@ -1,11 +1,10 @@
 import { CircleAlert, Clapperboard, Trash2 } from 'lucide-preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
 import type { TaskTimeline } from '../../api/contract.ts';
+import { Player } from '../../ui/player.tsx';
 import { stateWords } from '../../words.ts';
 
 type FilmProps = {
   readonly timeline: TaskTimeline;
-  /** Links are signed for some hours: a film that no longer plays gets a fresh one. */
   readonly onExpired: () => void;
 };
 
@@ -16,7 +15,7 @@ export function TaskFilm({ timeline, onExpired }: FilmProps) {
   return (
     <div class="film" style={{ aspectRatio: shape, maxHeight: '72vh' }}>
       {task.state === 'success' ? (
-        <Player key={task.taskId} timeline={timeline} onExpired={onExpired} />
+        <Video timeline={timeline} onExpired={onExpired} />
       ) : task.state === 'fail' ? (
         <p class="wait">
           <CircleAlert size={28} aria-hidden="true" />
@@ -34,58 +33,16 @@ function shapeOf(ratio: string): string {
   return /^\d+:\d+$/.test(ratio) ? ratio.replace(':', ' / ') : '16 / 9';
 }
 
-/** Each reading signs another link; the first one stays while the film plays, or polling would begin it again. */
-function Player({ timeline: { task, posterUrl }, onExpired }: FilmProps) {
-  const [latest] = task.resultJson.resultUrls;
-  const shown = useRef({ url: latest, poster: posterUrl });
-  const [isBroken, setBroken] = useState(false);
-  const isPosterThere = useLoaded(shown.current.poster);
-  if (latest === undefined) {
-    return (
-      <p class="wait">
-        <Trash2 size={28} aria-hidden="true" />
-        <strong>The video was deleted</strong>
-        <span>It can no longer be played. The record stays.</span>
-      </p>
-    );
-  }
-  if (isBroken || shown.current.url === undefined) shown.current = { url: latest, poster: posterUrl };
+function Video({ timeline: { task, posterUrl }, onExpired }: FilmProps) {
+  const [url] = task.resultJson.resultUrls;
+  if (url !== undefined) return <Player key={task.taskId} url={url} posterUrl={posterUrl} onExpired={onExpired} />;
   return (
-    // The films have no spoken words that captions could hold; sound is made up by the model.
-    // oxlint-disable-next-line jsx-a11y/media-has-caption
-    <video
-      controls
-      playsinline
-      preload={isPosterThere ? 'metadata' : 'none'}
-      aria-label="The generated video"
-      src={shown.current.url}
-      {...(shown.current.poster !== null && { poster: shown.current.poster })}
-      onPlaying={() => setBroken(false)}
-      onError={() => {
-        if (isBroken) return;
-        setBroken(true);
-        onExpired();
-      }}
-    />
+    <p class="wait">
+      <Trash2 size={28} aria-hidden="true" />
+      <strong>The video was deleted</strong>
+      <span>It can no longer be played. The record stays.</span>
+    </p>
   );
-}
-
-/** Whether the picture has come, or will not. A film that begins to load beside it takes the line from it. */
-function useLoaded(url: string | null): boolean {
-  const [isLoaded, setLoaded] = useState(url === null);
-  useEffect(() => {
-    if (url === null) return undefined;
-    const image = new Image();
-    const done = () => setLoaded(true);
-    image.addEventListener('load', done);
-    image.addEventListener('error', done);
-    image.src = url;
-    return () => {
-      image.removeEventListener('load', done);
-      image.removeEventListener('error', done);
-    };
-  }, []);
-  return isLoaded;
 }
 
 function Waiting({ timeline: { task, aheadOfOwn } }: { readonly timeline: TaskTimeline }) {

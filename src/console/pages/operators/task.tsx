@@ -12,6 +12,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { credits } from '../../ui/money.tsx';
 import { ErrorBox, Notice } from '../../ui/notice.tsx';
 import { Card, Page } from '../../ui/page.tsx';
+import { Player } from '../../ui/player.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { failWords, stateWords } from '../../words.ts';
@@ -127,31 +128,12 @@ function TaskContent({ detail, onExpired }: ContentProps) {
 
 type ContentProps = { readonly detail: TaskDetail; readonly onExpired: () => void };
 
-/** Each reading signs another link; the first one stays, or polling would begin the film again. */
 function FilmOf({ detail: { task, result, posterUrl }, onExpired }: ContentProps) {
-  const [latest] = task.resultJson.resultUrls;
-  const [shown, setShown] = useState(latest);
-  const [hasFailed, setFailed] = useState(false);
-  if (result === null || latest === undefined) return null;
+  const [url] = task.resultJson.resultUrls;
+  if (result === null || url === undefined) return null;
   return (
     <div class="film" style={{ aspectRatio: `${result.widthPx} / ${result.heightPx}` }}>
-      {/* No spoken words that captions could hold: the sound is made up by the model. */}
-      {/* oxlint-disable-next-line jsx-a11y/media-has-caption */}
-      <video
-        controls
-        playsinline
-        preload="metadata"
-        aria-label="The generated video"
-        src={shown ?? latest}
-        {...(posterUrl !== null && { poster: posterUrl })}
-        onError={() => {
-          // Links expire after some hours; a file that is gone stays so.
-          if (hasFailed) return;
-          setFailed(true);
-          setShown(undefined);
-          onExpired();
-        }}
-      />
+      <Player key={task.taskId} url={url} posterUrl={posterUrl} onExpired={onExpired} />
     </div>
   );
 }
