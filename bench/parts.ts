@@ -1,5 +1,6 @@
 import type { Bench, Rows, Telling } from './bench.ts';
 import { coldStartRows } from './rows/cold-start.ts';
+import { consoleRows } from './rows/console.ts';
 import { httpRows } from './rows/create-task.ts';
 import { growthRows } from './rows/growth.ts';
 import { liveRows } from './rows/live.ts';
@@ -23,6 +24,7 @@ export const parts: Readonly<Record<string, Part>> = {
   engines: { isLong: true, measure: otherTaskRows },
   preview: { isLong: true, measure: previewRows },
   start: { isLong: true, measure: coldStartRows },
+  console: { isLong: true, measure: consoleRows },
   memory: { isLong: true, measure: memoryRows },
   growth: { isLong: true, measure: growthRows },
   // The last, because what they leave running at Temporal would disturb the others.

@@ -206,7 +206,7 @@ describe('over TLS, with certificates on both sides', { skip: skipsWithoutOpenss
       assert.doesNotMatch(untrusted.stderr, /^\s+at /m);
       const migrated = await videogen(env, 'migrate');
       assert.equal(migrated.code, 0, migrated.stderr);
-      const { key } = await createTestAccount({ db, url: DATABASE_URL, close: async () => {} });
+      const { key } = await createTestAccount({ db });
       for (const part of ['api', 'worker'] as const) spawnEntryPoint(part, env);
       const baseUrl = environment.settings.publicUrl;
       await waitFor('the API', async () => {

@@ -12,7 +12,7 @@ import type { TestDatabase } from './database.ts';
 import { waitFor } from './wait-for.ts';
 
 /** A service whose console is opened. */
-export type Served = { readonly baseUrl: string; readonly database: TestDatabase };
+export type Served = { readonly baseUrl: string; readonly database: Pick<TestDatabase, 'db'> };
 
 export const password = 'a correct horse, a battery';
 

@@ -1,5 +1,6 @@
 import { createTask, recordInfo } from './api.ts';
-import { createTestAccount, type TestService } from './service.ts';
+import type { Served } from './console.ts';
+import { createTestAccount } from './service.ts';
 import { waitFor } from './wait-for.ts';
 
 export type FilledAccount = {
@@ -18,7 +19,7 @@ const prompts = [
 ];
 
 /** An account with tasks of several kinds, all ended, and with callbacks to a receiver. */
-export async function fillAccount(service: TestService, receiver: string): Promise<FilledAccount> {
+export async function fillAccount(service: Served, receiver: string): Promise<FilledAccount> {
   const { accountId, key } = await createTestAccount(service.database);
   const ids: string[] = [];
   for (const [index, prompt] of prompts.entries()) {

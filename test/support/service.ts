@@ -98,7 +98,7 @@ async function startParts(extra: Environment, starts: readonly StartPart[]): Pro
 export type TestAccount = { readonly accountId: string; readonly key: string };
 
 /** An account with credits and a key with every scope. */
-export async function createTestAccount({ db }: TestDatabase, credits = 10_000): Promise<TestAccount> {
+export async function createTestAccount({ db }: Pick<TestDatabase, 'db'>, credits = 10_000): Promise<TestAccount> {
   const accountId = await createAccount(db, { name: 'test', credits });
   const created = await createApiKey(db, { accountId, name: 'test', scopes });
   if (created === undefined) throw new Error('the account is gone');
