@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,13 +41,29 @@ export type Config = Readonly<ReturnType<typeof configOf>>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Names a file of settings for fontconfig, which finds the fonts of titles, where the machine has none: it would complain on
- * standard error. It reads the environment itself, once, before the first text.
+ * Names a file of settings for fontconfig, which finds the fonts of titles: the machine's settings, or ours where it has none, and
+ * `folder` for its cache. The system's cache may be closed to this account, of which fontconfig complains on standard error at each
+ * text; and for root, our umask would close what it writes there to every other account. Fontconfig reads the environment itself,
+ * once, before the first text.
  */
-export function provideFontSettings(systemFile = '/etc/fonts/fonts.conf'): void {
-  const { FONTCONFIG_FILE: file, FONTCONFIG_PATH: folder }: Environment = process.env;
-  if (file !== undefined || folder !== undefined || existsSync(systemFile)) return;
-  process.env['FONTCONFIG_FILE'] = fileURLToPath(import.meta.resolve('#assets/fonts.conf'));
+export function provideFontSettings(folder: string, systemFile = '/etc/fonts/fonts.conf'): void {
+  const { FONTCONFIG_FILE: givenFile, FONTCONFIG_PATH: givenFolder }: Environment = process.env;
+  // What a process inherits may be of a data folder that is gone.
+  const isGiven = givenFile !== undefined && existsSync(resolve('/etc/fonts', givenFile));
+  if (isGiven || givenFolder !== undefined) return;
+  const fonts = existsSync(systemFile) ? systemFile : fileURLToPath(import.meta.resolve('#assets/fonts.conf'));
+  const text = `<fontconfig><cachedir>${inXml(folder)}</cachedir><include>${inXml(fonts)}</include></fontconfig>\n`;
+  const file = join(folder, 'fonts.conf');
+  const fresh = `${file}.${process.pid}`;
+  mkdirSync(folder, { recursive: true });
+  // Another worker of the same folder may read it now.
+  writeFileSync(fresh, text);
+  renameSync(fresh, file);
+  process.env['FONTCONFIG_FILE'] = file;
+}
+
+function inXml(path: string): string {
+  return path.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
 /**

@@ -1,7 +1,9 @@
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { access } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { sweepWorkFolder } from '../../activities/task-files.ts';
+import { provideFontSettings } from '../config.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import type { Log } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
@@ -45,6 +47,7 @@ export async function startWorker(
   if (touchesFiles) {
     await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA');
     await sweepWorkFolder(settings.workFolder, staleWorkMs);
+    provideFontSettings(join(settings.dataFolder, 'fonts'));
   }
   const dependencies = openWorkerDependencies(settings, log, metrics, media);
   const deps = wrap(dependencies.deps);

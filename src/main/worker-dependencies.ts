@@ -8,7 +8,7 @@ import type { Ffmpeg } from '../domain/ports.ts';
 import { uploadIdOf, uploadKey } from '../domain/upload.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { dirname } from 'node:path';
-import { provideFontSettings, secretReader } from '../config.ts';
+import { secretReader } from '../config.ts';
 import { adapterOf } from '../dialects/dialect.ts';
 import type { Log } from '../log.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
@@ -91,7 +91,6 @@ export function openWorkerDependencies(
     dialectHeaders: ({ dialect, ...callback }) => adapterOf(dialect).callbackHeaders(callback),
   });
   const upstreamClients: ProviderClient[] = [];
-  provideFontSettings();
   const preview = createPreviewProvider({
     ffmpeg,
     faults: settings.previewFaults,

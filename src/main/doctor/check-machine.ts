@@ -1,4 +1,4 @@
-import { access, constants, mkdtemp, rmdir, stat } from 'node:fs/promises';
+import { access, constants, mkdtemp, rm, rmdir, stat } from 'node:fs/promises';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { provideFontSettings } from '../../config.ts';
@@ -73,7 +73,16 @@ export async function checkFfmpeg(path: string | undefined, signal: AbortSignal)
 
 /** Draws a letter of our own font, and one that only the fonts of the machine have. */
 export async function checkFonts(): Promise<readonly Finding[]> {
-  provideFontSettings();
+  const settings = await mkdtemp(join(tmpdir(), 'videogen-fonts-'));
+  try {
+    provideFontSettings(settings);
+    return await drawLetters();
+  } finally {
+    await rm(settings, { recursive: true, force: true });
+  }
+}
+
+async function drawLetters(): Promise<readonly Finding[]> {
   const { drawnText } = await import('../../providers/preview/titles/drawn-text.ts');
   const { rgba } = await drawnText('V', { weight: 'Bold' }, 40);
   if (!rgba.some((byte) => byte !== 0))

@@ -50,7 +50,8 @@ test('a font of the machine is used for what the shipped one lacks', { skip: ara
 
 test('on a machine that says nothing about its fonts, settings of ours are used and nothing complains', async (t) => {
   const config = new URL('../../../../src/config.js', import.meta.url).href;
-  const before = `import { provideFontSettings } from ${JSON.stringify(config)}; provideFontSettings('/nowhere');`;
+  const folder = JSON.stringify(join(await temporaryFolder(t), 'fonts & <more>'));
+  const before = `import { provideFontSettings } from ${JSON.stringify(config)}; provideFontSettings(${folder}, '/nowhere');`;
   assert.deepEqual(await inChild(t, undefined, ['A fox'], before), [{ text: 'A fox', isWhole: true }]);
 });
 
