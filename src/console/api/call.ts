@@ -37,15 +37,23 @@ export function send<Path extends SendPath>(
     'Content-Type': 'application/json',
     ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
   };
+  const init = { method: 'POST', headers, body: JSON.stringify(body, figures) };
   // As above.
-  return exchange(path, { method: 'POST', headers, body: JSON.stringify(body) }) as Promise<Sent<Path>>;
+  return exchange(path, init, idempotencyKey === undefined ? 'unanswered' : 'unanswered_once') as Promise<Sent<Path>>;
+}
+
+/** JSON would say null for NaN, which means that nothing is given. What is no number is for the service to refuse. */
+function figures(_name: string, value: unknown): unknown {
+  return Number.isNaN(value) ? 'NaN' : value;
 }
 
 /** POST of a picture as it is. */
 export function upload(file: Blob, { account }: Acting): Promise<Sent<'/api/v1/uploads'>> {
   const headers = { ...headersOf(account), 'Content-Type': file.type };
   // As above.
-  return exchange('/api/v1/uploads', { method: 'POST', headers, body: file }) as Promise<Sent<'/api/v1/uploads'>>;
+  return exchange('/api/v1/uploads', { method: 'POST', headers, body: file }, 'unanswered') as Promise<
+    Sent<'/api/v1/uploads'>
+  >;
 }
 
 /** For a link that a browser follows by itself, such as a download: nothing but the address can be given along. */
@@ -61,15 +69,16 @@ export function headersOf(account: string | undefined): Record<string, string> {
   return { 'Videogen-Console': '1', ...(account !== undefined && { 'Videogen-Account': account }) };
 }
 
-async function exchange(address: string, init: RequestInit): Promise<unknown> {
+/** `unanswered` is the error when no answer comes. */
+async function exchange(address: string, init: RequestInit, unanswered = 'offline'): Promise<unknown> {
   const response = await fetch(address, { ...init, credentials: 'same-origin' }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new ApiProblem({ status: 0, error: 'offline', message: 'no answer', data: {}, requestId: undefined });
+    throw new ApiProblem({ status: 0, error: unanswered, message: 'no answer', data: {}, requestId: undefined });
   });
   const requestId = response.headers.get('x-request-id') ?? undefined;
   const envelope: unknown = await response.json().catch(() => undefined);
   if (!isEnvelope(envelope)) {
-    const error = response.status >= 502 ? 'offline' : 'unreadable';
+    const error = response.status >= 502 ? unanswered : 'unreadable';
     throw new ApiProblem({ status: response.status, error, message: 'no envelope', data: {}, requestId });
   }
   const { code, msg, error, data } = envelope;

@@ -6,7 +6,7 @@ export type FieldFault = { readonly path: string; readonly message: string };
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
   readonly status: number;
-  /** The stable string of the API's refusals; `offline` and `unreadable` are the console's own. */
+  /** The stable string of the API's refusals; `offline`, `unanswered`, `unanswered_once` and `unreadable` are the console's own. */
   readonly error: string;
   readonly data: Readonly<Record<string, unknown>>;
   readonly requestId: string | undefined;
@@ -41,8 +41,16 @@ export function problemOf(error: unknown): ApiProblem {
 /** In the console's words, where it knows better what to do than the API, whose reader is a program. */
 const words: Readonly<Record<string, readonly [title: string, sentence: string]>> = {
   offline: ['No connection', 'The service did not answer. Check your network; the page tries again by itself.'],
+  unanswered: [
+    'No connection',
+    'The service did not answer, so it is not known whether this was done. Check your network and this page, then try again.',
+  ],
+  unanswered_once: [
+    'No connection',
+    'The service did not answer, so it is not known whether this was done. Press the button again: it is never done twice.',
+  ],
   unreadable: ['Unexpected answer', 'The service answered something this page cannot read. Reload the page.'],
-  database_unavailable: ['The service is recovering', 'Its database does not answer. Nothing was changed or charged.'],
+  database_unavailable: ['The service is recovering', 'Its database does not answer. Try again in a few seconds.'],
   database_busy: ['The service is busy', 'Too many requests wait for the database. Nothing was changed or charged.'],
   rate_limited: ['Too many requests', 'Wait a few seconds, then try again.'],
   scope_missing: ['Not allowed', 'Your role in this account does not allow this. Ask an owner of the account.'],

@@ -1,5 +1,6 @@
 import {
   keepPreviousData,
+  MutationCache,
   QueryClient,
   queryOptions,
   useMutation,
@@ -11,6 +12,7 @@ import { useContext } from 'preact/hooks';
 import { type Answer, type Body, type Query, read, type ReadPath, send, type SendPath, type Sent } from './call.ts';
 import { type ApiProblem, problemOf } from './problem.ts';
 import { confirmPerson } from './confirm-person.ts';
+import { keyOf, type Once, settle } from './once.ts';
 
 /** The account in the address, for which every call below is made; undefined on pages of operators. */
 export const AccountContext = createContext<string | undefined>(undefined);
@@ -24,11 +26,20 @@ const lastingFailureMs = 30_000;
 
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const client = new QueryClient({
+    mutationCache: new MutationCache({ onError: (error) => isSignedOut(error) && onSignedOut() }),
     defaultOptions: {
+      // A browser that takes itself for offline may still reach this service; and a change that waits until it is online would be
+      // made when nobody expects it any more.
+      mutations: { networkMode: 'always' },
       queries: {
+        networkMode: 'always',
         staleTime: freshMs,
-        // What is wrong with the request does not become right by repeating it.
-        retry: (count, error) => isPassing(error) && problemOf(error).status !== 429 && count < 2,
+        retry: (count, error) => {
+          // It may have been sent before the cookie of this session was renewed.
+          if (isSignedOut(error)) return count < 1;
+          // What is wrong with the request does not become right by repeating it.
+          return isPassing(error) && problemOf(error).status !== 429 && count < 2;
+        },
         retryDelay: (count) => 500 * 2 ** count,
         throwOnError: false,
       },
@@ -48,7 +59,7 @@ export function isPassing(error: unknown): boolean {
 }
 
 function isSignedOut(error: unknown): boolean {
-  return problemOf(error).status === 401;
+  return problemOf(error).error === 'not_signed_in';
 }
 
 type ReadOptions<Data> = {
@@ -93,29 +104,29 @@ type SendOptions<Path extends SendPath> = {
   /** What has to be read again afterwards; by default everything of the account. */
   readonly changes?: readonly ReadPath[];
   readonly onDone?: (answer: Sent<Path>) => void;
-  readonly idempotencyKey?: () => string;
+  /** For what charges or books credits. */
+  readonly once?: (body: Body<Path>) => Once;
 };
 
 /** A POST. Where the service wants to know the person again, it is asked for the password and repeated. */
-export function useSend<Path extends SendPath>(
-  path: Path,
-  { changes, onDone, idempotencyKey }: SendOptions<Path> = {},
-) {
+export function useSend<Path extends SendPath>(path: Path, { changes, onDone, once }: SendOptions<Path> = {}) {
   const account = useContext(AccountContext);
   const client = useQueryClient();
   return useMutation<Sent<Path>, ApiProblem, Body<Path>>({
     // Secrets that are shown once do not outlive the dialog that shows them.
     gcTime: 0,
     mutationFn: (body) => {
-      const key = idempotencyKey?.();
-      const attempt = () => send(path, body, { account, ...(key !== undefined && { idempotencyKey: key }) });
+      const one = once?.(body);
+      const attempt = () => send(path, body, { account, ...(one !== undefined && { idempotencyKey: keyOf(one) }) });
       return attempt().catch(async (error: unknown) => {
         if (problemOf(error).error !== 'reauthentication_required') throw error;
         await confirmPerson();
         return attempt();
       });
     },
-    onSuccess: (answer) => {
+    onError: (error, body) => once && settle(once(body), error),
+    onSuccess: (answer, body) => {
+      if (once !== undefined) settle(once(body));
       onDone?.(answer);
       void client.invalidateQueries({
         predicate: ({ queryKey: [of, asked] }) =>

@@ -47,7 +47,10 @@ export function useSignedIn() {
 }
 
 export async function signOut(): Promise<void> {
-  await send('/api/console/v1/sign-out', {}, { account: undefined });
+  await send('/api/console/v1/sign-out', {}, { account: undefined }).catch((error: unknown) => {
+    // The session had ended already.
+    if (problemOf(error).error !== 'not_signed_in') throw error;
+  });
 }
 
 /** The account of the page, and the person's role in it. */

@@ -20,7 +20,7 @@ export function OfflineBanner() {
       const fetchFailureReason: unknown = query.state.fetchFailureReason;
       const { error, status } = problemOf(fetchFailureReason);
       const isFailing = fetchFailureReason !== null;
-      if ((isFailing && error === 'offline') || fetchStatus === 'paused') setTrouble('offline');
+      if (isFailing && error === 'offline') setTrouble('offline');
       else if (isFailing && status === 503) setTrouble('recovering');
       else if (!isFailing && fetchStatus === 'idle') setTrouble(undefined);
     });

@@ -78,27 +78,3 @@ export function storedDraft(accountId: string): Draft {
 export function storeDraft(accountId: string, draft: Draft): void {
   sessionStorage.setItem(draftKey(accountId), JSON.stringify(draft));
 }
-
-const pendingKey = (accountId: string) => `videogen-create-${accountId}`;
-
-/**
- * The Idempotency-Key of a request: the same for the same request until it is answered, also over a reload. So a second click, a
- * retry and the back button make one task.
- */
-export function idempotencyKeyFor(accountId: string, request: TaskRequest): string {
-  const text = JSON.stringify(request);
-  const [key, of] = sessionStorage.getItem(pendingKey(accountId))?.split('\n') ?? [];
-  if (key !== undefined && of === text) return key;
-  const fresh = randomKey();
-  sessionStorage.setItem(pendingKey(accountId), `${fresh}\n${text}`);
-  return fresh;
-}
-
-export function forgetIdempotencyKey(accountId: string): void {
-  sessionStorage.removeItem(pendingKey(accountId));
-}
-
-/** `crypto.randomUUID` exists for https and loopback only. */
-function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
-}

@@ -2,7 +2,7 @@ import { Clapperboard } from 'lucide-preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Model } from '../../api/contract.ts';
-import { failureOf, problemOf } from '../../api/problem.ts';
+import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';
 import { useAccount, useRoleReason } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
@@ -13,16 +13,7 @@ import { Card, Page } from '../../ui/page.tsx';
 import { useAddress } from '../../ui/pager.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toast.tsx';
-import {
-  type Draft,
-  draftOf,
-  fitted,
-  forgetIdempotencyKey,
-  idempotencyKeyFor,
-  requestOf,
-  storedDraft,
-  storeDraft,
-} from './playground-form.ts';
+import { type Draft, draftOf, fitted, requestOf, storedDraft, storeDraft } from './playground-form.ts';
 import { PlaygroundFields } from './playground-fields.tsx';
 import { requestSamples } from './request-samples.ts';
 import { TaskFilm } from './task-film.tsx';
@@ -82,22 +73,15 @@ function Playground({ models }: { readonly models: readonly Model[] }) {
   const viewer = useRoleReason('member');
   const request = requestOf(draft);
   const create = useSend('/api/v1/jobs/createTask', {
-    idempotencyKey: () => idempotencyKeyFor(accountId, request),
+    once: (asked) => ({ slot: `create-${accountId}`, of: JSON.stringify(asked) }),
     onDone: ({ taskId }) => {
-      forgetIdempotencyKey(accountId);
       set({ task: taskId });
       toast('Accepted: the video is being made');
     },
   });
   const generate = () => {
     if (create.isPending || viewer !== undefined) return;
-    create.mutate(request, {
-      onError: (error) => {
-        // A refusal is an answer: what is sent next is another request. A lost answer is none.
-        const { status } = problemOf(error);
-        if (status >= 400 && status < 500) forgetIdempotencyKey(accountId);
-      },
-    });
+    create.mutate(request);
   };
   return (
     <div class="columns">

@@ -13,13 +13,14 @@ import { ErrorBox } from '../../ui/notice.tsx';
 import { NewRows } from '../../ui/new-rows.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
 import { useSteadyList } from '../../ui/steady-list.ts';
 import { Tabs } from '../../ui/tabs.tsx';
-import { useNow } from '../../ui/time.tsx';
+import { useShownNow } from '../../ui/shown-now.ts';
 import { failWords, stateWords } from '../../words.ts';
 import { firstRequest } from './samples.ts';
 import { TaskTable } from './task-table.tsx';
-import { isLive } from './use-task.ts';
+import { isLive, searchedId } from './use-task.ts';
 
 const states = ['waiting', 'queuing', 'generating', 'success', 'fail'] as const;
 const failCodes = Object.keys(failWords).filter((code): code is keyof typeof failWords => code in failWords);
@@ -44,12 +45,19 @@ const taskIdOf = ({ taskId }: TaskRecord) => taskId;
 export function TasksPage() {
   const { accountId } = useAccount();
   const [isPaused, setPaused] = useState(false);
-  const filters = useFilters();
-  const { data, error, refetch } = useRead('/api/v1/jobs/listTasks', filters.query, {
+  const filters = useFilters(isPaused);
+  const {
+    data,
+    error,
+    refetch,
+    isPlaceholderData: isOfBefore,
+  } = useRead('/api/v1/jobs/listTasks', filters.query, {
     keeps: true,
     everyMs: (page) => (isPaused ? false : page === undefined || page.tasks.some(isLive) ? 3000 : 15_000),
   });
-  const { rows: tasks, added, showAdded } = useSteadyList(data?.tasks, taskIdOf, JSON.stringify(filters.query));
+  // The time from which on tasks are shown goes on; that is no other filter.
+  const filter = JSON.stringify({ ...filters.query, from: filters.since });
+  const { rows: tasks, added, showAdded } = useSteadyList({ rows: data?.tasks, isOfBefore }, taskIdOf, filter);
   return (
     <Page
       title="Tasks"
@@ -84,31 +92,32 @@ export function TasksPage() {
 type FilterState = ReturnType<typeof useFilters>;
 
 /** The filters, which live in the address. */
-function useFilters() {
+function useFilters(isPaused: boolean) {
   const { get, set, hrefWith } = useAddress();
   const state = states.find((one) => one === get('state'));
   const failCode = failCodes.find((code) => code === get('failCode'));
   const since = get('since') ?? '';
   const [search, model, cursor] = [get('search'), get('model'), get('cursor')];
   // To the minute, so that the query stays the same from one render to the next.
-  const now = useNow(60_000);
+  const now = useShownNow(isPaused);
   const from = spanMs[since] === undefined ? undefined : Math.floor((now - spanMs[since]) / 60_000) * 60_000;
+  const id = searchedId(search);
   const query = {
     limit: 30,
     ...(state !== undefined && { state }),
     ...(failCode !== undefined && { failCode }),
     ...(model !== undefined && { model }),
-    ...(search !== undefined && { search }),
+    ...(id !== undefined && { search: id }),
     ...(from !== undefined && { from }),
     ...(cursor !== undefined && { cursor }),
   };
   const isFiltered = [state, failCode, model, search, from].some((value) => value !== undefined);
-  return { query, isFiltered, since, set, hrefWith };
+  return { query, isFiltered, search, since, set, hrefWith };
 }
 
-function Filters({ query, since, set, hrefWith, isFiltered }: FilterState) {
+function Filters({ query, search = '', since, set, hrefWith, isFiltered }: FilterState) {
   const { data: catalogue } = useRead('/api/v1/models', {});
-  const { state, failCode, model = '', search = '' } = query;
+  const { state, failCode, model = '' } = query;
   // The chosen one also before the others are known, and when it is no longer sold.
   const names = new Set([...(catalogue?.models ?? []).map((one) => one.model), ...(model === '' ? [] : [model])]);
   const models = [...names].map((name) => ({ value: name, label: name }));
@@ -121,14 +130,7 @@ function Filters({ query, since, set, hrefWith, isFiltered }: FilterState) {
     <div class="stack">
       <Tabs label="States" tabs={[tab(undefined, 'All'), ...states.map((one) => tab(one, stateWords[one].word))]} />
       <div class="filters">
-        <input
-          type="search"
-          class="input search"
-          aria-label="Search by the beginning of a task id"
-          placeholder="Task id"
-          value={search}
-          onChange={(event) => set({ search: event.currentTarget.value.trim() })}
-        />
+        <SearchField label="Task id" value={search} onValue={(value) => set({ search: value })} />
         <FilterSelect
           label="Model"
           value={model}

@@ -40,7 +40,7 @@ function GrantDialog({ accountId, name, onClose }: DialogProps) {
       says="For credits that were bought or given. A grant stands in the ledger for ever; only an adjustment takes credits back."
       fields={['credits']}
       reasonHint={ledgerHint}
-      isBooking
+      booksFor={accountId}
       faultsOf={bookingFault('credits')}
       body={(reason) => ({ accountId, credits: amount, reason })}
       onClose={onClose}
@@ -84,7 +84,7 @@ function AdjustDialog({ accountId, name, onClose }: DialogProps) {
       says="For corrections, up or down. The balance cannot fall below zero."
       fields={['amount']}
       reasonHint={ledgerHint}
-      isBooking
+      booksFor={accountId}
       faultsOf={bookingFault('amount')}
       body={(reason) => ({ accountId, amount, reason })}
       onClose={onClose}

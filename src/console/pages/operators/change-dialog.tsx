@@ -2,11 +2,12 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Body, SendPath, Sent } from '../../api/call.ts';
 import { type ApiProblem, failureOf } from '../../api/problem.ts';
+import { isLost } from '../../api/once.ts';
 import { useSend } from '../../api/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { ErrorBox } from '../../ui/notice.tsx';
+import { ErrorBox, type Failure } from '../../ui/notice.tsx';
 
 export type Faults = Readonly<Record<string, string>>;
 
@@ -29,28 +30,31 @@ type ChangeProps<Path extends SendPath> = {
   readonly isDanger?: boolean;
   /** What the button says that changes nothing; `Close`, unless that is what the change is called. */
   readonly dismissal?: string;
-  /** Credits are booked: repeating a lost request must not book them twice. */
-  readonly isBooking?: boolean;
+  /** Credits are booked for this account, once, also when an answer is lost and the dialog is closed and opened again. */
+  readonly booksFor?: string;
   /** A refusal that belongs to one field. */
   readonly faultsOf?: (problem: ApiProblem) => Faults | undefined;
   readonly onDone: (answer: Sent<Path>) => void;
   readonly onClose: () => void;
 };
 
+const openBooking =
+  'It is not known whether the credits were booked. Press the button again: they are never booked twice.';
+
 export const auditHint = 'Kept in the audit log with your name.';
 
 /** A change by an operator: says what happens, asks why, and shows what the service refuses beside its field. */
 export function ChangeDialog<Path extends SendPath>(props: ChangeProps<Path>) {
-  const { path, title, action, says, body, children, fields = [], reasonHint, isDanger, isBooking, onClose } = props;
+  const { path, title, action, says, body, children, fields = [], reasonHint, isDanger, booksFor, onClose } = props;
   const [reason, setReason] = useState('');
-  const bookingKey = useRef(crypto.randomUUID());
+  const once = booksFor === undefined ? undefined : { slot: `${path}-${booksFor}` };
   const box = useRef<HTMLDivElement>(null);
   const change = useSend(path, {
     onDone: (answer) => {
       onClose();
       props.onDone(answer);
     },
-    ...(isBooking === true && { idempotencyKey: () => bookingKey.current }),
+    ...(once !== undefined && { once: () => once }),
   });
   const { error } = change;
   const missing = reasonHint !== undefined && reason.trim() === '' ? 'Give a reason first' : props.missing;
@@ -58,8 +62,6 @@ export function ChangeDialog<Path extends SendPath>(props: ChangeProps<Path>) {
   const elsewhere = Object.entries(faults).filter(([at]) => ![...fields, 'reason'].includes(at));
   const isTold = error === null || (Object.keys(faults).length > 0 && elsewhere.length === 0);
   useEffect(() => {
-    // Refused for good: the next try is another booking. After a lost answer it is the same one.
-    if (error !== null && error.status >= 400 && error.status < 500) bookingKey.current = crypto.randomUUID();
     box.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [error]);
   const footer = (
@@ -86,7 +88,9 @@ export function ChangeDialog<Path extends SendPath>(props: ChangeProps<Path>) {
     >
       <div ref={box} class="stack">
         <div class="soft">{says}</div>
-        {!isTold && error !== null && <ErrorBox failure={toldFailure(error, elsewhere)} />}
+        {!isTold && error !== null && (
+          <ErrorBox failure={toldFailure(error, elsewhere, once !== undefined && isLost(once))} />
+        )}
         {children?.(faults)}
         {reasonHint !== undefined && (
           <TextField
@@ -104,9 +108,12 @@ export function ChangeDialog<Path extends SendPath>(props: ChangeProps<Path>) {
   );
 }
 
-/** Faults of fields that are not in sight are told by name. */
-function toldFailure(error: ApiProblem, elsewhere: readonly (readonly [path: string, fault: string])[]) {
+type FaultAt = readonly [path: string, fault: string];
+
+/** Faults of fields that are not in sight are told by name; `isOpen`: it may have been booked. */
+function toldFailure(error: ApiProblem, elsewhere: readonly FaultAt[], isOpen: boolean): Failure {
   const failure = failureOf(error);
+  if (isOpen) return { ...failure, sentence: `${failure.sentence} ${openBooking}` };
   if (elsewhere.length === 0) return failure;
   return { ...failure, sentence: elsewhere.map(([path, fault]) => `${path}: ${fault}`).join(' ') };
 }

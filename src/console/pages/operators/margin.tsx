@@ -9,7 +9,7 @@ import { ErrorBox } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
 import { useAddress } from '../../ui/pager.tsx';
 import { Table } from '../../ui/table.tsx';
-import { useNow } from '../../ui/time.tsx';
+import { useShownNow } from '../../ui/shown-now.ts';
 
 const dayMs = 86_400_000;
 const periods = [
@@ -23,7 +23,7 @@ const periods = [
 export function MarginCard() {
   const { get, set } = useAddress();
   const days = periods.find(({ value }) => value === get('days'))?.value ?? '7';
-  const toTime = useNow(60_000);
+  const toTime = useShownNow();
   const { data, error, refetch } = useRead(
     '/api/admin/v1/margin',
     { fromTime: toTime - Number(days) * dayMs, toTime },

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Account, SetPrice } from '../../api/contract.ts';
 import { Segmented, TextField } from '../../ui/field.tsx';
 import { number } from '../../ui/money.tsx';
-import { ExactTime } from '../../ui/time.tsx';
+import { ExactTime, exactTime } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { auditHint, ChangeDialog } from './change-dialog.tsx';
 import { wholeOf, writtenNumber } from './figures.ts';
@@ -15,7 +15,6 @@ type SetProps = {
   readonly onClose: () => void;
 };
 
-const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
 const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** A price from now on, or from a time on; or the end of the prices that were set. */
@@ -47,11 +46,11 @@ export function SetPriceDialog({ model, title, creditsPerSecond, account, onClos
         model,
         creditsPerSecond: kind === 'end' ? null : wholeOf(text),
         accountId: account?.accountId ?? null,
-        fromTime: begin === 'now' ? null : new Date(from).getTime(),
+        fromTime: begin === 'now' ? null : Date.parse(from),
         reason,
       })}
       onClose={onClose}
-      onDone={({ fromTime }) => toast(`The price counts from ${exact.format(fromTime)}`)}
+      onDone={({ fromTime }) => toast(`The price counts from ${exactTime(fromTime)}`)}
     >
       {(faults) => (
         <>

@@ -1,6 +1,5 @@
 import { Film } from 'lucide-preact';
 import type { Answer, Query } from '../../api/call.ts';
-import type { TaskRecord } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { Empty } from '../../ui/empty.tsx';
@@ -12,6 +11,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Poster } from '../account/poster.tsx';
 import { TaskCost, TaskState } from '../account/task-table.tsx';
+import { isLive } from '../account/use-task.ts';
 import { AccountLink, TaskLink } from './references.tsx';
 
 type Listed = Answer<'/api/admin/v1/tasks'>['tasks'][number];
@@ -24,12 +24,21 @@ type Props = {
 
 /** Tasks, newest first; read again often while one of them is unfinished. */
 export function TaskTable({ filter, isOfAccount }: Props) {
-  const query = { ...filter, cursor: useAddress().get('cursor'), limit: 50 };
-  const { data, error, refetch } = useRead('/api/admin/v1/tasks', query, {
+  const { get } = useAddress();
+  const query = { ...filter, cursor: get('cursor'), limit: 50 };
+  const {
+    data,
+    error,
+    refetch,
+    isPlaceholderData: isOfBefore,
+  } = useRead('/api/admin/v1/tasks', query, {
     keeps: true,
     everyMs: (page) => (page?.tasks.some(({ task }) => isLive(task)) === true ? 3000 : 15_000),
   });
-  const { rows, added, showAdded } = useSteadyList(data?.tasks, ({ task }) => task.taskId, JSON.stringify(query));
+  // The time from which on tasks are shown goes on; that is no other filter.
+  const list = { rows: data?.tasks, isOfBefore };
+  const shownFilter = JSON.stringify({ ...query, from: undefined, hours: get('hours') });
+  const { rows, added, showAdded } = useSteadyList(list, ({ task }) => task.taskId, shownFilter);
   if (data === undefined && error !== null)
     return <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />;
   if (rows?.length === 0) {
@@ -54,10 +63,6 @@ export function TaskTable({ filter, isOfAccount }: Props) {
       <Pager nextCursor={data?.nextCursor} what="tasks" />
     </div>
   );
-}
-
-export function isLive({ state }: Pick<TaskRecord, 'state'>): boolean {
-  return state !== 'success' && state !== 'fail';
 }
 
 const columns: readonly Column<Listed>[] = [

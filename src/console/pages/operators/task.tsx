@@ -16,11 +16,11 @@ import { Player } from '../../ui/player.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { failWords, stateWords } from '../../words.ts';
+import { isLive } from '../account/use-task.ts';
 import { auditHint, ChangeDialog } from './change-dialog.tsx';
 import { TaskCallbackCard } from './task-callback.tsx';
 import { TaskFacts, TaskLedger } from './task-facts.tsx';
 import { TaskJobs } from './task-jobs.tsx';
-import { isLive } from './task-table.tsx';
 
 const back = { href: opsPaths.tasks, label: 'Tasks' };
 

@@ -5,7 +5,8 @@ import { FilterSelect } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useAddress } from '../../ui/pager.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
-import { useNow } from '../../ui/time.tsx';
+import { useShownNow } from '../../ui/shown-now.ts';
+import { searchedId } from '../account/use-task.ts';
 import { failWords, stateWords } from '../../words.ts';
 import { AccountFilter } from './references.tsx';
 import { TaskTable } from './task-table.tsx';
@@ -46,7 +47,7 @@ export function TasksPage() {
   const failCode = chosen(failCodes, get('failCode'));
   const period = periods.find(({ value }) => value === get('hours')) ?? periods[0];
   const [search, account, model, provider] = [get('search'), get('account'), get('model'), get('provider')];
-  const now = useNow(60_000);
+  const now = useShownNow();
   const from = period.hours === 0 ? undefined : now - period.hours * hourMs;
   return (
     <Page title="Tasks" lead="Of every account, newest first.">
@@ -76,8 +77,7 @@ export function TasksPage() {
       </div>
       <TaskTable
         filter={{
-          // Shorter beginnings name thousands of tasks, and are refused.
-          search: search !== undefined && search.length >= 8 ? search : undefined,
+          search: searchedId(search),
           state: state === '' ? undefined : state,
           failCode: failCode === '' ? undefined : failCode,
           accountId: account,

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Page, Route } from 'playwright-core';
+import { createAccount, findAccount } from '../../src/stores/accounts.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import { type OperatorsStage, startOperatorsStage } from './operators-stage.ts';
+
+// What an operator books is booked once, and a figure that is none changes nothing.
+
+const skip = skipWithoutBrowser();
+
+describe('an operator who books credits', { skip }, () => {
+  let stage: OperatorsStage;
+  let page: Page;
+  before(async () => {
+    stage = await startOperatorsStage();
+    ({ page } = stage);
+  });
+  after(async () => {
+    const violations = await auditLedger(stage.service.database.db);
+    await stage.close();
+    assert.deepEqual(violations, []);
+  });
+
+  /** The page of a new account. */
+  const openAccount = async (tab = 'ledger') => {
+    const accountId = await createAccount(stage.service.database.db, { name: 'Harbour Films', credits: 100 });
+    await page.goto(`${stage.service.url}/console/ops/accounts/${accountId}?tab=${tab}`);
+    return accountId;
+  };
+  const balanceOf = async (accountId: string) => (await findAccount(stage.service.database.db, accountId))?.balance;
+  const dialog = () => page.getByRole('dialog');
+  const fillGrant = async (credits: string) => {
+    await page.getByRole('button', { name: 'Grant credits' }).click();
+    await dialog().getByLabel('Credits').fill(credits);
+    await dialog().getByLabel('Reason').fill('Invoice 2026-118');
+  };
+  const press = () =>
+    dialog()
+      .getByRole('button', { name: /^Grant \d/ })
+      .click();
+  const alert = () => dialog().getByRole('alert');
+  const isGranted = (balance: number) =>
+    page.getByRole('status').getByText(`The balance is ${balance} credits now.`).waitFor();
+  const close = async () => {
+    await dialog().getByRole('button', { name: 'Close' }).first().click();
+    await dialog().waitFor({ state: 'detached' });
+  };
+  /** The first answers are not as the service gave them. */
+  const answering = async (...answers: readonly ((route: Route) => Promise<void>)[]) => {
+    let count = 0;
+    await page.route('**/credits/grant', (route) => (answers[count++] ?? ((one: Route) => one.continue()))(route));
+  };
+  const lost = async (route: Route) => {
+    await route.fetch();
+    await route.abort();
+  };
+  const refused = (error: string, code: number) => (route: Route) =>
+    route.fulfill({ status: code, json: { code, msg: 'refused on the way', error, data: {} } });
+
+  test('books once when the answer is lost and the dialog is closed and opened again', async () => {
+    const accountId = await openAccount();
+    await answering(lost);
+    await fillGrant('500');
+    await press();
+    await alert().getByText('No connection').waitFor();
+    await alert().getByText('it is never done twice').waitFor();
+    await close();
+    await fillGrant('500');
+    await press();
+    await isGranted(600);
+    assert.equal(await balanceOf(accountId), 600);
+  });
+
+  test('books once when a lost answer is followed by refusals that come before the booking is looked up', async () => {
+    const accountId = await openAccount();
+    await answering(lost, refused('rate_limited', 429), refused('database_unavailable', 503));
+    await fillGrant('500');
+    for (const word of ['No connection', 'Too many requests', 'The service is recovering']) {
+      await press();
+      await alert().getByText(word).waitFor();
+    }
+    await alert().getByText('It is not known whether the credits were booked').waitFor();
+    await press();
+    await isGranted(600);
+    assert.equal(await balanceOf(accountId), 600);
+  });
+
+  test('is told when another amount follows a lost answer that was booked, and books it when that is meant', async () => {
+    const accountId = await openAccount();
+    await answering(lost);
+    await fillGrant('500');
+    await press();
+    await alert().getByText('No connection').waitFor();
+    await dialog().getByLabel('Credits').fill('70');
+    await press();
+    await dialog().getByText('The try before was booked with another amount.').waitFor();
+    assert.equal(await balanceOf(accountId), 600);
+    await close();
+    await fillGrant('70');
+    await press();
+    await isGranted(670);
+    assert.equal(await balanceOf(accountId), 670);
+  });
+
+  test('is told at once that the browser is offline, and nothing is booked when it is back', async () => {
+    const accountId = await openAccount();
+    await page.unroute('**/credits/grant');
+    await fillGrant('500');
+    await page.context().setOffline(true);
+    await press();
+    await alert().getByText('No connection').waitFor();
+    await close();
+    await page.context().setOffline(false);
+    await page.getByText('The service does not answer.').waitFor({ state: 'detached' });
+    await fillGrant('20');
+    await press();
+    await isGranted(120);
+    assert.equal(await balanceOf(accountId), 120);
+  });
+
+  test('a price that is no number, and a later time that is none, are refused at their fields', async () => {
+    await openAccount('prices');
+    const open = () => page.getByRole('button', { name: 'Set a price of videogen-2.0-fast' }).click();
+    await open();
+    const price = dialog().getByLabel('Credits a second');
+    for (const text of ['', '12.5']) {
+      await price.fill(text);
+      await dialog().getByLabel('Reason').fill('Volume agreement');
+      await dialog().getByRole('button', { name: 'Set the price' }).click();
+      await dialog()
+        .getByText(/^Must be a whole number/)
+        .waitFor();
+      assert.equal(await price.getAttribute('aria-invalid'), 'true');
+    }
+    await price.fill('27');
+    await dialog().getByText('A later time').click();
+    await dialog().getByRole('button', { name: 'Announce the price' }).click();
+    await dialog().getByText('Choose a time that is not past.').waitFor();
+    const rows = await stage.service.database.db.run({ name: 'set-prices', text: 'select model from prices' });
+    assert.equal(rows.length, 0);
+  });
+
+  test('works where the browser makes no random ids: over plain http on another machine', async () => {
+    await page.addInitScript('delete Crypto.prototype.randomUUID');
+    const accountId = await openAccount();
+    await fillGrant('500');
+    await press();
+    await isGranted(600);
+    assert.equal(await balanceOf(accountId), 600);
+  });
+});

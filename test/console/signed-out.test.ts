@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import { settled, startVisitor, type Visitor } from '../support/console.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+
+// A session that ends while its pages are open.
+
+const skip = skipWithoutBrowser();
+
+let service: HttpService;
+let visitor: Visitor;
+before(async () => {
+  if (skip !== false) return;
+  service = await startHttpService();
+  visitor = await startVisitor({ baseUrl: service.url, database: service.database });
+});
+after(async () => {
+  if (skip !== false) return;
+  await visitor.close();
+  await service.close();
+});
+
+const endSessions = () => service.database.db.run({ name: 'end-all-sessions', text: 'delete from sessions' });
+
+async function open(path: (accountId: string) => string) {
+  const accountId = await createAccount(service.database.db, { name: 'Northlight Studio', credits: 1_000 });
+  const tab = await visitor.signedIn({ [accountId]: 'owner' }, { operator: true });
+  await tab.page.goto(`${service.url}/console${path(accountId)}`);
+  await settled(tab.page);
+  return tab;
+}
+
+test('who sends a change after the session ended is led to the sign-in, and back to the page', { skip }, async () => {
+  const { page } = await open(() => '/ops/accounts');
+  await endSessions();
+  await page.getByRole('button', { name: 'Open an account' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Harbour Films');
+  await page.getByRole('dialog').getByRole('button', { name: 'Open the account' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  assert.equal(new URL(page.url()).searchParams.get('next'), '/ops/accounts');
+});
+
+test('who signs out after the session ended is signed out', { skip }, async () => {
+  const { page } = await open(() => '/ops/accounts');
+  await endSessions();
+  await page.getByRole('button', { name: 'You' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  assert.equal(await page.getByRole('status').getByText('Sign in').count(), 0);
+});
+
+test('a reading that was sent before the cookie was renewed signs nobody out', { skip }, async () => {
+  const { page, errors } = await open((id) => `/a/${id}/credits`);
+  const envelope = { code: 401, msg: 'sign in first', error: 'not_signed_in', data: {} };
+  let refused = 0;
+  let answered = 0;
+  await page.route('**/api/v1/credits?*', (route) => {
+    if (refused === 0) {
+      refused += 1;
+      return route.fulfill({ status: 401, json: envelope });
+    }
+    answered += 1;
+    return route.continue();
+  });
+  const again = page.waitForResponse((response) => response.url().includes('/api/v1/credits?') && response.ok());
+  await page.evaluate('window.dispatchEvent(new Event("visibilitychange"))');
+  await again;
+  assert.deepEqual([refused, answered > 0], [1, true]);
+  await page.getByRole('heading', { name: 'Credits' }).waitFor();
+  assert.equal(new URL(page.url()).pathname.endsWith('/credits'), true);
+  assert.deepEqual(errors, []);
+});
