@@ -6,6 +6,7 @@ import './api/passkeys.ts';
 import './api/problem.ts';
 import './api/queries.ts';
 import './api/session.ts';
+import './pages/account/links.ts';
 import './pages/account/samples.ts';
 import './pages/account/use-task.ts';
 import './pages/operators/links.ts';

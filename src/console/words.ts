@@ -5,6 +5,11 @@ type TaskState = TaskRecord['state'];
 type FailCode = NonNullable<TaskRecord['failCode']>;
 type Word = { readonly word: string; readonly tone: Tone };
 
+function keysOf<Key extends string>(words: Readonly<Record<Key, unknown>>): readonly Key[] {
+  // Of an object that is written out here.
+  return Object.keys(words) as Key[];
+}
+
 export const stateWords: Readonly<Record<TaskState, Word>> = {
   waiting: { word: 'Waiting', tone: 'calm' },
   queuing: { word: 'In queue', tone: 'calm' },
@@ -12,6 +17,9 @@ export const stateWords: Readonly<Record<TaskState, Word>> = {
   success: { word: 'Succeeded', tone: 'good' },
   fail: { word: 'Failed', tone: 'bad' },
 };
+
+/** In the order of a task's life. */
+export const taskStates = keysOf(stateWords);
 
 /** Why a task failed, and what helps. */
 export const failWords: Readonly<Record<FailCode, { readonly title: string; readonly advice: string }>> = {
@@ -50,6 +58,8 @@ export const failWords: Readonly<Record<FailCode, { readonly title: string; read
     advice: 'It was logged. Run it again; if it fails again, tell an operator the id.',
   },
 };
+
+export const failCodes = keysOf(failWords);
 
 export const ledgerWords = {
   grant: 'Grant',

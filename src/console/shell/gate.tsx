@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Skeleton } from '../ui/skeleton.tsx';
-import { ErrorBox } from '../ui/notice.tsx';
+import { ErrorBox, type Failure } from '../ui/notice.tsx';
 import { Mark } from './mark.tsx';
 
 type GateProps = { readonly title: string; readonly lead?: ComponentChildren; readonly children: ComponentChildren };
@@ -25,6 +25,12 @@ export function Gate({ title, lead, children }: GateProps) {
   );
 }
 
+/** Of the code of a page. */
+export const notLoaded: Failure = {
+  title: 'This page did not load',
+  sentence: 'The connection broke, or the service was updated.',
+};
+
 /** As with skeletons: what comes sooner is the first that is drawn. A drawing costs time, and its letters begin to load the font. */
 const lateMs = 150;
 
@@ -35,13 +41,12 @@ export function GateLoading({ failed }: { readonly failed: boolean }) {
     return () => clearTimeout(timer);
   }, []);
   if (!isLate && !failed) return null;
-  const failure = { title: 'This page did not load', sentence: 'The connection broke, or the service was updated.' };
   return (
     <main class="gate" aria-busy={!failed}>
       <div class="card stack">
         <h1 class="visually-hidden">Videogen</h1>
         {failed ? (
-          <ErrorBox failure={failure} onRetry={() => location.reload()} />
+          <ErrorBox failure={notLoaded} onRetry={() => location.reload()} />
         ) : (
           <>
             <Skeleton width="50%" height="26px" />

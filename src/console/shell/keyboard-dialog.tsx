@@ -1,17 +1,8 @@
+import { accountLinks } from '../pages/account/links.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Palette } from './palette.tsx';
 
 type DialogProps = { readonly shown: 'list' | 'palette'; readonly onClose: () => void };
-
-/** Where `g` and the letter lead, as in shortcuts.tsx. */
-const words = {
-  o: 'Overview',
-  p: 'Playground',
-  t: 'Tasks',
-  c: 'Credits',
-  k: 'API keys',
-  w: 'Callbacks',
-};
 
 /** What the keyboard opens. One file, loaded with the first of them. */
 export function KeyboardDialog({ shown, onClose }: DialogProps) {
@@ -22,14 +13,19 @@ function ShortcutList({ onClose }: Omit<DialogProps, 'shown'>) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <dl class="facts">
-        {Object.entries(words).map(([key, word]) => (
-          <div key={key}>
-            <dt>
-              <kbd>g</kbd> <kbd>{key}</kbd>
-            </dt>
-            <dd>{word}</dd>
-          </div>
-        ))}
+        {accountLinks('')
+          .flatMap(({ links }) => links)
+          .map(
+            ({ key, label }) =>
+              key !== undefined && (
+                <div key={key}>
+                  <dt>
+                    <kbd>g</kbd> <kbd>{key}</kbd>
+                  </dt>
+                  <dd>{label}</dd>
+                </div>
+              ),
+          )}
         <div>
           <dt>
             <kbd>Ctrl</kbd> <kbd>k</kbd>

@@ -2,22 +2,12 @@ import { useContext, useId, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { AccountContext } from '../api/queries.ts';
 import { useMe } from '../api/session.ts';
+import { accountLinks } from '../pages/account/links.ts';
 import { operatorLinks } from '../pages/operators/links.ts';
 import { opsPaths, paths } from '../paths.ts';
 import { Dialog } from '../ui/dialog.tsx';
 
 type Goal = { readonly href: string; readonly label: string; readonly group: string };
-
-const accountPages = [
-  ['Overview', paths.overview],
-  ['Playground', paths.playground],
-  ['API keys', paths.keys],
-  ['Tasks', paths.tasks],
-  ['Credits', paths.credits],
-  ['Callbacks', paths.callbacks],
-  ['Members', paths.members],
-  ['Settings', paths.settings],
-] as const;
 
 /** More would not be read; somebody who looks for one of many accounts writes its name. */
 const maxGoals = 24;
@@ -98,7 +88,9 @@ function useGoals(text: string): readonly Goal[] {
   const pages =
     own === undefined
       ? []
-      : accountPages.map(([label, path]) => ({ href: path(own.accountId), label, group: own.name }));
+      : accountLinks(own.accountId)
+          .flatMap(({ links }) => links)
+          .map(({ href, label }) => ({ href, label, group: own.name }));
   const operators =
     me?.user.isOperator === true ? operatorLinks.map(({ href, label }) => ({ href, label, group: 'Operators' })) : [];
   const others = accounts

@@ -1,20 +1,11 @@
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { AccountContext } from '../api/queries.ts';
-import { paths } from '../paths.ts';
+import { accountLinks } from '../pages/account/links.ts';
 import { lazy } from '../ui/lazy.tsx';
 import { toast } from '../ui/toast.tsx';
 
 const KeyboardDialog = lazy(async () => (await import('./keyboard-dialog.tsx')).KeyboardDialog, Loading);
-
-const pages = {
-  o: paths.overview,
-  p: paths.playground,
-  t: paths.tasks,
-  c: paths.credits,
-  k: paths.keys,
-  w: paths.callbacks,
-} as const;
 
 /** The second key comes within this time after `g`. */
 const togetherMs = 1200;
@@ -40,9 +31,12 @@ export function Shortcuts() {
       if (key === '?') setShown('list');
       else if (key === '/') focusSearch(event);
       else if (key === 'g') goAt = event.timeStamp;
-      else if (event.timeStamp - goAt < togetherMs && account !== undefined && isPage(key)) {
+      else if (event.timeStamp - goAt < togetherMs && account !== undefined) {
         goAt = -Infinity;
-        navigate(pages[key](account));
+        const link = accountLinks(account)
+          .flatMap(({ links }) => links)
+          .find((one) => one.key === key);
+        if (link !== undefined) navigate(link.href);
       }
     };
     addEventListener('keydown', press);
@@ -57,10 +51,6 @@ function Loading({ failed }: { readonly failed: boolean }) {
     if (failed) toast('This did not load. Reload the page.', 'bad');
   }, [failed]);
   return null;
-}
-
-function isPage(key: string): key is keyof typeof pages {
-  return Object.hasOwn(pages, key);
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -1,23 +1,10 @@
-import {
-  BookOpen,
-  ChartColumn,
-  Check,
-  ChevronsUpDown,
-  Clapperboard,
-  Coins,
-  Film,
-  KeyRound,
-  LayoutGrid,
-  Settings,
-  ShieldCheck,
-  Users,
-  Webhook,
-} from 'lucide-preact';
+import { BookOpen, ChartColumn, Check, ChevronsUpDown, ShieldCheck } from 'lucide-preact';
 import { Link, useLocation } from 'wouter-preact';
 import type { Me } from '../api/contract.ts';
 import { useRead } from '../api/queries.ts';
 import { useAccount } from '../api/session.ts';
 import { docsPath, opsPaths, paths } from '../paths.ts';
+import { accountLinks } from '../pages/account/links.ts';
 import { operatorLinks } from '../pages/operators/links.ts';
 import { Menu } from '../ui/menu.tsx';
 import { number } from '../ui/money.tsx';
@@ -27,35 +14,10 @@ import { PersonMenu } from './person-menu.tsx';
 
 export function AccountSidebar({ me }: { readonly me: Me }) {
   const { accountId } = useAccount();
-  const groups: readonly NavGroup[] = [
-    {
-      title: 'Build',
-      links: [
-        { href: paths.overview(accountId), label: 'Overview', icon: LayoutGrid },
-        { href: paths.playground(accountId), label: 'Playground', icon: Clapperboard },
-        { href: paths.keys(accountId), label: 'API keys', icon: KeyRound },
-      ],
-    },
-    {
-      title: 'Monitor',
-      links: [
-        { href: paths.tasks(accountId), label: 'Tasks', icon: Film },
-        { href: paths.credits(accountId), label: 'Credits', icon: Coins },
-        { href: paths.callbacks(accountId), label: 'Callbacks', icon: Webhook },
-      ],
-    },
-    {
-      title: 'Configure',
-      links: [
-        { href: paths.members(accountId), label: 'Members', icon: Users },
-        { href: paths.settings(accountId), label: 'Settings', icon: Settings },
-      ],
-    },
-  ];
   return (
     <>
       <Switcher me={me} />
-      <Groups groups={groups} root={paths.overview(accountId)} />
+      <Groups groups={accountLinks(accountId)} root={paths.overview(accountId)} />
       <div class="foot">
         <Balance />
         <Documentation />

@@ -17,13 +17,10 @@ import { SearchField } from '../../ui/search-field.tsx';
 import { useSteadyList } from '../../ui/steady-list.ts';
 import { Tabs } from '../../ui/tabs.tsx';
 import { useShownNow } from '../../ui/shown-now.ts';
-import { failWords, stateWords } from '../../words.ts';
+import { failCodes, failWords, stateWords, taskStates } from '../../words.ts';
 import { firstRequest } from './samples.ts';
 import { TaskTable } from './task-table.tsx';
 import { isLive, searchedId } from './use-task.ts';
-
-const states = ['waiting', 'queuing', 'generating', 'success', 'fail'] as const;
-const failCodes = Object.keys(failWords).filter((code): code is keyof typeof failWords => code in failWords);
 
 /** Since when, as the address has it. */
 const spans = [
@@ -94,7 +91,7 @@ type FilterState = ReturnType<typeof useFilters>;
 /** The filters, which live in the address. */
 function useFilters(isPaused: boolean) {
   const { get, set, hrefWith } = useAddress();
-  const state = states.find((one) => one === get('state'));
+  const state = taskStates.find((one) => one === get('state'));
   const failCode = failCodes.find((code) => code === get('failCode'));
   const since = get('since') ?? '';
   const [search, model, cursor] = [get('search'), get('model'), get('cursor')];
@@ -128,7 +125,7 @@ function Filters({ query, search = '', since, set, hrefWith, isFiltered }: Filte
   });
   return (
     <div class="stack">
-      <Tabs label="States" tabs={[tab(undefined, 'All'), ...states.map((one) => tab(one, stateWords[one].word))]} />
+      <Tabs label="States" tabs={[tab(undefined, 'All'), ...taskStates.map((one) => tab(one, stateWords[one].word))]} />
       <div class="filters">
         <SearchField label="Task id" value={search} onValue={(value) => set({ search: value })} />
         <FilterSelect

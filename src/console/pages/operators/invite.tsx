@@ -1,5 +1,6 @@
 import { UserPlus } from 'lucide-preact';
 import { useState } from 'preact/hooks';
+import { roles } from '../../../domain/role.ts';
 import type { Account } from '../../api/contract.ts';
 import type { NewLink } from './shown-once.tsx';
 import { useRead } from '../../api/queries.ts';
@@ -9,7 +10,7 @@ import { type Role, roleWords } from '../../words.ts';
 import { ChangeDialog, type Faults } from './change-dialog.tsx';
 import { ShownOnce } from './shown-once.tsx';
 
-const roles = (['owner', 'member', 'viewer'] as const).map((value) => ({ value, label: roleWords[value].word }));
+const choices = roles.map((value) => ({ value, label: roleWords[value].word }));
 
 type InviteProps = {
   /** To which account; without it the dialog asks. */
@@ -71,7 +72,7 @@ function InviteDialog({ account, onClose, onLink }: DialogProps) {
               label="Role in the account"
               hint={`${roleWords[role].word}: ${roleWords[role].can}.`}
               value={role}
-              options={roles}
+              options={choices}
               onValue={setRole}
               fault={faults['role']}
             />

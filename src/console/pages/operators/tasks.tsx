@@ -7,7 +7,7 @@ import { useAddress } from '../../ui/pager.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { useShownNow } from '../../ui/shown-now.ts';
 import { searchedId } from '../account/use-task.ts';
-import { failWords, stateWords } from '../../words.ts';
+import { failCodes, failWords, stateWords, taskStates } from '../../words.ts';
 import { AccountFilter } from './references.tsx';
 import { TaskTable } from './task-table.tsx';
 
@@ -17,17 +17,12 @@ type Choice<Value extends string> = { readonly value: Value | ''; readonly label
 
 const states: readonly Choice<State>[] = [
   { value: '', label: 'All states' },
-  ...(['waiting', 'queuing', 'generating', 'success', 'fail'] as const).map((value) => ({
-    value,
-    label: stateWords[value].word,
-  })),
+  ...taskStates.map((value) => ({ value, label: stateWords[value].word })),
 ];
 
-const failCodes: readonly Choice<FailCode>[] = [
+const outcomes: readonly Choice<FailCode>[] = [
   { value: '', label: 'All outcomes' },
-  ...Object.keys(failWords)
-    .filter((code): code is FailCode => code in failWords)
-    .map((value) => ({ value, label: failWords[value].title })),
+  ...failCodes.map((value) => ({ value, label: failWords[value].title })),
 ];
 
 const hourMs = 3_600_000;
@@ -44,7 +39,7 @@ const filters = ['search', 'state', 'failCode', 'account', 'model', 'provider', 
 export function TasksPage() {
   const { get, set } = useAddress();
   const state = chosen(states, get('state'));
-  const failCode = chosen(failCodes, get('failCode'));
+  const failCode = chosen(outcomes, get('failCode'));
   const period = periods.find(({ value }) => value === get('hours')) ?? periods[0];
   const [search, account, model, provider] = [get('search'), get('account'), get('model'), get('provider')];
   const now = useShownNow();
@@ -57,7 +52,7 @@ export function TasksPage() {
         <FilterSelect
           label="Failure"
           value={failCode}
-          options={failCodes}
+          options={outcomes}
           onValue={(value) => set({ failCode: value })}
         />
         <AccountFilter value={account ?? ''} onValue={(value) => set({ account: value })} />
