@@ -24,10 +24,13 @@ export const deleteMembership = none<[accountId: string, userId: string]>({
   text: `delete from memberships where account_id = $1 and user_id = $2`,
 });
 
-export const findMembership = maybeOne<{ role: Role; email: string }, [accountId: string, userId: string]>({
+export type Membership = { readonly userId: string; readonly role: Role; readonly email: string };
+
+/** The id of the user is answered as the database spells it, whatever the spelling that was asked for. */
+export const findMembership = maybeOne<Membership, [accountId: string, userId: string]>({
   name: 'find-membership',
   text: `
-select role, email from memberships join users on users.id = user_id where account_id = $1 and user_id = $2`,
+select user_id as "userId", role, email from memberships join users on users.id = user_id where account_id = $1 and user_id = $2`,
 });
 
 /**

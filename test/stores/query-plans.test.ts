@@ -407,6 +407,7 @@ test('no statement of a person in the console does', async () => {
   const invitation = await members.inviteMember(watched, by, { email: 'third@example.com', role: 'viewer' });
   assert.ok(typeof invitation === 'object');
   await members.withdrawMemberInvitation(watched, by, invitation.linkId);
+  await members.listMembers(watched, accountId);
   await members.changeRole(watched, by, { userId: other.userId, role: 'viewer' });
   await members.removeMember(watched, by, other.userId);
   await events.listAccountEvents(watched, accountId, { limit: 50 });
