@@ -3,7 +3,14 @@ import type { SignedIn } from '../domain/session.ts';
 import { lockOpenAccount } from './accounts.ts';
 import type { Database } from './database.ts';
 import { deleteMembership, findMembership, type Membership, setMembership } from './memberships.ts';
-import { createLink, listInvitations, type NewLink, withdrawInvitation } from './one-time-links.ts';
+import {
+  createLink,
+  listInvitations,
+  type NewLink,
+  recordWithdrawn,
+  withdrawInvitation,
+  withdrawInvitationsTo,
+} from './one-time-links.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { endSessions, type NewSession, renewSession } from './sessions.ts';
 import { many, none, one } from './statement.ts';
@@ -40,7 +47,7 @@ const isMember = one<{ exists: boolean }, [accountId: string, email: string]>({
 select exists (select from memberships join users on users.id = user_id where account_id = $1 and email = $2)`,
 });
 
-/** Makes a link that lets somebody into the account. Throws `AccountClosed`. */
+/** Makes a link that lets somebody into the account, in place of an open one to the same e-mail. Throws `AccountClosed`. */
 export function inviteMember(
   db: Database,
   { session, accountId, origin }: By,
@@ -49,7 +56,10 @@ export function inviteMember(
   return db.transaction(async (run) => {
     await lockOpenAccount({ run }, accountId);
     if ((await isMember({ run }, accountId, email)).exists) return 'already_member';
-    if ((await listInvitations({ run }, accountId)).length >= maxInvitations) return 'too_many_invitations';
+    const replaced = await withdrawInvitationsTo({ run }, email, accountId);
+    const isMore = replaced.length === 0;
+    if (isMore && (await listInvitations({ run }, accountId)).length >= maxInvitations) return 'too_many_invitations';
+    await recordWithdrawn({ run }, replaced, { actor: session.email, origin });
     const details = { email, role };
     await recordEvent({ run }, { kind: 'link_made', email, accountId, actor: session.email, origin, details });
     return createLink({ run }, { purpose: 'invite', accountId, makesOperator: false, ...details });
@@ -64,18 +74,8 @@ export function withdrawMemberInvitation(
 ): Promise<boolean> {
   return db.transaction(async (run) => {
     const withdrawn = await withdrawInvitation({ run }, accountId, linkId);
-    if (withdrawn === undefined) return false;
-    const { email, role } = withdrawn;
-    const event = {
-      kind: 'link_withdrawn',
-      email,
-      accountId,
-      actor: session.email,
-      origin,
-      details: { role },
-    } as const;
-    await recordEvent({ run }, event);
-    return true;
+    await recordWithdrawn({ run }, withdrawn, { actor: session.email, origin });
+    return withdrawn.length > 0;
   });
 }
 
@@ -100,8 +100,8 @@ async function isLastOwner(db: Pick<Database, 'run'>, accountId: string, { userI
 }
 
 /**
- * Gives a member another role. Their sessions end, so that none that was taken from them lives on with more rights; the owner's own
- * gets a new secret, which is answered.
+ * Gives a member another role, which no open invitation undoes. Their sessions end, so that none that was taken from them lives on
+ * with more rights; the owner's own gets a new secret, which is answered.
  */
 export function changeRole(
   db: Database,
@@ -121,25 +121,27 @@ export function changeRole(
     await endSessions({ run }, userId, isSelf ? session.sessionId : undefined);
     const by = { actor: session.email, origin };
     await recordEvent({ run }, { kind: 'role_changed', userId, email, accountId, ...by, details: { from, to } });
+    await recordWithdrawn({ run }, await withdrawInvitationsTo({ run }, email, accountId), by);
     return { own: isSelf ? await renewSession({ run }, session.sessionId) : undefined };
   });
 }
 
-/** Takes somebody out of the account, from their next request on. */
+/** Takes somebody out of the account, from their next request on; no open invitation lets them in again. */
 export function removeMember(
   db: Database,
   { session, accountId, origin }: By,
-  wanted: string,
+  memberId: string,
 ): Promise<Outcome | 'removed'> {
   return db.transaction(async (run) => {
     await lockMembers({ run }, accountId);
-    const member = await findMembership({ run }, accountId, wanted);
+    const member = await findMembership({ run }, accountId, memberId);
     if (member === undefined) return 'member_not_found';
     if (await isLastOwner({ run }, accountId, member)) return 'last_owner';
     const { userId, email, role } = member;
     await deleteMembership({ run }, accountId, userId);
     const by = { actor: session.email, origin };
     await recordEvent({ run }, { kind: 'member_removed', userId, email, accountId, ...by, details: { role } });
+    await recordWithdrawn({ run }, await withdrawInvitationsTo({ run }, email, accountId), by);
     return 'removed';
   });
 }

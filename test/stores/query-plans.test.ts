@@ -404,6 +404,9 @@ test('no statement of a person in the console does', async () => {
   await succeedTry(watched, tryId ?? 0);
   await memberships.accountsOfUser(watched, user.userId);
   const by = { session, accountId, origin };
+  const invited = await people.inviteAs(watched, shell, { email: 'third@example.com', isOperator: true });
+  await links.listOperatorInvitations(watched);
+  for (const _time of [1, 2]) await people.withdrawInvitationAs(watched, shell, invited?.linkId ?? '');
   const invitation = await members.inviteMember(watched, by, { email: 'third@example.com', role: 'viewer' });
   assert.ok(typeof invitation === 'object');
   await members.withdrawMemberInvitation(watched, by, invitation.linkId);
