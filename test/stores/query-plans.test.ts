@@ -393,12 +393,12 @@ test('no statement of a person in the console does', async () => {
   const [user, other] = [await users.findUserByEmail(watched, email), await users.findUserByEmail(watched, second)];
   assert.ok(user && other);
   await people.resetAs(watched, shell, email);
-  const made = await signIns.signIn(watched, { user, origin, means: 'password' });
+  const made = await signIns.signIn(watched, { user, origin, means: 'password', checkedHash: passwordHash });
   const session = await sessions.findSession(watched, made.token, { accountId, isBackground: false });
   assert.ok(session);
   await assertPlans();
-  await signIns.reauthenticate(watched, session, origin, 'password');
-  await signIns.changePassword(watched, session, passwordHash, origin);
+  await signIns.reauthenticate(watched, session, origin, { means: 'password', checkedHash: passwordHash });
+  await signIns.changePassword(watched, session, origin, { checkedHash: passwordHash, passwordHash });
   await sessions.listSessions(watched, user.userId);
   const tryId = await beginTry(watched, email, origin.address);
   await succeedTry(watched, tryId ?? 0);
