@@ -1,11 +1,11 @@
 import type { Database } from './database.ts';
-import { keepOpen, setMembership } from './memberships.ts';
+import { grantAccess, keepOpen } from './memberships.ts';
 import { openInvitations, useLink } from './one-time-links.ts';
 import { removePasskeys } from './passkeys.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { endSessions } from './sessions.ts';
 import { maybeOne, none } from './statement.ts';
-import { createUser, findUser, findUserByEmail, setOperator, setPassword, type User } from './users.ts';
+import { createUser, findUser, findUserByEmail, setPassword, type User } from './users.ts';
 
 type Runner = Pick<Database, 'run'>;
 
@@ -72,11 +72,7 @@ async function acceptInvitations(db: Runner, user: User, origin: Origin): Promis
   for (const { linkId, accountId, role, makesOperator } of await openInvitations(db, email)) {
     if (accountId !== undefined && (await keepOpen(db, accountId)) === undefined) continue;
     if ((await useLink(db, linkId)) === undefined) continue;
-    if (accountId !== undefined && role !== undefined) await setMembership(db, accountId, userId, role);
-    if (makesOperator && !user.isOperator) {
-      await setOperator(db, userId, true);
-      await endSessions(db, userId);
-    }
+    await grantAccess(db, user, { accountId, role, makesOperator });
     const details = { purpose: 'invite', role, makesOperator };
     await recordEvent(db, { kind: 'link_accepted', userId, email, accountId, origin, details });
   }

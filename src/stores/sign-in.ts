@@ -1,11 +1,11 @@
 import type { SignedIn } from '../domain/session.ts';
 import type { Database } from './database.ts';
-import { findFirstAccount, keepOpen, setMembership } from './memberships.ts';
+import { findFirstAccount, grantAccess, keepOpen } from './memberships.ts';
 import { type Link, useLink, withdrawResets } from './one-time-links.ts';
 import { removePasskeys } from './passkeys.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { createSession, dropDeadSessions, endSession, endSessions, type NewSession, renewSession } from './sessions.ts';
-import { createUser, findUserByEmail, lockUser, setOperator, setPassword, type User } from './users.ts';
+import { createUser, findUserByEmail, lockUser, setPassword, type User } from './users.ts';
 
 type Runner = Pick<Database, 'run'>;
 
@@ -101,7 +101,7 @@ export function changePassword(
   });
 }
 
-export type LinkAcceptance = Pick<Wanted, 'origin'> & {
+export type LinkAcceptance = Pick<Wanted, 'origin' | 'before'> & {
   readonly link: Link;
   /** The link's own, or for the set-up the one that the person gave. */
   readonly email: string;
@@ -116,7 +116,7 @@ export type LinkAcceptance = Pick<Wanted, 'origin'> & {
  * `ProofOutdated`.
  */
 export function acceptLink(db: Database, acceptance: LinkAcceptance): Promise<NewSession | undefined> {
-  const { link, email, passwordHash, checkedHash, origin } = acceptance;
+  const { link, email, passwordHash, checkedHash, origin, before } = acceptance;
   return db.transaction(async (run) => {
     const found = await findUserByEmail({ run }, email);
     const known = found && (await lockProven({ run }, found.userId, checkedHash));
@@ -133,15 +133,10 @@ export function acceptLink(db: Database, acceptance: LinkAcceptance): Promise<Ne
       await removePasskeys({ run }, userId);
       await endSessions({ run }, userId);
     }
-    if (makesOperator && !user.isOperator) {
-      await setOperator({ run }, userId, true);
-      // Sessions made before are too long for an operator.
-      await endSessions({ run }, userId);
-    }
     const granted = accountId ?? (purpose === 'setup' ? (await findFirstAccount({ run }))?.accountId : undefined);
-    if (granted !== undefined) await setMembership({ run }, granted, userId, role ?? 'owner');
+    await grantAccess({ run }, user, { accountId: granted, role: role ?? 'owner', makesOperator });
     const details = { purpose, role, makesOperator };
     await recordEvent({ run }, { kind: 'link_accepted', userId, email, accountId: granted, origin, details });
-    return signInOn({ run }, { user, origin, means: 'link' });
+    return signInOn({ run }, { user, origin, means: 'link', before });
   });
 }

@@ -109,7 +109,8 @@ const accept = defineEndpoint({
     const email = link.email ?? input.email;
     if (email === undefined || email === null) throw invalidRequest([{ path: 'email', message: 'is required' }]);
     const hashes = await provenOrChosen(ctx, deps, { link, email, password: input.password });
-    const made = await acceptLink(deps.db, { link, email, ...hashes, origin: originOf(ctx) });
+    const before = await sessionBefore(ctx, deps);
+    const made = await acceptLink(deps.db, { link, email, ...hashes, origin: originOf(ctx), before });
     return answerSignedIn(ctx, deps, existing(made, 'link_not_found'));
   },
 });
