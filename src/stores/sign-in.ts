@@ -5,14 +5,14 @@ import { type Link, useLink, withdrawResets } from './one-time-links.ts';
 import { removePasskeys } from './passkeys.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { createSession, dropDeadSessions, endSession, endSessions, type NewSession, renewSession } from './sessions.ts';
-import { createUser, findUserByEmail, lockUser, setPassword, type User } from './users.ts';
+import { createUser, findUserByEmail, lockEmail, lockUser, setPassword, type User } from './users.ts';
 
 type Runner = Pick<Database, 'run'>;
 
 /** How somebody proved who they are; of a password, the hash that it was checked against. */
-type Proof = { readonly means: 'passkey' | 'oidc' } | { readonly means: 'password'; readonly checkedHash: string };
+type Proof = { readonly means: 'passkey' } | { readonly means: 'password'; readonly checkedHash: string };
 
-type Wanted = {
+export type Wanted = {
   readonly user: Pick<User, 'userId' | 'email'>;
   readonly origin: Origin;
   /** The session that the browser had before: it ends. */
@@ -45,9 +45,10 @@ export function signIn(db: Database, wanted: Wanted & Proof): Promise<NewSession
   });
 }
 
-type Means = Proof['means'] | 'link';
+type Means = Proof['means'] | 'oidc' | 'link';
 
-async function signInOn(db: Runner, { user, origin, means, before }: Wanted & { readonly means: Means }) {
+/** As `signIn`, in the transaction in which the user was found and locked. */
+export async function signInOn(db: Runner, { user, origin, means, before }: Wanted & { readonly means: Means }) {
   const { userId, email } = user;
   await dropDeadSessions(db);
   if (before !== undefined) await endSession(db, before.userId, before.sessionId);
@@ -118,6 +119,7 @@ export type LinkAcceptance = Pick<Wanted, 'origin' | 'before'> & {
 export function acceptLink(db: Database, acceptance: LinkAcceptance): Promise<NewSession | undefined> {
   const { link, email, passwordHash, checkedHash, origin, before } = acceptance;
   return db.transaction(async (run) => {
+    await lockEmail({ run }, email);
     const found = await findUserByEmail({ run }, email);
     const known = found && (await lockProven({ run }, found.userId, checkedHash));
     const { purpose, accountId, role, makesOperator } = link;

@@ -79,7 +79,7 @@ import * as users from '../../src/stores/users.ts';
 import { disableAs, endSessionsAs, setOperatorAs } from '../../src/stores/people.ts';
 import { beginProof, takeProof } from '../../src/stores/pending-proofs.ts';
 import { beginTry, succeedTry } from '../../src/stores/sign-in-tries.ts';
-import { userOfIdentity } from '../../src/stores/oidc-identities.ts';
+import { signInWithIdentity } from '../../src/stores/oidc-identities.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount, type TestAccount } from '../support/service.ts';
 import { acceptTestTask, listedPrices, madeUpResult, taskParam } from '../support/tasks.ts';
@@ -434,7 +434,7 @@ test('no statement of a person in the console does', async () => {
   const proof = await beginProof(watched, { kind: 'oidc' });
   await takeProof(watched, 'oidc', proof ?? '');
   const identity = { issuer: 'https://id.example.com', subject: 's', email };
-  for (const _visit of [1, 2]) assert.ok(await userOfIdentity(watched, identity, origin));
+  for (const _visit of [1, 2]) assert.ok(await signInWithIdentity(watched, identity, { origin }));
   await signIns.signOut(watched, session, origin);
   await assertPlans();
 });

@@ -3,8 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Role } from '../../../../src/domain/role.ts';
 import { inviteAs } from '../../../../src/stores/invite.ts';
 import { findMembership } from '../../../../src/stores/memberships.ts';
-import { userOfIdentity } from '../../../../src/stores/oidc-identities.ts';
-import { createSession } from '../../../../src/stores/sessions.ts';
+import { signInWithIdentity } from '../../../../src/stores/oidc-identities.ts';
 import { type HttpService, startHttpService } from '../../../support/http-service.ts';
 import { type Browser, goodPassword, newBrowser, newMember, newPerson, signIn } from '../../../support/person.ts';
 
@@ -49,9 +48,8 @@ const ways = {
 
 async function enterByIdentity(email: string): Promise<Browser> {
   const identity = { issuer: 'https://id.example.com', subject: email, email };
-  const user = await userOfIdentity(service.database.db, identity, origin);
-  assert.ok(user);
-  const made = await createSession(service.database.db, user.userId, origin);
+  const made = await signInWithIdentity(service.database.db, identity, { origin });
+  assert.ok(made);
   return newBrowser(service, `videogen_${new URL(service.url).port}=${made.token}`);
 }
 
