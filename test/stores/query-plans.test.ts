@@ -425,7 +425,9 @@ test('no statement of a person in the console does', async () => {
   }
   await endSessionsAs(watched, shell, user);
   const credential = { credentialId: 'c', publicKey: Buffer.from('a'), counter: 0, transports: [] };
-  const { passkeyId } = await passkeys.addPasskey(watched, user, { name: 'a', credential, origin });
+  const added = await passkeys.addPasskey(watched, user, { name: 'a', credential, origin });
+  assert.ok(typeof added === 'object');
+  const { passkeyId } = added;
   await passkeys.listPasskeys(watched, user.userId);
   await passkeys.findPasskey(watched, 'c');
   await passkeys.touchPasskey(watched, passkeyId, 1);
