@@ -28,6 +28,7 @@ export const operatorActions = [
   'operators.revoke',
   'providers.set',
   'people.invite',
+  'people.withdraw',
   'people.reset',
   'people.disable',
   'people.enable',

@@ -1,6 +1,6 @@
 import { type Scope, scopes } from './api-key.ts';
 
-/** What a person is in an account. */
+/** What a person is in an account; the first may do most, and each what those after it may. */
 export const roles = ['owner', 'member', 'viewer'] as const;
 export type Role = (typeof roles)[number];
 

@@ -3,6 +3,7 @@ import { describeFieldError, type FieldError, firstOfEachPath } from '../domain/
 import { PasswordsBusy } from '../passwords/passwords.ts';
 import { AccountClosed } from '../stores/accounts.ts';
 import { DatabaseUnavailable, DatabaseBusy } from '../stores/database.ts';
+import { ProofOutdated } from '../stores/sign-in.ts';
 import { StoreUnavailable } from '../media/result-store.ts';
 import { rateRefusalHeaders } from './limits/rate-headers.ts';
 
@@ -204,6 +205,7 @@ export function invalidRequest(errors: readonly FieldError[], hint?: string): Ht
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof PasswordsBusy) return new HttpError('too_many_sign_ins');
+  if (error instanceof ProofOutdated) return new HttpError('sign_in_failed');
   if (error instanceof AccountClosed) return new HttpError('account_closed', { msg: error.message });
   if (error instanceof DatabaseBusy) return new HttpError('database_busy');
   if (error instanceof DatabaseUnavailable) return new HttpError('database_unavailable', { cause: error.cause });

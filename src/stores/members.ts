@@ -2,11 +2,18 @@ import type { Role } from '../domain/role.ts';
 import type { SignedIn } from '../domain/session.ts';
 import { lockOpenAccount } from './accounts.ts';
 import type { Database } from './database.ts';
-import { deleteMembership, findMembership, setMembership } from './memberships.ts';
-import { createLink, listInvitations, type NewLink, withdrawInvitation } from './one-time-links.ts';
+import { deleteMembership, findMembership, type Membership, setMembership } from './memberships.ts';
+import {
+  createLink,
+  listInvitations,
+  type NewLink,
+  recordWithdrawn,
+  withdrawInvitation,
+  withdrawInvitationsTo,
+} from './one-time-links.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { endSessions, type NewSession, renewSession } from './sessions.ts';
-import { many, none } from './statement.ts';
+import { many, none, one } from './statement.ts';
 
 // What an owner changes about the people of an account.
 
@@ -34,7 +41,13 @@ export type By = { readonly session: SignedIn; readonly accountId: string; reado
 
 export const maxInvitations = 100;
 
-/** Makes a link that lets somebody into the account. Throws `AccountClosed`. */
+const isMember = one<{ exists: boolean }, [accountId: string, email: string]>({
+  name: 'is-member',
+  text: `
+select exists (select from memberships join users on users.id = user_id where account_id = $1 and email = $2)`,
+});
+
+/** Makes a link that lets somebody into the account, in place of an open one to the same e-mail. Throws `AccountClosed`. */
 export function inviteMember(
   db: Database,
   { session, accountId, origin }: By,
@@ -42,9 +55,11 @@ export function inviteMember(
 ): Promise<NewLink | 'too_many_invitations' | 'already_member'> {
   return db.transaction(async (run) => {
     await lockOpenAccount({ run }, accountId);
-    const members = await listMembers({ run }, accountId);
-    if (members.some((member) => member.email === email)) return 'already_member';
-    if ((await listInvitations({ run }, accountId)).length >= maxInvitations) return 'too_many_invitations';
+    if ((await isMember({ run }, accountId, email)).exists) return 'already_member';
+    const replaced = await withdrawInvitationsTo({ run }, email, accountId);
+    const isMore = replaced.length === 0;
+    if (isMore && (await listInvitations({ run }, accountId)).length >= maxInvitations) return 'too_many_invitations';
+    await recordWithdrawn({ run }, replaced, { actor: session.email, origin });
     const details = { email, role };
     await recordEvent({ run }, { kind: 'link_made', email, accountId, actor: session.email, origin, details });
     return createLink({ run }, { purpose: 'invite', accountId, makesOperator: false, ...details });
@@ -59,18 +74,8 @@ export function withdrawMemberInvitation(
 ): Promise<boolean> {
   return db.transaction(async (run) => {
     const withdrawn = await withdrawInvitation({ run }, accountId, linkId);
-    if (withdrawn === undefined) return false;
-    const { email, role } = withdrawn;
-    const event = {
-      kind: 'link_withdrawn',
-      email,
-      accountId,
-      actor: session.email,
-      origin,
-      details: { role },
-    } as const;
-    await recordEvent({ run }, event);
-    return true;
+    await recordWithdrawn({ run }, withdrawn, { actor: session.email, origin });
+    return withdrawn.length > 0;
   });
 }
 
@@ -81,55 +86,62 @@ const lockMembers = none<[accountId: string]>({
 
 type Outcome = 'member_not_found' | 'last_owner';
 
+const hasAnotherOwner = one<{ exists: boolean }, [accountId: string, userId: string]>({
+  name: 'has-another-owner',
+  text: `
+select exists (
+  select from memberships join users on users.id = user_id
+  where account_id = $1 and role = 'owner' and disabled_at is null and user_id <> $2)`,
+});
+
 /** Somebody must be left who can let others in. */
-async function isLastOwner(db: Pick<Database, 'run'>, accountId: string, userId: string): Promise<boolean> {
-  const owners = (await listMembers(db, accountId)).filter(({ role, isDisabled }) => role === 'owner' && !isDisabled);
-  return owners.length === 1 && owners[0]?.userId === userId;
+async function isLastOwner(db: Pick<Database, 'run'>, accountId: string, { userId, role }: Membership) {
+  return role === 'owner' && !(await hasAnotherOwner(db, accountId, userId)).exists;
 }
 
 /**
- * Gives a member another role. Their sessions end, so that none that was taken from them lives on with more rights; the owner's own
- * gets a new secret, which is answered.
+ * Gives a member another role, which no open invitation undoes. Their sessions end, so that none that was taken from them lives on
+ * with more rights; the owner's own gets a new secret, which is answered.
  */
 export function changeRole(
   db: Database,
   { session, accountId, origin }: By,
-  { userId, role }: { readonly userId: string; readonly role: Role },
+  wanted: { readonly userId: string; readonly role: Role },
 ): Promise<Outcome | { readonly own: NewSession | undefined }> {
   return db.transaction(async (run) => {
     await lockMembers({ run }, accountId);
-    const member = await findMembership({ run }, accountId, userId);
+    const member = await findMembership({ run }, accountId, wanted.userId);
     if (member === undefined) return 'member_not_found';
-    if (member.role === role) return { own: undefined };
-    if (role !== 'owner' && (await isLastOwner({ run }, accountId, userId))) return 'last_owner';
-    await setMembership({ run }, accountId, userId, role);
+    const { userId, email, role: from } = member;
+    const { role: to } = wanted;
+    if (from === to) return { own: undefined };
+    if (await isLastOwner({ run }, accountId, member)) return 'last_owner';
+    await setMembership({ run }, accountId, userId, to);
     const isSelf = userId === session.userId;
     await endSessions({ run }, userId, isSelf ? session.sessionId : undefined);
-    const { email } = member;
-    const details = { from: member.role, to: role };
-    await recordEvent(
-      { run },
-      { kind: 'role_changed', userId, email, accountId, actor: session.email, origin, details },
-    );
+    const by = { actor: session.email, origin };
+    await recordEvent({ run }, { kind: 'role_changed', userId, email, accountId, ...by, details: { from, to } });
+    await recordWithdrawn({ run }, await withdrawInvitationsTo({ run }, email, accountId), by);
     return { own: isSelf ? await renewSession({ run }, session.sessionId) : undefined };
   });
 }
 
-/** Takes somebody out of the account, from their next request on. */
+/** Takes somebody out of the account, from their next request on; no open invitation lets them in again. */
 export function removeMember(
   db: Database,
   { session, accountId, origin }: By,
-  userId: string,
+  memberId: string,
 ): Promise<Outcome | 'removed'> {
   return db.transaction(async (run) => {
     await lockMembers({ run }, accountId);
-    const member = await findMembership({ run }, accountId, userId);
+    const member = await findMembership({ run }, accountId, memberId);
     if (member === undefined) return 'member_not_found';
-    if (await isLastOwner({ run }, accountId, userId)) return 'last_owner';
+    if (await isLastOwner({ run }, accountId, member)) return 'last_owner';
+    const { userId, email, role } = member;
     await deleteMembership({ run }, accountId, userId);
-    const { email, role } = member;
-    const event = { kind: 'member_removed', userId, email, accountId, actor: session.email, origin } as const;
-    await recordEvent({ run }, { ...event, details: { role } });
+    const by = { actor: session.email, origin };
+    await recordEvent({ run }, { kind: 'member_removed', userId, email, accountId, ...by, details: { role } });
+    await recordWithdrawn({ run }, await withdrawInvitationsTo({ run }, email, accountId), by);
     return 'removed';
   });
 }

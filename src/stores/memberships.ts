@@ -1,5 +1,8 @@
-import type { Role } from '../domain/role.ts';
+import { type Role, roles } from '../domain/role.ts';
+import type { Database } from './database.ts';
+import { endSessions } from './sessions.ts';
 import { many, maybeOne, none } from './statement.ts';
+import { setOperator, type User } from './users.ts';
 
 export type OwnAccount = { readonly accountId: string; readonly name: string; readonly role: Role };
 
@@ -11,7 +14,7 @@ select account_id as "accountId", name, role from memberships join accounts on a
 where user_id = $1 order by lower(name), account_id limit 200`,
 });
 
-/** Makes a user a member of an account, or gives them another role there. */
+/** Makes a user a member of an account, or gives them another role there, a lower one too. */
 export const setMembership = none<[accountId: string, userId: string, role: Role]>({
   name: 'set-membership',
   text: `
@@ -19,15 +22,49 @@ insert into memberships (account_id, user_id, role) values ($1, $2, $3)
 on conflict (account_id, user_id) do update set role = excluded.role`,
 });
 
+const raiseMembership = maybeOne<{ role: Role }, [accountId: string, userId: string, role: Role]>({
+  name: 'raise-membership',
+  text: `
+insert into memberships (account_id, user_id, role) values ($1, $2, $3)
+on conflict (account_id, user_id) do update set role = excluded.role
+  where array_position('{${roles.join()}}', excluded.role) < array_position('{${roles.join()}}', memberships.role)
+returning role`,
+});
+
+type Grant = {
+  readonly accountId?: string | undefined;
+  readonly role?: Role | undefined;
+  readonly makesOperator: boolean;
+};
+
+/**
+ * Gives a user what an invitation grants, and never takes a role away. Their sessions end when they may do more than before, so that
+ * none that was taken from them lives on with more rights.
+ */
+export async function grantAccess(
+  db: Pick<Database, 'run'>,
+  { userId, isOperator }: Pick<User, 'userId' | 'isOperator'>,
+  { accountId, role, makesOperator }: Grant,
+): Promise<void> {
+  const isPromoted = makesOperator && !isOperator;
+  if (isPromoted) await setOperator(db, userId, true);
+  const isRaised =
+    accountId !== undefined && role !== undefined && (await raiseMembership(db, accountId, userId, role)) !== undefined;
+  if (isRaised || isPromoted) await endSessions(db, userId);
+}
+
 export const deleteMembership = none<[accountId: string, userId: string]>({
   name: 'delete-membership',
   text: `delete from memberships where account_id = $1 and user_id = $2`,
 });
 
-export const findMembership = maybeOne<{ role: Role; email: string }, [accountId: string, userId: string]>({
+export type Membership = { readonly userId: string; readonly role: Role; readonly email: string };
+
+/** The id of the user is answered as the database spells it, whatever the spelling that was asked for. */
+export const findMembership = maybeOne<Membership, [accountId: string, userId: string]>({
   name: 'find-membership',
   text: `
-select role, email from memberships join users on users.id = user_id where account_id = $1 and user_id = $2`,
+select user_id as "userId", role, email from memberships join users on users.id = user_id where account_id = $1 and user_id = $2`,
 });
 
 /**

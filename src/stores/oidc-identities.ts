@@ -1,11 +1,12 @@
 import type { Database } from './database.ts';
-import { keepOpen, setMembership } from './memberships.ts';
-import { openInvitations, useLink } from './one-time-links.ts';
+import { grantAccess, keepOpen } from './memberships.ts';
+import { openInvitations, useLink, withdrawResets } from './one-time-links.ts';
 import { removePasskeys } from './passkeys.ts';
 import { type Origin, recordEvent } from './security-events.ts';
-import { endSessions } from './sessions.ts';
+import { endSessions, type NewSession } from './sessions.ts';
+import { signInOn, type Wanted } from './sign-in.ts';
 import { maybeOne, none } from './statement.ts';
-import { createUser, findUser, findUserByEmail, setOperator, setPassword, type User } from './users.ts';
+import { createUser, findUserByEmail, lockEmail, lockUser, setPassword, type User } from './users.ts';
 
 type Runner = Pick<Database, 'run'>;
 
@@ -32,28 +33,42 @@ const insertIdentity = none<[issuer: string, subject: string, userId: string]>({
   text: `insert into oidc_identities (issuer, subject, user_id) values ($1, $2, $3)`,
 });
 
+/** Makes a session for the user of an identity; undefined where there is none. */
+export function signInWithIdentity(
+  db: Database,
+  identity: Identity,
+  { origin, before }: Omit<Wanted, 'user'>,
+): Promise<NewSession | undefined> {
+  return db.transaction(async (run) => {
+    const user = await userOfIdentity({ run }, identity, origin);
+    return user && signInOn({ run }, { user, origin, means: 'oidc', before });
+  });
+}
+
 /**
- * The user of an identity. One that is new here becomes that of the user with its verified e-mail, or of somebody who is invited
+ * The user of an identity, locked. One that is new here becomes that of the user with its verified e-mail, or of somebody who is invited
  * under it; undefined for everybody else, and for somebody who is disabled. Links are given by hand, so whoever used the first one
  * need not own the address. With the first proof of it, all that opened the user before is taken away.
  */
-export function userOfIdentity(db: Database, identity: Identity, origin: Origin): Promise<User | undefined> {
-  return db.transaction(async (run) => {
-    const { issuer, subject, email } = identity;
-    const known = await findIdentity({ run }, issuer, subject);
-    const user =
-      known === undefined ? await newIdentity({ run }, { issuer, email }) : await findUser({ run }, known.userId);
-    if (user === undefined || user.isDisabled) return undefined;
-    const { userId } = user;
-    if (known === undefined) {
-      await setPassword({ run }, userId, undefined);
-      await removePasskeys({ run }, userId);
-      await endSessions({ run }, userId);
-      await insertIdentity({ run }, issuer, subject, userId);
-      await recordEvent({ run }, { kind: 'identity_linked', userId, email, origin, details: { issuer } });
-    }
-    return acceptInvitations({ run }, user, origin);
-  });
+async function userOfIdentity(db: Runner, identity: Identity, origin: Origin): Promise<User | undefined> {
+  const { issuer, subject, email } = identity;
+  if (email !== undefined) await lockEmail(db, email);
+  const known = await findIdentity(db, issuer, subject);
+  const found = known ?? (await newIdentity(db, { issuer, email }));
+  const user = found && (await lockUser(db, found.userId));
+  if (user === undefined || user.isDisabled) return undefined;
+  const { userId } = user;
+  if (known === undefined) {
+    await setPassword(db, userId, undefined);
+    await removePasskeys(db, userId);
+    await endSessions(db, userId);
+    await withdrawResets(db, user.email);
+    await insertIdentity(db, issuer, subject, userId);
+    await recordEvent(db, { kind: 'identity_linked', userId, email, origin, details: { issuer } });
+  }
+  // Somebody who is known by the subject may have lost the address, and links to it are another person's.
+  if (email === user.email) await acceptInvitations(db, user, origin);
+  return user;
 }
 
 /** An address may be given to another person later: whoever had it first keeps what it opened. */
@@ -67,18 +82,13 @@ async function newIdentity(db: Runner, { issuer, email }: Pick<Identity, 'issuer
 }
 
 /** Whoever has proved their address needs no links to it. */
-async function acceptInvitations(db: Runner, user: User, origin: Origin): Promise<User> {
+async function acceptInvitations(db: Runner, user: User, origin: Origin): Promise<void> {
   const { userId, email } = user;
   for (const { linkId, accountId, role, makesOperator } of await openInvitations(db, email)) {
     if (accountId !== undefined && (await keepOpen(db, accountId)) === undefined) continue;
     if ((await useLink(db, linkId)) === undefined) continue;
-    if (accountId !== undefined && role !== undefined) await setMembership(db, accountId, userId, role);
-    if (makesOperator && !user.isOperator) {
-      await setOperator(db, userId, true);
-      await endSessions(db, userId);
-    }
+    await grantAccess(db, user, { accountId, role, makesOperator });
     const details = { purpose: 'invite', role, makesOperator };
     await recordEvent(db, { kind: 'link_accepted', userId, email, accountId, origin, details });
   }
-  return user;
 }

@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Role } from '../domain/role.ts';
 import type { Database } from './database.ts';
 import { hashToken, looksLikeToken, newToken } from './secret-token.ts';
+import { type Origin, recordEvent } from './security-events.ts';
 import { many, maybeOne, none, one } from './statement.ts';
 
 export const linkPurposes = ['setup', 'invite', 'reset'] as const;
@@ -112,10 +113,64 @@ select id as "linkId", account_id as "accountId", role, makes_operator as "makes
 where email = $1 and purpose = 'invite' and ${isUsable} order by id limit 100`,
 });
 
-/** Withdraws an open invitation to an account; undefined when there is none. */
-export const withdrawInvitation = maybeOne<{ email: string; role: Role }, [accountId: string, linkId: string]>({
-  name: 'withdraw-invitation',
+type OperatorInvitation = Pick<Link, 'linkId' | 'accountId' | 'role' | 'expiresAt'> & { readonly email: string };
+
+/** The open invitations that make an operator, newest first; at most 200. */
+export const listOperatorInvitations = many<OperatorInvitation>({
+  name: 'list-operator-invitations',
   text: `
-update one_time_links set withdrawn_at = now()
-where account_id = $1 and id = $2 and purpose = 'invite' and ${isUsable} returning email, role`,
+select id as "linkId", email, account_id as "accountId", role, expires_at as "expiresAt" from one_time_links
+where makes_operator and purpose = 'invite' and ${isUsable} order by id desc limit 200`,
 });
+
+type Withdrawn = Omit<Described, 'email'> & { readonly email: string };
+
+const withdrawing = (which: string) => `
+update one_time_links set withdrawn_at = now() where ${which} and ${isUsable}
+returning purpose, email, account_id as "accountId", role, makes_operator as "makesOperator"`;
+
+/** Withdraws one open invitation to an account. */
+export const withdrawInvitation = many<Withdrawn, [accountId: string, linkId: string]>({
+  name: 'withdraw-invitation',
+  text: withdrawing(`account_id = $1 and id = $2 and purpose = 'invite'`),
+});
+
+/** Withdraws one open invitation that makes an operator. */
+export const withdrawOperatorInvitation = many<Withdrawn, [linkId: string]>({
+  name: 'withdraw-operator-invitation',
+  text: withdrawing(`id = $1 and makes_operator and purpose = 'invite'`),
+});
+
+/** Withdraws the open invitations to an e-mail into one account, or without an account those that only make an operator. */
+export const withdrawInvitationsTo = many<Withdrawn, [email: string, accountId: string | undefined]>({
+  name: 'withdraw-invitations-to-email',
+  text: withdrawing(`email = $1 and account_id is not distinct from $2 and purpose = 'invite'`),
+});
+
+/** Withdraws the open invitations by which an e-mail becomes an operator. */
+export const withdrawOperatorInvitationsTo = many<Withdrawn, [email: string]>({
+  name: 'withdraw-operator-invitations-to-email',
+  text: withdrawing(`email = $1 and makes_operator and purpose = 'invite'`),
+});
+
+/** Withdraws all open links to an e-mail: invitations and resets. */
+export const withdrawLinksTo = many<Withdrawn, [email: string]>({
+  name: 'withdraw-links-to-email',
+  text: withdrawing('email = $1'),
+});
+
+/** Records that invitations were withdrawn; give it the transaction in which they were. */
+export async function recordWithdrawn(
+  db: Pick<Database, 'run'>,
+  links: readonly Withdrawn[],
+  by: { readonly actor: string; readonly origin?: Origin },
+): Promise<void> {
+  for (const { purpose, email, accountId, role = null, makesOperator: isOperator } of links)
+    await recordEvent(db, {
+      kind: 'link_withdrawn',
+      email,
+      accountId,
+      ...by,
+      details: { purpose, role, isOperator },
+    });
+}

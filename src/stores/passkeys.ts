@@ -1,7 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from './database.ts';
 import { recordEvent, type Origin } from './security-events.ts';
-import { many, maybeOne, none, one } from './statement.ts';
+import { many, maybeOne, none } from './statement.ts';
+import { lockUser } from './users.ts';
 
 /** A passkey as its person may see it. Times are Unix milliseconds. */
 export type Passkey = {
@@ -32,11 +33,11 @@ select ${columns}, ${credentialColumns} from passkeys where user_id = $1 order b
 
 type Whose = { readonly userId: string; readonly email: string };
 
-const insertPasskey = one<Passkey, [passkeyId: string, userId: string, name: string, credential: Credential]>({
+const insertPasskey = maybeOne<Passkey, [passkeyId: string, userId: string, name: string, credential: Credential]>({
   name: 'create-passkey',
   text: `
 insert into passkeys (id, user_id, name, credential_id, public_key, counter, transports)
-values ($1, $2, $3, $4, $5, $6, $7) returning ${columns}`,
+values ($1, $2, $3, $4, $5, $6, $7) on conflict (credential_id) do nothing returning ${columns}`,
   values: (passkeyId, userId, name, { credentialId, publicKey, counter, transports }) => [
     passkeyId,
     userId,
@@ -48,14 +49,20 @@ values ($1, $2, $3, $4, $5, $6, $7) returning ${columns}`,
   ],
 });
 
+/** Adds a passkey, unless the person has too many or the credential is somebody's already. */
 export function addPasskey(
   db: Database,
   { userId, email }: Whose,
   { name, credential, origin }: { readonly name: string; readonly credential: Credential; readonly origin: Origin },
-): Promise<Passkey> {
+): Promise<Passkey | 'too_many_passkeys' | 'known_passkey'> {
   return db.transaction(async (run) => {
+    // One at a time, so that several that come together cannot all be the last one.
+    await lockUser({ run }, userId);
+    if ((await listPasskeys({ run }, userId)).length >= maxPasskeys) return 'too_many_passkeys';
+    const added = await insertPasskey({ run }, uuidv7(), userId, name, credential);
+    if (added === undefined) return 'known_passkey';
     await recordEvent({ run }, { kind: 'passkey_added', userId, email, origin, details: { name } });
-    return insertPasskey({ run }, uuidv7(), userId, name, credential);
+    return added;
   });
 }
 

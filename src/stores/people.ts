@@ -1,6 +1,7 @@
 import type { Actor, OperatorAction } from '../domain/operator.ts';
 import type { SecurityEventKind } from '../domain/session.ts';
 import type { Database } from './database.ts';
+import { recordWithdrawn, withdrawLinksTo, withdrawOperatorInvitationsTo } from './one-time-links.ts';
 import { recordAction } from './operator-actions.ts';
 import { recordEvent } from './security-events.ts';
 import { endSessions } from './sessions.ts';
@@ -48,26 +49,32 @@ function changeUserAs(
   });
 }
 
-/** Lets somebody in no more, from their next request on, or lets them in again. */
+/** Lets somebody in no more, from their next request on, nor by a link that is open; or lets them in again. */
 export function disableAs(db: Database, actor: Actor, named: Named, isDisabled: boolean) {
   return changeUserAs(db, actor, named, async (transaction, user) => {
     if (user.isDisabled === isDisabled) return undefined;
     if (isDisabled && (await isLastOperator(transaction, user))) return 'last_operator';
     await setDisabled(transaction, user.userId, isDisabled);
     await endSessions(transaction, user.userId);
+    if (isDisabled)
+      await recordWithdrawn(transaction, await withdrawLinksTo(transaction, user.email), { actor: actor.name });
     return isDisabled
       ? { action: 'people.disable', kind: 'user_disabled' }
       : { action: 'people.enable', kind: 'user_enabled' };
   });
 }
 
-/** Makes somebody an operator, or no more; their sessions end, for those of operators are shorter. */
+/** Makes somebody an operator, or no more, nor by a link that is open; their sessions end, for those of operators are shorter. */
 export function setOperatorAs(db: Database, actor: Actor, named: Named, isOperator: boolean) {
   return changeUserAs(db, actor, named, async (transaction, user) => {
     if (user.isOperator === isOperator) return undefined;
     if (!isOperator && (await isLastOperator(transaction, user))) return 'last_operator';
     await setOperator(transaction, user.userId, isOperator);
     await endSessions(transaction, user.userId);
+    if (!isOperator)
+      await recordWithdrawn(transaction, await withdrawOperatorInvitationsTo(transaction, user.email), {
+        actor: actor.name,
+      });
     return { action: 'people.operator', kind: 'operator_changed' };
   });
 }

@@ -31,6 +31,15 @@ export const lockUser = maybeOne<User, [userId: string]>({
   text: `select ${columns} from users where id = $1 for no key update`,
 });
 
+/**
+ * One at a time, until the transaction ends, of those who make a user of an e-mail or give it an identity: a person may open two of
+ * their ways in at once. Comes before all other locks.
+ */
+export const lockEmail = none<[email: string]>({
+  name: 'lock-email',
+  text: 'select pg_advisory_xact_lock(4202618, hashtext($1))',
+});
+
 type NewUser = Pick<User, 'email' | 'passwordHash' | 'isOperator'>;
 
 const insertUser = one<User, [userId: string, user: NewUser]>({

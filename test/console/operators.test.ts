@@ -276,6 +276,25 @@ describe('an operator in the console', { skip }, () => {
     await events.getByText(`${guest.email}, by ${stage.ada.email}`).first().waitFor();
   });
 
+  test('sees who may still become an operator by a link, and withdraws it', async () => {
+    const invitations = page.getByRole('table', { name: 'Open invitations of operators' });
+    await open('/ops/people');
+    await page.getByRole('button', { name: `Actions for ${stage.ada.email}` }).waitFor();
+    assert.equal(await invitations.count(), 0);
+    await press('Invite');
+    await dialog().getByLabel('E-mail').fill('dora@example.com');
+    await dialog().getByLabel('Operator').check();
+    await confirm('Make the link');
+    await dialog()
+      .getByText(/\/console\/invite#/)
+      .waitFor();
+    await confirm('Done');
+    await invitations.getByRole('row', { name: /dora@example\.com/ }).waitFor();
+    await press('Withdraw the invitation of dora@example.com');
+    await said('The invitation is withdrawn');
+    await invitations.waitFor({ state: 'detached' });
+  });
+
   test('the last operator cannot give up the right, and is told so', async () => {
     await open('/ops/people');
     await press(`Actions for ${stage.ada.email}`);

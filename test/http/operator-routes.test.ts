@@ -234,6 +234,14 @@ const examples: Readonly<Record<string, Example>> = {
     refused: { email: 'new@example.com', accountId: nobody },
     changesAgain: true,
   },
+  adminWithdrawInvitation: {
+    does: async () => {
+      const body = { email: 'new@example.com', isOperator: true };
+      const { json } = await operator.ask('POST', '/api/admin/v1/people/invite', { body });
+      return { linkId: json.data['linkId'] };
+    },
+    refused: { linkId: nobody },
+  },
   adminResetPassword: {
     does: async () => ({ userId: await newUserId() }),
     refused: { userId: nobody },

@@ -774,6 +774,7 @@ export type OperatorAction = {
     | 'operators.revoke'
     | 'providers.set'
     | 'people.invite'
+    | 'people.withdraw'
     | 'people.reset'
     | 'people.disable'
     | 'people.enable'
@@ -1157,6 +1158,19 @@ export type Reads = {
       readonly events: readonly SecurityEvent[];
       /** Give it as `cursor` to get the next page; null on the last one. */
       readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/people/invitations': {
+    readonly query: {};
+    readonly answer: {
+      readonly invitations: readonly {
+        readonly linkId: string;
+        readonly email: string;
+        /** An account that it also lets them into. */
+        readonly accountId: string | null;
+        readonly role: 'owner' | 'member' | 'viewer' | null;
+        readonly expireTime: number;
+      }[];
     };
   };
   readonly '/api/admin/v1/audit': {
@@ -1566,6 +1580,14 @@ export type Sends = {
       readonly role?: 'owner' | 'member' | 'viewer' | null | undefined;
     };
     readonly answer: NewLink;
+  };
+  readonly '/api/admin/v1/people/withdraw': {
+    readonly body: {
+      readonly linkId: string;
+    };
+    readonly answer: {
+      readonly linkId: string;
+    };
   };
   readonly '/api/admin/v1/people/reset': {
     readonly body: {

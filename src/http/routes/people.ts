@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { roles } from '../../domain/role.ts';
-import { addressOfLink, inviteAs, resetAs } from '../../stores/invite.ts';
+import { addressOfLink, inviteAs, resetAs, withdrawInvitationAs } from '../../stores/invite.ts';
+import { listOperatorInvitations } from '../../stores/one-time-links.ts';
 import { disableAs, endSessionsAs, setOperatorAs } from '../../stores/people.ts';
 import { listAllEvents } from '../../stores/security-events.ts';
 import { findUser, type ListedUser, listUsers } from '../../stores/users.ts';
@@ -77,7 +78,8 @@ const invite = defineEndpoint({
   route: 'POST /api/admin/v1/people/invite',
   needsRecentProof: true,
   summary: 'Invite somebody',
-  description: 'As an operator, into an account, or both.',
+  description:
+    'As an operator, into an account, or both. An open invitation to the same e-mail and account is withdrawn.',
   body: z.strictObject({
     email: emailField,
     isOperator: z.boolean({ error: 'must be true or false' }).nullish(),
@@ -94,6 +96,43 @@ const invite = defineEndpoint({
     const wanted = { email: input.email, isOperator, accountId, role };
     const link = existing(await inviteAs(db, actor, wanted), 'account_not_found');
     return { linkId: link.linkId, url: addressOfLink(publicUrl, 'invite', link), expireTime: link.expiresAt };
+  },
+});
+
+const operatorInvitationSchema = z.strictObject({
+  linkId: z.string(),
+  email: z.string(),
+  accountId: z.string().nullable().meta({ description: 'An account that it also lets them into.' }),
+  role: z.enum(roles).nullable(),
+  expireTime: unixMs,
+});
+
+const invitations = defineEndpoint({
+  operationId: 'adminListOperatorInvitations',
+  route: 'GET /api/admin/v1/people/invitations',
+  summary: 'The open invitations that make an operator',
+  description: 'Newest first; at most 200.',
+  data: z.strictObject({ invitations: z.array(operatorInvitationSchema) }),
+  handler: async (_call, { db }) => ({
+    invitations: (await listOperatorInvitations(db)).map(
+      ({ accountId = null, role = null, expiresAt: expireTime, ...invitation }) =>
+        view(operatorInvitationSchema, { ...invitation, accountId, role, expireTime }),
+    ),
+  }),
+});
+
+const withdraw = defineEndpoint({
+  operationId: 'adminWithdrawInvitation',
+  route: 'POST /api/admin/v1/people/withdraw',
+  needsRecentProof: true,
+  summary: 'Withdraw an invitation that makes an operator',
+  description: 'Repeating it changes nothing. Owners withdraw those that only let somebody into their account.',
+  body: z.strictObject({ linkId: idField('an invitation') }),
+  data: z.strictObject({ linkId: z.string() }),
+  failures: ['link_not_found'],
+  handler: async ({ actor, input: { linkId } }, { db }) => {
+    if (!(await withdrawInvitationAs(db, actor, linkId))) throw new HttpError('link_not_found');
+    return { linkId };
   },
 });
 
@@ -126,7 +165,7 @@ const disable = defineEndpoint({
   operationId: 'adminDisablePerson',
   route: 'POST /api/admin/v1/people/disable',
   summary: 'Let somebody in no more',
-  description: 'Counts from their next request on. Repeating it changes nothing.',
+  description: 'Counts from their next request on. Open links to them are withdrawn. Repeating it changes nothing.',
   body: z.strictObject(personField),
   failures: ['person_not_found', 'last_operator'],
   ...changed,
@@ -158,11 +197,23 @@ const setOperator = defineEndpoint({
   operationId: 'adminSetOperator',
   route: 'POST /api/admin/v1/people/operator',
   summary: 'Make somebody an operator, or no more',
-  description: 'Their sessions end. Repeating it changes nothing.',
+  description:
+    'Their sessions end; with the right, open invitations that would give it again go, too. Repeating it changes nothing.',
   body: z.strictObject({ ...personField, isOperator: z.boolean({ error: required('must be true or false') }) }),
   failures: ['person_not_found', 'last_operator'],
   ...changed,
   handler: async ({ actor, input }, { db }) => changedUser(await setOperatorAs(db, actor, input, input.isOperator)),
 });
 
-export const peopleEndpoints = [list, events, invite, reset, disable, enable, endSessions, setOperator];
+export const peopleEndpoints = [
+  list,
+  events,
+  invitations,
+  invite,
+  withdraw,
+  reset,
+  disable,
+  enable,
+  endSessions,
+  setOperator,
+];

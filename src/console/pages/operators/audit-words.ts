@@ -23,6 +23,7 @@ const words: Readonly<Record<string, string>> = {
   'operators.revoke': 'Revoked an operator’s key',
   'providers.set': 'Switched a provider',
   'people.invite': 'Invited somebody',
+  'people.withdraw': 'Withdrew an invitation',
   'people.reset': 'Made a reset link',
   'people.disable': 'Disabled a person',
   'people.enable': 'Enabled a person',
@@ -35,7 +36,7 @@ export function actionWord({ action }: Pick<OperatorAction, 'action'>): string {
 }
 
 /** What a reader can do nothing with: the reason, which is shown apart, and ids. */
-const hidden = new Set(['reason', 'priceId', 'entryId', 'userId', 'purpose']);
+const hidden = new Set(['reason', 'priceId', 'entryId', 'userId', 'linkId', 'purpose']);
 
 /** Old and new values in one line. */
 export function detailsOf({ details }: Pick<OperatorAction, 'details'>): string {

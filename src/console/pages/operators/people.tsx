@@ -1,17 +1,19 @@
-import { Users } from 'lucide-preact';
+import { Users, X } from 'lucide-preact';
 import type { Person } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead, useSend } from '../../api/queries.ts';
 import { useMe } from '../../api/session.ts';
 import { Badge, StateDot } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
-import { Page } from '../../ui/page.tsx';
+import { Card, Page } from '../../ui/page.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
+import { toast } from '../../ui/toast.tsx';
 import { roleWords } from '../../words.ts';
 import { EventsCard } from '../account/security-events.tsx';
 import { InviteButton } from './invite.tsx';
@@ -95,6 +97,7 @@ function People() {
         />
       )}
       <Pager nextCursor={data?.nextCursor} what="people" />
+      {data !== undefined && <OperatorInvitations />}
     </>
   );
 }
@@ -121,5 +124,45 @@ function Accounts({ accounts }: Pick<Person, 'accounts'>) {
       ))}
       {accounts.length > shown && <li class="faint">and {accounts.length - shown} more</li>}
     </ul>
+  );
+}
+
+/** Whoever has such a link becomes an operator. Below the people, whose number is known by then. */
+function OperatorInvitations() {
+  const { data } = useRead('/api/admin/v1/people/invitations', {});
+  const withdraw = useSend('/api/admin/v1/people/withdraw', { onDone: () => toast('The invitation is withdrawn') });
+  if (data === undefined || data.invitations.length === 0) return null;
+  return (
+    <Card title="Open invitations of operators" isFlush>
+      <Table
+        caption="Open invitations of operators"
+        rows={data.invitations}
+        rowKey={({ linkId }) => linkId}
+        columns={[
+          { title: 'E-mail', kind: 'head', cell: ({ email }) => <bdi>{email}</bdi> },
+          {
+            title: 'Account',
+            cell: ({ accountId }) =>
+              accountId === null ? <span class="faint">none</span> : <AccountLink accountId={accountId} />,
+          },
+          { title: 'Expires', kind: 'end', cell: ({ expireTime }) => <Time ms={expireTime} /> },
+          {
+            title: 'Actions',
+            kind: 'actions',
+            cell: ({ linkId, email }) => (
+              <Button
+                size="small"
+                aria-label={`Withdraw the invitation of ${email}`}
+                onClick={() =>
+                  withdraw.mutate({ linkId }, { onError: (error) => toast(failureOf(error).sentence, 'bad') })
+                }
+              >
+                <X size={14} aria-hidden="true" /> Withdraw
+              </Button>
+            ),
+          },
+        ]}
+      />
+    </Card>
   );
 }

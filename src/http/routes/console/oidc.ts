@@ -1,10 +1,9 @@
 import type { OidcVisit } from '../../../oidc/identity-provider.ts';
 import { normalEmail } from '../../../domain/user.ts';
 import { describeError } from '../../../domain/errors.ts';
-import { userOfIdentity } from '../../../stores/oidc-identities.ts';
+import { signInWithIdentity } from '../../../stores/oidc-identities.ts';
 import { beginProof, takeProof } from '../../../stores/pending-proofs.ts';
 import { recordEvent } from '../../../stores/security-events.ts';
-import { signIn } from '../../../stores/sign-in.ts';
 import { originOf } from '../../console/authenticate-session.ts';
 import { requireOwnHost } from '../../console/same-origin.ts';
 import { giveCookie, giveVisitCookie, takeVisitCookie } from '../../console/session-cookie.ts';
@@ -57,13 +56,12 @@ async function comeBack(ctx: Context, deps: HttpDeps): Promise<void> {
   const origin = originOf(ctx);
   if (identified === undefined) return backToSignIn(ctx, deps, 'oidc_failed');
   const email = identified.email === undefined ? undefined : normalEmail(identified.email);
-  const user = await userOfIdentity(db, { ...identified, email }, origin);
-  if (user === undefined) {
+  const before = await sessionBefore(ctx, deps);
+  const made = await signInWithIdentity(db, { ...identified, email }, { origin, before });
+  if (made === undefined) {
     await recordEvent(db, { kind: 'sign_in_failed', email, origin, details: { means: 'oidc' } });
     return backToSignIn(ctx, deps, 'oidc_not_invited');
   }
-  const before = await sessionBefore(ctx, deps);
-  const made = await signIn(db, { user, origin, means: 'oidc', before });
   giveCookie(ctx, publicUrl, made.token, made.session.expiresAt);
   redirect(ctx, `${publicUrl}/console`);
 }

@@ -86,14 +86,17 @@ const register = defineEndpoint({
   summary: 'Add the passkey that the browser has made',
   body: z.strictObject({ name: nameField, response: browserAnswerField }),
   data: passkeySchema,
-  failures: ['passkeys_unavailable', 'sign_in_failed'],
+  failures: ['passkeys_unavailable', 'sign_in_failed', 'too_many_passkeys'],
   handler: async ({ session, input: { name, response }, ctx }, { db, console: { publicUrl } }) => {
     const party = requireRelyingParty(publicUrl);
     const credential = await registeredCredential(party, response, async (challenge) => {
       const begun = await takeProof(db, 'passkey_registration', challenge);
       return begun?.userId === session.userId;
     });
-    return presentPasskey(await addPasskey(db, session, { name, credential, origin: originOf(ctx) }));
+    const added = await addPasskey(db, session, { name, credential, origin: originOf(ctx) });
+    if (added === 'too_many_passkeys') throw new HttpError(added, { data: { limit: maxPasskeys } });
+    if (added === 'known_passkey') throw new HttpError('sign_in_failed', { msg: 'the passkey is registered already' });
+    return presentPasskey(added);
   },
 });
 

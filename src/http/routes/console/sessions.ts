@@ -94,9 +94,10 @@ const password = defineEndpoint({
   answerHeaders: cookieHeader,
   failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off'],
   handler: async ({ session, input: { currentPassword, newPassword }, ctx }, deps) => {
-    await checkPassword(ctx, deps, session.email, currentPassword);
+    const { checkedHash } = await checkPassword(ctx, deps, session.email, currentPassword);
     const passwordHash = await hashChosenPassword(newPassword, session.email, 'newPassword');
-    return answerSignedIn(ctx, deps, await changePassword(deps.db, session, passwordHash, originOf(ctx)));
+    const hashes = { checkedHash, passwordHash };
+    return answerSignedIn(ctx, deps, await changePassword(deps.db, session, originOf(ctx), hashes));
   },
 });
 

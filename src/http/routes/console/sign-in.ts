@@ -108,21 +108,23 @@ const accept = defineEndpoint({
     const { link } = await linkOf(deps.db, input.token);
     const email = link.email ?? input.email;
     if (email === undefined || email === null) throw invalidRequest([{ path: 'email', message: 'is required' }]);
-    const passwordHash = await provenOrChosen(ctx, deps, { link, email, password: input.password });
-    const made = await acceptLink(deps.db, { link, email, passwordHash, origin: originOf(ctx) });
+    const hashes = await provenOrChosen(ctx, deps, { link, email, password: input.password });
+    const before = await sessionBefore(ctx, deps);
+    const made = await acceptLink(deps.db, { link, email, ...hashes, origin: originOf(ctx), before });
     return answerSignedIn(ctx, deps, existing(made, 'link_not_found'));
   },
 });
 
 type Given = { readonly link: Link; readonly email: string; readonly password: string };
 
-/** The hash of the password that the person chose; undefined when they proved the one that they have. */
+/** The hash of the password that the person chose, or of the one that they have and proved. */
 async function provenOrChosen(ctx: Context, deps: HttpDeps, { link, email, password }: Given) {
   if (!deps.console.passwordSignIn) throw new HttpError('password_sign_in_off');
   const user = await findUserByEmail(deps.db, email);
-  if (link.purpose === 'reset' || user === undefined) return hashChosenPassword(password, email);
-  await checkPassword(ctx, deps, email, password);
-  return undefined;
+  if (link.purpose === 'reset' || user === undefined)
+    return { passwordHash: await hashChosenPassword(password, email) };
+  const { checkedHash } = await checkPassword(ctx, deps, email, password);
+  return { checkedHash };
 }
 
 const signInWithPassword = defineEndpoint({
@@ -136,9 +138,9 @@ const signInWithPassword = defineEndpoint({
   answerHeaders: cookieHeader,
   failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off', 'database_unavailable', 'database_busy'],
   handler: async ({ input: { email, password }, ctx }, deps) => {
-    const user = await checkPassword(ctx, deps, email, password);
+    const { user, checkedHash } = await checkPassword(ctx, deps, email, password);
     const before = await sessionBefore(ctx, deps);
-    const made = await signIn(deps.db, { user, origin: originOf(ctx), means: 'password', before });
+    const made = await signIn(deps.db, { user, origin: originOf(ctx), means: 'password', checkedHash, before });
     return answerSignedIn(ctx, deps, made);
   },
 });
@@ -185,8 +187,9 @@ const prove = defineEndpoint({
   answerHeaders: cookieHeader,
   failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off'],
   handler: async ({ session, input: { password }, ctx }, deps) => {
-    await checkPassword(ctx, deps, session.email, password);
-    return answerSignedIn(ctx, deps, await reauthenticate(deps.db, session, originOf(ctx), 'password'));
+    const { checkedHash } = await checkPassword(ctx, deps, session.email, password);
+    const proof = { means: 'password', checkedHash } as const;
+    return answerSignedIn(ctx, deps, await reauthenticate(deps.db, session, originOf(ctx), proof));
   },
 });
 

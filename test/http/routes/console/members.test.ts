@@ -89,6 +89,31 @@ test('an owner invites, sees who is invited, withdraws, gives roles and removes;
   assert.equal((await owner.ask('GET', members, { accountId })).json.error, 'account_not_found');
 });
 
+test('the last owner stays, however their id is spelled and however many members there are', async () => {
+  const { db } = service.database;
+  const { accountId, person: owner } = await newMember(service);
+  const post = (what: string, body: unknown) => owner.ask('POST', `${members}/${what}`, { accountId, body });
+  const self = { userId: owner.userId.toUpperCase() };
+  assert.equal((await post('remove', self)).json.error, 'last_owner');
+  assert.equal((await post('role', { ...self, role: 'viewer' })).json.error, 'last_owner');
+  const crowd = `
+with made as (
+  insert into users (id, email) select gen_random_uuid(), 'crowd-' || n || '@example.com' from generate_series(1, 1100) n returning id
+)
+insert into memberships (account_id, user_id, role) select $1, id, 'viewer' from made`;
+  await db.run({ name: 'test-crowd', text: crowd }, [accountId]);
+  // Their address comes behind a thousand others.
+  assert.equal((await post('remove', self)).json.error, 'last_owner');
+  const last = await newPerson(service, { roles: { [accountId]: 'viewer' } });
+  const body = { email: last.email, role: 'owner' };
+  assert.equal((await post('invite', body)).json.error, 'already_member');
+  assert.equal((await post('role', { userId: last.userId, role: 'owner' })).status, 200);
+  const cookie = owner.cookie();
+  assert.equal((await post('role', { ...self, role: 'member' })).status, 200, 'there is another owner');
+  assert.notEqual(owner.cookie(), cookie, 'it is the person themselves, whose browser gets a new secret');
+  assert.equal((await owner.ask('GET', members, { accountId })).status, 200);
+});
+
 test('a hundred invitations may be open, and no more', async () => {
   const { accountId, person } = await newMember(service);
   const text = `

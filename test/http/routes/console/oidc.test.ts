@@ -3,10 +3,14 @@ import { after, before, test } from 'node:test';
 import { readConfig } from '../../../../src/config.ts';
 import { oidcCallbackPath } from '../../../../src/http/routes/console/oidc.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../../../src/oidc/identity-provider.ts';
-import { inviteAs } from '../../../../src/stores/invite.ts';
+import { inviteAs, resetAs } from '../../../../src/stores/invite.ts';
+import { signInWithIdentity } from '../../../../src/stores/oidc-identities.ts';
+import { findLink } from '../../../../src/stores/one-time-links.ts';
 import { addPasskey, listPasskeys } from '../../../../src/stores/passkeys.ts';
 import { createSession, findSession } from '../../../../src/stores/sessions.ts';
+import { acceptLink } from '../../../../src/stores/sign-in.ts';
 import { findUser } from '../../../../src/stores/users.ts';
+import { holdAt, settledOrBlocked } from '../../../support/held-statement.ts';
 import { type HttpService, startHttpService } from '../../../support/http-service.ts';
 import { startIdentityProvider, type TestIdentityProvider, visit } from '../../../support/identity-provider.ts';
 import { newBrowser, newPerson } from '../../../support/person.ts';
@@ -36,6 +40,7 @@ after(async () => {
 });
 
 const shell = { kind: 'command_line', name: 'ada' } as const;
+const origin = { address: '192.0.2.1', userAgent: 'test' };
 type Jar = Map<string, string>;
 const isPage = (url: string) => url.startsWith(`${service.url}/console`) && !url.includes('/oidc/');
 
@@ -97,7 +102,6 @@ test('whoever used a link to an address before its owner proved it has no way in
   // Somebody who is not Carol invites Carol's address into an account of theirs, and uses the link.
   const { email, userId } = await newPersonWithoutPassword();
   const credential = { credentialId: 'of-mallory', publicKey: Buffer.from('key'), counter: 0, transports: [] };
-  const origin = { address: '192.0.2.1', userAgent: 'test' };
   await addPasskey(db, { userId, email }, { name: 'of Mallory', credential, origin });
   const { token } = await createSession(db, userId, origin);
   assert.ok(await findSession(db, token, { isBackground: true }));
@@ -111,6 +115,79 @@ test('whoever used a link to an address before its owner proved it has no way in
   assert.equal((await findUser(db, userId))?.passwordHash, undefined);
   assert.deepEqual(await listPasskeys(db, userId), []);
   assert.equal(await findSession(db, token, { isBackground: true }), undefined);
+});
+
+test('an open reset does not survive the first proof of its address', async () => {
+  const { db } = service.database;
+  const { email } = await newPersonWithoutPassword();
+  const reset = await resetAs(db, shell, email);
+  assert.ok(reset && (await findLink(db, reset.token)));
+  provider.person = { sub: 'dora', email, email_verified: true };
+  assert.equal(await signIn(), '/console');
+  assert.equal(await findLink(db, reset.token), undefined);
+});
+
+test('an invitation is accepted by whom the provider still vouches for under its address, and by nobody else', async () => {
+  const { db } = service.database;
+  const { accountId } = await service.newAccount(0);
+  const { email } = await newPersonWithoutPassword();
+  const verified = { sub: 'erin', email, email_verified: true };
+  provider.person = verified;
+  assert.equal(await signIn(), '/console');
+  const link = await inviteAs(db, shell, { email, isOperator: true, accountId, role: 'owner' });
+  assert.ok(link);
+  for (const person of [
+    { sub: 'erin', email: 'erin-after-the-wedding@example.com', email_verified: true },
+    { sub: 'erin', email, email_verified: false },
+    { sub: 'erin' },
+  ]) {
+    provider.person = person;
+    const jar: Jar = new Map();
+    assert.equal(await signIn(jar), '/console');
+    const { user, accounts } = (await meOf(jar)).data as { user: { isOperator: boolean }; accounts: unknown[] };
+    assert.deepEqual([user.isOperator, accounts], [false, []]);
+    assert.ok(await findLink(db, link.token), 'it stays open');
+  }
+  provider.person = verified;
+  assert.equal(await signIn(), '/console');
+  assert.equal(await findLink(db, link.token), undefined);
+});
+
+for (const whose of ['somebody who is invited', 'somebody who is known'] as const) {
+  test(`two first visits of ${whose} that come together both sign in`, async () => {
+    const { db } = service.database;
+    const isNew = whose === 'somebody who is invited';
+    const email = isNew ? 'frank@example.com' : (await newPersonWithoutPassword()).email;
+    if (isNew) await inviteAs(db, shell, { email, isOperator: true });
+    const identity = { issuer: 'https://id.example.com', subject: email, email };
+    const held = holdAt(db, 'create-oidc-identity');
+    const first = signInWithIdentity(held.db, identity, { origin });
+    await held.arrived;
+    const second = signInWithIdentity(db, identity, { origin });
+    await settledOrBlocked(db, second);
+    held.go();
+    const [one, other] = await Promise.all([first, second]);
+    assert.ok(one && other);
+    assert.equal(one.session.userId, other.session.userId);
+  });
+}
+
+test('a link and the identity provider may open a new address together', async () => {
+  const { db } = service.database;
+  const email = 'grace@example.com';
+  const made = await inviteAs(db, shell, { email, isOperator: true });
+  const link = made && (await findLink(db, made.token));
+  assert.ok(link);
+  const held = holdAt(db, 'create-user');
+  const byLink = acceptLink(held.db, { link, email, passwordHash: 'x', origin });
+  await held.arrived;
+  const identity = { issuer: 'https://id.example.com', subject: email, email };
+  const byIdentity = signInWithIdentity(db, identity, { origin });
+  await settledOrBlocked(db, byIdentity);
+  held.go();
+  const [one, other] = await Promise.all([byLink, byIdentity]);
+  assert.ok(one && other);
+  assert.equal(one.session.userId, other.session.userId);
 });
 
 async function newPersonWithoutPassword() {

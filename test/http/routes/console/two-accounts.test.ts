@@ -72,7 +72,9 @@ async function fillOther(): Promise<Other> {
   });
   const { imageUrl } = uploaded.json.data;
   const credential = { credentialId: mark, publicKey: Buffer.from('key'), counter: 0, transports: [] };
-  const { passkeyId } = await addPasskey(db, owner, { name: mark, credential, origin });
+  const passkey = await addPasskey(db, owner, { name: mark, credential, origin });
+  assert.ok(typeof passkey === 'object');
+  const { passkeyId } = passkey;
   const { session } = await createSession(db, owner.userId, origin);
   const keyId = String(key['keyId']);
   const cursorsOf = ['/api/v1/jobs/listTasks', '/api/v1/credits', '/api/v1/callbacks', '/api/console/v1/events'];

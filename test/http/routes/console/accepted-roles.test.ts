@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Role } from '../../../../src/domain/role.ts';
+import { inviteAs } from '../../../../src/stores/invite.ts';
+import { findMembership } from '../../../../src/stores/memberships.ts';
+import { signInWithIdentity } from '../../../../src/stores/oidc-identities.ts';
+import { type HttpService, startHttpService } from '../../../support/http-service.ts';
+import { type Browser, goodPassword, newBrowser, newMember, newPerson, signIn } from '../../../support/person.ts';
+
+// What an invitation does to a role that its person has already, by its link and by the identity provider alike.
+
+let service: HttpService;
+before(async () => {
+  service = await startHttpService();
+});
+after(() => service.close());
+
+const shell = { kind: 'command_line', name: 'ada' } as const;
+const origin = { address: '192.0.2.1', userAgent: 'test' };
+const me = async (browser: Browser) => (await browser.ask('GET', '/api/console/v1/me')).status;
+
+type Invited = { readonly email: string; readonly accountId: string; readonly role: Role };
+
+const invited = (wanted: Invited) => inviteAs(service.database.db, shell, { ...wanted, isOperator: false });
+
+/** How a person signs in, and how they accept an invitation. */
+const ways = {
+  'by its link': {
+    enter: async (email: string) => {
+      const browser = newBrowser(service);
+      assert.equal((await signIn(browser, email)).status, 200);
+      return browser;
+    },
+    accept: async (wanted: Invited) => {
+      const body = { token: (await invited(wanted))?.token, password: goodPassword };
+      const { status, json } = await newBrowser(service).ask('POST', '/api/console/v1/links/accept', { body });
+      assert.equal(status, 200, json.msg);
+    },
+  },
+  'through the identity provider': {
+    enter: enterByIdentity,
+    accept: async (wanted: Invited) => {
+      await invited(wanted);
+      await enterByIdentity(wanted.email);
+    },
+  },
+} as const;
+
+async function enterByIdentity(email: string): Promise<Browser> {
+  const identity = { issuer: 'https://id.example.com', subject: email, email };
+  const made = await signInWithIdentity(service.database.db, identity, { origin });
+  assert.ok(made);
+  return newBrowser(service, `videogen_${new URL(service.url).port}=${made.token}`);
+}
+
+for (const [how, { enter, accept }] of Object.entries(ways)) {
+  test(`an invitation that is accepted ${how} lowers no role: the last owner stays one`, async () => {
+    const { accountId, person } = await newMember(service);
+    await accept({ email: person.email, accountId, role: 'viewer' });
+    assert.equal((await findMembership(service.database.db, accountId, person.userId))?.role, 'owner');
+  });
+
+  test(`an invitation that is accepted ${how} ends the sessions of before where they would get more rights`, async () => {
+    const [{ accountId }, another] = [await newMember(service), await newMember(service)];
+    const { email, userId } = await newPerson(service, { roles: { [accountId]: 'viewer' } });
+    for (const [invitation, isKept] of [
+      [{ accountId, role: 'viewer' }, true],
+      [{ accountId, role: 'member' }, false],
+      [{ accountId, role: 'viewer' }, true],
+      [{ accountId: another.accountId, role: 'viewer' }, false],
+    ] as const) {
+      const earlier = await enter(email);
+      await accept({ email, ...invitation });
+      assert.equal(await me(earlier), isKept ? 200 : 401, invitation.role);
+    }
+    assert.equal((await findMembership(service.database.db, accountId, userId))?.role, 'member');
+    assert.equal((await findMembership(service.database.db, another.accountId, userId))?.role, 'viewer');
+  });
+}
+
+test('the session that a browser had before it used a link ends', async () => {
+  const somebody = await newPerson(service);
+  const cookie = somebody.cookie();
+  const { accountId } = await newMember(service);
+  const link = await inviteAs(service.database.db, shell, {
+    email: 'new-here@example.com',
+    isOperator: false,
+    accountId,
+    role: 'viewer',
+  });
+  const body = { token: link?.token, password: goodPassword };
+  assert.equal((await somebody.ask('POST', '/api/console/v1/links/accept', { body })).status, 200);
+  assert.equal(await me(newBrowser(service, cookie)), 401);
+  assert.equal(await me(somebody), 200);
+});
