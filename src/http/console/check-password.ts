@@ -10,8 +10,9 @@ import { originOf } from './authenticate-session.ts';
 import { isCommonPassword } from './common-passwords.ts';
 
 /**
- * The user with this e-mail and this password, and the hash that it was checked against: it may be replaced before it counts. Throws one and the same refusal, after the same time, for an e-mail that nobody
- * has, a wrong password and a disabled user; tries are counted before anything is hashed.
+ * The user with this e-mail and this password, and the hash that it was checked against, which may be replaced before it counts. Throws
+ * one and the same refusal, after the same time, for an e-mail that nobody has, a wrong password and a disabled user; tries are counted
+ * before anything is hashed.
  */
 export async function checkPassword(ctx: Context, deps: HttpDeps, email: string, password: string) {
   const { db } = deps;
