@@ -2,6 +2,8 @@
 import 'preact';
 import 'preact/hooks';
 import 'wouter-preact';
+import '../domain/api-key.ts';
+import '../domain/user.ts';
 import './api/passkeys.ts';
 import './api/problem.ts';
 import './api/queries.ts';
