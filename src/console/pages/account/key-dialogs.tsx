@@ -6,7 +6,7 @@ import { ordinaryScopes, scopes, type Scope } from '../../../domain/api-key.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, Dismiss } from '../../ui/dialog.tsx';
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
 import { ErrorBox, Notice } from '../../ui/notice.tsx';
 import { scopeWords } from '../../words.ts';
@@ -41,11 +41,12 @@ export function CreateKeyDialog({ onClose }: CloseProps) {
   return (
     <Dialog
       title="New API key"
+      isBusy={create.isPending}
       onClose={onClose}
       onSubmit={submit}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Dismiss onClose={onClose} isBusy={create.isPending} />
           <Button
             look="primary"
             type="submit"
@@ -106,11 +107,12 @@ export function RotateKeyDialog({ apiKey, onClose }: CloseProps & { readonly api
   return (
     <Dialog
       title={`Rotate ${apiKey.name}`}
+      isBusy={rotate.isPending}
       onClose={onClose}
       onSubmit={() => rotate.mutate({ keyId: apiKey.keyId, overlapSeconds: Number(overlap) })}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Dismiss onClose={onClose} isBusy={rotate.isPending} />
           <Button look="primary" type="submit" busy={rotate.isPending}>
             Make the new key
           </Button>

@@ -268,8 +268,9 @@ function CancelButton({ taskId, creditsCharged }: { readonly taskId: string; rea
           dismiss="Keep it"
           isBusy={cancel.isPending}
           onClose={() => setAsked(false)}
-          onConfirm={() => cancel.mutate({ taskId }, { onError: (error) => toast(failureOf(error).sentence, 'bad') })}
+          onConfirm={() => cancel.mutate({ taskId })}
         >
+          {cancel.error !== null && <ErrorBox failure={failureOf(cancel.error)} />}
           <p>Its generation stops, and {credits(creditsCharged)} go back to your balance. It cannot be resumed.</p>
         </ConfirmDialog>
       )}
