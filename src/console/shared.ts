@@ -8,6 +8,7 @@ import './api/passkeys.ts';
 import './api/problem.ts';
 import './api/queries.ts';
 import './api/session.ts';
+import './pages/account/active-key.ts';
 import './pages/account/samples.ts';
 import './pages/account/use-task.ts';
 import './pages/operators/links.ts';

@@ -9,12 +9,12 @@ import { CopyButton } from '../../ui/copy.tsx';
 import { Dialog, Dismiss } from '../../ui/dialog.tsx';
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
 import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { dayMs } from '../../ui/time.tsx';
 import { scopeWords } from '../../words.ts';
-import { firstRequest } from './samples.ts';
+import { useFirstRequest } from './samples.ts';
 
 type CloseProps = { readonly onClose: () => void };
 
-const dayMs = 86_400_000;
 const expiries = [
   { value: '', label: 'Never' },
   { value: '30', label: 'In 30 days' },
@@ -131,6 +131,7 @@ export function RotateKeyDialog({ apiKey, onClose }: CloseProps & { readonly api
 
 /** The secret, for the only time: nothing keeps it once the dialog is closed. */
 function NewKeyDialog({ name, secret, onClose }: CloseProps & { readonly name: string; readonly secret: string }) {
+  const first = useFirstRequest();
   return (
     <Dialog
       title={`Your key “${name}”`}
@@ -149,10 +150,7 @@ function NewKeyDialog({ name, secret, onClose }: CloseProps & { readonly name: s
         <code>{secret}</code>
         <CopyButton text={secret} label="Copy the key" isLoud />
       </div>
-      <CodeBlock
-        wraps
-        samples={[{ title: 'Try it', text: `export VIDEOGEN_API_KEY=${secret}\n\n${firstRequest().text}` }]}
-      />
+      <CodeBlock wraps samples={[{ title: 'Try it', text: `export VIDEOGEN_API_KEY=${secret}\n\n${first.text}` }]} />
     </Dialog>
   );
 }
