@@ -2,10 +2,13 @@
 import 'preact';
 import 'preact/hooks';
 import 'wouter-preact';
+import '../domain/api-key.ts';
+import '../domain/user.ts';
 import './api/passkeys.ts';
 import './api/problem.ts';
 import './api/queries.ts';
 import './api/session.ts';
+import './pages/account/active-key.ts';
 import './pages/account/links.ts';
 import './pages/account/samples.ts';
 import './pages/account/use-task.ts';

@@ -1,5 +1,3 @@
-import type { TaskParam } from './task-input.ts';
-
 // Reference images that clients upload: they lie in our own store, and a task names them by an address of ours, which is never fetched.
 
 export const uploadTypes = ['image/jpeg', 'image/png', 'image/webp'] as const;
@@ -29,7 +27,9 @@ export function uploadIdOf(publicUrl: string, url: string): string | undefined {
   return url.startsWith(publicUrl) ? uploadPath.exec(url.slice(publicUrl.length))?.[1] : undefined;
 }
 
+type NamesImages = { readonly input: { readonly imageUrls: readonly string[] } };
+
 /** The images that a request names. */
-export function uploadIdsOf(publicUrl: string, { input }: Pick<TaskParam, 'input'>): readonly string[] {
+export function uploadIdsOf(publicUrl: string, { input }: NamesImages): readonly string[] {
   return input.imageUrls.map((url) => uploadIdOf(publicUrl, url)).filter((uploadId) => uploadId !== undefined);
 }

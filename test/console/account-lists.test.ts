@@ -140,6 +140,21 @@ test('a waiting task says how many of its own are ahead, and is cancelled with i
   await receipt.getByText('0 credits').waitFor();
 });
 
+test('a cancel that fails is told in its dialog, which stays', { skip }, async () => {
+  const { accountId } = await service.newAccount(1_000);
+  const taskId = await acceptTestTask(service.database.db, accountId, taskParam('a film'));
+  const { page } = await visitor.signedIn({ [accountId]: 'member' });
+  await page.goto(`${service.url}/console/a/${accountId}/tasks/${taskId}`);
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await page.route('**/api/v1/jobs/cancelTask', (route) => route.abort('connectionreset'));
+  const dialog = page.getByRole('dialog', { name: 'Cancel this task?' });
+  await dialog.getByRole('button', { name: 'Cancel the task' }).click();
+  await dialog.getByRole('alert').filter({ hasText: 'No connection' }).waitFor();
+  await page.unroute('**/api/v1/jobs/cancelTask');
+  await dialog.getByRole('button', { name: 'Cancel the task' }).click();
+  await page.getByRole('heading', { name: 'Task Failed' }).waitFor();
+});
+
 test(
   'the ledger is filtered in the address and saved as the same lines of CSV; the days are a chart and a table',
   { skip },

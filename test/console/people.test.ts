@@ -66,7 +66,21 @@ test('an owner invites somebody by a link, gives another role, and takes them ou
 
   await owner.page.reload();
   const row = members.getByRole('row', { name: /carol@example\.com/ });
-  await row.getByRole('combobox', { name: 'Role of carol@example.com' }).selectOption('owner');
+  const choice = row.getByRole('combobox', { name: 'Role of carol@example.com' });
+  const asked = owner.page.getByRole('dialog', { name: 'Change the role of carol@example.com?' });
+  // One key chooses from a closed list, so nothing is changed before it is asked.
+  await choice.press('ArrowUp');
+  await asked.getByText('Viewer becomes Member').waitFor();
+  await asked.getByText('All of their sessions end').waitFor();
+  await assertAccessible(owner.page, 'the dialog of a role');
+  await owner.page.keyboard.press('Escape');
+  await asked.waitFor({ state: 'detached' });
+  assert.equal(await choice.and(owner.page.locator(':focus')).inputValue(), 'viewer');
+  await carol.page.reload();
+  await carol.page.getByText('Keys are made and seen by owners of this account.').waitFor();
+  await choice.selectOption('owner');
+  assert.equal(await choice.inputValue(), 'viewer');
+  await asked.getByRole('button', { name: 'Change the role' }).click();
   await owner.page.getByText('The role is changed').waitFor();
   await carol.page.reload();
   await carol.page.getByLabel('E-mail').fill('carol@example.com');

@@ -4,16 +4,18 @@ import { Button } from './button.tsx';
 
 type CopyProps = { readonly text: string; readonly label: string; readonly isLoud?: boolean };
 
-/** Copies; says so for two seconds, also to screen readers. */
+/** Copies, and says for two seconds that it did, or until the next try that it did not; also to screen readers. */
 export function CopyButton({ text, label, isLoud }: CopyProps) {
-  const [isCopied, setCopied] = useState(false);
+  const [outcome, setOutcome] = useState<'copied' | 'failed'>();
   useEffect(() => {
-    if (!isCopied) return undefined;
-    const timer = setTimeout(() => setCopied(false), 2000);
+    if (outcome !== 'copied') return undefined;
+    const timer = setTimeout(() => setOutcome(undefined), 2000);
     return () => clearTimeout(timer);
-  }, [isCopied]);
+  }, [outcome]);
+  const isCopied = outcome === 'copied';
   const icon = isCopied ? <Check size={14} /> : <Copy size={14} />;
-  const copy = () => void copyText(text).then(() => setCopied(true));
+  const copy = ({ currentTarget }: { readonly currentTarget: HTMLElement }) =>
+    void copyText(text, currentTarget).then((isDone) => setOutcome(isDone ? 'copied' : 'failed'));
   return (
     <>
       {isLoud === true ? (
@@ -25,23 +27,34 @@ export function CopyButton({ text, label, isLoud }: CopyProps) {
           {icon}
         </Button>
       )}
-      <span class="visually-hidden" aria-live="polite">
-        {isCopied ? 'Copied' : ''}
+      <span class={outcome === 'failed' ? 'not-copied' : 'visually-hidden'} aria-live="polite">
+        {outcome !== undefined && (isCopied ? 'Copied' : 'Select the text and copy it by hand')}
       </span>
     </>
   );
 }
 
-/** The clipboard exists for https and loopback only; elsewhere the old way still works. */
-async function copyText(text: string): Promise<void> {
-  if ('clipboard' in navigator) return navigator.clipboard.writeText(text);
+/** Whether it was done. The clipboard exists for https and loopback only, and may refuse; elsewhere the old way still works. */
+async function copyText(text: string, button: HTMLElement): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copySelected(text, button);
+  }
+}
+
+function copySelected(text: string, button: HTMLElement): boolean {
   const area = document.createElement('textarea');
   area.value = text;
-  document.body.append(area);
+  // Outside of an open dialog nothing can be selected.
+  (button.closest('dialog') ?? document.body).append(area);
   area.select();
-  document.execCommand('copy');
+  const isDone = document.execCommand('copy');
   area.remove();
-  return undefined;
+  // The selection took the focus along.
+  button.focus();
+  return isDone;
 }
 
 /** The end of an id tells it from its neighbours: it begins with the time at which it was made. */

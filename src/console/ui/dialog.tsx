@@ -11,10 +11,12 @@ type DialogProps = {
   readonly isWide?: boolean;
   /** With it the dialog is a form, which Enter sends. */
   readonly onSubmit?: () => void;
+  /** It waits for an answer that is shown nowhere else, and does not close before. */
+  readonly isBusy?: boolean;
 };
 
 /** Open as long as it is rendered. The browser keeps the focus inside, closes on Escape and gives the focus back. */
-export function Dialog({ title, onClose, children, footer, isWide, onSubmit }: DialogProps) {
+export function Dialog({ title, onClose, children, footer, isWide, onSubmit, isBusy }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -33,7 +35,13 @@ export function Dialog({ title, onClose, children, footer, isWide, onSubmit }: D
     <>
       <header>
         <h2 id={id}>{title}</h2>
-        <Button look="quiet" size="small icon" aria-label="Close" onClick={onClose}>
+        <Button
+          look="quiet"
+          size="small icon"
+          aria-label="Close"
+          disabledReason={isBusy === true ? waitReason : undefined}
+          onClick={onClose}
+        >
           <X size={16} />
         </Button>
       </header>
@@ -48,7 +56,11 @@ export function Dialog({ title, onClose, children, footer, isWide, onSubmit }: D
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        if (isBusy !== true) onClose();
+      }}
+      onClose={({ currentTarget }) => {
+        // Browsers close it at the second Escape in a row, whatever the first was answered.
+        if (isBusy === true && currentTarget.isConnected) currentTarget.showModal();
       }}
     >
       {onSubmit === undefined ? (
@@ -68,6 +80,19 @@ export function Dialog({ title, onClose, children, footer, isWide, onSubmit }: D
   );
 }
 
+const waitReason = 'Wait for the answer';
+
+type DismissProps = { readonly onClose: () => void; readonly isBusy: boolean; readonly children?: string | undefined };
+
+/** The button that changes nothing. */
+export function Dismiss({ onClose, isBusy, children = 'Cancel' }: DismissProps) {
+  return (
+    <Button disabledReason={isBusy ? waitReason : undefined} onClick={onClose}>
+      {children}
+    </Button>
+  );
+}
+
 type ConfirmProps = {
   readonly title: string;
   readonly children: ComponentChildren;
@@ -79,25 +104,19 @@ type ConfirmProps = {
 };
 
 /** Before what cannot be taken back. */
-export function ConfirmDialog({
-  title,
-  children,
-  action,
-  dismiss = 'Cancel',
-  isBusy,
-  onConfirm,
-  onClose,
-}: ConfirmProps) {
+export function ConfirmDialog({ title, children, action, dismiss, isBusy, onConfirm, onClose }: ConfirmProps) {
   const footer = (
     <>
-      <Button onClick={onClose}>{dismiss}</Button>
+      <Dismiss onClose={onClose} isBusy={isBusy}>
+        {dismiss}
+      </Dismiss>
       <Button look="danger" type="submit" busy={isBusy}>
         {action}
       </Button>
     </>
   );
   return (
-    <Dialog title={title} onClose={onClose} footer={footer} onSubmit={onConfirm}>
+    <Dialog title={title} onClose={onClose} footer={footer} onSubmit={onConfirm} isBusy={isBusy}>
       {children}
     </Dialog>
   );

@@ -8,10 +8,12 @@ const day = formatter(() => new Intl.DateTimeFormat('en', { dateStyle: 'medium' 
 const short = formatter(
   () => new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }),
 );
-const relative = formatter(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' }));
+const relative = formatter(() => new Intl.RelativeTimeFormat('en', { style: 'narrow' }));
+
+export const dayMs = 86_400_000;
 
 const units = [
-  ['day', 86_400_000],
+  ['day', dayMs],
   ['hour', 3_600_000],
   ['minute', 60_000],
   ['second', 1000],
@@ -22,7 +24,7 @@ export function Time({ ms }: { readonly ms: number }) {
   const now = useNow(30_000);
   return (
     <time dateTime={new Date(ms).toISOString()} title={exact().format(ms)} class="nowrap">
-      {Math.abs(now - ms) > 7 * 86_400_000 ? day().format(ms) : relativeTime(ms - now)}
+      {Math.abs(now - ms) > 7 * dayMs ? day().format(ms) : relativeTime(ms - now)}
     </time>
   );
 }

@@ -5,7 +5,7 @@ import { useRoleReason } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, Dismiss } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { ErrorBox, Notice } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
@@ -51,6 +51,7 @@ function RevealDialog({ onClose, onRotate }: RevealProps) {
   return (
     <Dialog
       title="Reveal the signing secret"
+      isBusy={reveal.isPending}
       onClose={onClose}
       onSubmit={() => reveal.mutate({})}
       footer={
@@ -60,7 +61,7 @@ function RevealDialog({ onClose, onRotate }: RevealProps) {
           </Button>
         ) : (
           <>
-            <Button onClick={onClose}>Cancel</Button>
+            <Dismiss onClose={onClose} isBusy={reveal.isPending} />
             <Button look="primary" type="submit" busy={reveal.isPending}>
               Reveal it now
             </Button>
@@ -98,11 +99,12 @@ function RotateDialog({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog
       title="Rotate the signing secret"
+      isBusy={rotate.isPending}
       onClose={onClose}
       onSubmit={() => rotate.mutate({ overlapSeconds: Number(overlap) })}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Dismiss onClose={onClose} isBusy={rotate.isPending} />
           <Button look="primary" type="submit" busy={rotate.isPending}>
             Make a new secret
           </Button>

@@ -16,7 +16,7 @@ import { Page } from '../../ui/page.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { Time } from '../../ui/time.tsx';
+import { dayMs, Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { callbackWords } from '../../words.ts';
 import { CallbackSecret } from './callback-secret.tsx';
@@ -127,7 +127,6 @@ function NoCallbacks({ isFiltered }: { readonly isFiltered: boolean }) {
   );
 }
 
-const dayMs = 86_400_000;
 // A callback is tried for three days before it has failed: shorter spans would hold none.
 const spans = [
   { value: '7', label: 'The last 7 days' },

@@ -17,13 +17,12 @@ import { Card, Page, Tiles } from '../../ui/page.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
-import { Time, useNow } from '../../ui/time.tsx';
+import { dayMs, Time, useNow } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ledgerWords } from '../../words.ts';
 import { DayChart } from './day-chart.tsx';
 
 const kinds = ['charge', 'refund', 'grant', 'adjustment'] as const;
-const dayMs = 86_400_000;
 
 const spans = [
   { value: '7', label: 'Last 7 days' },
@@ -67,7 +66,8 @@ function useDays(span: Span) {
   const to = Math.floor(useNow(60_000) / dayMs) * dayMs;
   const from = to - (Number(span) - 1) * dayMs;
   const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-  const query = useRead('/api/v1/credits/daily', { from: day(from), to: day(to) }, { keeps: true });
+  const options = { keeps: true, everyMs: 15_000 };
+  const query = useRead('/api/v1/credits/daily', { from: day(from), to: day(to) }, options);
   return { ...query, from, to };
 }
 

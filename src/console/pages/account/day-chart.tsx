@@ -4,6 +4,7 @@ import type { Series } from '../../ui/chart.tsx';
 import { lazy } from '../../ui/lazy.tsx';
 import { number } from '../../ui/money.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { dayMs } from '../../ui/time.tsx';
 
 const Chart = lazy(async () => (await import('../../ui/chart.tsx')).Chart, ChartPlace);
 
@@ -13,7 +14,6 @@ function ChartPlace({ failed }: { readonly failed: boolean }) {
 
 /** As tokens, so that the theme chooses them. */
 const colours = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5'];
-const dayMs = 86_400_000;
 
 type DayChartProps = { readonly days: readonly Day[]; readonly from: number; readonly to: number };
 

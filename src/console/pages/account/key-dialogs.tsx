@@ -6,15 +6,15 @@ import { ordinaryScopes, scopes, type Scope } from '../../../domain/api-key.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, Dismiss } from '../../ui/dialog.tsx';
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
 import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { dayMs } from '../../ui/time.tsx';
 import { scopeWords } from '../../words.ts';
-import { firstRequest } from './samples.ts';
+import { useFirstRequest } from './samples.ts';
 
 type CloseProps = { readonly onClose: () => void };
 
-const dayMs = 86_400_000;
 const expiries = [
   { value: '', label: 'Never' },
   { value: '30', label: 'In 30 days' },
@@ -41,11 +41,12 @@ export function CreateKeyDialog({ onClose }: CloseProps) {
   return (
     <Dialog
       title="New API key"
+      isBusy={create.isPending}
       onClose={onClose}
       onSubmit={submit}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Dismiss onClose={onClose} isBusy={create.isPending} />
           <Button
             look="primary"
             type="submit"
@@ -106,11 +107,12 @@ export function RotateKeyDialog({ apiKey, onClose }: CloseProps & { readonly api
   return (
     <Dialog
       title={`Rotate ${apiKey.name}`}
+      isBusy={rotate.isPending}
       onClose={onClose}
       onSubmit={() => rotate.mutate({ keyId: apiKey.keyId, overlapSeconds: Number(overlap) })}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Dismiss onClose={onClose} isBusy={rotate.isPending} />
           <Button look="primary" type="submit" busy={rotate.isPending}>
             Make the new key
           </Button>
@@ -129,6 +131,7 @@ export function RotateKeyDialog({ apiKey, onClose }: CloseProps & { readonly api
 
 /** The secret, for the only time: nothing keeps it once the dialog is closed. */
 function NewKeyDialog({ name, secret, onClose }: CloseProps & { readonly name: string; readonly secret: string }) {
+  const first = useFirstRequest();
   return (
     <Dialog
       title={`Your key “${name}”`}
@@ -147,10 +150,7 @@ function NewKeyDialog({ name, secret, onClose }: CloseProps & { readonly name: s
         <code>{secret}</code>
         <CopyButton text={secret} label="Copy the key" isLoud />
       </div>
-      <CodeBlock
-        wraps
-        samples={[{ title: 'Try it', text: `export VIDEOGEN_API_KEY=${secret}\n\n${firstRequest().text}` }]}
-      />
+      <CodeBlock wraps samples={[{ title: 'Try it', text: `export VIDEOGEN_API_KEY=${secret}\n\n${first.text}` }]} />
     </Dialog>
   );
 }

@@ -1,7 +1,7 @@
 import { KeyRound, Plus } from 'lucide-preact';
 import { useState } from 'preact/hooks';
 import type { ApiKey, UsedApiKey } from '../../api/contract.ts';
-import { failureOf, problemOf } from '../../api/problem.ts';
+import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';
 import { useAccount, useRoleReason } from '../../api/session.ts';
 import { Forbidden } from '../../shell/page-states.tsx';
@@ -15,6 +15,7 @@ import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { number } from '../../ui/money.tsx';
+import { isActive } from './active-key.ts';
 import { CreateKeyDialog, RotateKeyDialog } from './key-dialogs.tsx';
 
 export function KeysPage() {
@@ -112,10 +113,6 @@ function KeyUse({ uses, most }: { readonly uses: UsedApiKey['uses']; readonly mo
   );
 }
 
-function isActive({ revokeTime, expireTime }: ApiKey): boolean {
-  return revokeTime === null && (expireTime === null || expireTime > Date.now());
-}
-
 function KeyState({ apiKey }: { readonly apiKey: ApiKey }) {
   const { revokeTime, expireTime } = apiKey;
   const [tone, word]: readonly [Tone, string] =
@@ -125,7 +122,7 @@ function KeyState({ apiKey }: { readonly apiKey: ApiKey }) {
       <StateDot tone={tone}>{word}</StateDot>
       {expireTime !== null && isActive(apiKey) && (
         <small class="under">
-          until <Time ms={expireTime} />
+          expires <Time ms={expireTime} />
         </small>
       )}
     </span>
@@ -160,7 +157,7 @@ function KeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
           onClose={close}
           onConfirm={() => revoke.mutate({ keyId: apiKey.keyId })}
         >
-          {revoke.error !== null && <ErrorBox failure={failureOf(problemOf(revoke.error))} />}
+          {revoke.error !== null && <ErrorBox failure={failureOf(revoke.error)} />}
           <p>
             Programs that use <code>{apiKey.hint}</code> are refused from now on. This cannot be undone. To replace it
             without a gap, rotate it instead.

@@ -1,27 +1,27 @@
 import { UserPlus, X } from 'lucide-preact';
 import { useState } from 'preact/hooks';
+import { type Role, roles } from '../../../domain/role.ts';
 import type { Answer } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';
 import { useAccount, useMe, useRoleReason } from '../../api/session.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy.tsx';
-import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
-import { FilterSelect, SelectField, TextField } from '../../ui/field.tsx';
-import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { FilterSelect } from '../../ui/field.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
-import { ExactTime, Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { type Role, roleWords } from '../../words.ts';
+import { roleWords } from '../../words.ts';
+import { InviteDialog } from './invite-dialog.tsx';
 import { SecurityEvents } from './security-events.tsx';
 
 type Members = Answer<'/api/console/v1/members'>;
 type Member = Members['members'][number];
 type Invitation = Members['invitations'][number];
 
-const roles: readonly Role[] = ['owner', 'member', 'viewer'];
 const roleOptions = roles.map((value) => ({ value, label: roleWords[value].word }));
 
 export function MembersPage() {
@@ -126,18 +126,54 @@ type MemberProps = { readonly member: Member; readonly isLastOwner: boolean };
 
 const lastOwner = 'An account keeps at least one owner: make another one first';
 
+/** Asked before it is sent: one key chooses from a closed list. It shows the old role until there is another. */
 function RoleChoice({ member, isLastOwner }: MemberProps) {
-  const change = useSend('/api/console/v1/members/role', { onDone: () => toast('The role is changed') });
+  const [asked, setAsked] = useState<Role>();
   if (isLastOwner) return <span title={lastOwner}>{roleWords[member.role].word}</span>;
   return (
-    <FilterSelect
-      label={`Role of ${member.email}`}
-      value={member.role}
-      options={roleOptions}
-      onValue={(role) =>
-        change.mutate({ userId: member.userId, role }, { onError: (error) => toast(failureOf(error).sentence, 'bad') })
-      }
-    />
+    <>
+      <FilterSelect
+        label={`Role of ${member.email}`}
+        value={member.role}
+        options={roleOptions}
+        onValue={(role) => setAsked(role === member.role ? undefined : role)}
+      />
+      {asked !== undefined && <RoleDialog member={member} role={asked} onClose={() => setAsked(undefined)} />}
+    </>
+  );
+}
+
+type RoleProps = { readonly member: Member; readonly role: Role; readonly onClose: () => void };
+
+function RoleDialog({ member: { userId, email, role: before }, role, onClose }: RoleProps) {
+  const { data: me } = useMe();
+  const change = useSend('/api/console/v1/members/role', {
+    onDone: () => {
+      onClose();
+      toast('The role is changed');
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={`Change the role of ${email}?`}
+      action="Change the role"
+      isBusy={change.isPending}
+      onClose={onClose}
+      onConfirm={() => change.mutate({ userId, role })}
+    >
+      {change.error !== null && <ErrorBox failure={failureOf(change.error)} />}
+      <p>
+        <strong>
+          {roleWords[before].word} becomes {roleWords[role].word}
+        </strong>
+        : {roleWords[role].can.toLowerCase()}.
+      </p>
+      <p>
+        {userId === me?.user.userId
+          ? 'This is you. Your other sessions end.'
+          : 'All of their sessions end: they sign in again.'}
+      </p>
+    </ConfirmDialog>
   );
 }
 
@@ -209,72 +245,5 @@ function InvitationTable({ invitations, reason }: InvitationsProps) {
         },
       ]}
     />
-  );
-}
-
-function InviteDialog({ onClose }: { readonly onClose: () => void }) {
-  const [email, setEmail] = useState('');
-  const [role, setRole] = useState<Role>('member');
-  const invite = useSend('/api/console/v1/members/invite');
-  const faults = invite.error?.faults ?? {};
-  if (invite.data !== undefined) {
-    const { url, expireTime } = invite.data;
-    return (
-      <Dialog
-        title="Invitation made"
-        onClose={onClose}
-        footer={
-          <Button look="primary" onClick={onClose}>
-            Done
-          </Button>
-        }
-      >
-        <Notice tone="warn" title="This link is shown once">
-          <p>
-            Send it to {email} yourself: whoever opens it joins the account. It works once, until{' '}
-            <ExactTime ms={expireTime} />.
-          </p>
-        </Notice>
-        <div class="secret">
-          <code>{url}</code>
-          <CopyButton text={url} label="Copy the link" isLoud />
-        </div>
-      </Dialog>
-    );
-  }
-  return (
-    <Dialog
-      title="Invite somebody"
-      onClose={onClose}
-      onSubmit={() => invite.mutate({ email: email.trim(), role })}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" busy={invite.isPending}>
-            Make the link
-          </Button>
-        </>
-      }
-    >
-      {invite.error !== null && Object.keys(faults).length === 0 && <ErrorBox failure={failureOf(invite.error)} />}
-      <TextField
-        label="E-mail"
-        type="email"
-        value={email}
-        onValue={setEmail}
-        fault={faults['email']}
-        hint="No mail is sent: you get a link to pass on."
-        required
-      />
-      <SelectField
-        label="Role"
-        value={role}
-        options={roles.map((value) => ({
-          value,
-          label: `${roleWords[value].word}: ${roleWords[value].can.toLowerCase()}`,
-        }))}
-        onValue={setRole}
-      />
-    </Dialog>
   );
 }

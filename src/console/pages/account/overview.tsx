@@ -11,9 +11,9 @@ import { number } from '../../ui/money.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Page, Tiles } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { relativeTime, useNow } from '../../ui/time.tsx';
+import { dayMs, relativeTime, useNow } from '../../ui/time.tsx';
 import { DayChart } from './day-chart.tsx';
-import { firstRequest } from './samples.ts';
+import { useFirstRequest } from './samples.ts';
 import { type ListedTask, TaskTable } from './task-table.tsx';
 
 type Overview = Answer<'/api/v1/overview'>;
@@ -40,7 +40,7 @@ export function OverviewPage() {
       {data !== undefined ? <Figures key="figures" data={data} /> : error === null && <Figures data={data} />}
       {data !== undefined && data.days.some(({ charged }) => charged > 0) && (
         <Card title="Credits charged by day and model" isFlush>
-          <DayChart days={data.days} from={now - 6 * 86_400_000} to={now} />
+          <DayChart days={data.days} from={now - 6 * dayMs} to={now} />
         </Card>
       )}
       {/* When the tasks cannot be read, the page says what is wrong, above. */}
@@ -137,19 +137,22 @@ function Recent({ tasks }: { readonly tasks: readonly ListedTask[] | undefined }
       All tasks <ArrowRight size={14} aria-hidden="true" />
     </Link>
   );
-  if (tasks?.length === 0) {
-    return (
-      <Card title="Or begin from your terminal">
-        <div class="stack">
-          <p class="lead">With a key in VIDEOGEN_API_KEY, this makes the first video:</p>
-          <CodeBlock wraps samples={[firstRequest()]} />
-        </div>
-      </Card>
-    );
-  }
+  if (tasks?.length === 0) return <FromTerminal />;
   return (
     <Card title="Newest tasks" actions={all} isFlush>
       <TaskTable tasks={tasks} expected={5} />
+    </Card>
+  );
+}
+
+function FromTerminal() {
+  const first = useFirstRequest();
+  return (
+    <Card title="Or begin from your terminal">
+      <div class="stack">
+        <p class="lead">With a key in VIDEOGEN_API_KEY, this makes the first video:</p>
+        <CodeBlock wraps samples={[first]} />
+      </div>
     </Card>
   );
 }

@@ -1,14 +1,14 @@
 import { Sparkles } from 'lucide-preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Model } from '../../api/contract.ts';
 import { type ApiProblem, failureOf } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CheckField, Segmented, TextArea, TextField } from '../../ui/field.tsx';
 import { credits, number } from '../../ui/money.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
-import { ExactTime } from '../../ui/time.tsx';
+import { ExactTime, useNow } from '../../ui/time.tsx';
 import { ratioWords } from '../../words.ts';
-import { type Draft, lengthOf } from './playground-form.ts';
+import { type Draft, type DraftChange, lengthOf, priceAt } from './playground-form.ts';
 import { ReferenceImages } from './playground-images.tsx';
 
 type FieldsProps = {
@@ -19,7 +19,7 @@ type FieldsProps = {
   readonly problem: ApiProblem | null;
   readonly isBusy: boolean;
   readonly disabledReason: string | undefined;
-  readonly onChange: (changes: Partial<Draft>) => void;
+  readonly onChange: (change: DraftChange) => void;
   readonly onGenerate: () => void;
 };
 
@@ -32,7 +32,9 @@ export function PlaygroundFields(props: FieldsProps) {
   useEffect(() => {
     if (hasFaults) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [problem]);
+  const now = useNow(1000);
   if (model === undefined) return <p>No model is offered by this service.</p>;
+  const price = priceAt(model, now);
   const letters = lengthOf(draft.prompt);
   return (
     <form
@@ -56,7 +58,7 @@ export function PlaygroundFields(props: FieldsProps) {
         label="Model"
         value={model.model}
         options={models.map(({ model: value, title }) => ({ value, label: title }))}
-        hint={`${credits(model.creditsPerSecond)} per second of video`}
+        hint={`${credits(price.creditsPerSecond)} per second of video`}
         fault={faults['model']}
         onValue={(value) => onChange({ model: value })}
       />
@@ -87,34 +89,18 @@ export function PlaygroundFields(props: FieldsProps) {
           urls={draft.imageUrls}
           max={model.maxImages}
           fault={faultBelow(faults, 'input.imageUrls')}
-          onUrls={(imageUrls) => onChange({ imageUrls })}
+          onUrls={(change) => onChange(({ imageUrls }) => ({ imageUrls: change(imageUrls) }))}
         />
       )}
-      <details class="quiet" open={draft.callBackUrl !== '' || faults['callBackUrl'] !== undefined}>
-        <summary>Callback</summary>
-        <div class="body">
-          <TextField
-            label="callBackUrl"
-            type="url"
-            placeholder="https://example.com/videogen"
-            value={draft.callBackUrl}
-            hint="The service posts the record there when the task ends, signed, for up to three days."
-            fault={faults['callBackUrl']}
-            onValue={(callBackUrl) => onChange({ callBackUrl: callBackUrl.trim() })}
-          />
-        </div>
-      </details>
-      <GenerateButton {...props} model={model} />
+      <Callback draft={draft} fault={faults['callBackUrl']} onChange={onChange} />
+      <GenerateButton {...props} price={price} />
     </form>
   );
 }
 
-type LengthProps = Pick<FieldsProps, 'draft' | 'onChange'> & {
-  readonly model: Model;
-  readonly fault: string | undefined;
-};
+type FieldProps = Pick<FieldsProps, 'draft' | 'onChange'> & { readonly fault: string | undefined };
 
-function Length({ model, draft, fault, onChange }: LengthProps) {
+function Length({ model, draft, fault, onChange }: FieldProps & { readonly model: Model }) {
   return (
     <TextField
       label="Length"
@@ -131,11 +117,39 @@ function Length({ model, draft, fault, onChange }: LengthProps) {
   );
 }
 
+function Callback({ draft: { callBackUrl }, fault, onChange }: FieldProps) {
+  const details = useRef<HTMLDetailsElement>(null);
+  const isGiven = callBackUrl !== '';
+  // Only opened: who empties the field to type another URL still needs it.
+  useLayoutEffect(() => {
+    if (details.current !== null && (isGiven || fault !== undefined)) details.current.open = true;
+  }, [isGiven, fault]);
+  return (
+    <details ref={details} class="quiet">
+      <summary>Callback</summary>
+      <div class="body">
+        <TextField
+          label="callBackUrl"
+          type="url"
+          placeholder="https://example.com/videogen"
+          value={callBackUrl}
+          hint="The service posts the record there when the task ends, signed, for up to three days."
+          fault={fault}
+          onValue={(value) => onChange({ callBackUrl: value.trim() })}
+        />
+      </div>
+    </details>
+  );
+}
+
+type GenerateProps = Pick<FieldsProps, 'draft' | 'balance' | 'isBusy' | 'disabledReason'> & {
+  readonly price: ReturnType<typeof priceAt>;
+};
+
 /** The price stands on the button, what is left below it: a rate of one's own and announced prices included. */
-function GenerateButton({ model, draft, balance, isBusy, disabledReason }: FieldsProps & { readonly model: Model }) {
-  const price = model.creditsPerSecond * draft.duration;
+function GenerateButton({ price: { creditsPerSecond, next }, draft, balance, isBusy, disabledReason }: GenerateProps) {
+  const price = creditsPerSecond * draft.duration;
   const left = balance === undefined ? undefined : balance - price;
-  const [next] = model.nextPrices;
   return (
     <div class="stack tight">
       <Button

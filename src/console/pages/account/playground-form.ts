@@ -58,10 +58,22 @@ export function fitted(draft: Draft, model: Model | undefined): Draft {
   };
 }
 
+/** What a second costs now, and the price after it: one that was announced when the models were read may have begun since. */
+export function priceAt({ creditsPerSecond, nextPrices }: Model, nowMs: number) {
+  const begun = nextPrices.findLast(({ fromTime }) => fromTime <= nowMs);
+  return {
+    creditsPerSecond: begun?.creditsPerSecond ?? creditsPerSecond,
+    next: nextPrices.find(({ fromTime }) => fromTime > nowMs),
+  };
+}
+
 /** As the API counts: code points, not UTF-16 units. */
 export function lengthOf(text: string): number {
   return [...text].length;
 }
+
+/** Parts of the draft, or how they come from what it is by then: an upload ends long after the drawing in which it began. */
+export type DraftChange = Partial<Draft> | ((draft: Draft) => Partial<Draft>);
 
 const draftKey = (accountId: string) => `videogen-draft-${accountId}`;
 

@@ -1,5 +1,6 @@
 import { ImagePlus, Link2, X } from 'lucide-preact';
 import { useRef, useState } from 'preact/hooks';
+import { maxUploadBytes, uploadTypes } from '../../../domain/upload.ts';
 import { upload } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useAccount } from '../../api/session.ts';
@@ -10,10 +11,11 @@ type ImagesProps = {
   readonly urls: readonly string[];
   readonly max: number;
   readonly fault: string | undefined;
-  readonly onUrls: (urls: readonly string[]) => void;
+  /** With what becomes of the images as they are by then. */
+  readonly onUrls: (change: (urls: readonly string[]) => readonly string[]) => void;
 };
 
-const maxBytes = 10_000_000;
+const maxMegabytes = maxUploadBytes / 1024 / 1024;
 
 /** Reference images: addresses that the service can reach, or files that are uploaded to it. */
 export function ReferenceImages({ urls, max, fault, onUrls }: ImagesProps) {
@@ -27,7 +29,7 @@ export function ReferenceImages({ urls, max, fault, onUrls }: ImagesProps) {
   const add = () => {
     const url = typed.trim();
     if (url === '') return;
-    onUrls([...urls, url]);
+    onUrls((before) => [...before, url]);
     setTyped('');
     setTyping(false);
   };
@@ -35,14 +37,12 @@ export function ReferenceImages({ urls, max, fault, onUrls }: ImagesProps) {
     setBusy(true);
     setUploadFault(undefined);
     try {
-      const added: string[] = [];
       for (const file of files.slice(0, max - urls.length)) {
-        if (file.size > maxBytes) throw new Error(`${file.name} is larger than 10 MB`);
+        if (file.size > maxUploadBytes) throw new Error(`${file.name} is larger than ${maxMegabytes} MB`);
         const { imageUrl, previewUrl } = await upload(file, { account: accountId });
         previews.set(imageUrl, previewUrl);
-        added.push(imageUrl);
+        onUrls((before) => [...before, imageUrl]);
       }
-      onUrls([...urls, ...added]);
     } catch (error) {
       setUploadFault(error instanceof Error && error.name === 'Error' ? error.message : failureOf(error).sentence);
     } finally {
@@ -64,7 +64,7 @@ export function ReferenceImages({ urls, max, fault, onUrls }: ImagesProps) {
                 look="quiet"
                 size="small icon"
                 aria-label={`Remove image ${index + 1}`}
-                onClick={() => onUrls(urls.filter((_url, at) => at !== index))}
+                onClick={() => onUrls((before) => before.filter((_url, at) => at !== index))}
               >
                 <X size={14} />
               </Button>
@@ -84,7 +84,7 @@ export function ReferenceImages({ urls, max, fault, onUrls }: ImagesProps) {
           type="file"
           hidden
           multiple
-          accept="image/jpeg,image/png,image/webp"
+          accept={uploadTypes.join(',')}
           aria-label="Files of reference images"
           onChange={(event) => {
             const { files } = event.currentTarget;
@@ -115,7 +115,9 @@ export function ReferenceImages({ urls, max, fault, onUrls }: ImagesProps) {
           {uploadFault ?? fault}
         </p>
       )}
-      <p class="hint">Optional, at most {max}. JPEG, PNG or WebP, up to 10&nbsp;MB each.</p>
+      <p class="hint">
+        Optional, at most {max}. JPEG, PNG or WebP, up to {maxMegabytes}&nbsp;MB each.
+      </p>
     </fieldset>
   );
 }

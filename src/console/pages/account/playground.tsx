@@ -1,27 +1,34 @@
 import { Clapperboard } from 'lucide-preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import type { Model } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';
 import { useAccount, useRoleReason } from '../../api/session.ts';
-import { paths } from '../../paths.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Empty } from '../../ui/empty.tsx';
+import { lazy } from '../../ui/lazy.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { useAddress } from '../../ui/pager.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { type Draft, draftOf, fitted, requestOf, storedDraft, storeDraft } from './playground-form.ts';
+import {
+  type Draft,
+  type DraftChange,
+  draftOf,
+  fitted,
+  requestOf,
+  storedDraft,
+  storeDraft,
+} from './playground-form.ts';
 import { PlaygroundFields } from './playground-fields.tsx';
 import { requestSamples } from './request-samples.ts';
-import { TaskFilm } from './task-film.tsx';
-import { TaskReceipt } from './task-receipt.tsx';
 import { useTask } from './use-task.ts';
 
+const TaskResult = lazy(async () => (await import('./playground-result.tsx')).TaskResult, ResultPlace);
+
 export function PlaygroundPage() {
-  const { data: catalogue, error, refetch } = useRead('/api/v1/models', {});
+  const { data: catalogue, error, refetch } = useRead('/api/v1/models', {}, { everyMs: 15_000 });
   return (
     <Page title="Playground" lead="Describe a video, see its price, and watch it being made.">
       {error !== null && catalogue === undefined ? (
@@ -45,7 +52,10 @@ function useDraft(models: readonly Model[]) {
   const from = get('from');
   const { data: source } = useTask(from);
   const [draft, setDraft] = useState(() => storedDraft(accountId));
-  const model = models.find(({ model: name }) => name === draft.model) ?? models.at(-1);
+  const fit = (one: Draft) => {
+    const model = models.find(({ model: name }) => name === one.model) ?? models.at(-1);
+    return { model, draft: fitted(one, model) };
+  };
   useEffect(() => {
     if (from === undefined || source === undefined) return;
     const again = draftOf(source.task);
@@ -53,12 +63,12 @@ function useDraft(models: readonly Model[]) {
     storeDraft(accountId, again);
     set({ from: undefined });
   }, [from, source]);
-  const current = fitted(draft, model);
   return {
-    draft: current,
-    model,
-    change: (changes: Partial<Draft>) => {
-      const next = { ...current, ...changes };
+    ...fit(draft),
+    change: (change: DraftChange) => {
+      // Not of this drawing: what was typed since is stored.
+      const { draft: current } = fit(storedDraft(accountId));
+      const next = { ...current, ...(typeof change === 'function' ? change(current) : change) };
       setDraft(next);
       storeDraft(accountId, next);
     },
@@ -74,14 +84,16 @@ function Playground({ models }: { readonly models: readonly Model[] }) {
   const request = requestOf(draft);
   const create = useSend('/api/v1/jobs/createTask', {
     once: (asked) => ({ slot: `create-${accountId}`, of: JSON.stringify(asked) }),
-    onDone: ({ taskId }) => {
-      set({ task: taskId });
+    onDone: () => {
       toast('Accepted: the video is being made');
     },
   });
   const generate = () => {
     if (create.isPending || viewer !== undefined) return;
-    create.mutate(request);
+    create.mutate(request, {
+      // Not above: this is left out when the page was left meanwhile.
+      onSuccess: ({ taskId }) => set({ task: taskId }),
+    });
   };
   return (
     <div class="columns">
@@ -107,40 +119,21 @@ function Playground({ models }: { readonly models: readonly Model[] }) {
 }
 
 function Result({ taskId }: { readonly taskId: string | undefined }) {
-  const { accountId } = useAccount();
-  const { data: timeline, error, refetch } = useTask(taskId);
-  if (taskId === undefined) {
-    return (
-      <section class="card" aria-label="Result">
-        <Empty icon={Clapperboard} title="Your video appears here">
-          <p>It is charged when it is accepted. If it fails, every credit comes back by itself.</p>
-        </Empty>
-      </section>
-    );
-  }
-  if (timeline === undefined) {
-    return error === null ? (
-      <Skeleton height="280px" />
-    ) : (
-      <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-    );
-  }
+  useEffect(() => {
+    // Nobody waits for it yet. What does not come is asked for again when it is needed.
+    TaskResult.load().catch(() => undefined);
+  }, []);
+  if (taskId !== undefined) return <TaskResult taskId={taskId} />;
   return (
-    <section class="stack tight" aria-label="Result">
-      {timeline.task.state === 'fail' ? (
-        <TaskReceipt timeline={timeline} />
-      ) : (
-        <TaskFilm timeline={timeline} onExpired={() => void refetch()} />
-      )}
-      <p>
-        <Link href={paths.task(accountId, taskId)}>Timeline, ledger and details of this task</Link>
-      </p>
-      <details class="quiet">
-        <summary>The record, as programs read it</summary>
-        <div class="body">
-          <CodeBlock samples={[{ title: 'recordInfo', text: JSON.stringify(timeline.task, undefined, 2) }]} />
-        </div>
-      </details>
+    <section class="card" aria-label="Result">
+      <Empty icon={Clapperboard} title="Your video appears here">
+        <p>It is charged when it is accepted. If it fails, every credit comes back by itself.</p>
+      </Empty>
     </section>
   );
+}
+
+function ResultPlace({ failed }: { readonly failed: boolean }) {
+  if (!failed) return <Skeleton height="280px" />;
+  return <ErrorBox failure={{ title: 'This part did not load', sentence: 'Reload the page to see the video.' }} />;
 }

@@ -1,8 +1,15 @@
+import { useRead } from '../../api/queries.ts';
 import type { Sample } from '../../ui/code-block.tsx';
 
+/** `firstRequest` for a model that the service has. */
+export function useFirstRequest(): Sample {
+  const { data } = useRead('/api/v1/models', {});
+  return firstRequest(data?.models[0]?.model);
+}
+
 /** For an empty list: the shortest request that makes a video. */
-export function firstRequest(): Sample {
-  const body = { model: 'videogen-2.0-fast', input: { prompt: 'a lighthouse in a storm', duration: 4 } };
+export function firstRequest(model = 'MODEL'): Sample {
+  const body = { model, input: { prompt: 'a lighthouse in a storm', duration: 4 } };
   return { title: 'curl', text: curlSample(`${location.origin}/api/v1/jobs/createTask`, JSON.stringify(body)) };
 }
 

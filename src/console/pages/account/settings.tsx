@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { minPasswordLength } from '../../../domain/user.ts';
 import type { Answer } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';
@@ -78,7 +79,7 @@ function PasswordCard() {
           value={newPassword}
           onValue={setNew}
           fault={faults['newPassword']}
-          hint="At least 12 characters of any kind. Your other sessions end."
+          hint={`At least ${minPasswordLength} characters of any kind. Your other sessions end.`}
         />
         <div class="row">
           <Button type="submit" busy={change.isPending}>

@@ -18,7 +18,7 @@ import { ErrorBox, Notice } from '../../ui/notice.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
-import { duration, ExactTime, Time } from '../../ui/time.tsx';
+import { duration, ExactTime } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ledgerWords, stateWords } from '../../words.ts';
 import { TaskCallback } from './task-callback.tsx';
@@ -199,7 +199,7 @@ function FactsCard({ timeline: { task, video, createdBy, mediaDeleteTime } }: { 
             'Created by',
             createdBy === null ? undefined : `${createdBy.name} (${createdBy.kind === 'key' ? 'API key' : 'person'})`,
           ],
-          ['Kept until', mediaDeleteTime === null ? undefined : <Time ms={mediaDeleteTime} />],
+          ['Kept until', mediaDeleteTime === null ? undefined : <ExactTime ms={mediaDeleteTime} />],
         ]}
       />
     </Card>
@@ -268,8 +268,9 @@ function CancelButton({ taskId, creditsCharged }: { readonly taskId: string; rea
           dismiss="Keep it"
           isBusy={cancel.isPending}
           onClose={() => setAsked(false)}
-          onConfirm={() => cancel.mutate({ taskId }, { onError: (error) => toast(failureOf(error).sentence, 'bad') })}
+          onConfirm={() => cancel.mutate({ taskId })}
         >
+          {cancel.error !== null && <ErrorBox failure={failureOf(cancel.error)} />}
           <p>Its generation stops, and {credits(creditsCharged)} go back to your balance. It cannot be resumed.</p>
         </ConfirmDialog>
       )}

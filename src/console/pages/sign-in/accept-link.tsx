@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
+import { minPasswordLength } from '../../../domain/user.ts';
 import { send, type Sent } from '../../api/call.ts';
 import { type ApiProblem, failureOf, problemOf } from '../../api/problem.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead, useSend } from '../../api/queries.ts';
 import { useSignedIn } from '../../api/session.ts';
 import { signInPaths } from '../../paths.ts';
 import { Gate, GateLoading } from '../../shell/gate.tsx';
@@ -36,24 +37,26 @@ function takeToken(): string {
 
 /** Set-up, invitation and reset: a link of one use leads to a password, and the password to a session. */
 export function AcceptLinkPage({ purpose }: { readonly purpose: Purpose }) {
-  const [token] = useState(takeToken);
-  const [link, setLink] = useState<OneTimeLink>();
-  const [problem, setProblem] = useState<ApiProblem>();
+  const show = useSend('/api/console/v1/links/show', { changes: [] });
+  const { data: link, error: problem, variables } = show;
+  const token = variables?.token;
   const { data: options } = useRead('/api/console/v1/options', {});
   const { title, old } = words[purpose];
   useEffect(() => {
-    send('/api/console/v1/links/show', { token }, { account: undefined }).then(setLink, (error: unknown) =>
-      setProblem(problemOf(error)),
-    );
-  }, [token]);
-  if (problem !== undefined && problem.status !== 404 && problem.status !== 422) {
+    const begin = () => show.mutate({ token: takeToken() });
+    begin();
+    // A fresh link in the same tab differs behind `#` only, and no page is loaded for that.
+    addEventListener('hashchange', begin);
+    return () => removeEventListener('hashchange', begin);
+  }, []);
+  if (token !== undefined && problem !== null && problem.status !== 404 && problem.status !== 422) {
     return (
       <Gate title={title}>
-        <ErrorBox failure={failureOf(problem)} onRetry={() => location.reload()} />
+        <ErrorBox failure={failureOf(problem)} onRetry={() => show.mutate({ token })} />
       </Gate>
     );
   }
-  if (problem !== undefined || token === '' || (link !== undefined && link.purpose !== purpose)) {
+  if (problem !== null || token === '' || (link !== undefined && link.purpose !== purpose)) {
     return (
       <Gate title="This link does not work any more">
         <div class="stack">
@@ -67,7 +70,7 @@ export function AcceptLinkPage({ purpose }: { readonly purpose: Purpose }) {
       </Gate>
     );
   }
-  if (link === undefined) return <GateLoading failed={false} />;
+  if (token === undefined || link === undefined) return <GateLoading failed={false} />;
   if (options?.passwordSignIn === false) {
     return (
       <Gate title={title} lead="Passwords are off here: sign in as usual, and the invitation counts.">
@@ -79,7 +82,7 @@ export function AcceptLinkPage({ purpose }: { readonly purpose: Purpose }) {
   }
   return (
     <Gate title={title} lead={leadOf(link)}>
-      <AcceptForm token={token} link={link} />
+      <AcceptForm key={token} token={token} link={link} />
     </Gate>
   );
 }
@@ -98,7 +101,7 @@ function asksForOld({ purpose, userExists }: OneTimeLink): boolean {
   return purpose === 'invite' && userExists;
 }
 
-const passwordHint = 'At least 12 characters of any kind. A few random words are easy to keep in mind.';
+const passwordHint = `At least ${minPasswordLength} characters of any kind. A few random words are easy to keep in mind.`;
 
 function AcceptForm({ token, link }: { readonly token: string; readonly link: OneTimeLink }) {
   const [email, setEmail] = useState(link.email ?? '');

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import { assertAccessible, assertNoSidewaysScroll, startVisitor, type Visitor } from '../support/console.ts';
+import { windows } from '../support/console-pages.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+
+// What a button copies arrives, or the button says that it did not.
+
+const skip = skipWithoutBrowser();
+
+let service: HttpService;
+let visitor: Visitor;
+before(async () => {
+  if (skip !== false) return;
+  service = await startHttpService();
+  visitor = await startVisitor({ baseUrl: service.url, database: service.database });
+});
+after(async () => {
+  if (skip !== false) return;
+  await visitor.close();
+  await service.close();
+});
+
+/** The dialog that shows a new key, in a browser that is changed so before. */
+async function openNewKey(change: string, options = {}) {
+  const { accountId } = await service.newAccount(0);
+  const { page } = await visitor.signedIn({ [accountId]: 'owner' }, options);
+  await page.addInitScript(change);
+  await page.goto(`${service.url}/console/a/${accountId}/keys`);
+  await page.getByRole('button', { name: 'New key' }).click();
+  await page.getByLabel('Name').fill('web shop');
+  await page.getByRole('button', { name: 'Make the key' }).click();
+  const dialog = page.getByRole('dialog', { name: /web shop/ });
+  return { page, dialog, copy: dialog.getByRole('button', { name: 'Copy the key' }) };
+}
+
+/** As over plain http from another machine. */
+const withoutClipboard = 'delete Navigator.prototype.clipboard;';
+const refusing = `navigator.clipboard.writeText = () => Promise.reject(new DOMException('no', 'NotAllowedError'));`;
+const failing = 'document.execCommand = () => false;';
+
+for (const [how, change] of Object.entries({ 'is missing': withoutClipboard, refuses: refusing })) {
+  test(
+    `where the clipboard of the browser ${how}, a key is copied out of its dialog all the same`,
+    { skip },
+    async () => {
+      const { page, dialog, copy } = await openNewKey(change);
+      const key = await dialog.locator('.secret code').innerText();
+      await copy.click();
+      await copy.getByText('Copied').waitFor();
+      assert.equal(await copy.and(page.locator(':focus')).count(), 1);
+      await dialog.getByRole('button', { name: 'I have stored it' }).click();
+      await page.getByRole('button', { name: 'New key' }).click();
+      await page.getByLabel('Name').press('Control+V');
+      assert.equal(await page.getByLabel('Name').inputValue(), key);
+    },
+  );
+
+  test(`where the clipboard ${how} and nothing else copies, the button says so`, { skip }, async () => {
+    const { page, dialog, copy } = await openNewKey(`${change} ${failing}`, windows.narrow);
+    await copy.click();
+    await dialog.getByText('Select the text and copy it by hand').waitFor();
+    assert.equal(await dialog.getByText('Copied').count(), 0);
+    await dialog.getByRole('button', { name: 'Copy Try it' }).click();
+    assert.equal(await dialog.getByText('Select the text and copy it by hand').count(), 2);
+    await assertAccessible(page, 'a key that was not copied');
+    await assertNoSidewaysScroll(page, 'a key that was not copied');
+  });
+}

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import sharp from 'sharp';
+import { findAccount } from '../../src/stores/accounts.ts';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import { assertAccessible, startVisitor, type Visitor } from '../support/console.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+// Answers that take their time: what is shown once is shown, what was typed meanwhile stays, and nobody is led back.
+
+const skip = skipWithoutBrowser();
+
+let service: HttpService;
+let visitor: Visitor;
+before(async () => {
+  if (skip !== false) return;
+  service = await startHttpService();
+  visitor = await startVisitor({ baseUrl: service.url, database: service.database });
+});
+after(async () => {
+  if (skip !== false) return;
+  await visitor.close();
+  await service.close();
+});
+
+async function openPage(path: string) {
+  const { accountId } = await service.newAccount(1_000);
+  const tab = await visitor.signedIn({ [accountId]: 'owner' });
+  await tab.page.goto(`${service.url}/console/a/${accountId}${path}`);
+  return { ...tab, accountId };
+}
+
+/** The answer waits until it is let through; what is asked is asked all the same. */
+async function holdAnswer(page: Page, path: string) {
+  let isAsked = false;
+  let release: () => void = () => undefined;
+  const isReleased = new Promise<void>((resolve) => (release = resolve));
+  await page.route(`**${path}`, async (route) => {
+    const response = await route.fetch();
+    isAsked = true;
+    await isReleased;
+    await route.fulfill({ response });
+  });
+  return { asked: () => waitFor(path, () => isAsked || undefined), release };
+}
+
+type Secret = {
+  readonly page: string;
+  readonly path: string;
+  readonly ask: (page: Page) => Promise<void>;
+  readonly action: string;
+};
+
+const secrets: Readonly<Record<string, Secret>> = {
+  'a new key': {
+    page: '/keys',
+    path: '/api/v1/keys',
+    ask: async (page) => {
+      await page.getByRole('button', { name: 'New key' }).click();
+      await page.getByLabel('Name').fill('another one');
+    },
+    action: 'Make the key',
+  },
+  'a rotated key': {
+    page: '/keys',
+    path: '/api/v1/keys/rotate',
+    ask: (page) => page.getByRole('button', { name: 'Rotate test' }).click(),
+    action: 'Make the new key',
+  },
+  'the callback secret': {
+    page: '/callbacks',
+    path: '/api/v1/callbacks/secret',
+    ask: (page) => page.getByRole('button', { name: 'Reveal', exact: true }).click(),
+    action: 'Reveal it now',
+  },
+  'a rotated callback secret': {
+    page: '/callbacks',
+    path: '/api/v1/callbacks/secret/rotate',
+    ask: (page) => page.getByRole('button', { name: 'Rotate', exact: true }).click(),
+    action: 'Make a new secret',
+  },
+  'a link of an invitation': {
+    page: '/members',
+    path: '/api/console/v1/members/invite',
+    ask: async (page) => {
+      await page.getByRole('button', { name: 'Invite', exact: true }).click();
+      await page.getByLabel('E-mail').fill('carol@example.com');
+    },
+    action: 'Make the link',
+  },
+};
+
+for (const [what, { page: path, path: asked, ask, action }] of Object.entries(secrets)) {
+  test(`the dialog that will show ${what} does not close before its answer is there`, { skip }, async () => {
+    const { page, errors } = await openPage(path);
+    await ask(page);
+    const { asked: isAsked, release } = await holdAnswer(page, asked);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: action }).click();
+    await isAsked();
+    // A browser lets nothing hold back the second of two that follow each other.
+    for (const _press of [1, 2, 3]) await page.keyboard.press('Escape');
+    for (const name of ['Close', 'Cancel']) {
+      const button = dialog.getByRole('button', { name, exact: true });
+      await button.click({ force: true });
+      assert.equal(await button.getAttribute('aria-disabled'), 'true');
+    }
+    await assertAccessible(page, `the dialog that waits for ${what}`);
+    release();
+    await dialog.locator('.secret code').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    assert.deepEqual(errors, []);
+  });
+}
+
+test('an accepted video does not lead somebody back who has left the playground meanwhile', { skip }, async () => {
+  const { page, accountId } = await openPage('/playground');
+  const prompt = page.getByLabel('Prompt');
+  await prompt.fill('a lighthouse');
+  const first = await holdAnswer(page, '/api/v1/jobs/createTask');
+  await page.getByRole('button', { name: /^Generate/ }).click();
+  await first.asked();
+  await page.getByRole('link', { name: 'Tasks', exact: true }).click();
+  await page.getByRole('link', { name: 'a lighthouse' }).waitFor();
+  first.release();
+  await page.getByText('Accepted: the video is being made').waitFor();
+  await page.getByRole('heading', { name: 'Tasks', exact: true }).waitFor();
+  assert.match(page.url(), /\/tasks$/);
+
+  // It was answered, so the same request is another one now.
+  await page.unroute('**/api/v1/jobs/createTask');
+  await page.getByRole('link', { name: 'Playground', exact: true }).click();
+  assert.equal(await prompt.inputValue(), 'a lighthouse');
+  await page.getByRole('button', { name: /^Generate/ }).click();
+  await page.getByRole('link', { name: 'Timeline, ledger and details of this task' }).waitFor();
+  assert.equal((await findAccount(service.database.db, accountId))?.balance, 1_000 - 2 * 165);
+});
+
+async function imageFile(name: string) {
+  const create = { width: 400, height: 400, channels: 3, background: '#3a6ea5' } as const;
+  return { name, mimeType: 'image/png', buffer: await sharp({ create }).png().toBuffer() };
+}
+
+test('an upload that ends leaves what was typed and chosen meanwhile', { skip }, async () => {
+  const { page } = await openPage('/playground');
+  const { asked: isAsked, release } = await holdAnswer(page, '/api/v1/uploads');
+  await page.getByLabel('Files of reference images').setInputFiles([await imageFile('a.png')]);
+  await isAsked();
+  await page.getByLabel('Prompt').fill('typed while it was uploaded');
+  await page.getByRole('slider', { name: /Length/ }).fill('7');
+  await page.getByRole('button', { name: 'By URL' }).click();
+  await page.getByLabel('URL of an image').fill('https://example.com/b.png');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  release();
+  await page.getByRole('button', { name: 'Remove image 2' }).waitFor();
+  for (const _look of ['at once', 'after a reload']) {
+    assert.equal(await page.getByLabel('Prompt').inputValue(), 'typed while it was uploaded');
+    assert.equal(await page.getByRole('slider', { name: /Length/ }).inputValue(), '7');
+    assert.equal(await page.getByRole('button', { name: /^Remove image/ }).count(), 2);
+    await page.reload();
+    await page.getByRole('button', { name: 'Remove image 2' }).waitFor();
+  }
+});
+
+test('an image that was uploaded is there although a later one of the same choice is refused', { skip }, async () => {
+  const { page } = await openPage('/playground');
+  const broken = { name: 'b.png', mimeType: 'image/png', buffer: Buffer.from('no picture') };
+  await page.getByLabel('Files of reference images').setInputFiles([await imageFile('a.png'), broken]);
+  await page.getByRole('alert').waitFor();
+  await page.getByRole('button', { name: 'Remove image 1' }).waitFor();
+});
