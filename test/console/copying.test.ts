@@ -4,6 +4,7 @@ import { skipWithoutBrowser } from '../support/browser.ts';
 import { assertAccessible, assertNoSidewaysScroll, startVisitor, type Visitor } from '../support/console.ts';
 import { windows } from '../support/console-pages.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 // What a button copies arrives, or the button says that it did not.
 
@@ -52,8 +53,13 @@ for (const [how, change] of Object.entries({ 'is missing': withoutClipboard, ref
       assert.equal(await copy.and(page.locator(':focus')).count(), 1);
       await dialog.getByRole('button', { name: 'I have stored it' }).click();
       await page.getByRole('button', { name: 'New key' }).click();
-      await page.getByLabel('Name').press('Control+V');
-      assert.equal(await page.getByLabel('Name').inputValue(), key);
+      const field = page.getByLabel('Name');
+      // The clipboard is another process, which takes its time.
+      await waitFor('the key in the clipboard', async () => {
+        await field.fill('');
+        await field.press('Control+V');
+        return (await field.inputValue()) === key || undefined;
+      });
     },
   );
 
