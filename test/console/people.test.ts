@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { assertAccessible, password, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 // Who may use an account, by the pages of its owner and of those who come in.
 
@@ -94,6 +95,19 @@ test('an owner invites somebody by a link, gives another role, and takes them ou
   await carol.page.reload();
   await carol.page.getByRole('heading', { name: 'API keys' }).waitFor({ state: 'detached' });
   assert.deepEqual([...owner.errors, ...carol.errors], []);
+});
+
+test('an owner who lowers their own role sees at once what they may still do', { skip }, async () => {
+  const { accountId, owner, invite } = await ownerOfNewAccount();
+  await visitor.signedIn({ [accountId]: 'owner' });
+  await invite('dora@example.com', 'viewer');
+  await owner.page.getByRole('combobox', { name: `Role of ${owner.email}` }).selectOption('viewer');
+  await owner.page.getByRole('button', { name: 'Change the role' }).click();
+  const inviting = owner.page.getByRole('button', { name: 'Invite', exact: true });
+  await waitFor('the role of a viewer', async () =>
+    (await inviting.getAttribute('aria-disabled')) === 'true' ? true : undefined,
+  );
+  assert.deepEqual(owner.errors, []);
 });
 
 test('somebody who has a password is asked for that one, and joins with it', { skip }, async () => {

@@ -84,7 +84,7 @@ export function failureOf(error: unknown): Failure {
 }
 
 /** The API writes in lower case and without a full stop. */
-function sentence(text: string): string {
+export function sentence(text: string): string {
   const start = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(start) ? start : `${start}.`;
 }

@@ -146,10 +146,12 @@ function RoleChoice({ member, isLastOwner }: MemberProps) {
 type RoleProps = { readonly member: Member; readonly role: Role; readonly onClose: () => void };
 
 function RoleDialog({ member: { userId, email, role: before }, role, onClose }: RoleProps) {
-  const { data: me } = useMe();
+  const { data: me, refetch } = useMe();
   const change = useSend('/api/console/v1/members/role', {
     onDone: () => {
       onClose();
+      // It may be the person's own.
+      void refetch();
       toast('The role is changed');
     },
   });
@@ -179,9 +181,11 @@ function RoleDialog({ member: { userId, email, role: before }, role, onClose }: 
 
 function RemoveButton({ member, isLastOwner }: MemberProps) {
   const [isAsked, setAsked] = useState(false);
+  const { refetch } = useMe();
   const remove = useSend('/api/console/v1/members/remove', {
     onDone: () => {
       setAsked(false);
+      void refetch();
       toast(`${member.email} is removed`);
     },
   });

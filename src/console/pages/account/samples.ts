@@ -8,7 +8,7 @@ export function useFirstRequest(): Sample {
 }
 
 /** For an empty list: the shortest request that makes a video. */
-export function firstRequest(model = 'MODEL'): Sample {
+function firstRequest(model = 'MODEL'): Sample {
   const body = { model, input: { prompt: 'a lighthouse in a storm', duration: 4 } };
   return { title: 'curl', text: curlSample(`${location.origin}/api/v1/jobs/createTask`, JSON.stringify(body)) };
 }

@@ -1,4 +1,5 @@
 import type { TaskTimeline } from '../../api/contract.ts';
+import { sentence } from '../../api/problem.ts';
 import { Change, number } from '../../ui/money.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { failWords } from '../../words.ts';
@@ -46,9 +47,4 @@ export function TaskReceipt({ timeline: { task, ledger } }: { readonly timeline:
       )}
     </section>
   );
-}
-
-function sentence(text: string): string {
-  const start = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(start) ? start : `${start}.`;
 }

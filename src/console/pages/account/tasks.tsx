@@ -18,7 +18,7 @@ import { useSteadyList } from '../../ui/steady-list.ts';
 import { Tabs } from '../../ui/tabs.tsx';
 import { useShownNow } from '../../ui/shown-now.ts';
 import { failCodes, failWords, stateWords, taskStates } from '../../words.ts';
-import { firstRequest } from './samples.ts';
+import { useFirstRequest } from './samples.ts';
 import { TaskTable } from './task-table.tsx';
 import { isLive, searchedId } from './use-task.ts';
 
@@ -164,6 +164,7 @@ function Filters({ query, search = '', since, set, hrefWith, isFiltered }: Filte
 function NoTasks({ isFiltered }: { readonly isFiltered: boolean }) {
   const { accountId } = useAccount();
   const { set } = useAddress();
+  const first = useFirstRequest();
   if (isFiltered) {
     return (
       <Empty icon={SearchX} title="No task matches">
@@ -188,7 +189,7 @@ function NoTasks({ isFiltered }: { readonly isFiltered: boolean }) {
           Make the first video
         </LinkButton>
       </div>
-      <CodeBlock wraps samples={[firstRequest()]} />
+      <CodeBlock wraps samples={[first]} />
     </Empty>
   );
 }

@@ -11,6 +11,7 @@ import { ErrorBox } from '../../ui/notice.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { isActive } from '../account/active-key.ts';
 import { NewKeyButton } from './new-key.tsx';
 
 /** Its keys, of which operators can make and revoke some, for accounts without a member. */
@@ -63,10 +64,6 @@ export function AccountKeys({ account }: { readonly account: Account }) {
       {revoked !== undefined && <RevokeDialog apiKey={revoked} onClose={() => setRevoked(undefined)} />}
     </div>
   );
-}
-
-function isActive({ revokeTime, expireTime }: ApiKey): boolean {
-  return revokeTime === null && (expireTime === null || expireTime > Date.now());
 }
 
 function KeyState({ apiKey }: { readonly apiKey: ApiKey }) {

@@ -5,7 +5,7 @@ import { type ApiProblem, failureOf } from '../../api/problem.ts';
 import { isLost } from '../../api/once.ts';
 import { useSend } from '../../api/queries.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, Dismiss } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ErrorBox, type Failure } from '../../ui/notice.tsx';
 
@@ -66,7 +66,9 @@ export function ChangeDialog<Path extends SendPath>(props: ChangeProps<Path>) {
   }, [error]);
   const footer = (
     <>
-      <Button onClick={onClose}>{props.dismissal ?? 'Close'}</Button>
+      <Dismiss onClose={onClose} isBusy={change.isPending}>
+        {props.dismissal ?? 'Close'}
+      </Dismiss>
       <Button
         look={isDanger === true ? 'danger' : 'primary'}
         type="submit"
@@ -80,6 +82,7 @@ export function ChangeDialog<Path extends SendPath>(props: ChangeProps<Path>) {
   return (
     <Dialog
       title={title}
+      isBusy={change.isPending}
       onClose={onClose}
       footer={footer}
       onSubmit={() => {

@@ -10,8 +10,8 @@ import { Card } from '../../ui/page.tsx';
 import { useAddress } from '../../ui/pager.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useShownNow } from '../../ui/shown-now.ts';
+import { dayMs } from '../../ui/time.tsx';
 
-const dayMs = 86_400_000;
 const periods = [
   { value: '1', label: 'Last 24 hours' },
   { value: '7', label: 'Last 7 days' },
