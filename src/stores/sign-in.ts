@@ -118,14 +118,14 @@ export type LinkAcceptance = Pick<Wanted, 'origin' | 'before'> & {
  */
 export function acceptLink(db: Database, acceptance: LinkAcceptance): Promise<NewSession | undefined> {
   const { link, email, passwordHash, checkedHash, origin, before } = acceptance;
+  const { purpose, accountId, role, makesOperator } = link;
   return db.transaction(async (run) => {
+    if (accountId !== undefined && (await keepOpen({ run }, accountId)) === undefined) return undefined;
     await lockEmail({ run }, email);
     const found = await findUserByEmail({ run }, email);
     const known = found && (await lockProven({ run }, found.userId, checkedHash));
-    const { purpose, accountId, role, makesOperator } = link;
     // Somebody has used another link to the address meanwhile: a password that was chosen for it proves nothing now.
     if (known !== undefined && purpose !== 'reset' && checkedHash === undefined) return undefined;
-    if (accountId !== undefined && (await keepOpen({ run }, accountId)) === undefined) return undefined;
     if ((await useLink({ run }, link.linkId)) === undefined) return undefined;
     const user = known ?? (await createUser({ run }, { email, passwordHash, isOperator: false }));
     const { userId } = user;

@@ -33,7 +33,7 @@ export const lockUser = maybeOne<User, [userId: string]>({
 
 /**
  * One at a time, until the transaction ends, of those who make a user of an e-mail or give it an identity: a person may open two of
- * their ways in at once. Comes before all other locks.
+ * their ways in at once. Comes before the lock of the user.
  */
 export const lockEmail = none<[email: string]>({
   name: 'lock-email',

@@ -139,6 +139,17 @@ test('operators see every open invitation that makes an operator, newest first, 
   assert.deepEqual([event?.kind, event?.email, event?.actor], ['link_withdrawn', 'second@example.com', operator.email]);
 });
 
+test('an operator who withdraws an invitation has proved a short while ago who they are', async () => {
+  const link = await invited('proof@example.com', undefined, { isOperator: true });
+  const other = await newPerson(service, { isOperator: true });
+  const text = `update sessions set authenticated_at = now() - interval '10 minutes' where user_id = $1`;
+  await service.database.db.run({ name: 'test-age-proof', text }, [other.userId]);
+  const body = { linkId: link.linkId };
+  const { json } = await other.ask('POST', '/api/admin/v1/people/withdraw', { body });
+  assert.equal(json.error, 'reauthentication_required');
+  assert.equal(await isOpen(link), true);
+});
+
 test('the list of invitations that make an operator is bounded', async () => {
   const text = `
 insert into one_time_links (id, hash, purpose, email, makes_operator, expires_at)
