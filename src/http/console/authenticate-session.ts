@@ -46,7 +46,7 @@ export async function findPerson(ctx: Context, { db, console: { publicUrl } }: D
   if (ctx.get('Authorization') !== '') throw new HttpError('not_signed_in');
   requireOwnPage(ctx, publicUrl);
   const token = sessionToken(ctx, publicUrl);
-  const accountId = ctx.get(accountHeader);
+  const accountId = namedAccount(ctx);
   const isBackground = ctx.get('Videogen-Background') === '1';
   const asked = { accountId: isUuid(accountId) ? accountId : undefined, isBackground };
   const session = token === undefined ? undefined : await findSession(db, token, asked);
@@ -62,9 +62,14 @@ export async function findPerson(ctx: Context, { db, console: { publicUrl } }: D
 async function findMember(ctx: Context, deps: Deps): Promise<PersonOfAccount> {
   const session = await findPerson(ctx, deps);
   if (session.role === undefined) throw new HttpError('account_not_found');
-  const accountId = ctx.get(accountHeader);
+  const accountId = namedAccount(ctx);
   ctx.state.accountId = accountId;
   return { session, accountId, role: session.role };
+}
+
+/** As the database spells it: the id is part of what the account's secrets are sealed with. */
+function namedAccount(ctx: Context): string {
+  return ctx.get(accountHeader).toLowerCase();
 }
 
 /** Throws unless the person has proved who they are a short while ago. */
