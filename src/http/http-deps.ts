@@ -86,7 +86,7 @@ export type HttpDeps = {
   readonly createRate: Rate | undefined;
   /** The rate of every other request of an account; undefined is no limit. */
   readonly reads: RateLimiter | undefined;
-  /** How many creates of an account may be refused before all are, for a while; undefined is no limit. */
+  /** How many creates of an account's keys, or of a person, may be refused before all are, for a while; undefined is no limit. */
   readonly refusedCreates: RateLimiter | undefined;
   readonly badKeys: BadKeys;
   /** Reads the addresses that upstreams were given. */
