@@ -305,6 +305,7 @@ test('no statement on the way of a task does', async () => {
     }
   }
   await uploads.addUpload(watched, { uploadId: uuidv7(), accountId, bytes: 1, retentionMs: 1 });
+  await uploads.abandonUpload(watched, taskId);
   await uploads.listUsableUploads(watched, accountId, [taskId]);
   await ownDeliveries.redeliverFailed(watched, { accountId, sinceMs: 0, nowMs: Date.now() });
   await assertPlans();

@@ -33,7 +33,7 @@ export const uploadImage = defineEndpoint({
       expireTime: unixMs,
     })
     .meta({ id: 'UploadedImage' }),
-  failures: ['invalid_request', 'too_many_uploads', 'uploads_busy'],
+  failures: ['invalid_request', 'account_closed', 'too_many_uploads', 'uploads_busy'],
   handler: async ({ caller: { accountId }, ctx }, deps) => {
     const ofAccount = running.filter((one) => one === accountId).length;
     if (running.length >= maxAtOnce || ofAccount >= maxOfAccount) throw new HttpError('uploads_busy');
