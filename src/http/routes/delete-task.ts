@@ -35,6 +35,7 @@ export const deleteTask = defineEndpoint({
 export const adminDeleteTask = defineEndpoint({
   operationId: 'adminDeleteTask',
   route: 'POST /api/admin/v1/tasks/delete',
+  needsRecentProof: true,
   summary: 'Delete what a task of any account was about',
   description: `${whatGoes} The account is not told the reason.`,
   body: z.strictObject({ taskId: idField('a task'), reason: reasonField }),
