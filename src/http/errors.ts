@@ -44,7 +44,10 @@ export const errorCatalogue = {
     headers: { 'WWW-Authenticate': 'Bearer' },
   }),
   not_signed_in: refusal(401, 'sign in to go on', {
-    addedHeaders: { 'Set-Cookie': 'The browser forgets the cookie, unless the request had `Videogen-Background: 1`.' },
+    addedHeaders: {
+      'Set-Cookie':
+        'The browser forgets the cookie; only in answers to a POST, or to `getMe` without `Videogen-Background: 1`.',
+    },
   }),
   sign_in_failed: refusal(401, 'the e-mail or the password is wrong'),
   insufficient_credits: refusal(402, 'the balance is too low', {

@@ -40,7 +40,9 @@ export function createSessionAuthentication(deps: Deps) {
   };
 }
 
-/** Of a cookie that is none, unknown, expired or somebody's who is disabled, one and the same 401; the browser forgets it. */
+const mePath = '/api/console/v1/me';
+
+/** Of a cookie that is none, unknown, expired or somebody's who is disabled, one and the same 401. */
 export async function findPerson(ctx: Context, { db, console: { publicUrl } }: Deps): Promise<FoundSession> {
   // A key opens nothing here, and the cookie beside it does not count.
   if (ctx.get('Authorization') !== '') throw new HttpError('not_signed_in');
@@ -51,9 +53,9 @@ export async function findPerson(ctx: Context, { db, console: { publicUrl } }: D
   const asked = { accountId: isUuid(accountId) ? accountId : undefined, isBackground };
   const session = token === undefined ? undefined : await findSession(db, token, asked);
   if (session === undefined) {
-    // An answer to what a page asked for by itself may come after a sign-in elsewhere, whose cookie it must not take away.
-    const headers = isBackground ? {} : { 'Set-Cookie': clearedCookie(publicUrl) };
-    throw new HttpError('not_signed_in', { headers });
+    // What an open page reads may be answered after a new proof or a sign-in elsewhere, whose cookie it must not take away.
+    const isForgotten = ctx.method !== 'GET' || (ctx.path === mePath && !isBackground);
+    throw new HttpError('not_signed_in', isForgotten ? { headers: { 'Set-Cookie': clearedCookie(publicUrl) } } : {});
   }
   ctx.state.userId = session.userId;
   return session;
