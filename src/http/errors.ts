@@ -126,7 +126,10 @@ export const errorCatalogue = {
   rate_limited: refusal(429, 'too many requests; Retry-After tells when there is room again', byRate),
   too_many_refused_creates: refusal(429, 'too many creates of this account were refused; try again later', byRate),
   too_many_bad_keys: refusal(429, 'too many bad API keys came from this address; try again later', byRate),
-  too_many_sign_ins: refusal(429, 'too many tries to sign in; try again later', { headers: { 'Retry-After': '60' } }),
+  too_many_sign_ins: refusal(429, 'too many tries to sign in; try again later', {
+    headers: { 'Retry-After': '60' },
+    ...byRate,
+  }),
   headers_too_large: refusal(
     431,
     `the headers are too large; at most ${maxHeaders} of them and ${maxHeaderBytes / 1024} KiB are allowed`,

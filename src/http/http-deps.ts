@@ -93,6 +93,8 @@ export type HttpDeps = {
   readonly hookLinks: Pick<HookLinks, 'callOf'>;
   /** How often an address may announce changes of jobs. */
   readonly hints: RateLimiter;
+  /** How often an address may try to sign in with a passkey, or set out for the identity provider. */
+  readonly signIns: RateLimiter;
   /** Records, in the background, that a key was used; never throws. */
   readonly touchKey: (keyId: string) => void;
   readonly taskWaiters: TaskWaiters;

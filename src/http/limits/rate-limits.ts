@@ -55,6 +55,16 @@ export function limitHints({ req }: Context, hints: RateLimiter): void {
   if (!taken.isAllowed) throw new HttpError('rate_limited', { headers: refusalHeaders('hints', hints.rate, taken) });
 }
 
+/**
+ * Limits those who are not known yet, by address: what they begin takes one of the places that all of them share, and a passkey that
+ * fails is logged for good.
+ */
+export function limitSignIns({ req }: Context, signIns: RateLimiter): void {
+  const taken = signIns.take(addressOf(req));
+  if (taken.isAllowed) return;
+  throw new HttpError('too_many_sign_ins', { headers: refusalHeaders('sign-ins', signIns.rate, taken, () => 0) });
+}
+
 /** Counts creates that are refused, but not by a limit (429), and refuses all while there were too many. */
 export async function limitRefusals<T>(
   limiter: RateLimiter | undefined,

@@ -11,6 +11,7 @@ import { giveCookie, giveVisitCookie, takeVisitCookie } from '../../console/sess
 import type { AppRouter, Context } from '../../context.ts';
 import { HttpError } from '../../errors.ts';
 import type { HttpDeps } from '../../http-deps.ts';
+import { limitSignIns } from '../../limits/rate-limits.ts';
 import { sessionBefore } from './sign-in.ts';
 
 export const oidcCallbackPath = '/console/oidc/callback';
@@ -25,6 +26,7 @@ async function start(ctx: Context, deps: HttpDeps): Promise<void> {
   const { db, log, console: settings } = deps;
   if (settings.oidc === undefined) throw new HttpError('unknown_endpoint');
   requireOwnHost(ctx, settings.publicUrl);
+  limitSignIns(ctx, deps.signIns);
   try {
     const { url, visit } = await settings.oidc.begin();
     const token = await beginProof(db, { kind: 'oidc', details: visit });
