@@ -428,10 +428,12 @@ test('no statement of a person in the console does', async () => {
   await passkeys.touchPasskey(watched, passkeyId, 1);
   await passkeys.renamePasskey(watched, user.userId, passkeyId, 'b');
   await passkeys.removePasskey(watched, user, passkeyId, origin);
+  await sessions.dateProof(watched, made.session.sessionId, Date.now());
   const proof = await beginProof(watched, { kind: 'oidc' });
   await takeProof(watched, 'oidc', proof ?? '');
   const identity = { issuer: 'https://id.example.com', subject: 's', email };
   for (const _visit of [1, 2]) assert.ok(await userOfIdentity(watched, identity, origin));
+  assert.ok(await users.findUserWithIdentity(watched, user.userId, identity.issuer, identity.subject));
   await signIns.signOut(watched, session, origin);
   await assertPlans();
 });
