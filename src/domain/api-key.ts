@@ -9,10 +9,16 @@ export const ordinaryScopes: readonly Scope[] = scopes.filter((scope) => scope !
 export const dialects = ['native', 'kie'] as const;
 export type Dialect = (typeof dialects)[number];
 
-/** A key, or a person in the console; of a person also whether they have proved who they are a short while ago. */
+/** A key, or a person in the console; of a person also whether they own the account, and have proved who they are a short while ago. */
 export type CalledBy =
   | { readonly kind: 'key'; readonly keyId: string }
-  | { readonly kind: 'person'; readonly userId: string; readonly email: string; readonly isRecent: boolean };
+  | {
+      readonly kind: 'person';
+      readonly userId: string;
+      readonly email: string;
+      readonly isOwner: boolean;
+      readonly isRecent: boolean;
+    };
 
 /** Who is calling for an account, once a key or a session has been recognised. */
 export type Caller = {

@@ -25,7 +25,7 @@ import {
 import { HttpError, invalidRequest, isRefusal } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { rateAnswerHeaders } from './limits/rate-headers.ts';
-import { limitReads, limitRefusals } from './limits/rate-limits.ts';
+import { countedFor, limitReads, limitRefusals } from './limits/rate-limits.ts';
 import { readJson } from './server/read-json.ts';
 import { findTask } from '../stores/tasks.ts';
 
@@ -88,8 +88,7 @@ async function guard(request: Request, proceed: Proceed): Promise<void> {
   if (scope === 'session' || scope === 'member' || scope === 'owner') return proceed(await personOf(request, scope));
   if (operation.isCreate === true) return guardCreate(request, proceed);
   const identity = await lookUp(request);
-  const { by, accountId } = identity.caller;
-  limitReads(ctx, deps.reads, by.kind === 'key' ? accountId : by.userId);
+  limitReads(ctx, deps.reads, countedFor(identity.caller));
   authorize(operation, identity);
   return proceed(identity);
 }

@@ -45,7 +45,10 @@ export const errorCatalogue = {
     headers: { 'WWW-Authenticate': 'Bearer' },
   }),
   not_signed_in: refusal(401, 'sign in to go on', {
-    addedHeaders: { 'Set-Cookie': 'The browser forgets the cookie, unless the request had `Videogen-Background: 1`.' },
+    addedHeaders: {
+      'Set-Cookie':
+        'The browser forgets the cookie; only in answers to a POST, or to `getMe` without `Videogen-Background: 1`.',
+    },
   }),
   sign_in_failed: refusal(401, 'the e-mail or the password is wrong'),
   insufficient_credits: refusal(402, 'the balance is too low', {
@@ -124,7 +127,10 @@ export const errorCatalogue = {
   rate_limited: refusal(429, 'too many requests; Retry-After tells when there is room again', byRate),
   too_many_refused_creates: refusal(429, 'too many creates of this account were refused; try again later', byRate),
   too_many_bad_keys: refusal(429, 'too many bad API keys came from this address; try again later', byRate),
-  too_many_sign_ins: refusal(429, 'too many tries to sign in; try again later', { headers: { 'Retry-After': '60' } }),
+  too_many_sign_ins: refusal(429, 'too many tries to sign in; try again later', {
+    headers: { 'Retry-After': '60' },
+    ...byRate,
+  }),
   headers_too_large: refusal(
     431,
     `the headers are too large; at most ${maxHeaders} of them and ${maxHeaderBytes / 1024} KiB are allowed`,

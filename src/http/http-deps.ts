@@ -86,13 +86,15 @@ export type HttpDeps = {
   readonly createRate: Rate | undefined;
   /** The rate of every other request of an account; undefined is no limit. */
   readonly reads: RateLimiter | undefined;
-  /** How many creates of an account may be refused before all are, for a while; undefined is no limit. */
+  /** How many creates of an account's keys, or of a person, may be refused before all are, for a while; undefined is no limit. */
   readonly refusedCreates: RateLimiter | undefined;
   readonly badKeys: BadKeys;
   /** Reads the addresses that upstreams were given. */
   readonly hookLinks: Pick<HookLinks, 'callOf'>;
   /** How often an address may announce changes of jobs. */
   readonly hints: RateLimiter;
+  /** How often an address may try to sign in with a passkey, or set out for the identity provider. */
+  readonly signIns: RateLimiter;
   /** Records, in the background, that a key was used; never throws. */
   readonly touchKey: (keyId: string) => void;
   readonly taskWaiters: TaskWaiters;

@@ -7,7 +7,7 @@ import type { ResultStore } from '../media/result-store.ts';
 import type { UploadOutcome } from '../http/http-deps.ts';
 import { decodeImage, ImageRefusal } from '../media/image-decode.ts';
 import type { Database } from '../stores/database.ts';
-import { addUpload, removeUpload } from '../stores/uploads.ts';
+import { abandonUpload, addUpload } from '../stores/uploads.ts';
 
 type Deps = {
   readonly db: Database;
@@ -36,7 +36,8 @@ export function createImageUploads({ db, resultStore, retentionMs, workFolder }:
     try {
       await store(uploadKey(uploadId), jpeg);
     } catch (error) {
-      await removeUpload(db, uploadId).catch(() => undefined);
+      // The file may be there although the answer was lost, so the row stays until the file is deleted.
+      await abandonUpload(db, uploadId).catch(() => undefined);
       throw error;
     }
     return { kind: 'kept', uploadId, expiresAt: added.expiresAt };

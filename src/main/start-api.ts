@@ -45,6 +45,9 @@ const scrapeLimitMs = 3_000;
 /** Of each address, which is that of an upstream with up to thousands of jobs. */
 const hintRate = { quota: 1_000, windowMs: 10_000 };
 
+/** Of each address: a passkey takes two, to begin and to end. All people of an office have one address. */
+const signInRate = { quota: 30, windowMs: 60_000 };
+
 /** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
 export async function startApi(settings: Settings, log: Log, metrics = createMetrics()): Promise<RunningPart> {
   const resultStore = await openStore(settings, log, { writes: true });
@@ -134,6 +137,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     badKeys: createBadKeys(settings.badKeyRate && createRateLimiter(settings.badKeyRate)),
     hookLinks: createHookLinks(settings),
     hints: createRateLimiter(hintRate),
+    signIns: createRateLimiter(signInRate),
     consoleMediaOrigins: [
       new URL(settings.publicUrl).origin,
       ...[settings.resultStore, settings.resultStoreAlso].flatMap((store) => store && originsOf(store, settings)),

@@ -1,4 +1,5 @@
 import type * as OpenidClient from 'openid-client';
+import { sessionSeconds } from '../domain/session.ts';
 
 // One identity provider, by OpenID Connect: the code flow with PKCE, state and nonce. Its library is loaded at the first use.
 
@@ -11,18 +12,29 @@ export type OidcSettings = {
 };
 
 /** What must be known again when the browser comes back. */
-export type OidcVisit = { readonly state: string; readonly nonce: string; readonly codeVerifier: string };
+export type OidcVisit = {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+  /** Of a visit that asks the person to prove again who they are: when it began, in Unix milliseconds. */
+  readonly proofSince?: string;
+};
 
 export type Identified = {
   readonly issuer: string;
   readonly subject: string;
   /** Undefined unless the provider says that it has verified it. */
   readonly email: string | undefined;
+  /** When they proved it to the provider, by its clock: long ago for somebody whom it let through without asking. */
+  readonly authenticatedAt: number;
 };
 
 export type IdentityProvider = ReturnType<typeof createIdentityProvider>;
 
 const timeoutSeconds = 10;
+
+/** Whoever proved themselves to the provider longer ago is asked again there. To be asked for it, the provider says when it was. */
+const maxAgeSeconds = sessionSeconds.operator.absolute;
 
 export function createIdentityProvider(settings: OidcSettings, redirectUri: string) {
   let configuring: Promise<OpenidClient.Configuration> | undefined;
@@ -36,11 +48,12 @@ export function createIdentityProvider(settings: OidcSettings, redirectUri: stri
   };
   return {
     name: settings.name,
-    /** Where the browser goes to, and what must be known when it comes back. */
-    begin: async (): Promise<{ readonly url: string; readonly visit: OidcVisit }> => {
+    /** Where the browser goes to, and what must be known when it comes back. With `isProof` nobody is let through without being asked. */
+    begin: async (isProof: boolean): Promise<{ readonly url: string; readonly visit: OidcVisit }> => {
       const client = await import('openid-client');
       const codeVerifier = client.randomPKCECodeVerifier();
-      const visit = { state: client.randomState(), nonce: client.randomNonce(), codeVerifier };
+      const secrets = { state: client.randomState(), nonce: client.randomNonce(), codeVerifier };
+      const visit = isProof ? { ...secrets, proofSince: String(Date.now()) } : secrets;
       const url = client.buildAuthorizationUrl(await configuration(client), {
         redirect_uri: redirectUri,
         scope: 'openid email',
@@ -49,6 +62,7 @@ export function createIdentityProvider(settings: OidcSettings, redirectUri: stri
         nonce: visit.nonce,
         code_challenge: await client.calculatePKCECodeChallenge(codeVerifier),
         code_challenge_method: 'S256',
+        ...(isProof ? { prompt: 'login', max_age: '0' } : { max_age: String(maxAgeSeconds) }),
       });
       return { url: url.href, visit };
     },
@@ -61,16 +75,28 @@ export function createIdentityProvider(settings: OidcSettings, redirectUri: stri
         expectedNonce: visit.nonce,
         pkceCodeVerifier: visit.codeVerifier,
         idTokenExpected: true,
+        maxAge: maxAgeOf(visit),
       });
       const claims = tokens.claims();
       if (claims === undefined) throw new Error('the identity provider sent no ID token');
-      const { iss: issuer, sub: subject } = claims;
+      const { iss: issuer, sub: subject, auth_time: authTime } = claims;
+      if (authTime === undefined) throw new Error('the identity provider does not say when it asked who this is');
       const told =
         claims['email'] === undefined ? await client.fetchUserInfo(config, tokens.access_token, subject) : claims;
       const { email, email_verified: isVerified } = told;
-      return { issuer, subject, email: isVerified === true && typeof email === 'string' ? email : undefined };
+      return {
+        issuer,
+        subject,
+        email: isVerified === true && typeof email === 'string' ? email : undefined,
+        authenticatedAt: authTime * 1000,
+      };
     },
   };
+}
+
+/** A proof counts that was given since the visit began, however long the person took; some seconds more, because clocks differ. */
+function maxAgeOf({ proofSince }: OidcVisit): number {
+  return proofSince === undefined ? maxAgeSeconds : Math.ceil((Date.now() - Number(proofSince)) / 1000);
 }
 
 async function discover(client: typeof OpenidClient, { issuer, clientId, clientSecret }: OidcSettings) {

@@ -8,8 +8,9 @@ type Runner = Pick<Database, 'run'>;
 export type ProofKind = 'passkey_registration' | 'passkey_sign_in' | 'oidc';
 type Details = Readonly<Record<string, string>>;
 
-/** Anybody may begin one. */
+/** Of those that anybody may begin, and of each person who is signed in, which those do not take up. */
 const maxPending = 10_000;
+const maxOfPerson = 20;
 const lifeSeconds = 600;
 
 const insertProof = maybeOne<
@@ -19,8 +20,11 @@ const insertProof = maybeOne<
   name: 'begin-proof',
   text: `
 insert into pending_proofs (hash, kind, user_id, details, expires_at)
-select $1, $2, $3, $4, now() + interval '${lifeSeconds} seconds'
-where (select count(*) from (select from pending_proofs limit ${maxPending}) known) < ${maxPending}
+select $1, $2, $3::uuid, $4, now() + interval '${lifeSeconds} seconds'
+from (select case when $3::uuid is null then ${maxPending} else ${maxOfPerson} end as most) bound
+where most > (
+  select count(*) from (
+    select from pending_proofs where user_id is not distinct from $3 and expires_at > now() limit most) waiting)
 returning kind`,
   values: (hash, kind, userId, details) => [hash, kind, userId, JSON.stringify(details)],
 });

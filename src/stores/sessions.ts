@@ -57,6 +57,15 @@ export async function renewSession(db: Runner, sessionId: string): Promise<NewSe
   return session && { token, session };
 }
 
+/**
+ * Says when the person of a session proved who they are, where that was before the session knew of it. Nobody has the secret of the
+ * session yet.
+ */
+export const dateProof = none<[sessionId: string, authenticatedAt: number]>({
+  name: 'date-proof',
+  text: `update sessions set authenticated_at = least(authenticated_at, to_timestamp($2::float8 / 1000)) where id = $1`,
+});
+
 export type FoundSession = SignedIn & {
   /** What the person is in the account that was asked for; undefined for none. */
   readonly role: Role | undefined;

@@ -10,7 +10,7 @@ import { createUser, findUserByEmail, lockEmail, lockUser, setPassword, type Use
 type Runner = Pick<Database, 'run'>;
 
 /** How somebody proved who they are; of a password, the hash that it was checked against. */
-type Proof = { readonly means: 'passkey' } | { readonly means: 'password'; readonly checkedHash: string };
+type Proof = { readonly means: 'passkey' | 'oidc' } | { readonly means: 'password'; readonly checkedHash: string };
 
 export type Wanted = {
   readonly user: Pick<User, 'userId' | 'email'>;
@@ -45,7 +45,7 @@ export function signIn(db: Database, wanted: Wanted & Proof): Promise<NewSession
   });
 }
 
-type Means = Proof['means'] | 'oidc' | 'link';
+type Means = Proof['means'] | 'link';
 
 /** As `signIn`, in the transaction in which the user was found and locked. */
 export async function signInOn(db: Runner, { user, origin, means, before }: Wanted & { readonly means: Means }) {

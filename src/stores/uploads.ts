@@ -1,4 +1,6 @@
 import { maxUploadedBytes, maxUploads, uploadGraceMs } from '../domain/upload.ts';
+import { lockOpenAccount } from './accounts.ts';
+import type { Database } from './database.ts';
 import { many, maybeOne, none } from './statement.ts';
 
 type NewUpload = {
@@ -8,8 +10,7 @@ type NewUpload = {
   readonly retentionMs: number;
 };
 
-/** Keeps a place for an image, and answers until when a task may name it; undefined when the account has too many. */
-export const addUpload = maybeOne<{ readonly expiresAt: number }, [upload: NewUpload]>({
+const insertUpload = maybeOne<{ readonly expiresAt: number }, [upload: NewUpload]>({
   name: 'add-upload',
   text: `
 insert into uploads (id, account_id, bytes, expires_at)
@@ -18,6 +19,27 @@ from (select count(*) as images, coalesce(sum(bytes), 0) as bytes from uploads w
 where kept.images < ${maxUploads} and kept.bytes + $3::integer <= ${maxUploadedBytes}
 returning expires_at as "expiresAt"`,
   values: ({ uploadId, accountId, bytes, retentionMs }) => [uploadId, accountId, bytes, retentionMs],
+});
+
+/**
+ * Keeps a place for an image, and answers until when a task may name it; undefined when the account has too many. Throws
+ * `AccountClosed`: a closing deletes the images that it finds.
+ */
+export function addUpload(db: Pick<Database, 'transaction'>, upload: NewUpload) {
+  return db.transaction(async (run) => {
+    await lockOpenAccount({ run }, upload.accountId);
+    return insertUpload({ run }, upload);
+  });
+}
+
+/**
+ * Nobody was told of the image, and its file may be in the store: it expires, and is deleted in ten minutes, when nothing can be on
+ * its way there any more.
+ */
+export const abandonUpload = none<[uploadId: string]>({
+  name: 'abandon-upload',
+  text: `
+update uploads set expires_at = now() + interval '10 minutes' - ${uploadGraceMs} * interval '1 millisecond' where id = $1`,
 });
 
 /** Which of these images are the account's, and may be named by a new task. */

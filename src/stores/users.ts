@@ -40,6 +40,14 @@ export const lockEmail = none<[email: string]>({
   text: 'select pg_advisory_xact_lock(4202618, hashtext($1))',
 });
 
+/** The user, if this is who they are at the identity provider. */
+export const findUserWithIdentity = maybeOne<User, [userId: string, issuer: string, subject: string]>({
+  name: 'find-user-with-identity',
+  text: `
+select ${columns} from users where id = $1
+  and exists (select from oidc_identities where issuer = $2 and subject = $3 and user_id = users.id)`,
+});
+
 type NewUser = Pick<User, 'email' | 'passwordHash' | 'isOperator'>;
 
 const insertUser = one<User, [userId: string, user: NewUser]>({

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, beforeEach, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { oidcCallbackPath } from '../../src/http/routes/console/oidc.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../src/oidc/identity-provider.ts';
+import { findAccount } from '../../src/stores/accounts.ts';
 import { inviteAs } from '../../src/stores/invite.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { assertAccessible, settled, startVisitor, type Tab, type Visitor } from '../support/console.ts';
+import { assertAccessible, password, settled, startVisitor, type Tab, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { startIdentityProvider, type TestIdentityProvider } from '../support/identity-provider.ts';
 
@@ -18,6 +19,10 @@ let service: HttpService;
 let visitor: Visitor;
 let provider: TestIdentityProvider;
 let oidc: IdentityProvider | undefined;
+let passwordSignIn = true;
+beforeEach(() => {
+  passwordSignIn = true;
+});
 const address = () => service.url.replace('127.0.0.1', 'localhost');
 before(async () => {
   if (skip !== false) return;
@@ -26,7 +31,9 @@ before(async () => {
       get publicUrl() {
         return address();
       },
-      passwordSignIn: true,
+      get passwordSignIn() {
+        return passwordSignIn;
+      },
       get oidc() {
         return oidc;
       },
@@ -102,8 +109,7 @@ test('a passkey is added in the settings, signs in, proves who sits there, and i
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
 
-  const text = `update sessions set authenticated_at = now() - interval '1 hour'`;
-  await service.database.db.run({ name: 'test-age-all', text });
+  await ageProofs();
   await page.goto(`${address()}/console/a/${accountId}/settings`);
   await page.getByRole('button', { name: 'Remove work laptop' }).click();
   await page.getByRole('button', { name: 'Remove the passkey' }).click();
@@ -114,6 +120,52 @@ test('a passkey is added in the settings, signs in, proves who sits there, and i
   await page.getByText('No passkeys yet').waitFor();
   assert.deepEqual(errors, []);
 });
+
+/** As if everybody had proved who they are a while ago. */
+function ageProofs() {
+  const text = `update sessions set authenticated_at = now() - interval '1 hour'`;
+  return service.database.db.run({ name: 'test-age-proofs', text });
+}
+
+test(
+  'another person’s passkey confirms nothing: the act is not done, and the page is that person’s',
+  { skip },
+  async () => {
+    const accountId = await newAccountId();
+    const other = await visitor.signedIn({ [accountId]: 'owner' });
+    const { page, errors } = other;
+    const device = await attachDevice(other);
+    await device.unlocks(true);
+    await page.goto(`${address()}/console/a/${accountId}/settings`);
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    const added = page.getByRole('dialog', { name: 'Add a passkey' });
+    await added.getByLabel('Name').fill('shared laptop');
+    await added.getByRole('button', { name: 'Go on' }).click();
+    await page
+      .getByRole('table', { name: 'Your passkeys' })
+      .getByRole('row', { name: /shared laptop/ })
+      .waitFor();
+    await signOut(page, other.email);
+    const { email } = await visitor.signedIn({ [accountId]: 'owner' });
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill(password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('button', { name: email }).waitFor();
+
+    await ageProofs();
+    await page.goto(`${address()}/console/a/${accountId}/settings`);
+    await page.getByRole('button', { name: 'Close the account' }).click();
+    const closing = page.getByRole('dialog', { name: 'Close test for good?' });
+    await closing.getByRole('textbox').fill('test');
+    await page.keyboard.press('Enter');
+    const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    await proof.getByRole('button', { name: 'Use a passkey' }).click();
+    await page.getByRole('status').getByText(`${other.email} is signed in now`).waitFor();
+    assert.equal((await findAccount(service.database.db, accountId))?.closedAt, undefined);
+    await page.getByRole('button', { name: other.email }).waitFor();
+    assert.deepEqual(errors, []);
+  },
+);
 
 /** Goes to the identity provider as this person, from the button of the sign-in. */
 async function continueAs(person: TestIdentityProvider['person'], next = ''): Promise<Tab> {
@@ -142,6 +194,40 @@ test(
     await signOut(page, email);
     await page.getByRole('link', { name: 'Continue with Acme' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    assert.deepEqual(errors, []);
+  },
+);
+
+test(
+  'a person confirms at the identity provider, comes back to the page, and then does what they wanted',
+  { skip },
+  async () => {
+    const accountId = await newAccountId();
+    const email = 'edith@example.com';
+    await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'owner' });
+    const { page, errors } = await continueAs({ sub: 'edith-1', email, email_verified: true });
+    await page.getByRole('button', { name: email }).waitFor();
+    for (const isOn of [true, false]) {
+      passwordSignIn = isOn;
+      await ageProofs();
+      await page.goto(`${address()}/console/a/${accountId}/settings?tab=data`);
+      await page.getByRole('button', { name: 'Export the data' }).click();
+      const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
+      await proof.getByText('To confirm with Acme you leave this page, which is opened again').waitFor();
+      const [fields, buttons] = [
+        proof.getByLabel('Password'),
+        proof.getByRole('button', { name: 'Confirm', exact: true }),
+      ];
+      assert.deepEqual([await fields.count(), await buttons.count()], isOn ? [1, 1] : [0, 0]);
+      await assertAccessible(page, 'the dialog that asks who sits there');
+      await proof.getByRole('link', { name: 'Confirm with Acme' }).click();
+      await page.waitForURL(`${address()}/console/a/${accountId}/settings?tab=data`);
+      await settled(page);
+      assert.equal(await page.getByRole('dialog').count(), 0, 'nothing is repeated by itself');
+      const saved = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Export the data' }).click();
+      assert.equal((await saved).suggestedFilename(), 'account.jsonl');
+    }
     assert.deepEqual(errors, []);
   },
 );

@@ -305,6 +305,7 @@ test('no statement on the way of a task does', async () => {
     }
   }
   await uploads.addUpload(watched, { uploadId: uuidv7(), accountId, bytes: 1, retentionMs: 1 });
+  await uploads.abandonUpload(watched, taskId);
   await uploads.listUsableUploads(watched, accountId, [taskId]);
   await ownDeliveries.redeliverFailed(watched, { accountId, sinceMs: 0, nowMs: Date.now() });
   await assertPlans();
@@ -433,10 +434,12 @@ test('no statement of a person in the console does', async () => {
   await passkeys.touchPasskey(watched, passkeyId, 1);
   await passkeys.renamePasskey(watched, user.userId, passkeyId, 'b');
   await passkeys.removePasskey(watched, user, passkeyId, origin);
+  await sessions.dateProof(watched, made.session.sessionId, Date.now());
   const proof = await beginProof(watched, { kind: 'oidc' });
   await takeProof(watched, 'oidc', proof ?? '');
   const identity = { issuer: 'https://id.example.com', subject: 's', email };
   for (const _visit of [1, 2]) assert.ok(await signInWithIdentity(watched, identity, { origin }));
+  assert.ok(await users.findUserWithIdentity(watched, user.userId, identity.issuer, identity.subject));
   await signIns.signOut(watched, session, origin);
   await assertPlans();
 });

@@ -100,6 +100,7 @@ export async function startHttpService({
     badKeys: createBadKeys(undefined),
     hookLinks: createHookLinks({ secret: 's'.repeat(32), publicUrl: 'http://hooks.test' }),
     hints: createRateLimiter({ quota: 1_000, windowMs: 10_000 }),
+    signIns: createRateLimiter({ quota: 1_000, windowMs: 10_000 }),
     touchKey: keyTouches.add,
     taskWaiters: createTaskWaiters(ownDatabase.db, { pauseMs: 20 }),
     console: {

@@ -9,6 +9,10 @@ export type TestIdentityProvider = {
   readonly clientId: string;
   readonly clientSecret: string;
   person: Claims;
+  /** When they signed in there, in Unix seconds; undefined is now. */
+  authTime: number | undefined;
+  /** Parameters of visits that it does not know. */
+  ignores: readonly string[];
   close(): void;
 };
 
@@ -24,6 +28,8 @@ export async function startIdentityProvider(redirectUri: string): Promise<TestId
     clientId: 'videogen',
     clientSecret: 's'.repeat(43),
     person: { sub: 'nobody' },
+    authTime: undefined,
+    ignores: [],
     close: () => server.close(),
   };
   const known = new Map<string, Claims>();
@@ -46,9 +52,16 @@ export async function startIdentityProvider(redirectUri: string): Promise<TestId
   });
   const answer = provider.callback();
   handle = (req, res) => {
-    if (!String(req.url).startsWith('/interaction/')) return answer(req, res);
-    known.set(test.person.sub, test.person);
-    void provider.interactionFinished(req, res, { login: { accountId: test.person.sub } });
+    const { pathname, searchParams } = new URL(String(req.url), issuer);
+    if (pathname.startsWith('/interaction/')) {
+      known.set(test.person.sub, test.person);
+      const login = { accountId: test.person.sub, ...(test.authTime !== undefined && { ts: test.authTime }) };
+      void provider.interactionFinished(req, res, { login });
+      return;
+    }
+    for (const name of test.ignores) searchParams.delete(name);
+    req.url = searchParams.size === 0 ? pathname : `${pathname}?${searchParams.toString()}`;
+    answer(req, res);
   };
   return test;
 }

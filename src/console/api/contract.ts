@@ -908,7 +908,7 @@ export type Reads = {
     readonly answer: {
       readonly passwordSignIn: boolean;
       readonly passkeys: boolean;
-      /** An identity provider; a browser begins at `/console/oidc/start`. */
+      /** An identity provider; a browser begins at `/console/oidc/start`. With `?proof=1&next=PATH` somebody who is signed in proves again who they are there, and comes back to that page of the console. */
       readonly oidc: {
         readonly name: string;
       } | null;

@@ -28,7 +28,7 @@ export function createSessionAuthentication(deps: Deps) {
     caller: async (ctx: Context): Promise<Caller> => {
       const { session, accountId, role } = await findMember(ctx, deps);
       const { userId, email, isRecent, suspended } = session;
-      const by = { kind: 'person', userId, email, isRecent } as const;
+      const by = { kind: 'person', userId, email, isOwner: role === 'owner', isRecent } as const;
       return { by, accountId, scopes: scopesOfRole[role], suspended, dialect: 'native' };
     },
     /** The person as an operator. Others are not told that there is something. */
@@ -40,20 +40,22 @@ export function createSessionAuthentication(deps: Deps) {
   };
 }
 
-/** Of a cookie that is none, unknown, expired or somebody's who is disabled, one and the same 401; the browser forgets it. */
+const mePath = '/api/console/v1/me';
+
+/** Of a cookie that is none, unknown, expired or somebody's who is disabled, one and the same 401. */
 export async function findPerson(ctx: Context, { db, console: { publicUrl } }: Deps): Promise<FoundSession> {
   // A key opens nothing here, and the cookie beside it does not count.
   if (ctx.get('Authorization') !== '') throw new HttpError('not_signed_in');
   requireOwnPage(ctx, publicUrl);
   const token = sessionToken(ctx, publicUrl);
-  const accountId = ctx.get(accountHeader);
+  const accountId = namedAccount(ctx);
   const isBackground = ctx.get('Videogen-Background') === '1';
   const asked = { accountId: isUuid(accountId) ? accountId : undefined, isBackground };
   const session = token === undefined ? undefined : await findSession(db, token, asked);
   if (session === undefined) {
-    // An answer to what a page asked for by itself may come after a sign-in elsewhere, whose cookie it must not take away.
-    const headers = isBackground ? {} : { 'Set-Cookie': clearedCookie(publicUrl) };
-    throw new HttpError('not_signed_in', { headers });
+    // What an open page reads may be answered after a new proof or a sign-in elsewhere, whose cookie it must not take away.
+    const isForgotten = ctx.method !== 'GET' || (ctx.path === mePath && !isBackground);
+    throw new HttpError('not_signed_in', isForgotten ? { headers: { 'Set-Cookie': clearedCookie(publicUrl) } } : {});
   }
   ctx.state.userId = session.userId;
   return session;
@@ -62,9 +64,14 @@ export async function findPerson(ctx: Context, { db, console: { publicUrl } }: D
 async function findMember(ctx: Context, deps: Deps): Promise<PersonOfAccount> {
   const session = await findPerson(ctx, deps);
   if (session.role === undefined) throw new HttpError('account_not_found');
-  const accountId = ctx.get(accountHeader);
+  const accountId = namedAccount(ctx);
   ctx.state.accountId = accountId;
   return { session, accountId, role: session.role };
+}
+
+/** As the database spells it: the id is part of what the account's secrets are sealed with. */
+function namedAccount(ctx: Context): string {
+  return ctx.get(accountHeader).toLowerCase();
 }
 
 /** Throws unless the person has proved who they are a short while ago. */

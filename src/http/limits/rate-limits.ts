@@ -32,9 +32,14 @@ export function createRateLimiter(rate: Rate, now: () => number = () => performa
 }
 
 /**
- * Limits everything that creates no task, per process: exact limits are for what costs money. `who` is an account, or a person in
- * the console, so that open pages do not use up what is there for programs.
+ * Whose requests are counted together: the account's, but each person's own, so that open pages do not use up what is there for
+ * programs, and no member stops the others.
  */
+export function countedFor({ by, accountId }: Caller): string {
+  return by.kind === 'key' ? accountId : by.userId;
+}
+
+/** Limits everything that creates no task, per process: exact limits are for what costs money. */
 export function limitReads(ctx: Context, reads: RateLimiter | undefined, who: string): void {
   if (reads === undefined) return;
   const taken = reads.take(who);
@@ -50,22 +55,35 @@ export function limitHints({ req }: Context, hints: RateLimiter): void {
   if (!taken.isAllowed) throw new HttpError('rate_limited', { headers: refusalHeaders('hints', hints.rate, taken) });
 }
 
-/** Counts the creates of an account that are refused, but not by a limit (429), and refuses all while there were too many. */
+/**
+ * Limits those who are not known yet, by address: what they begin takes one of the places that all of them share, and a passkey that
+ * fails is logged for good.
+ */
+export function limitSignIns({ req }: Context, signIns: RateLimiter): void {
+  const taken = signIns.take(addressOf(req));
+  if (taken.isAllowed) return;
+  throw new HttpError('too_many_sign_ins', { headers: refusalHeaders('sign-ins', signIns.rate, taken, () => 0) });
+}
+
+/** Counts creates that are refused, but not by a limit (429), and refuses all while there were too many. */
 export async function limitRefusals<T>(
   limiter: RateLimiter | undefined,
-  { accountId }: Caller,
+  caller: Caller,
   create: () => Promise<T>,
 ): Promise<T> {
   if (limiter === undefined) return create();
-  const left = limiter.peek(accountId);
+  const who = countedFor(caller);
+  const left = limiter.peek(who);
   if (left.remaining === 0) {
-    throw new HttpError('too_many_refused_creates', { headers: refusalHeaders('refused-creates', limiter.rate, left) });
+    const headers = refusalHeaders('refused-creates', limiter.rate, left);
+    const msg = 'too many of your creates were refused; try again later';
+    throw new HttpError('too_many_refused_creates', { headers, ...(caller.by.kind === 'person' && { msg }) });
   }
   try {
     return await create();
   } catch (error) {
     const { code: status } = toHttpError(error).envelope;
-    if (status < 500 && status !== 429) limiter.take(accountId);
+    if (status < 500 && status !== 429) limiter.take(who);
     throw error;
   }
 }

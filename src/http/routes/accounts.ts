@@ -92,6 +92,7 @@ const showOne = defineEndpoint({
 const open = defineEndpoint({
   operationId: 'adminCreateAccount',
   route: 'POST /api/admin/v1/accounts',
+  needsRecentProof: true,
   summary: 'Open an account',
   description: 'It has no key yet. Two accounts may have one name; repeating the request opens another one.',
   body: z.strictObject({
@@ -137,6 +138,7 @@ async function changeSuspension(...change: Parameters<typeof suspendAccountAs>) 
 const close = defineEndpoint({
   operationId: 'adminCloseAccount',
   route: 'POST /api/admin/v1/accounts/close',
+  needsRecentProof: true,
   summary: 'Close an account for good, and delete what its tasks were about',
   description:
     'It is suspended and cannot be opened again, its keys are revoked, its members are taken out. Within minutes its unfinished tasks ' +

@@ -21,11 +21,12 @@ export const deleteTask = defineEndpoint({
   route: 'POST /api/v1/jobs/deleteTask',
   scope: 'tasks:write',
   summary: 'Delete what a task was about',
-  description: whatGoes,
+  description: `${whatGoes} In the console, only owners of the account may do this.`,
   body: z.strictObject({ taskId: opaqueId.min(1, { error: 'is required' }) }),
   data: deletedTaskSchema,
-  failures: ['task_not_found', 'task_not_finished'],
+  failures: ['owner_required', 'task_not_found', 'task_not_finished'],
   handler: async ({ caller, input }, deps) => {
+    if (caller.by.kind === 'person' && !caller.by.isOwner) throw new HttpError('owner_required');
     const task = await ownTask(deps.db, input.taskId, caller.accountId);
     return deleted(deps, task, await deleteTaskContent(deps.db, task, uploadIdsOf(deps.publicUrl, task.param)));
   },
@@ -34,6 +35,7 @@ export const deleteTask = defineEndpoint({
 export const adminDeleteTask = defineEndpoint({
   operationId: 'adminDeleteTask',
   route: 'POST /api/admin/v1/tasks/delete',
+  needsRecentProof: true,
   summary: 'Delete what a task of any account was about',
   description: `${whatGoes} The account is not told the reason.`,
   body: z.strictObject({ taskId: idField('a task'), reason: reasonField }),

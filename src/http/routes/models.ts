@@ -97,6 +97,7 @@ const timeError = 'must be a time in Unix milliseconds that is not past: a price
 const set = defineEndpoint({
   operationId: 'adminSetPrice',
   route: 'POST /api/admin/v1/prices/set',
+  needsRecentProof: true,
   summary: 'Set what a second of a model costs, for everybody or for one account',
   description:
     "Counts for tasks that are created at `fromTime` or later; every other task keeps what it was charged. An account's " +

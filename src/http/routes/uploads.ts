@@ -7,7 +7,10 @@ import { readBytes } from '../server/read-json.ts';
 
 /** Uploads that this process reads and checks at the same time; each holds its image in memory. */
 const maxAtOnce = 8;
-let running = 0;
+/** Of one account, so that a slow sender does not stop the uploads of all others. */
+const maxOfAccount = 2;
+/** The account of each. */
+const running: string[] = [];
 
 const megabytes = maxUploadBytes / 1024 / 1024;
 
@@ -21,7 +24,7 @@ export const uploadImage = defineEndpoint({
   description:
     `The body is the image itself: JPEG, PNG or WebP, at most ${megabytes} MB, each side 300 to 6000 px, not animated. It is kept as an upright ` +
     'JPEG for as long as videos are. `imageUrl` may stand in `input.imageUrls` of tasks of this account until `expireTime`; it cannot be ' +
-    `fetched, \`previewUrl\` can. An account keeps at most ${maxUploads} images.`,
+    `fetched, \`previewUrl\` can. An account keeps at most ${maxUploads} images, and uploads at most ${maxOfAccount} at a time.`,
   fileBody: { types: uploadTypes, maxBytes: maxUploadBytes },
   data: z
     .strictObject({
@@ -30,10 +33,11 @@ export const uploadImage = defineEndpoint({
       expireTime: unixMs,
     })
     .meta({ id: 'UploadedImage' }),
-  failures: ['invalid_request', 'too_many_uploads', 'uploads_busy'],
+  failures: ['invalid_request', 'account_closed', 'too_many_uploads', 'uploads_busy'],
   handler: async ({ caller: { accountId }, ctx }, deps) => {
-    if (running >= maxAtOnce) throw new HttpError('uploads_busy');
-    running += 1;
+    const ofAccount = running.filter((one) => one === accountId).length;
+    if (running.length >= maxAtOnce || ofAccount >= maxOfAccount) throw new HttpError('uploads_busy');
+    running.push(accountId);
     try {
       const image = await readBytes(ctx, { types: uploadTypes, maxBytes: maxUploadBytes });
       const outcome = await deps.keepImage(accountId, image);
@@ -43,7 +47,7 @@ export const uploadImage = defineEndpoint({
       const previewUrl = deps.resultStore.link(uploadKey(uploadId));
       return { imageUrl: uploadUrl(deps.publicUrl, uploadId), previewUrl, expireTime: expiresAt };
     } finally {
-      running -= 1;
+      running.splice(running.indexOf(accountId), 1);
     }
   },
 });

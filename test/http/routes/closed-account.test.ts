@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { closeAccountAs } from '../../../src/stores/account-closure.ts';
+import { closeAccountAs, listUploadsOf } from '../../../src/stores/account-closure.ts';
 import { findAccount } from '../../../src/stores/accounts.ts';
 import { createLink, findLink } from '../../../src/stores/one-time-links.ts';
 import { acceptLink } from '../../../src/stores/sign-in.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/http-service.ts';
+import { plainImage } from '../../support/hostile-images.ts';
 import { createTestOperator, type TestOperator } from '../../support/operator.ts';
 import { newMember } from '../../support/person.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -128,6 +129,15 @@ test('members are refused who ask for keys, invitations and secrets while their 
     const { apiKeys, links, secrets } = await madeIn(accountId);
     assert.deepEqual([apiKeys, links, secrets], [0, 0, 0], path);
   }
+});
+
+test('an image that is uploaded while the account is being closed is refused, and not kept', async () => {
+  const { accountId, key: ownKey } = await service.newAccount(0);
+  const headers = { authorization: `Bearer ${ownKey}`, 'content-type': 'image/png' };
+  const body = await plainImage(300, 300).png().toBuffer();
+  const late = await askedDuringClosing(accountId, () => service.send('POST', '/api/v1/uploads', { headers, body }));
+  assertClosed(late, accountId);
+  assert.deepEqual(await listUploadsOf(service.database.db, accountId, 1), []);
 });
 
 test('a rotation of a key is refused while the account is being closed', async () => {

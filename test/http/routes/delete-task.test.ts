@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
+import type { Role } from '../../../src/domain/role.ts';
 import { markMediaDeleted } from '../../../src/stores/task-list.ts';
 import { completeTask, findTask } from '../../../src/stores/tasks.ts';
 import { recordDeliveryAttempt } from '../../../src/stores/deliveries.ts';
@@ -11,7 +12,7 @@ import { type HttpService, plainRequest, startHttpService } from '../../support/
 import { plainImage } from '../../support/hostile-images.ts';
 import { createTestOperator, type TestOperator } from '../../support/operator.ts';
 import { madeUpMeasures } from '../../support/tasks.ts';
-import { newMember } from '../../support/person.ts';
+import { newMember, newPerson } from '../../support/person.ts';
 
 let service: HttpService;
 let operator: TestOperator;
@@ -150,6 +151,20 @@ test('409 a task that has not ended, to the account and to an operator, and it g
   const operators = await operator.ask('POST', '/api/admin/v1/tasks/delete', { body: { taskId, reason: 'asked for' } });
   assertRefused(operators, 409, /cancel it first/);
   assert.equal((await findTask(service.database.db, taskId))?.param.input.prompt, secret);
+});
+
+test('403 a member and a viewer in the console; an owner may, and so may a key that creates tasks', async () => {
+  const roles = (role: Role) => ({ roles: { [account.accountId]: role } });
+  const ask = async (role: Role, taskId: string) => {
+    const person = await newPerson(service, roles(role));
+    return person.ask('POST', '/api/v1/jobs/deleteTask', { accountId: account.accountId, body: { taskId } });
+  };
+  const taskId = await finished();
+  assertRefused(await ask('member', taskId), 403, /only owners/);
+  assertRefused(await ask('viewer', taskId), 403, /your role in this account/);
+  assert.equal((await findTask(service.database.db, taskId))?.param.input.prompt, secret);
+  assert.equal((await ask('owner', taskId)).status, 200);
+  assert.equal((await remove({ taskId: await finished() })).status, 200);
 });
 
 test("404 an unknown task, and another account's", async () => {

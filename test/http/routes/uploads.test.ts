@@ -7,6 +7,7 @@ import { findAccount } from '../../../src/stores/accounts.ts';
 import * as images from '../../support/hostile-images.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 let service: HttpService;
 before(async () => {
@@ -99,29 +100,32 @@ select gen_random_uuid(), $1, 1, now() + interval '1 day' from generate_series(1
   assertRefused(answer, 409, /too many uploaded images/, { limit: maxUploads });
 });
 
-test('503 too many at the same time', async () => {
+test('503 the third upload of an account, and the ninth of all, at the same time', async () => {
   const release: ((outcome: UploadOutcome) => void)[] = [];
-  let onFull: () => void = () => {};
-  const full = new Promise<void>((resolve) => {
-    onFull = resolve;
-  });
   const busy = await startHttpService({
     database: service.database,
-    keepImage: () =>
-      new Promise((resolve) => {
-        if (release.push(resolve) === 8) onFull();
-      }),
+    keepImage: () => new Promise((resolve) => release.push(resolve)),
   });
   try {
-    const { key } = await busy.newAccount(0);
-    const first = Array.from({ length: 8 }, () => upload(key, Buffer.from('x'), 'image/png', busy));
-    await full;
-    assertRefused(await upload(key, Buffer.from('x'), 'image/png', busy), 503, /too many images/);
+    const send = (key: string) => upload(key, Buffer.from('x'), 'image/png', busy);
+    const first: Promise<Answer>[] = [];
+    for (let accounts = 0; accounts < 4; accounts += 1) {
+      const { key } = await busy.newAccount(0);
+      first.push(send(key), send(key));
+      await waitFor('both to run', () => release.length === first.length || undefined);
+      assertRefused(await send(key), 503, /too many images/);
+    }
+    assertRefused(await send((await busy.newAccount(0)).key), 503, /too many images/);
     for (const resolve of release) resolve({ kind: 'refused', why: 'is bad' });
     assert.deepEqual(
       (await Promise.all(first)).map(({ status }) => status),
       Array.from({ length: 8 }, () => 422),
     );
+    // Each has made room.
+    const again = send((await busy.newAccount(0)).key);
+    await waitFor('it to run', () => release.length === 9 || undefined);
+    release.at(-1)?.({ kind: 'refused', why: 'is bad' });
+    assert.equal((await again).status, 422);
   } finally {
     await busy.close();
   }

@@ -28,6 +28,7 @@ import { defineEndpoint } from '../../define-endpoint.ts';
 import { existing, HttpError } from '../../errors.ts';
 import { opaqueId, plainText, unixMs } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
+import { limitSignIns } from '../../limits/rate-limits.ts';
 import { view } from '../../presenters/view.ts';
 import { sessionBefore } from './sign-in.ts';
 
@@ -107,8 +108,9 @@ const signInOptions = defineEndpoint({
   summary: 'Begin to sign in with a passkey',
   data: browserOptions,
   failures: ['passkeys_unavailable', 'too_many_sign_ins', 'database_unavailable', 'database_busy'],
-  handler: async (_call, deps) => {
+  handler: async ({ ctx }, deps) => {
     const party = requireRelyingParty(deps.console.publicUrl);
+    limitSignIns(ctx, deps.signIns);
     return authenticationOptions(party, await newChallenge(deps, 'passkey_sign_in'));
   },
 });
@@ -122,10 +124,11 @@ const signInWithPasskey = defineEndpoint({
   body: z.strictObject({ response: browserAnswerField }),
   data: meSchema,
   answerHeaders: cookieHeader,
-  failures: ['passkeys_unavailable', 'sign_in_failed', 'database_unavailable', 'database_busy'],
+  failures: ['passkeys_unavailable', 'sign_in_failed', 'too_many_sign_ins', 'database_unavailable', 'database_busy'],
   handler: async ({ input: { response }, ctx }, deps) => {
     const { db } = deps;
     const party = requireRelyingParty(deps.console.publicUrl);
+    limitSignIns(ctx, deps.signIns);
     const origin = originOf(ctx);
     const passkey = await findPasskey(db, response.id);
     if (passkey === undefined || passkey.isDisabled) throw new HttpError('sign_in_failed');

@@ -41,7 +41,11 @@ const options = defineEndpoint({
     oidc: z
       .strictObject({ name: z.string() })
       .nullable()
-      .meta({ description: 'An identity provider; a browser begins at `/console/oidc/start`.' }),
+      .meta({
+        description:
+          'An identity provider; a browser begins at `/console/oidc/start`. With `?proof=1&next=PATH` somebody who is signed in proves ' +
+          'again who they are there, and comes back to that page of the console.',
+      }),
     needsSetUp: z.boolean().meta({ description: 'Nobody can sign in as an operator yet: `npm start` prints a link.' }),
   }),
   failures: ['database_unavailable', 'database_busy'],

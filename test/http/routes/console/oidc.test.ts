@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../../../src/config.ts';
 import { oidcCallbackPath } from '../../../../src/http/routes/console/oidc.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../../../src/oidc/identity-provider.ts';
@@ -39,6 +39,8 @@ after(async () => {
   await service.close();
 });
 
+beforeEach(() => Object.assign(provider, { authTime: undefined, ignores: [] }));
+
 const shell = { kind: 'command_line', name: 'ada' } as const;
 const origin = { address: '192.0.2.1', userAgent: 'test' };
 type Jar = Map<string, string>;
@@ -50,12 +52,14 @@ async function signIn(jar: Jar = new Map()): Promise<string> {
   return url.slice(service.url.length);
 }
 
-async function meOf(jar: Jar) {
+function browserOf(jar: Jar) {
   const port = new URL(service.url).port;
   const token = jar.get(`127.0.0.1:${port} videogen_${port}`);
-  const browser = newBrowser(service, token === undefined ? undefined : `videogen_${port}=${token}`);
-  return (await browser.ask('GET', '/api/console/v1/me')).json;
+  return newBrowser(service, token === undefined ? undefined : `videogen_${port}=${token}`);
 }
+
+const meOf = async (jar: Jar) => (await browserOf(jar).ask('GET', '/api/console/v1/me')).json;
+const signOut = (jar: Jar) => browserOf(jar).ask('POST', '/api/console/v1/sign-out');
 
 test('somebody who is invited signs in through the identity provider, and becomes what the invitation says', async () => {
   const { accountId } = await service.newAccount(0);
@@ -234,6 +238,104 @@ test('an identity provider that is away leads back to the sign-in, and is asked 
   oidc = working;
   const options = await newBrowser(service).ask('GET', '/api/console/v1/options');
   assert.deepEqual([options.json.data['oidc'], options.json.data['passwordSignIn']], [{ name: 'Test' }, false]);
+});
+
+type Session = { readonly sessionId: string; readonly authTime: number };
+const sessionOf = async (jar: Jar) => (await meOf(jar)).data['session'] as Session;
+const secondsAgo = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
+
+/** Somebody who signs in, and whom the provider asked for a proof so long ago. */
+async function signedInSince(seconds: number) {
+  const { email, userId } = await newPersonWithoutPassword();
+  Object.assign(provider, { person: { sub: email, email, email_verified: true }, authTime: secondsAgo(seconds) });
+  const jar: Jar = new Map();
+  assert.equal(await signIn(jar), '/console');
+  provider.authTime = undefined;
+  return { jar, email, userId };
+}
+
+test('a sign-in that the provider lets through in silence is as old a proof as the one that the provider had', async () => {
+  const { jar } = await signedInSince(3_600);
+  const old = secondsAgo(3_600) * 1000;
+  assert.ok(Math.abs((await sessionOf(jar)).authTime - old) < 60_000);
+  assert.equal(await signIn(jar), '/console');
+  const again = await sessionOf(jar);
+  assert.ok(Math.abs(again.authTime - old) < 60_000, 'in silence');
+  assert.equal(await needsProof(jar), true);
+  const { jar: ahead } = await signedInSince(-20);
+  assert.ok((await sessionOf(ahead)).authTime <= Date.now(), 'whose clock is ahead');
+  assert.equal(await needsProof(ahead), false);
+});
+
+/** Whether the session is asked for a proof by what needs one. */
+async function needsProof(jar: Jar): Promise<boolean> {
+  const answer = await browserOf(jar).ask('POST', '/api/console/v1/passkeys/register-options');
+  return answer.json.error === 'reauthentication_required';
+}
+
+test('a provider that asked longer than twelve hours ago, or does not say when, signs nobody in', async () => {
+  const { jar } = await signedInSince(11 * 3_600);
+  await signOut(jar);
+  provider.authTime = secondsAgo(13 * 3_600);
+  assert.equal(await signIn(new Map()), '/console/sign-in?failed=oidc_failed');
+  Object.assign(provider, { authTime: undefined, ignores: ['max_age'] });
+  assert.equal(await signIn(new Map()), '/console/sign-in?failed=oidc_failed');
+  const failed = service.log.findLast(({ msg }) => msg === 'a visit to the identity provider failed');
+  assert.match(JSON.stringify(failed), /auth_time.*missing/, 'the log says what is missing');
+  provider.ignores = [];
+  assert.equal(await signIn(new Map()), '/console');
+});
+
+/** Goes to the provider to prove again who is there; answers the page at which the browser arrives. */
+async function prove(jar: Jar, next: string): Promise<string> {
+  const query = new URLSearchParams({ proof: '1', next });
+  const { url } = await visit(`${service.url}/console/oidc/start?${query.toString()}`, jar, isPage);
+  return url.slice(service.url.length);
+}
+
+test('a person proves again at the provider who they are, and comes back to their page with a session that is renewed', async () => {
+  const { jar } = await signedInSince(3_600);
+  assert.equal(await needsProof(jar), true);
+  const { sessionId } = await sessionOf(jar);
+  const old = new Map(jar);
+  assert.equal(await prove(jar, '/a/x/settings?tab=keys'), '/console/a/x/settings?tab=keys');
+  const renewed = await sessionOf(jar);
+  assert.equal(renewed.sessionId, sessionId);
+  assert.ok(Date.now() - renewed.authTime < 60_000);
+  assert.equal(await needsProof(jar), false);
+  assert.equal((await meOf(old)).error, 'not_signed_in', 'the secret of before is dead');
+  for (const next of ['//evil.test/', '/\\evil.test', 'https://evil.test/', '', '/']) {
+    assert.equal(await prove(jar, next), '/console', next);
+  }
+  assert.equal(await prove(jar, '/../x'), '/console/x');
+});
+
+test('the proof of somebody else, an old one and one without a session prove nothing, and leave the session as it is', async () => {
+  const { jar, email } = await signedInSince(3_600);
+  const back = (failed: string) => `/console/sign-in?failed=${failed}&next=%2Fops`;
+  const isAsBefore = async () => {
+    const { data } = await meOf(jar);
+    return (data as { user: { email: string } }).user.email === email && (await needsProof(jar));
+  };
+  const { email: other } = await newPersonWithoutPassword();
+  provider.person = { sub: other, email: other, email_verified: true };
+  // The provider itself would ask whether to leave the one who is signed in there.
+  const { host } = new URL(provider.issuer);
+  const forgotten = () => [...jar.keys()].filter((name) => name.startsWith(host)).forEach((name) => jar.delete(name));
+  forgotten();
+  assert.equal(await prove(jar, '/ops'), back('oidc_failed'), 'somebody else');
+  assert.equal((await meOf(jar)).code, 200);
+  forgotten();
+  assert.ok(await isAsBefore());
+  Object.assign(provider, { person: { sub: email }, authTime: secondsAgo(120) });
+  assert.equal(await prove(jar, '/ops'), back('oidc_failed'), 'from before the visit');
+  provider.authTime = undefined;
+  assert.ok(await isAsBefore());
+  const isCallback = (url: string) => url.startsWith(service.url + oidcCallbackPath);
+  const { url } = await visit(`${service.url}/console/oidc/start?proof=1&next=/ops`, jar, isCallback);
+  await signOut(jar);
+  assert.equal((await visit(url, jar, isPage)).url, service.url + back('oidc_expired'), 'signed out meanwhile');
+  assert.equal(await prove(new Map(), '/ops'), '/console/sign-in?next=%2Fops', 'never signed in');
 });
 
 test('the settings name issuer and client together, https but for this machine, and passwords are off only beside them', () => {

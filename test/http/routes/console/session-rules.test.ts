@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { isCookieExposed } from '../../../../src/http/console/session-cookie.ts';
 import { setOperatorAs } from '../../../../src/stores/people.ts';
 import type { Answer } from '../../../support/http-client.ts';
-import { type HttpService, startHttpService } from '../../../support/http-service.ts';
+import { type HttpService, plainRequest, startHttpService } from '../../../support/http-service.ts';
 import { type Browser, goodPassword, newBrowser, newMember, newPerson, signIn } from '../../../support/person.ts';
 
 // The rules of sessions: the secret, its lengths, its cookie, its end.
@@ -203,8 +203,11 @@ test('what moves money, shows a secret or lets others in asks for a proof of the
   const post = (path: string, body: unknown = {}, headers = {}) =>
     person.ask('POST', path, { accountId, body, headers });
   const { keyId } = (await post('/api/v1/keys', { name: 'old' })).json.data;
+  const { taskId } = (await post('/api/v1/jobs/createTask', plainRequest)).json.data;
+  await post('/api/v1/jobs/cancelTask', { taskId });
   await age(`update sessions set authenticated_at = now() - interval '10 minutes' where user_id = $1`, [person.userId]);
   const { userId, email } = await newPerson(service, { roles: { [accountId]: 'viewer' } });
+  const price = { model: plainRequest.model, creditsPerSecond: 1, accountId, reason: 'agreed' };
   const money = { accountId, reason: 'bought' };
   const once = (act: string) => ({ 'idempotency-key': `${act}-${accountId}` });
   const makeKey = (scopes: readonly string[]) => post('/api/v1/keys', { name: 'k', scopes });
@@ -224,6 +227,10 @@ test('what moves money, shows a secret or lets others in asks for a proof of the
     () => post('/api/admin/v1/people/reset', { userId }),
     () => post('/api/admin/v1/people/operator', { userId, isOperator: false }),
     () => post('/api/admin/v1/people/disable', { userId }),
+    () => post('/api/admin/v1/accounts', { name: 'given', credits: 1_000 }),
+    () => post('/api/admin/v1/prices/set', price),
+    () => post('/api/admin/v1/tasks/delete', { taskId, reason: 'asked for' }),
+    () => post('/api/admin/v1/accounts/close', { accountId, reason: 'asked for' }),
   ];
   for (const [place, act] of acts.entries()) {
     assert.equal((await act()).json.error, 'reauthentication_required', `${place}: ${email}`);

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { createImageUploads } from '../../src/main/image-uploads.ts';
+import { closeAccountAs } from '../../src/stores/account-closure.ts';
+import { AccountClosed, createAccount } from '../../src/stores/accounts.ts';
+import { listExpiredUploads, listUsableUploads } from '../../src/stores/uploads.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { plainImage } from '../support/hostile-images.ts';
+
+let database: TestDatabase;
+let workFolder: string;
+before(async () => {
+  database = await createTestDatabase();
+  workFolder = await mkdtemp(join(tmpdir(), 'videogen-uploads-'));
+});
+after(async () => {
+  await database.close();
+  await rm(workFolder, { recursive: true });
+});
+
+/** Uploads into a store that has every file, and says so unless it is to lose its answers. */
+function uploads({ losesAnswers }: { readonly losesAnswers: boolean }) {
+  const files: string[] = [];
+  const put = (key: string) => {
+    files.push(key);
+    return losesAnswers ? Promise.reject(new Error('no answer')) : Promise.resolve();
+  };
+  return { files, keep: createImageUploads({ db: database.db, resultStore: { put }, retentionMs: 1e9, workFolder }) };
+}
+
+const image = () => plainImage(300, 300).png().toBuffer();
+
+test('an image that the store has, though its answer was lost, can be named by no task and is deleted in ten minutes', async () => {
+  const accountId = await createAccount(database.db, { name: 'a', credits: 0 });
+  const { files, keep } = uploads({ losesAnswers: true });
+  await assert.rejects(keep(accountId, await image()), /no answer/);
+  const uploadId = String(files[0]?.split('/')[1]);
+  assert.deepEqual(await listUsableUploads(database.db, accountId, [uploadId]), []);
+  assert.deepEqual(await listExpiredUploads(database.db, 10), [], 'it may be on its way there');
+  const text = `update uploads set expires_at = expires_at - interval '10 minutes'`;
+  await database.db.run({ name: 'test-age-uploads', text });
+  assert.deepEqual(await listExpiredUploads(database.db, 10), [{ uploadId }]);
+});
+
+test('a closed account keeps no image', async () => {
+  const accountId = await createAccount(database.db, { name: 'a', credits: 0 });
+  await closeAccountAs(database.db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'asked for' });
+  const { files, keep } = uploads({ losesAnswers: false });
+  await assert.rejects(keep(accountId, await image()), AccountClosed);
+  assert.deepEqual(files, []);
+});
