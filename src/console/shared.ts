@@ -4,7 +4,6 @@ import 'preact/hooks';
 import 'wouter-preact';
 import '../domain/api-key.ts';
 import '../domain/user.ts';
-import './api/passkeys.ts';
 import './api/problem.ts';
 import './api/queries.ts';
 import './api/session.ts';
