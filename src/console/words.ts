@@ -98,7 +98,7 @@ export const eventWords: Readonly<Record<SecurityEvent['kind'], string>> = {
   signed_in: 'Signed in',
   sign_in_failed: 'Sign-in failed',
   signed_out: 'Signed out',
-  reauthenticated: 'Confirmed the password',
+  reauthenticated: 'Confirmed who they are',
   password_changed: 'Password changed',
   session_ended: 'Session ended',
   link_made: 'Link made',

@@ -25,7 +25,7 @@ export type Identified = {
   readonly subject: string;
   /** Undefined unless the provider says that it has verified it. */
   readonly email: string | undefined;
-  /** When they proved it to the provider, by its clock: long ago for somebody whom it let through without asking. */
+  /** When they proved it to the provider, in Unix milliseconds of its clock: long ago for somebody whom it let through without asking. */
   readonly authenticatedAt: number;
 };
 
@@ -33,7 +33,7 @@ export type IdentityProvider = ReturnType<typeof createIdentityProvider>;
 
 const timeoutSeconds = 10;
 
-/** Whoever proved themselves to the provider longer ago is asked again there. To be asked for it, the provider says when it was. */
+/** Who proved themselves to the provider longer ago is asked again there. A provider that gets this parameter is to say when it was. */
 const maxAgeSeconds = sessionSeconds.operator.absolute;
 
 export function createIdentityProvider(settings: OidcSettings, redirectUri: string) {
@@ -75,12 +75,10 @@ export function createIdentityProvider(settings: OidcSettings, redirectUri: stri
         expectedNonce: visit.nonce,
         pkceCodeVerifier: visit.codeVerifier,
         idTokenExpected: true,
-        maxAge: maxAgeOf(visit),
       });
       const claims = tokens.claims();
       if (claims === undefined) throw new Error('the identity provider sent no ID token');
       const { iss: issuer, sub: subject, auth_time: authTime } = claims;
-      if (authTime === undefined) throw new Error('the identity provider does not say when it asked who this is');
       const told =
         claims['email'] === undefined ? await client.fetchUserInfo(config, tokens.access_token, subject) : claims;
       const { email, email_verified: isVerified } = told;
@@ -88,15 +86,24 @@ export function createIdentityProvider(settings: OidcSettings, redirectUri: stri
         issuer,
         subject,
         email: isVerified === true && typeof email === 'string' ? email : undefined,
-        authenticatedAt: authTime * 1000,
+        authenticatedAt: proofTimeOf(visit, authTime),
       };
     },
   };
 }
 
-/** A proof counts that was given since the visit began, however long the person took; some seconds more, because clocks differ. */
-function maxAgeOf({ proofSince }: OidcVisit): number {
-  return proofSince === undefined ? maxAgeSeconds : Math.ceil((Date.now() - Number(proofSince)) / 1000);
+const clockSkewMs = 30_000;
+
+/**
+ * When a person who came back has proved who they are. Some providers, Google among them, do not say: then a visit that asked for a
+ * proof is one, and no other visit, since the provider may have let the person through in silence. Throws when it says that it did.
+ */
+function proofTimeOf({ proofSince }: OidcVisit, authTime: number | undefined): number {
+  const saidMs = authTime === undefined ? undefined : authTime * 1000;
+  if (proofSince === undefined) return saidMs ?? 0;
+  if (saidMs !== undefined && saidMs < Number(proofSince) - clockSkewMs)
+    throw new Error('the identity provider did not ask again who this is');
+  return saidMs ?? Date.now();
 }
 
 async function discover(client: typeof OpenidClient, { issuer, clientId, clientSecret }: OidcSettings) {

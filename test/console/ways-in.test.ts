@@ -232,6 +232,33 @@ test(
   },
 );
 
+test('who is another person at the identity provider is told so, and goes back to the page', { skip }, async () => {
+  const accountId = await newAccountId();
+  const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
+  provider.person = { sub: 'mallory-1', email: 'mallory@example.com', email_verified: true };
+  await ageProofs();
+  const settings = `${address()}/console/a/${accountId}/settings`;
+  await page.goto(settings);
+  await page.getByRole('button', { name: 'Export the data' }).click();
+  await page.getByRole('dialog').getByRole('link', { name: 'Confirm with Acme' }).click();
+  await page.getByRole('heading', { name: 'Not confirmed' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'did not confirm who you are' }).waitFor();
+  await assertAccessible(page, 'a proof that failed');
+  await page.getByRole('link', { name: 'Go back to the page' }).click();
+  await page.waitForURL(settings);
+  await page.getByRole('button', { name: 'Export the data' }).waitFor();
+  assert.deepEqual(errors, []);
+});
+
+test('a sign-in at the identity provider leads to the page that was asked for', { skip }, async () => {
+  const accountId = await newAccountId();
+  const email = 'hedy@example.com';
+  await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
+  const person = { sub: 'hedy-1', email, email_verified: true };
+  const { page } = await continueAs(person, `/a/${accountId}/tasks?state=fail`);
+  assert.equal(page.url(), `${address()}/console/a/${accountId}/tasks?state=fail`);
+});
+
 test('somebody who is not invited comes back to the sign-in, which says so and keeps them out', { skip }, async () => {
   const { page, errors } = await continueAs({ sub: 'eve', email: 'eve@example.com', email_verified: true });
   await page.getByRole('alert').filter({ hasText: 'You are not invited yet' }).waitFor();

@@ -1,13 +1,13 @@
 import { Fingerprint } from 'lucide-preact';
 import { useState } from 'preact/hooks';
 import { Redirect, useLocation, useSearch } from 'wouter-preact';
-import { send } from '../../api/call.ts';
+import { searchOf, send } from '../../api/call.ts';
 import { signInWithPasskey } from '../../api/passkeys.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useMe, useSignedIn } from '../../api/session.ts';
 import { Gate, GateLoading } from '../../shell/gate.tsx';
-import { Button } from '../../ui/button.tsx';
+import { Button, LinkButton } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ErrorBox, type Failure, Notice } from '../../ui/notice.tsx';
 import { nextPage } from './next-page.ts';
@@ -17,7 +17,11 @@ export function SignInPage() {
   const { data: me } = useMe();
   const search = useSearch();
   const next = nextPage(search);
-  if (me !== null && me !== undefined) return <Redirect to={next} replace />;
+  const failed = oidcFailures[new URLSearchParams(search).get('failed') ?? ''];
+  if (me !== null && me !== undefined) {
+    if (failed === undefined) return <Redirect to={next} replace />;
+    return <NotConfirmed sentence={failed} next={next} />;
+  }
   if (options === undefined && error !== null) {
     return (
       <Gate title="Sign in">
@@ -48,11 +52,11 @@ export function SignInPage() {
   }
   return (
     <Gate title="Sign in" lead="Accounts are by invitation: ask an owner or operator for one.">
-      <OidcFailure code={new URLSearchParams(search).get('failed')} />
+      {failed !== undefined && <OidcFailure title="You are not signed in" sentence={failed} />}
       {(options.oidc !== null || options.passkeys) && (
         <div class="stack tight ways">
           {options.oidc !== null && (
-            <a class="button wide" href="/console/oidc/start">
+            <a class="button wide" href={`/console/oidc/start${searchOf({ next: next === '/' ? undefined : next })}`}>
               Continue with {options.oidc.name}
             </a>
           )}
@@ -71,15 +75,23 @@ const oidcFailures: Readonly<Record<string, string>> = {
   oidc_not_invited: 'You are not invited yet. Ask an owner or operator for an invitation, then come back.',
 };
 
-function OidcFailure({ code }: { readonly code: string | null }) {
-  const sentence = oidcFailures[code ?? ''];
-  if (sentence === undefined) return null;
+function OidcFailure({ title, sentence }: { readonly title: string; readonly sentence: string }) {
   return (
     <div class="stack">
-      <Notice tone="bad" title="You are not signed in" isAlert>
+      <Notice tone="bad" title={title} isAlert>
         <p>{sentence}</p>
       </Notice>
     </div>
+  );
+}
+
+/** For somebody who is signed in, and was at the identity provider to prove again who they are. */
+function NotConfirmed({ sentence, next }: { readonly sentence: string; readonly next: string }) {
+  return (
+    <Gate title="Not confirmed">
+      <OidcFailure title="Nothing was changed" sentence={sentence} />
+      <LinkButton href={next}>Go back to the page</LinkButton>
+    </Gate>
   );
 }
 
