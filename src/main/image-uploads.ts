@@ -6,12 +6,13 @@ import { uploadKey } from '../domain/upload.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import type { UploadOutcome } from '../http/http-deps.ts';
 import { decodeImage, ImageRefusal } from '../media/image-decode.ts';
+import { AccountClosed } from '../stores/accounts.ts';
 import type { Database } from '../stores/database.ts';
-import { abandonUpload, addUpload } from '../stores/uploads.ts';
+import { abandonUpload, addUpload, hasUpload } from '../stores/uploads.ts';
 
 type Deps = {
   readonly db: Database;
-  readonly resultStore: Pick<ResultStore, 'put'>;
+  readonly resultStore: Pick<ResultStore, 'delete' | 'put'>;
   readonly retentionMs: number;
   readonly workFolder: string;
 };
@@ -35,6 +36,11 @@ export function createImageUploads({ db, resultStore, retentionMs, workFolder }:
     if (added === undefined) return { kind: 'too_many' };
     try {
       await store(uploadKey(uploadId), jpeg);
+      if (!(await hasUpload(db, uploadId)).exists) {
+        // The account was closed meanwhile, and its images deleted, before this one was there.
+        await resultStore.delete(uploadKey(uploadId));
+        throw new AccountClosed(accountId);
+      }
     } catch (error) {
       // The file may be there although the answer was lost, so the row stays until the file is deleted.
       await abandonUpload(db, uploadId).catch(() => undefined);

@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Database } from './database.ts';
 import { recordEvent, type Origin } from './security-events.ts';
 import { many, maybeOne, none } from './statement.ts';
+import { hasSession } from './sessions.ts';
 import { lockUser } from './users.ts';
 
 /** A passkey as its person may see it. Times are Unix milliseconds. */
@@ -32,6 +33,7 @@ select ${columns}, ${credentialColumns} from passkeys where user_id = $1 order b
 });
 
 type Whose = { readonly userId: string; readonly email: string };
+type ByWhom = Whose & { readonly sessionId: string };
 
 const insertPasskey = maybeOne<Passkey, [passkeyId: string, userId: string, name: string, credential: Credential]>({
   name: 'create-passkey',
@@ -49,15 +51,19 @@ values ($1, $2, $3, $4, $5, $6, $7) on conflict (credential_id) do nothing retur
   ],
 });
 
-/** Adds a passkey, unless the person has too many or the credential is somebody's already. */
+/**
+ * Adds a passkey, unless the person has too many, the credential is somebody's already, or the session has ended: a reset takes away
+ * all passkeys, and sessions with them.
+ */
 export function addPasskey(
   db: Database,
-  { userId, email }: Whose,
+  { userId, email, sessionId }: ByWhom,
   { name, credential, origin }: { readonly name: string; readonly credential: Credential; readonly origin: Origin },
-): Promise<Passkey | 'too_many_passkeys' | 'known_passkey'> {
+): Promise<Passkey | 'too_many_passkeys' | 'known_passkey' | 'not_signed_in'> {
   return db.transaction(async (run) => {
     // One at a time, so that several that come together cannot all be the last one.
     await lockUser({ run }, userId);
+    if (!(await hasSession({ run }, sessionId)).exists) return 'not_signed_in';
     if ((await listPasskeys({ run }, userId)).length >= maxPasskeys) return 'too_many_passkeys';
     const added = await insertPasskey({ run }, uuidv7(), userId, name, credential);
     if (added === undefined) return 'known_passkey';
@@ -74,10 +80,10 @@ select passkeys.id as "passkeyId", user_id as "userId", email, disabled_at is no
 from passkeys join users on users.id = user_id where credential_id = $1`,
 });
 
-/** An authenticator counts its uses; a copy of it would count otherwise. */
-export const touchPasskey = none<[passkeyId: string, counter: number]>({
+/** An authenticator counts its uses; a copy of it would count otherwise. Undefined when the passkey was removed meanwhile. */
+export const touchPasskey = maybeOne<{ passkeyId: string }, [passkeyId: string, counter: number]>({
   name: 'touch-passkey',
-  text: `update passkeys set counter = $2, last_used_at = now() where id = $1`,
+  text: `update passkeys set counter = $2, last_used_at = now() where id = $1 returning id as "passkeyId"`,
 });
 
 export const renamePasskey = maybeOne<Passkey, [userId: string, passkeyId: string, name: string]>({

@@ -106,6 +106,12 @@ export type ListedSession = Origin & {
   readonly expiresAt: number;
 };
 
+/** Whether the session has not been ended. */
+export const hasSession = one<{ exists: boolean }, [sessionId: string]>({
+  name: 'has-session',
+  text: 'select exists (select from sessions where id = $1)',
+});
+
 /** The live sessions of a user, newest use first; at most 100. */
 export const listSessions = many<ListedSession, [userId: string]>({
   name: 'list-sessions',

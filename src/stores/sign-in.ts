@@ -2,7 +2,7 @@ import type { SignedIn } from '../domain/session.ts';
 import type { Database } from './database.ts';
 import { findFirstAccount, grantAccess, keepOpen } from './memberships.ts';
 import { type Link, useLink, withdrawResets } from './one-time-links.ts';
-import { removePasskeys } from './passkeys.ts';
+import { removePasskeys, touchPasskey } from './passkeys.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { createSession, dropDeadSessions, endSession, endSessions, type NewSession, renewSession } from './sessions.ts';
 import { createUser, findUserByEmail, lockEmail, lockUser, setPassword, type User } from './users.ts';
@@ -10,7 +10,10 @@ import { createUser, findUserByEmail, lockEmail, lockUser, setPassword, type Use
 type Runner = Pick<Database, 'run'>;
 
 /** How somebody proved who they are; of a password, the hash that it was checked against. */
-type Proof = { readonly means: 'passkey' | 'oidc' } | { readonly means: 'password'; readonly checkedHash: string };
+type Proof =
+  | { readonly means: 'oidc' }
+  | { readonly means: 'passkey'; readonly passkeyId: string; readonly counter: number }
+  | { readonly means: 'password'; readonly checkedHash: string };
 
 export type Wanted = {
   readonly user: Pick<User, 'userId' | 'email'>;
@@ -19,7 +22,7 @@ export type Wanted = {
   readonly before?: SignedIn | undefined;
 };
 
-/** The proof counts no more: the user is disabled, or has another password than the one that was checked. */
+/** The proof counts no more: the user is disabled, or no longer has the password or the passkey that was checked. */
 export class ProofOutdated extends Error {
   override readonly name = 'ProofOutdated';
 }
@@ -41,6 +44,8 @@ const hashOf = (proof: Proof) => (proof.means === 'password' ? proof.checkedHash
 export function signIn(db: Database, wanted: Wanted & Proof): Promise<NewSession> {
   return db.transaction(async (run) => {
     await lockProven({ run }, wanted.user.userId, hashOf(wanted));
+    if (wanted.means === 'passkey' && (await touchPasskey({ run }, wanted.passkeyId, wanted.counter)) === undefined)
+      throw new ProofOutdated();
     return signInOn({ run }, wanted);
   });
 }

@@ -1,7 +1,7 @@
 import { maxUploadedBytes, maxUploads, uploadGraceMs } from '../domain/upload.ts';
 import { lockOpenAccount } from './accounts.ts';
 import type { Database } from './database.ts';
-import { many, maybeOne, none } from './statement.ts';
+import { many, maybeOne, none, one } from './statement.ts';
 
 type NewUpload = {
   readonly uploadId: string;
@@ -40,6 +40,12 @@ export const abandonUpload = none<[uploadId: string]>({
   name: 'abandon-upload',
   text: `
 update uploads set expires_at = now() + interval '10 minutes' - ${uploadGraceMs} * interval '1 millisecond' where id = $1`,
+});
+
+/** Whether the image is kept still. */
+export const hasUpload = one<{ exists: boolean }, [uploadId: string]>({
+  name: 'has-upload',
+  text: 'select exists (select from uploads where id = $1)',
 });
 
 /** Which of these images are the account's, and may be named by a new task. */

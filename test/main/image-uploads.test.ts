@@ -22,13 +22,22 @@ after(async () => {
 });
 
 /** Uploads into a store that has every file, and says so unless it is to lose its answers. */
-function uploads({ losesAnswers }: { readonly losesAnswers: boolean }) {
+function uploads({
+  losesAnswers,
+  meanwhile,
+}: {
+  readonly losesAnswers: boolean;
+  readonly meanwhile?: () => Promise<unknown>;
+}) {
   const files: string[] = [];
-  const put = (key: string) => {
+  const put = async (key: string) => {
+    await meanwhile?.();
     files.push(key);
-    return losesAnswers ? Promise.reject(new Error('no answer')) : Promise.resolve();
+    if (losesAnswers) throw new Error('no answer');
   };
-  return { files, keep: createImageUploads({ db: database.db, resultStore: { put }, retentionMs: 1e9, workFolder }) };
+  const remove = (key: string) => Promise.resolve(void files.splice(files.indexOf(key), 1));
+  const resultStore = { put, delete: remove };
+  return { files, keep: createImageUploads({ db: database.db, resultStore, retentionMs: 1e9, workFolder }) };
 }
 
 const image = () => plainImage(300, 300).png().toBuffer();
@@ -49,6 +58,18 @@ test('a closed account keeps no image', async () => {
   const accountId = await createAccount(database.db, { name: 'a', credits: 0 });
   await closeAccountAs(database.db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'asked for' });
   const { files, keep } = uploads({ losesAnswers: false });
+  await assert.rejects(keep(accountId, await image()), AccountClosed);
+  assert.deepEqual(files, []);
+});
+
+test('an image that comes to the store while its account is closed and emptied is deleted', async () => {
+  const { db } = database;
+  const accountId = await createAccount(db, { name: 'a', credits: 0 });
+  const meanwhile = async () => {
+    await closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'asked for' });
+    await db.run({ name: 'test-empty', text: 'delete from uploads where account_id = $1' }, [accountId]);
+  };
+  const { files, keep } = uploads({ losesAnswers: false, meanwhile });
   await assert.rejects(keep(accountId, await image()), AccountClosed);
   assert.deepEqual(files, []);
 });

@@ -306,6 +306,7 @@ test('no statement on the way of a task does', async () => {
   }
   await uploads.addUpload(watched, { uploadId: uuidv7(), accountId, bytes: 1, retentionMs: 1 });
   await uploads.abandonUpload(watched, taskId);
+  await uploads.hasUpload(watched, taskId);
   await uploads.listUsableUploads(watched, accountId, [taskId]);
   await ownDeliveries.redeliverFailed(watched, { accountId, sinceMs: 0, nowMs: Date.now() });
   await assertPlans();
@@ -426,7 +427,8 @@ test('no statement of a person in the console does', async () => {
   }
   await endSessionsAs(watched, shell, user);
   const credential = { credentialId: 'c', publicKey: Buffer.from('a'), counter: 0, transports: [] };
-  const added = await passkeys.addPasskey(watched, user, { name: 'a', credential, origin });
+  const { session: another } = await sessions.createSession(watched, user.userId, origin);
+  const added = await passkeys.addPasskey(watched, another, { name: 'a', credential, origin });
   assert.ok(typeof added === 'object');
   const { passkeyId } = added;
   await passkeys.listPasskeys(watched, user.userId);

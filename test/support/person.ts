@@ -63,7 +63,7 @@ export function newBrowser({ send }: Pick<HttpService, 'send'>, given?: string):
   };
 }
 
-export type Person = Browser & { readonly userId: string; readonly email: string };
+export type Person = Browser & { readonly userId: string; readonly email: string; readonly sessionId: string };
 
 let count = 0;
 
@@ -80,7 +80,9 @@ export async function newPerson(
   const browser = newBrowser(service);
   const answer = await signIn(browser, email);
   if (answer.status !== 200) throw new Error(answer.json.msg);
-  return { ...browser, userId, email };
+  // What the service describes.
+  const { sessionId } = answer.json.data['session'] as { readonly sessionId: string };
+  return { ...browser, userId, email, sessionId };
 }
 
 export function signIn(browser: Browser, email: string, password: string = goodPassword): Promise<Answer> {

@@ -8,7 +8,6 @@ import {
   type Passkey,
   removePasskey,
   renamePasskey,
-  touchPasskey,
 } from '../../../stores/passkeys.ts';
 import { beginProof, type ProofKind, takeProof } from '../../../stores/pending-proofs.ts';
 import { recordEvent } from '../../../stores/security-events.ts';
@@ -95,6 +94,7 @@ const register = defineEndpoint({
       return begun?.userId === session.userId;
     });
     const added = await addPasskey(db, session, { name, credential, origin: originOf(ctx) });
+    if (added === 'not_signed_in') throw new HttpError(added);
     if (added === 'too_many_passkeys') throw new HttpError(added, { data: { limit: maxPasskeys } });
     if (added === 'known_passkey') throw new HttpError('sign_in_failed', { msg: 'the passkey is registered already' });
     return presentPasskey(added);
@@ -139,9 +139,10 @@ const signInWithPasskey = defineEndpoint({
       await recordEvent(db, { kind: 'sign_in_failed', userId, email, origin, details: { means: 'passkey' } });
       throw error;
     });
-    await touchPasskey(db, passkey.passkeyId, counter);
+    const { passkeyId } = passkey;
     const before = await sessionBefore(ctx, deps);
-    return answerSignedIn(ctx, deps, await signIn(db, { user: passkey, origin, means: 'passkey', before }));
+    const made = await signIn(db, { user: passkey, origin, means: 'passkey', passkeyId, counter, before });
+    return answerSignedIn(ctx, deps, made);
   },
 });
 

@@ -83,7 +83,7 @@ test('a reset leaves no way in that was there before: neither the password nor p
   const { db } = service.database;
   const person = await newPerson(service);
   const { email, userId } = person;
-  await addPasskey(db, { userId, email }, { name: 'of somebody', credential, origin });
+  await addPasskey(db, person, { name: 'of somebody', credential, origin });
   const link = await resetAs(db, shell, email);
   assert.ok(link);
   assert.equal((await accept(newBrowser(service), link.token, 'another good password')).status, 200);

@@ -106,8 +106,8 @@ test('whoever used a link to an address before its owner proved it has no way in
   // Somebody who is not Carol invites Carol's address into an account of theirs, and uses the link.
   const { email, userId } = await newPersonWithoutPassword();
   const credential = { credentialId: 'of-mallory', publicKey: Buffer.from('key'), counter: 0, transports: [] };
-  await addPasskey(db, { userId, email }, { name: 'of Mallory', credential, origin });
-  const { token } = await createSession(db, userId, origin);
+  const { token, session } = await createSession(db, userId, origin);
+  assert.ok(typeof (await addPasskey(db, session, { name: 'of Mallory', credential, origin })) === 'object');
   assert.ok(await findSession(db, token, { isBackground: true }));
   assert.notEqual((await findUser(db, userId))?.passwordHash, undefined);
 

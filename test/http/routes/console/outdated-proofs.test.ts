@@ -5,12 +5,14 @@ import { inviteAs, resetAs } from '../../../../src/stores/invite.ts';
 import { findLink } from '../../../../src/stores/one-time-links.ts';
 import { disableAs } from '../../../../src/stores/people.ts';
 import { findMembership } from '../../../../src/stores/memberships.ts';
+import { addPasskey, listPasskeys } from '../../../../src/stores/passkeys.ts';
+import { ProofOutdated, signIn as signInAs } from '../../../../src/stores/sign-in.ts';
 import { holdAt, settledOrBlocked } from '../../../support/held-statement.ts';
 import type { Answer } from '../../../support/http-client.ts';
 import { type HttpService, startHttpService } from '../../../support/http-service.ts';
 import { type Browser, goodPassword, newBrowser, newPerson, signIn } from '../../../support/person.ts';
 
-// A password is checked before the transaction in which it counts. What happens between the two decides.
+// A password or passkey is checked before the transaction in which it counts. What happens between the two decides.
 
 let service: HttpService;
 before(async () => {
@@ -125,6 +127,31 @@ test('a password is not changed by a session that has ended meanwhile', async ()
   assert.equal((await signIn(newBrowser(service), email, newPassword)).status, 401);
   assert.equal((await signIn(newBrowser(service), email)).status, 200);
   assert.equal((await me(other)).status, 200, 'nor does it end the others');
+});
+
+const passkeyOf = (credentialId: string) => ({
+  name: 'laptop',
+  credential: { credentialId, publicKey: Buffer.from('key'), counter: 0, transports: [] },
+  origin: { address: '192.0.2.1', userAgent: 'test' },
+});
+
+test('a passkey that was verified before a reset signs nobody in after it', async () => {
+  const { db } = service.database;
+  const person = await newPerson(service);
+  const added = await addPasskey(db, person, passkeyOf('verified'));
+  assert.ok(typeof added === 'object');
+  await reset(person.email);
+  const { passkeyId } = added;
+  const { origin } = passkeyOf('verified');
+  await assert.rejects(signInAs(db, { user: person, origin, means: 'passkey', passkeyId, counter: 1 }), ProofOutdated);
+});
+
+test('a passkey that was made before a reset is not added after it', async () => {
+  const { db } = service.database;
+  const person = await newPerson(service);
+  await reset(person.email);
+  assert.equal(await addPasskey(db, person, passkeyOf('late')), 'not_signed_in');
+  assert.deepEqual(await listPasskeys(db, person.userId), []);
 });
 
 test('an invitation is not accepted with the password of before a reset, and stays open', async () => {
