@@ -60,7 +60,7 @@ export const deleteMembership = none<[accountId: string, userId: string]>({
 
 export type Membership = { readonly userId: string; readonly role: Role; readonly email: string };
 
-/** The id of the user is answered as the database spells it, whatever the spelling that was asked for. */
+/** The id of the user is answered as the database spells it, in lower case. */
 export const findMembership = maybeOne<Membership, [accountId: string, userId: string]>({
   name: 'find-membership',
   text: `

@@ -32,8 +32,8 @@ export const lockUser = maybeOne<User, [userId: string]>({
 });
 
 /**
- * One at a time, until the transaction ends, of those who make a user of an e-mail or give it an identity: a person may open two of
- * their ways in at once. Comes before the lock of the user.
+ * One at a time, until the transaction ends, of those who make a user of an e-mail or give it an identity: a person may use two
+ * ways in at the same time. Comes before the lock of the user.
  */
 export const lockEmail = none<[email: string]>({
   name: 'lock-email',

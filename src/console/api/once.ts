@@ -1,7 +1,7 @@
 import type { ApiProblem } from './problem.ts';
 
-// Requests that charge or book credits, each once: a second click, a retry, a reload, the back button and a dialog that is closed and
-// opened again repeat the request with its Idempotency-Key until the service has answered it.
+// Idempotency-Keys of requests that charge or book credits. A second click, a retry, a reload, the back button and a dialog that is
+// closed and opened again send the request with the same key until the service has answered it, so it is done once.
 
 type Pending = {
   readonly key: string;
@@ -11,7 +11,7 @@ type Pending = {
   readonly lostAt?: number;
 };
 
-/** Afterwards the same request is meant as a new one, and whoever sends it has had the time to look. */
+/** Afterwards the same request is taken for a new one: the person has had time to look whether the first was done. */
 const lostForMs = 15 * 60_000;
 
 /** `slot` names what is done, such as a grant to one account; `of` is the request, where another one is to have another key. */

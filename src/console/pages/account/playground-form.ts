@@ -72,7 +72,7 @@ export function lengthOf(text: string): number {
   return [...text].length;
 }
 
-/** Parts of the draft, or how they come from what it is by then: an upload ends long after the drawing in which it began. */
+/** New parts of the draft, or a function of the current one: an upload ends long after the render in which it began. */
 export type DraftChange = Partial<Draft> | ((draft: Draft) => Partial<Draft>);
 
 const draftKey = (accountId: string) => `videogen-draft-${accountId}`;

@@ -11,7 +11,7 @@ type ImagesProps = {
   readonly urls: readonly string[];
   readonly max: number;
   readonly fault: string | undefined;
-  /** With what becomes of the images as they are by then. */
+  /** Called with a function of the current images. */
   readonly onUrls: (change: (urls: readonly string[]) => readonly string[]) => void;
 };
 

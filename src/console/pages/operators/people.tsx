@@ -127,7 +127,7 @@ function Accounts({ accounts }: Pick<Person, 'accounts'>) {
   );
 }
 
-/** Whoever has such a link becomes an operator. Below the people, whose number is known by then. */
+/** Everybody who has such a link becomes an operator. Shown below the people once their number is known, so that nothing moves. */
 function OperatorInvitations() {
   const { data } = useRead('/api/admin/v1/people/invitations', {});
   const withdraw = useSend('/api/admin/v1/people/withdraw', { onDone: () => toast('The invitation is withdrawn') });

@@ -90,7 +90,7 @@ async function comeIn(ctx: Context, deps: HttpDeps, identified: Identified): Pro
   return made;
 }
 
-/** Only the person who set out: whoever else the provider knows gets no session here, nor anything of theirs changed. */
+/** For the person who began the visit. Anybody else whom the provider knows gets no session, and nothing is changed. */
 async function proveAgain(
   ctx: Context,
   deps: HttpDeps,
