@@ -8,6 +8,7 @@ import { operatorActions } from '../../src/domain/operator.ts';
 import { createApiKey } from '../../src/stores/keys.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listActions } from '../../src/stores/operator-actions.ts';
+import { inviteAs } from '../../src/stores/invite.ts';
 import { createOperator } from '../../src/stores/operators.ts';
 import { createSession } from '../../src/stores/sessions.ts';
 import { createUser } from '../../src/stores/users.ts';
@@ -91,7 +92,7 @@ async function withService(work: (service: TestService) => Promise<void>): Promi
 
 type Ids = Readonly<Record<string, readonly string[]>>;
 
-/** Accounts, tasks and keys that operators may change; made-up ids would all lead to 404. */
+/** Accounts, tasks, keys, people and an invitation that operators may change; made-up ids would all lead to 404. */
 async function thingsIn(database: TestDatabase): Promise<Ids> {
   const { db } = database;
   const { accountId } = await createTestAccount(database);
@@ -108,7 +109,10 @@ async function thingsIn(database: TestDatabase): Promise<Ids> {
   for (const person of people) users.push(await createUser(db, person));
   const userId = users.map((user) => user.userId);
   for (const id of userId) await createSession(db, id, { address: '10.0.0.1', userAgent: 'a' });
-  return { accountId: [accountId], taskId: [waiting, ended], keyId: [made.keyId], userId };
+  const invited = { email: 'e@example.com', isOperator: true };
+  const link = await inviteAs(db, { kind: 'command_line', name: 'ada' }, invited);
+  assert.ok(link);
+  return { accountId: [accountId], taskId: [waiting, ended], keyId: [made.keyId], linkId: [link.linkId], userId };
 }
 
 /** The document, in which the ids that requests carry are some that exist. */
