@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { listPendingDeliveries } from '../src/stores/deliveries.ts';
+import { listPendingDeliveries, type OverdueDelivery } from '../src/stores/deliveries.ts';
 import { auditNextPart } from '../src/stores/ledger-audit.ts';
 import { uploadKey } from '../src/domain/upload.ts';
 import { listExpiredUploads, removeUpload } from '../src/stores/uploads.ts';
@@ -33,10 +33,10 @@ export function createReconcileActivities(deps: ActivityDeps) {
 /** Starts callbacks that no workflow is delivering, after a crash or a termination, and those whose redelivery was not signalled. */
 async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number }> {
   let started = 0;
-  await forEachRow<{ taskId: string; accountId: string }>({
-    page: (after, limit) => listPendingDeliveries(deps.db, { minAgeMs: callbackGraceMs, after: after?.taskId, limit }),
-    work: async (delivery) => {
-      await deps.engine.wakeDelivery(delivery);
+  await forEachRow<OverdueDelivery>({
+    page: (after, limit) => listPendingDeliveries(deps.db, { minAgeMs: callbackGraceMs, after, limit }),
+    work: async ({ taskId, accountId }) => {
+      await deps.engine.wakeDelivery({ taskId, accountId });
       started += 1;
       deps.onFinding('callback_owed');
     },

@@ -2,7 +2,7 @@ import type { Dialect } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
 import { type Database, violatedUniqueConstraint } from './database.ts';
 import { recordAction } from './operator-actions.ts';
-import { type AgedPage, many, maybeOne, none, one } from './statement.ts';
+import { many, maybeOne, none, one } from './statement.ts';
 
 /** `pending` is still to be delivered; `gone` was refused for good by the receiver (410). */
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'gone';
@@ -64,18 +64,28 @@ export function redeliverAs(db: Database, actor: Actor, taskId: string): Promise
   });
 }
 
+export type OverdueDelivery = Pick<Delivery, 'taskId' | 'accountId'> & {
+  /** Its place in the list, kept because an attempt moves the callback, and a deletion takes it out. */
+  readonly dueAtUs: number;
+};
+
 /**
  * Callbacks whose next attempt is overdue by `minAgeMs`, longest first, a bounded page of them after the given one. Those
  * that wait for their turn in the schedule are not among them.
  */
-export const listPendingDeliveries = many<Pick<Delivery, 'taskId' | 'accountId'>, [page: AgedPage]>({
+export const listPendingDeliveries = many<
+  OverdueDelivery,
+  [page: { minAgeMs: number; after?: Pick<OverdueDelivery, 'dueAtUs' | 'taskId'> | undefined; limit: number }]
+>({
   name: 'list-overdue-deliveries',
   text: `
-select task_id as "taskId", account_id as "accountId" from callback_deliveries
-where state = 'pending' and due_at < now() - $1 * interval '1 millisecond'
-  and ($2::uuid is null or (due_at, task_id) > (select due_at, task_id from callback_deliveries where task_id = $2))
-order by due_at, task_id limit $3`,
-  values: ({ minAgeMs, after, limit }) => [minAgeMs, after, limit],
+select task_id as "taskId", account_id as "accountId", (extract(epoch from due_at) * 1000000)::bigint as "dueAtUs"
+from callback_deliveries
+where state = 'pending' and due_at < now() - $1 * interval '1 millisecond' and (due_at, task_id) > (
+  coalesce(timestamptz 'epoch' + $2::float8 * interval '1 microsecond', '-infinity'),
+  coalesce($3::uuid, '00000000-0000-0000-0000-000000000000'))
+order by due_at, task_id limit $4`,
+  values: ({ minAgeMs, after, limit }) => [minAgeMs, after?.dueAtUs, after?.taskId, limit],
 });
 
 export type CallbackBacklog = {
