@@ -10,6 +10,7 @@ import { findTask } from './tasks.ts';
 
 const mayRun = `settled_at is null and (outcome is null or outcome = 'abandoned')`;
 
+// The attempts at the callback go with its delivery, by the foreign key: so does one that is being recorded at this moment.
 const takeOut = maybeOne<{ deletedAt: number }, [task: Task, uploadIds: readonly string[]]>({
   name: 'delete-task-content',
   text: `
@@ -22,8 +23,6 @@ with task as (
   returning id, account_id, content_deleted_at
 ), job as (
   update provider_jobs set ${jobContent('$3::text')} from task where task_id = task.id
-), attempt as (
-  delete from callback_attempts using task where task_id = task.id
 ), delivery as (
   delete from callback_deliveries using task where task_id = task.id
 ), upload as (
