@@ -6,6 +6,7 @@ import {
   listTasksToCancel,
   listTasksWithContent,
   listUploadsOf,
+  markEmptied,
 } from '../src/stores/account-closure.ts';
 import {
   clearJobs,
@@ -98,7 +99,13 @@ async function emptyAccount(deps: ActivityDeps, accountId: string, budgetMs: num
         await engine.cancelTask(taskId);
       },
     }),
-    takeContents,
+    async (shareMs) => {
+      try {
+        await takeContents(shareMs);
+      } finally {
+        await markEmptied(db, accountId);
+      }
+    },
     loop({
       page: async (_after, limit) => (await listUploadsOf(db, accountId, limit)).map(({ uploadId }) => uploadId),
       work: (uploadId) => deleteUpload({ db, media }, uploadId),

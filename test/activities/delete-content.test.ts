@@ -194,6 +194,63 @@ test('a run ends in time however slow the store is, and all kinds of housekeepin
   for (const id of [accountId, closed]) assert.ok(Number(await count(`uploads where account_id = '${id}'`)) < 250, id);
 });
 
+test('a large closed account is emptied without reading again what is emptied, once it was looked through', async () => {
+  const closed = await newAccount();
+  await failedTasks(closed, 500);
+  await failedTasks(await newAccount(), 5_000);
+  await close(closed);
+  const oldest = `select id from tasks where account_id = $1 order by created_at limit 100`;
+  const late = new Set((await ask(oldest, [closed])).map(({ id }) => id));
+  const bad = failing(({ name }, [taskId]) => name === 'delete-task-content' && late.has(taskId));
+  await run(() => deleteContent(deps({ db: bad }), 60_000));
+  assert.equal(await count(`tasks where account_id = '${closed}' and content_deleted_at is null`), 100);
+
+  await ask('analyze tasks');
+  const read = new Map<string, number>();
+  const watched: Database = {
+    ...bad,
+    run: async (statement, values) => {
+      if (statement.text.includes('from tasks')) read.set(statement.name, await rowsRead(statement, values ?? []));
+      return bad.run(statement, values);
+    },
+  };
+  await run(() => deleteContent(deps({ db: watched }), 60_000));
+  assert.ok(read.has('list-account-closures-to-empty') && read.has('list-tasks-with-content'));
+  for (const [name, rows] of read) assert.ok(rows <= 200, `${name} has read ${rows} rows`);
+  await run(() => deleteContent(deps(), 60_000));
+  assert.deepEqual(await finished(), [closed]);
+});
+
+/** How many rows of tasks a statement reads, in a transaction that is not committed. */
+async function rowsRead({ text }: Statement, values: readonly unknown[]): Promise<number> {
+  const rolledBack = new Error('not to be committed');
+  let rows = 0;
+  await db
+    .transaction(async (inner) => {
+      const statement = { name: 'test-explain', text: `explain (analyze, format json) ${text}`, plannedAnew: true };
+      const [answer] = await inner<{ 'QUERY PLAN': readonly { Plan: Plan }[] }>(statement, values);
+      rows = rowsOf(answer?.['QUERY PLAN'][0]?.Plan);
+      throw rolledBack;
+    })
+    .catch((error: unknown) => assert.equal(error, rolledBack));
+  return rows;
+}
+
+type Plan = {
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly Plan[];
+};
+
+function rowsOf(plan: Plan | undefined): number {
+  if (plan === undefined) return 0;
+  const own = (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'];
+  const below = (plan.Plans ?? []).map(rowsOf).reduce((sum, rows) => sum + rows, 0);
+  return below + (plan['Relation Name'] === 'tasks' ? own : 0);
+}
+
 test('a row that the store does not answer about is left behind, and the next ones go on', async (t) => {
   const accountId = await newAccount();
   await addUploads(accountId, 20, `now() - interval '51 hours'`);

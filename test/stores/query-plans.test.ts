@@ -527,6 +527,7 @@ test('no statement of a deletion or of the end of an account does', async () => 
   await closures.closeAccountAs(watched, actor, { accountId, reason: 'a test' });
   await closures.listOpenClosures(watched, 10);
   await closures.listClosuresToEmpty(watched, 10);
+  await closures.markEmptied(watched, accountId);
   await closures.listUploadsOf(watched, accountId, 200);
   assert.ok(await closures.finishClosure(watched, accountId));
   await assertPlans();
