@@ -6,6 +6,7 @@ import {
   listTasksToCancel,
   listTasksWithContent,
   listUploadsOf,
+  markEmptied,
 } from '../src/stores/account-closure.ts';
 import {
   clearJobs,
@@ -19,7 +20,7 @@ import { uploadKey } from '../src/domain/upload.ts';
 import { cancelGraceMs, findTask, refundTask } from '../src/stores/tasks.ts';
 import { removeUpload } from '../src/stores/uploads.ts';
 import type { ActivityDeps } from './deps.ts';
-import { forEachRow, notSettled, type RowLoop } from './for-each-row.ts';
+import { forEachRow, inTurns, notSettled, type RowLoop, slowRowMs } from './for-each-row.ts';
 import { imageFolderOf, incomingFolderOf, mediaKeysOf } from './task-files.ts';
 
 /** Closures that one run works on, and of which it sees whether they are done. */
@@ -30,44 +31,57 @@ const [maxClosures, maxFinished] = [10, 200];
  * cannot be deleted yet is tried again in the next run, also after a crash in the middle.
  */
 export async function deleteContent(deps: ActivityDeps, budgetMs: number): Promise<void> {
+  await inTurns(budgetMs, [
+    (shareMs) => emptyAccounts(deps, shareMs),
+    (shareMs) => sweepTasks(deps, shareMs),
+    (shareMs) => finishClosures(deps, shareMs),
+  ]);
+}
+
+/** One account with a million tasks, or with a task that cannot be ended, delays no other one. */
+async function emptyAccounts(deps: ActivityDeps, budgetMs: number): Promise<void> {
   const closures = await listClosuresToEmpty(deps.db, maxClosures);
-  // One account with a million tasks, or with a task that cannot be ended, delays no other one.
-  for (const { accountId } of closures) await emptyAccount(deps, accountId, budgetMs / closures.length);
+  await inTurns(
+    budgetMs,
+    closures.map(
+      ({ accountId }) =>
+        (shareMs) =>
+          emptyAccount(deps, accountId, shareMs),
+    ),
+  );
+}
+
+async function sweepTasks(deps: ActivityDeps, budgetMs: number): Promise<void> {
   await forEachRow<OwedDeletion>({
     page: (after, limit) => listOwedDeletions(deps.db, { after, limit }),
     work: (owed) => sweep(deps, owed),
     onError: (err, { taskId }) => notSettled(deps, { err, taskId }, 'content not deleted in this run'),
     budgetMs,
+    rowLimitMs: slowRowMs,
   });
-  for (const { accountId } of await listOpenClosures(deps.db, maxFinished)) {
-    if (await finishClosure(deps.db, accountId)) deps.log.info({ accountId }, 'closed account emptied');
-  }
+}
+
+async function finishClosures(deps: ActivityDeps, budgetMs: number): Promise<void> {
+  const closures = await listOpenClosures(deps.db, maxFinished);
+  await forEachRow<string>({
+    page: async (after) => (after === undefined ? closures.map(({ accountId }) => accountId) : []),
+    work: async (accountId) => {
+      if (await finishClosure(deps.db, accountId)) deps.log.info({ accountId }, 'closed account emptied');
+    },
+    onError: (err, accountId) => notSettled(deps, { err, accountId }, 'closure not finished in this run'),
+    budgetMs,
+  });
 }
 
 const closed = { failCode: 'cancelled', failMsg: 'The task was cancelled, because its account was closed.' } as const;
 
-/** Ends what runs, and takes the contents out of the database: at least one page of each, more while there is time. */
+/** Ends what runs, and takes the contents out of the database. */
 async function emptyAccount(deps: ActivityDeps, accountId: string, budgetMs: number): Promise<void> {
   const { db, engine, media, taskEvents } = deps;
-  const until = performance.now() + budgetMs;
-  const empty = async (loop: Pick<RowLoop<string>, 'page' | 'work'>) => {
-    const onError = (err: unknown, id: string) => notSettled(deps, { err, accountId, id }, 'not deleted in this run');
-    const left = Math.max(0, until - performance.now());
-    await forEachRow({ ...loop, onError, budgetMs: left }).catch((err: unknown) => {
-      Context.current().cancellationSignal.throwIfAborted();
-      notSettled(deps, { err, accountId }, 'account not emptied in this run');
-    });
-  };
-  await empty({
-    // A task that was ended is no longer listed, so each page is the first.
-    page: async (_after, limit) => (await listTasksToCancel(db, accountId, limit)).map(({ taskId }) => taskId),
-    work: async (taskId) => {
-      const ended = await refundTask(db, taskId, closed, { terminatesAfterMs: cancelGraceMs });
-      if (ended.changed) taskEvents.ended(ended.task);
-      await engine.cancelTask(taskId);
-    },
-  });
-  await empty({
+  const onError = (err: unknown, id: string) => notSettled(deps, { err, accountId, id }, 'not deleted in this run');
+  const loop = (part: Pick<RowLoop<string>, 'page' | 'work'>) => (shareMs: number) =>
+    forEachRow({ ...part, onError, budgetMs: shareMs, rowLimitMs: slowRowMs });
+  const takeContents = loop({
     page: async (after, limit) =>
       (await listTasksWithContent(db, accountId, { after, limit })).map((row) => row.taskId),
     work: async (taskId) => {
@@ -75,9 +89,31 @@ async function emptyAccount(deps: ActivityDeps, accountId: string, budgetMs: num
       if (task !== undefined) await deleteTaskContent(db, task, []);
     },
   });
-  await empty({
-    page: async (_after, limit) => (await listUploadsOf(db, accountId, limit)).map(({ uploadId }) => uploadId),
-    work: (uploadId) => deleteUpload({ db, media }, uploadId),
+  const emptied = inTurns(budgetMs, [
+    loop({
+      // A task that was ended is no longer listed, so each page is the first.
+      page: async (_after, limit) => (await listTasksToCancel(db, accountId, limit)).map(({ taskId }) => taskId),
+      work: async (taskId) => {
+        const ended = await refundTask(db, taskId, closed, { terminatesAfterMs: cancelGraceMs });
+        if (ended.changed) taskEvents.ended(ended.task);
+        await engine.cancelTask(taskId);
+      },
+    }),
+    async (shareMs) => {
+      try {
+        await takeContents(shareMs);
+      } finally {
+        await markEmptied(db, accountId);
+      }
+    },
+    loop({
+      page: async (_after, limit) => (await listUploadsOf(db, accountId, limit)).map(({ uploadId }) => uploadId),
+      work: (uploadId) => deleteUpload({ db, media }, uploadId),
+    }),
+  ]);
+  await emptied.catch((err: unknown) => {
+    Context.current().cancellationSignal.throwIfAborted();
+    notSettled(deps, { err, accountId }, 'account not emptied in this run');
   });
 }
 

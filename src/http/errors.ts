@@ -3,6 +3,7 @@ import { describeFieldError, type FieldError, firstOfEachPath } from '../domain/
 import { PasswordsBusy } from '../passwords/passwords.ts';
 import { AccountClosed } from '../stores/accounts.ts';
 import { DatabaseUnavailable, DatabaseBusy } from '../stores/database.ts';
+import { ContentDeleted } from '../stores/deliveries.ts';
 import { ProofOutdated } from '../stores/sign-in.ts';
 import { StoreUnavailable } from '../media/result-store.ts';
 import { rateRefusalHeaders } from './limits/rate-headers.ts';
@@ -213,6 +214,7 @@ export function toHttpError(error: unknown): HttpError {
   if (error instanceof PasswordsBusy) return new HttpError('too_many_sign_ins');
   if (error instanceof ProofOutdated) return new HttpError('sign_in_failed');
   if (error instanceof AccountClosed) return new HttpError('account_closed', { msg: error.message });
+  if (error instanceof ContentDeleted) return new HttpError('content_deleted', { msg: error.message });
   if (error instanceof DatabaseBusy) return new HttpError('database_busy');
   if (error instanceof DatabaseUnavailable) return new HttpError('database_unavailable', { cause: error.cause });
   if (error instanceof StoreUnavailable) return new HttpError('media_unavailable', { cause: error });

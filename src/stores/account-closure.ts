@@ -54,12 +54,19 @@ export function closeOwnAccount(db: Database, { session, accountId, origin }: By
   });
 }
 
+// A closed account gets no new tasks, so the newest that still says what it was about moves downwards only. Looking for it from where
+// it was found last spares reading all that are emptied. The order keeps the planner to an index that begins there.
+const newestWithContent = (column: string) => `(
+    select ${column} from tasks
+    where account_id = c.account_id and content_deleted_at is null and created_at <= coalesce(c.content_until, 'infinity')
+    order by created_at desc, id desc limit 1)`;
+
 /** Closed accounts that have something to delete; some of them, and others the next time, so that none keeps the rest waiting. */
 export const listClosuresToEmpty = many<{ readonly accountId: string }, [limit: number]>({
   name: 'list-account-closures-to-empty',
   text: `
 select account_id as "accountId" from account_closures c where finished_at is null
-  and (exists (select from tasks where account_id = c.account_id and content_deleted_at is null)
+  and (${newestWithContent('id')} is not null
     or exists (select from uploads where account_id = c.account_id))
 order by random() limit $1`,
 });
@@ -79,7 +86,7 @@ select id as "taskId" from tasks where account_id = $1 and state in ('waiting', 
 order by created_at desc, id desc limit $2`,
 });
 
-/** Tasks of an account that have ended and still say what they were about, after the given one. */
+/** Tasks of a closed account that have ended and still say what they were about, after the given one. */
 export const listTasksWithContent = many<
   { readonly taskId: string },
   [accountId: string, page: { after: string | undefined; limit: number }]
@@ -88,9 +95,18 @@ export const listTasksWithContent = many<
   text: `
 select id as "taskId" from tasks
 where account_id = $1 and content_deleted_at is null and state in ('success', 'fail')
+  and created_at <= coalesce((select content_until from account_closures where account_id = $1), 'infinity')
   and ($2::uuid is null or (created_at, id) < (select created_at, id from tasks where id = $2))
 order by created_at desc, id desc limit $3`,
   values: (accountId, { after, limit }) => [accountId, after, limit],
+});
+
+/** Marks down to where a closed account is emptied. */
+export const markEmptied = none<[accountId: string]>({
+  name: 'mark-account-emptied',
+  text: `
+update account_closures c set content_until = coalesce(${newestWithContent('created_at')}, '-infinity')
+where account_id = $1`,
 });
 
 /** The images of an account. */
@@ -102,9 +118,10 @@ export const listUploadsOf = many<{ readonly uploadId: string }, [accountId: str
 const isEmpty = one<{ isEmpty: boolean }, [accountId: string]>({
   name: 'is-account-empty',
   text: `
-select not exists (select from tasks where account_id = $1 and content_deleted_at is null)
+select ${newestWithContent('id')} is null
   and not exists (select from content_deletions where account_id = $1 and swept_at is null)
-  and not exists (select from uploads where account_id = $1) as "isEmpty"`,
+  and not exists (select from uploads where account_id = $1) as "isEmpty"
+from account_closures c where account_id = $1`,
 });
 
 const finish = maybeOne<{ accountId: string }, [accountId: string]>({

@@ -10,6 +10,7 @@ import { findTask } from './tasks.ts';
 
 const mayRun = `settled_at is null and (outcome is null or outcome = 'abandoned')`;
 
+// The attempts at the callback go with its delivery, by the foreign key: so does one that is being recorded at this moment.
 const takeOut = maybeOne<{ deletedAt: number }, [task: Task, uploadIds: readonly string[]]>({
   name: 'delete-task-content',
   text: `
@@ -22,8 +23,6 @@ with task as (
   returning id, account_id, content_deleted_at
 ), job as (
   update provider_jobs set ${jobContent('$3::text')} from task where task_id = task.id
-), attempt as (
-  delete from callback_attempts using task where task_id = task.id
 ), delivery as (
   delete from callback_deliveries using task where task_id = task.id
 ), upload as (
@@ -81,22 +80,28 @@ export type OwedDeletion = {
   readonly uploadIds: readonly string[];
   /** Whether no attempt at the task can be alive any more, which would leave a file behind, or words. */
   readonly isLast: boolean;
+  /** Its place in the list, kept because a sweep takes the row out of it, or moves it. */
+  readonly dueAtUs: number;
 };
 
 /** As long as a worker that is cut off from everything may go on. */
 const lastAfter = `interval '26 hours'`;
 
 /** Deletions that are due, in order, a bounded page of them after the given one. */
-export const listOwedDeletions = many<OwedDeletion, [page: { after: OwedDeletion | undefined; limit: number }]>({
+export const listOwedDeletions = many<
+  OwedDeletion,
+  [page: { after: Pick<OwedDeletion, 'dueAtUs' | 'taskId'> | undefined; limit: number }]
+>({
   name: 'list-owed-deletions',
   text: `
 select task_id as "taskId", content_deletions.account_id as "accountId", upload_ids as "uploadIds",
-  completed_at < now() - ${lastAfter} as "isLast"
+  completed_at < now() - ${lastAfter} as "isLast", (extract(epoch from due_at) * 1000000)::bigint as "dueAtUs"
 from content_deletions join tasks on tasks.id = task_id
-where due_at <= now()
-  and ($1::uuid is null or (due_at, task_id) > (select due_at, task_id from content_deletions where task_id = $1))
-order by due_at, task_id limit $2`,
-  values: ({ after, limit }) => [after?.taskId, limit],
+where due_at <= now() and (due_at, task_id) > (
+  coalesce(timestamptz 'epoch' + $1::float8 * interval '1 microsecond', '-infinity'),
+  coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))
+order by due_at, task_id limit $3`,
+  values: ({ after, limit }) => [after?.dueAtUs, after?.taskId, limit],
 });
 
 /** Of these images, those that a task may still be made with. */

@@ -1,8 +1,10 @@
 import type { Dialect } from '../domain/api-key.ts';
+import { deletedMessage } from '../domain/deleted-content.ts';
 import type { Actor } from '../domain/operator.ts';
 import { type Database, violatedUniqueConstraint } from './database.ts';
 import { recordAction } from './operator-actions.ts';
-import { type AgedPage, many, maybeOne, none, one } from './statement.ts';
+import { many, maybeOne, none, one } from './statement.ts';
+import { findTask } from './tasks.ts';
 
 /** `pending` is still to be delivered; `gone` was refused for good by the receiver (410). */
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'gone';
@@ -46,15 +48,34 @@ export const findDelivery = maybeOne<Delivery, [taskId: string]>({
   text: `select ${deliveryColumns} from callback_deliveries where task_id = $1`,
 });
 
-/** Owes the callback anew, however it stands: from this commit on it will be sent. Undefined when there is none to send. */
-export const askForRedelivery = maybeOne<Delivery, [taskId: string]>({
+const owe = maybeOne<Delivery, [taskId: string]>({
   name: 'ask-for-redelivery',
   text: `
 update callback_deliveries set state = 'pending', round = round + 1, finished_at = null, due_at = now()
 where task_id = $1 returning ${deliveryColumns}`,
 });
 
-/** Owes the callback of a task of any account anew; undefined when there is none to send. */
+/** What the task was about was deleted, and its callback is not sent again. */
+export class ContentDeleted extends Error {
+  override readonly name = 'ContentDeleted';
+
+  constructor() {
+    super(deletedMessage);
+  }
+}
+
+/**
+ * Owes the callback anew, however it stands: from this commit on it will be sent. Undefined when there is none to send. Throws
+ * `ContentDeleted`.
+ */
+export async function askForRedelivery(db: Pick<Database, 'run'>, taskId: string): Promise<Delivery | undefined> {
+  const owed = await owe(db, taskId);
+  // The deletion may have been committed while this waited for it.
+  if (owed === undefined && (await findTask(db, taskId))?.contentDeletedAt !== undefined) throw new ContentDeleted();
+  return owed;
+}
+
+/** Owes the callback of a task of any account anew; undefined when there is none to send. Throws `ContentDeleted`. */
 export function redeliverAs(db: Database, actor: Actor, taskId: string): Promise<Delivery | undefined> {
   return recordAction(db, actor, async (transaction) => {
     const answer = await askForRedelivery(transaction, taskId);
@@ -64,18 +85,28 @@ export function redeliverAs(db: Database, actor: Actor, taskId: string): Promise
   });
 }
 
+export type OverdueDelivery = Pick<Delivery, 'taskId' | 'accountId'> & {
+  /** Its place in the list, kept because an attempt moves the callback, and a deletion takes it out. */
+  readonly dueAtUs: number;
+};
+
 /**
  * Callbacks whose next attempt is overdue by `minAgeMs`, longest first, a bounded page of them after the given one. Those
  * that wait for their turn in the schedule are not among them.
  */
-export const listPendingDeliveries = many<Pick<Delivery, 'taskId' | 'accountId'>, [page: AgedPage]>({
+export const listPendingDeliveries = many<
+  OverdueDelivery,
+  [page: { minAgeMs: number; after?: Pick<OverdueDelivery, 'dueAtUs' | 'taskId'> | undefined; limit: number }]
+>({
   name: 'list-overdue-deliveries',
   text: `
-select task_id as "taskId", account_id as "accountId" from callback_deliveries
-where state = 'pending' and due_at < now() - $1 * interval '1 millisecond'
-  and ($2::uuid is null or (due_at, task_id) > (select due_at, task_id from callback_deliveries where task_id = $2))
-order by due_at, task_id limit $3`,
-  values: ({ minAgeMs, after, limit }) => [minAgeMs, after, limit],
+select task_id as "taskId", account_id as "accountId", (extract(epoch from due_at) * 1000000)::bigint as "dueAtUs"
+from callback_deliveries
+where state = 'pending' and due_at < now() - $1 * interval '1 millisecond' and (due_at, task_id) > (
+  coalesce(timestamptz 'epoch' + $2::float8 * interval '1 microsecond', '-infinity'),
+  coalesce($3::uuid, '00000000-0000-0000-0000-000000000000'))
+order by due_at, task_id limit $4`,
+  values: ({ minAgeMs, after, limit }) => [minAgeMs, after?.dueAtUs, after?.taskId, limit],
 });
 
 export type CallbackBacklog = {

@@ -8,9 +8,11 @@ import {
   findDelivery,
   listDeliveryAttempts,
   listPendingDeliveries,
+  type OverdueDelivery,
   recordDeliveryAttempt,
 } from '../../src/stores/deliveries.ts';
-import { refundTask } from '../../src/stores/tasks.ts';
+import { deleteTaskContent } from '../../src/stores/content-deletion.ts';
+import { findTask, refundTask } from '../../src/stores/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
@@ -123,6 +125,22 @@ for (const state of ['delivered', 'failed', 'gone'] as const) {
     assert.ok((await overdue(-60_000)).includes(delivery.taskId));
   });
 }
+
+test('a list of overdue callbacks goes on behind its last one, which was tried or deleted meanwhile', async () => {
+  const made = [await newDelivery(), await newDelivery(), await newDelivery()];
+  const beganAt = Date.now() - 10 * 3_600_000;
+  for (const [index, delivery] of made.entries()) await note(delivery, 'pending', beganAt + 1 + index);
+  const next = (last: Pick<OverdueDelivery, 'dueAtUs' | 'taskId'>) =>
+    listPendingDeliveries(database.db, { minAgeMs: 0, after: last, limit: 1 });
+  const [first] = await next({ dueAtUs: beganAt * 1_000, taskId: randomUUID() });
+  assert.equal(first?.taskId, made[0]?.taskId);
+  await note(made[0] ?? assert.fail(), 'pending');
+  const [second] = await next(first ?? assert.fail());
+  assert.equal(second?.taskId, made[1]?.taskId);
+  const task = await findTask(database.db, second?.taskId ?? '');
+  await deleteTaskContent(database.db, task ?? assert.fail(), []);
+  assert.equal((await next(second ?? assert.fail()))[0]?.taskId, made[2]?.taskId);
+});
 
 test('a task without a callback has nothing to redeliver', async () => {
   const taskId = await acceptTestTask(database.db, accountId, taskParam('x'));

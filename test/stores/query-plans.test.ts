@@ -485,7 +485,8 @@ test('no statement of the rounds that run every minute does', async () => {
   const job = { taskId, ordinal: 1, provider: 'preview', jobId: undefined, isOld: false };
   for (const last of [undefined, taskId]) {
     await listUnfinishedTasks(watched, { minAgeMs: 60_000, after: last, limit: 200 });
-    await deliveries.listPendingDeliveries(watched, { minAgeMs: 60_000, after: last, limit: 200 });
+    const place = last === undefined ? last : { taskId: last, dueAtUs: 1 };
+    await deliveries.listPendingDeliveries(watched, { minAgeMs: 60_000, after: place, limit: 200 });
     await jobs.listUnsettledJobs(watched, { minAgeMs: 60_000, after: last === undefined ? last : job, limit: 200 });
     await assertPlans();
   }
@@ -516,7 +517,7 @@ test('no statement of a deletion or of the end of an account does', async () => 
   assert.ok(task);
   await assertPlans();
   await deletions.deleteTaskContent(watched, task, [taskId]);
-  const owed = { taskId, accountId, uploadIds: [taskId], isLast: false };
+  const owed = { taskId, accountId, uploadIds: [taskId], isLast: false, dueAtUs: 1 };
   for (const last of [undefined, owed]) await deletions.listOwedDeletions(watched, { after: last, limit: 200 });
   await deletions.listNeededUploads(watched, accountId, [taskId]);
   await deletions.clearJobs(watched, taskId);
@@ -526,6 +527,7 @@ test('no statement of a deletion or of the end of an account does', async () => 
   await closures.closeAccountAs(watched, actor, { accountId, reason: 'a test' });
   await closures.listOpenClosures(watched, 10);
   await closures.listClosuresToEmpty(watched, 10);
+  await closures.markEmptied(watched, accountId);
   await closures.listUploadsOf(watched, accountId, 200);
   assert.ok(await closures.finishClosure(watched, accountId));
   await assertPlans();
