@@ -8,6 +8,9 @@ export type Tier = (typeof tiers)[number];
 /** Set by the runner for each test file. */
 export const tierVariable = 'VIDEOGEN_TEST_TIER';
 
+/** An integer from which tests derive what they choose at random. Set by the runner, which prints it, unless it is given. */
+export const seedVariable = 'VIDEOGEN_TEST_SEED';
+
 /** Whether matrices run in full: `long` only. The other tiers take a sample, so that each class of a matrix is still covered. */
 export const runsWholeMatrix = process.env[tierVariable] === 'long';
 

