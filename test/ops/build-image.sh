@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the image for test/ops/image.test.ts and names it: with Docker where its daemon runs, else with buildah (as root). Where
+# Builds the image for test/ops/image.long.test.ts and names it: with Docker where its daemon runs, else with buildah (as root). Where
 # Docker's registry cannot be reached, the base is made here, of Debian's packages and the npm package of Node.js.
 #   test/ops/build-image.sh videogen:test && VIDEOGEN_TEST_IMAGE=videogen:test npm test -- ops/image
 #   test/ops/build-image.sh videogen:test-arm64 arm64     # amd64 or arm64; another one than the machine's is emulated (qemu-user-static)

@@ -5,7 +5,7 @@ import { migrateToLatest } from '../../src/stores/migrator.ts';
 import { postgresUrl } from '../support/servers.ts';
 
 // A measurement, run by hand: how long clients wait while tables of many rows are migrated.
-//   ROWS=10000000 node dist/test/support/run-tests.js --script dist/test/production/large-tables.js
+//   ROWS=10000000 node dist/test/runner/main.js --script dist/test/production/large-tables.js
 // The tables are filled as the release of `from` left them. Then statements like those of a create go on for as long as the migration
 // takes. Their waits for locks are told by PostgreSQL; their times also have the machine in them.
 

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { everyRequest } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 
-/** Where the tests of a whole run leave word of how requests were refused; set by run-tests.ts. */
+/** Where the tests of a whole run leave word of how requests were refused; set by the test runner. */
 export const outcomesVariable = 'VIDEOGEN_TEST_OUTCOMES';
 
 const seen = new Set<string>();
