@@ -14,6 +14,7 @@ import type { Database } from '../src/stores/database.ts';
 import type { Delivery } from '../src/stores/deliveries.ts';
 import type { EndedCall } from '../src/stores/provider-jobs.ts';
 import type { Attempts } from './attempts.ts';
+import type { StartDeadline } from './deadline.ts';
 import type { Hints } from './hints.ts';
 import type { Switches } from './switches.ts';
 
@@ -41,6 +42,8 @@ export type ActivityDeps = {
   readonly providers: Providers;
   /** The attempts at generations that run on this worker. */
   readonly attempts: Attempts;
+  /** Starts the clock of an attempt; tests decide when the time is over. */
+  readonly startDeadline: StartDeadline;
   /** What the operator has switched off. */
   readonly switches: Switches;
   /** What upstreams have announced. */

@@ -68,10 +68,7 @@ async function generate(deps: ActivityDeps, task: GeneratingTask, start: Start):
   const context = Context.current();
   const { taskId } = task;
   const wants = wantsOf(deps, task, start.isRemote);
-  const deadline = new AbortController();
-  const onDeadline = () => deadline.abort(deadlinePassed);
-  if (task.leftMs <= 0) onDeadline();
-  const timer = setTimeout(onDeadline, task.leftMs);
+  const deadline = deps.startDeadline(task.leftMs, deadlinePassed);
   const alive = deps.attempts.begin(taskId);
   const patientSignal = AbortSignal.any([context.cancellationSignal, alive.signal]);
   const signal = AbortSignal.any([patientSignal, deadline.signal]);
@@ -91,7 +88,7 @@ async function generate(deps: ActivityDeps, task: GeneratingTask, start: Start):
     if (isWaiting(error)) await pauseGeneration(deps.db, taskId);
     throw error;
   } finally {
-    clearTimeout(timer);
+    deadline.stop();
     alive.stop();
     progress.stop();
   }

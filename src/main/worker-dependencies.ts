@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { createAttempts } from '../../activities/attempts.ts';
+import { startDeadline } from '../../activities/deadline.ts';
 import { createHints } from '../../activities/hints.ts';
 import { createSwitches } from '../../activities/switches.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
@@ -115,6 +116,7 @@ export function openWorkerDependencies(
       warn: (event, fields) => log.warn(fields, event),
       onEvent: counts.onProviderEvent,
     }),
+    startDeadline,
     attempts: createAttempts({
       touch: (taskIds) => touchGenerations(db, taskIds),
       listEnded: (taskIds) => listEndedAmong(db, taskIds),

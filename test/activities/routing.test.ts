@@ -29,6 +29,8 @@ import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../supp
 import { type PlayedTask, playTask } from '../support/play-task.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { createTestDeadlines } from '../support/test-deadlines.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 // Which provider is asked after what, and what a task comes to. Each test has providers of its own.
 
@@ -255,7 +257,7 @@ test('a full provider is waited for, and not passed over; one that cools down is
   const [holds, waits] = tasks;
   assert.ok(holds !== undefined && waits !== undefined);
   const holding = generate(holds);
-  while (first.jobs.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await waitFor('its job', () => first.jobs[0]);
   await assert.rejects(generate(waits), { type: 'waiting' });
   assert.equal((await findTask(database.db, waits))?.state, 'waiting', 'its deadline does not run');
   assert.equal(second.asked.length, 0);
@@ -271,18 +273,26 @@ test('a job whose upstream has another address now is asked about by nobody, unt
   const upstream = upstreamOf('moved', { instant: false });
   const stranger = { ...upstream.provider, status: () => assert.fail('asked a stranger') };
   const taskId = await acceptTestTask(database.db, accountId, taskParam('moved'));
-  const world = worldOf({ upstreams: [upstream] });
-  const later = { ...world, providers: { ...providersOf([stranger]), ofJob: () => undefined } };
+  const deadlines = createTestDeadlines();
+  const world = { ...worldOf({ upstreams: [upstream] }), startDeadline: deadlines.startDeadline };
+  let lookups = 0;
+  const ofJob = () => {
+    lookups += 1;
+    return undefined;
+  };
+  const later = { ...world, providers: { ...providersOf([stranger]), ofJob } };
   const stop = new AbortController();
-  const deadlineMs = 300;
   const first = { ...world, attempts: { begin: () => ({ signal: stop.signal, stop: () => {} }) } };
-  const order = { taskId, deadlineMs, isRemote: true };
+  const order = { taskId, deadlineMs: 60_000, isRemote: true };
   const attempt = silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order));
-  while (upstream.jobs.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await waitFor('its job', () => upstream.jobs[0]);
   stop.abort(new Error('the worker stops'));
   await assert.rejects(attempt);
   const next = silentActivity({ workflowId: taskId }, () => createGenerationActivities(later).generateVideo(order));
-  await assert.rejects(next, { type: 'provider_unavailable' });
+  const rejected = assert.rejects(next, { type: 'provider_unavailable' });
+  await waitFor('the first lookup of its provider', () => (lookups > 0 ? true : undefined));
+  assert.equal(deadlines.pass(), 1);
+  await rejected;
   const [row] = await listProviderJobs(database.db, taskId);
   assert.deepEqual([row?.outcome, row?.failure?.failCode], ['abandoned', 'provider_unavailable']);
 });
@@ -312,7 +322,7 @@ test('nothing is asked of a provider that is switched off, and its job goes on o
   const stop = new AbortController();
   const first = { ...world, attempts: { begin: () => ({ signal: stop.signal, stop: () => {} }) } };
   const attempt = silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order));
-  while (polls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await waitFor('a poll', () => polls[0]);
   await set('off');
   off.abort(switchedOff);
   const looked = polls.length;

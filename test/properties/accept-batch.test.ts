@@ -11,11 +11,8 @@ import { readBooks } from '../../src/stores/credits.ts';
 import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
+import { runs } from '../support/property.ts';
 import { listedPrices, taskParam } from '../support/tasks.ts';
-
-const seed = Number(process.env['PROPERTY_SEED'] ?? 20_261_121);
-/** Also bounds the search for a smaller counterexample. */
-const timeLimitMs = 20_000;
 
 /** So slow that nothing comes back while a test runs. */
 const windowMs = 3_600_000;
@@ -161,7 +158,7 @@ test('what is accepted in one batch is what a clerk would accept, and one by one
       );
       assert.deepEqual(await Promise.all(opened.map(booksOf)), await Promise.all(twins.map(booksOf)));
     }),
-    { seed, numRuns: 80, interruptAfterTimeLimit: timeLimitMs },
+    runs(80),
   );
 });
 
@@ -202,7 +199,7 @@ test('whoever comes at the same moment gets an answer that the books at its end 
         await assertExplained(opened, task, answer, asked, answers);
       }
     }),
-    { seed, numRuns: 60, interruptAfterTimeLimit: timeLimitMs },
+    runs(60),
   );
 });
 

@@ -5,8 +5,8 @@ import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
 import { comingPrices, priceAt, type PriceSchedule } from '../../src/domain/price.ts';
 import { createTaskRequestParser } from '../../src/domain/task-request.ts';
 import type { TaskParam } from '../../src/domain/task.ts';
+import { runs } from '../support/property.ts';
 
-const seed = 20_261_121;
 const models = modelCatalogue(defaultModels);
 const parse = createTaskRequestParser({ models, refuseImageUrl: () => undefined, refuseCallbackUrl: () => undefined });
 
@@ -35,7 +35,7 @@ test("the latest beginning counts, an account's own price before the general one
       const byHand = lastWord(all.own, atMs) ?? lastWord(all.general, atMs) ?? lastWord(all.listed, atMs);
       assert.equal(priceAt(all, atMs), byHand);
     }),
-    { seed, numRuns: 3_000 },
+    runs(12_000),
   );
   assert.throws(() => priceAt({ own: [], general: [], listed: [] }, 0));
 });
@@ -51,7 +51,7 @@ test('what is announced tells the price of every later instant, and announces no
       const told = [priceAt(all, nowMs), ...coming.map((price) => price.creditsPerSecond)];
       assert.ok(told.every((price, index) => price !== told[index + 1]));
     }),
-    { seed, numRuns: 3_000 },
+    runs(12_000),
   );
 });
 
@@ -78,7 +78,7 @@ test('a duration is rounded half up, then must lie in 4 to 15, and what is charg
       assert.equal(parsed.param.input.duration, rounded);
       assert.equal(listedCharge(parsed.param), 33 * rounded);
     }),
-    { seed, numRuns: 3_000 },
+    runs(12_000),
   );
 });
 
@@ -94,6 +94,6 @@ test('audio and reference images never change what is charged', () => {
       assert.ok(parsed.ok);
       assert.equal(listedCharge(parsed.param), 41 * duration);
     }),
-    { seed, numRuns: 300 },
+    runs(1_200),
   );
 });

@@ -17,27 +17,27 @@ test('a task whose worker is killed in the middle of generation is finished by t
   const environment = await createTestEnvironment();
   const { db } = environment.database;
   const temporal = connectTemporal(environment.settings.temporal);
-  const startWorker = () => startProgram('../../src/main/worker.js', [], { env: environment.environment });
+  const startWorker = (extra: NodeJS.ProcessEnv) =>
+    startProgram('../../src/main/worker.js', [], { env: { ...environment.environment, ...extra } });
   try {
     const { accountId } = await createTestAccount(environment.database);
-    const taskId = await acceptTestTask(db, accountId, taskParam('[[instant]] [[slow 6s]] killed'));
+    const taskId = await acceptTestTask(db, accountId, taskParam('[[slow 1s]] [[hang]] killed'));
     const engine = createEngine(temporal.client, taskQueuesOf(environment.settings.taskQueue));
     await engine.startTask({ taskId, accountId, model: 'videogen-2.0-fast' });
 
-    const first = startWorker();
+    // The prompt makes this one hang in the middle of the job. The next one takes the prompt for text, and renders the video.
+    const first = startWorker({ PREVIEW_FAULTS: '1' });
     const progressOf = createTaskProgress(temporal.client);
-    const progress = await waitFor('progress', async () => {
+    await waitFor('progress', async () => {
       const task = await findTask(db, taskId);
-      const figure = task === undefined ? 0 : await progressOf(task);
-      return figure >= 20 ? figure : undefined;
+      return task !== undefined && (await progressOf(task)) > 0 ? true : undefined;
     });
     first.kill('SIGKILL');
     await endOf(first);
-    assert.ok(progress < 90, `it was in the middle: ${progress}`);
     const [job] = await listProviderJobs(db, taskId);
-    assert.ok(job);
+    assert.ok(job !== undefined && job.outcome === undefined);
 
-    startWorker();
+    startWorker({ PREVIEW_FAULTS: '0' });
     const task = await waitForEnd(db, taskId);
     assert.equal(task.state, 'success', task.failure?.failMsg);
     assert.deepEqual(

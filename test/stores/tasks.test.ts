@@ -10,6 +10,7 @@ import {
 import { intendProviderJob, recordProviderJob, recordUpstreamEnd } from '../../src/stores/provider-jobs.ts';
 import { listUnfinishedTasks } from '../../src/stores/task-list.ts';
 import { acceptTask, acceptBatch } from '../../src/stores/accept-task.ts';
+import type { Database } from '../../src/stores/database.ts';
 import { v7 as uuidv7 } from 'uuid';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount } from '../support/service.ts';
@@ -27,12 +28,16 @@ describe('the deadline of a task', () => {
   });
   after(() => database.close());
 
-  const run = (text: string, values: unknown[] = []) => database.db.run({ name: text, text }, values);
+  const run = (db: Database, text: string, values: unknown[] = []) => db.run({ name: text, text }, values);
   const accepted = () => acceptTestTask(database.db, accountId, taskParam('clock'));
-  const start = (taskId: string, deadlineMs: number) => startGeneration(database.db, taskId, deadlineMs);
+  const start = (taskId: string, deadlineMs: number, db = database.db) => startGeneration(db, taskId, deadlineMs);
+  /** Works in a transaction, where now() is the same for every statement, so that times are exact. */
+  const atOnce = <T>(work: (db: Database) => Promise<T>) =>
+    database.db.transaction((inner) => work({ ...database.db, run: inner }));
   /** The attempt was begun so long ago, and last seen alive so long ago. */
-  const attempt = (taskId: string, startedMs: number, seenMs: number) =>
+  const attempt = (db: Database, taskId: string, startedMs: number, seenMs: number) =>
     run(
+      db,
       `update tasks set attempt_started_at = now() - $2::float8 * interval '1 ms', attempt_seen_at = now() - $3::float8 * interval '1 ms' where id = $1`,
       [taskId, startedMs, seenMs],
     );
@@ -40,9 +45,14 @@ describe('the deadline of a task', () => {
     await intendProviderJob(database.db, { taskId, ordinal: 1, provider: 'somewhere' });
     await recordProviderJob(database.db, { taskId, ordinal: 1, jobId: 'job' });
   };
-  /** Within a second, for statements take time. */
-  const near = (ms: number | undefined, wanted: number) =>
-    assert.ok(ms !== undefined && Math.abs(ms - wanted) < 1_000, `${ms} instead of ${wanted}`);
+  /** What remains to the next attempt, at the moment at which the earlier one was begun and seen so long ago. */
+  const leftAfter = (taskId: string, startedMs: number, seenMs: number, deadlineMs = 10 * minuteMs) =>
+    atOnce(async (db) => {
+      await attempt(db, taskId, startedMs, seenMs);
+      return start(taskId, deadlineMs, db);
+    });
+  const unfinished = async (taskId: string, db = database.db) =>
+    (await listUnfinishedTasks(db, { minAgeMs: 0, limit: 1000 })).find((task) => task.taskId === taskId);
 
   test('is what the catalogue said when it was accepted, alone or in a batch, and not what its workflow passes', async () => {
     const terms = { deadlineMs: 2 * hourMs, providers: ['somewhere', 'elsewhere'] };
@@ -62,52 +72,39 @@ describe('the deadline of a task', () => {
     const taskId = await accepted();
     assert.equal((await confirmCharge(database.db, taskId))?.deadlineMs, undefined);
     assert.equal((await start(taskId, 5 * minuteMs))?.leftMs, 5 * minuteMs);
-    const [row] = await listUnfinishedTasks(database.db, { minAgeMs: 0, limit: 1000 }).then((tasks) =>
-      tasks.filter((task) => task.taskId === taskId),
-    );
-    assert.equal(row?.deadlineMs, 5 * minuteMs);
-    near((await start(taskId, hourMs))?.leftMs, 5 * minuteMs);
+    assert.equal((await unfinished(taskId))?.deadlineMs, 5 * minuteMs);
+    assert.equal((await leftAfter(taskId, 0, 0, hourMs))?.leftMs, 5 * minuteMs);
   });
 
   test('is not used up by waiting for the next attempt, only by the time in which attempts were alive', async () => {
     const taskId = await accepted();
     await start(taskId, 10 * minuteMs);
     // It ran for three minutes, died unseen within fifteen seconds, and waited for more than an hour.
-    await attempt(taskId, 70 * minuteMs, 67 * minuteMs);
-    const second = await start(taskId, 10 * minuteMs);
-    near(second?.leftMs, 7 * minuteMs - 15_000);
-    assert.equal(second?.isFirst, false);
-    await attempt(taskId, 90 * minuteMs, 85 * minuteMs);
-    near((await start(taskId, 10 * minuteMs))?.leftMs, 2 * minuteMs - 30_000);
+    const second = await leftAfter(taskId, 70 * minuteMs, 67 * minuteMs);
+    assert.deepEqual([second?.leftMs, second?.isFirst], [7 * minuteMs - 15_000, false]);
+    assert.equal((await leftAfter(taskId, 90 * minuteMs, 85 * minuteMs))?.leftMs, 2 * minuteMs - 30_000);
   });
 
   test('is not used up by attempts that are shorter than the time between two signs of life', async () => {
     const taskId = await accepted();
     await start(taskId, 10_000);
-    await attempt(taskId, hourMs, hourMs);
-    near((await start(taskId, 10_000))?.leftMs, 7_500);
+    assert.equal((await leftAfter(taskId, hourMs, hourMs, 10_000))?.leftMs, 7_500);
   });
 
   test('goes on while a job runs upstream that nobody follows, but leaves a minute to fetch its video', async () => {
     const taskId = await accepted();
     await start(taskId, 10 * minuteMs);
     await withJob(taskId);
-    await attempt(taskId, 4 * minuteMs, 3 * minuteMs);
-    near((await start(taskId, 10 * minuteMs))?.leftMs, 6 * minuteMs);
-    await attempt(taskId, 2 * hourMs, 2 * hourMs);
-    near((await start(taskId, 10 * minuteMs))?.leftMs, minuteMs);
-    const [row] = (await listUnfinishedTasks(database.db, { minAgeMs: 0, limit: 1000 })).filter(
-      (task) => task.taskId === taskId,
-    );
-    assert.ok(Number(row?.ranMs) <= 10 * minuteMs, 'so reconcile lets it');
+    assert.equal((await leftAfter(taskId, 4 * minuteMs, 3 * minuteMs))?.leftMs, 6 * minuteMs);
+    assert.equal((await leftAfter(taskId, 2 * hourMs, 2 * hourMs))?.leftMs, minuteMs);
+    assert.ok(Number((await unfinished(taskId))?.ranMs) <= 10 * minuteMs, 'so reconcile lets it');
   });
 
   test('does not go on for a job that ended with its attempt', async () => {
     const taskId = await accepted();
     await start(taskId, 10 * minuteMs);
     await intendProviderJob(database.db, { taskId, ordinal: 1, provider: 'here', jobId: taskId });
-    await attempt(taskId, 2 * hourMs, 2 * hourMs);
-    near((await start(taskId, 10 * minuteMs))?.leftMs, 10 * minuteMs - 15_000);
+    assert.equal((await leftAfter(taskId, 2 * hourMs, 2 * hourMs))?.leftMs, 10 * minuteMs - 15_000);
   });
 
   test('ends with the job upstream: what fetching its video takes is not counted', async () => {
@@ -115,39 +112,36 @@ describe('the deadline of a task', () => {
     await start(taskId, 10 * minuteMs);
     await withJob(taskId);
     await recordUpstreamEnd(database.db, { taskId, ordinal: 1 });
-    await attempt(taskId, 2 * hourMs, 2 * hourMs);
-    near((await start(taskId, 10 * minuteMs))?.leftMs, 10 * minuteMs - 15_000);
+    assert.equal((await leftAfter(taskId, 2 * hourMs, 2 * hourMs))?.leftMs, 10 * minuteMs - 15_000);
   });
 
   test('is used up by an attempt that gave way to others, to its end and no further', async () => {
     const taskId = await accepted();
     await start(taskId, 10 * minuteMs);
-    await attempt(taskId, 2 * minuteMs, 2 * minuteMs);
-    await pauseGeneration(database.db, taskId);
-    await run(`update tasks set attempt_seen_at = now() - interval '1 hour' where id = $1`, [taskId]);
-    const [row] = (await listUnfinishedTasks(database.db, { minAgeMs: 0, limit: 1000 })).filter(
-      (task) => task.taskId === taskId,
-    );
-    near(row?.ranMs, 2 * minuteMs);
-    near((await start(taskId, 10 * minuteMs))?.leftMs, 8 * minuteMs);
+    await atOnce(async (db) => {
+      await attempt(db, taskId, 2 * minuteMs, 2 * minuteMs);
+      await pauseGeneration(db, taskId);
+    });
+    await run(database.db, `update tasks set attempt_seen_at = now() - interval '1 hour' where id = $1`, [taskId]);
+    assert.equal((await unfinished(taskId))?.ranMs, 2 * minuteMs);
+    assert.equal((await start(taskId, 10 * minuteMs))?.leftMs, 8 * minuteMs);
   });
 
   test('is over when attempts have run for so long', async () => {
     const taskId = await accepted();
     await start(taskId, minuteMs);
-    await attempt(taskId, 5 * minuteMs, 2 * minuteMs);
-    assert.ok(Number((await start(taskId, minuteMs))?.leftMs) <= 0);
+    assert.ok(Number((await leftAfter(taskId, 5 * minuteMs, 2 * minuteMs, minuteMs))?.leftMs) <= 0);
   });
 
   test('is seen to be used by an attempt that is alive', async () => {
     const taskId = await accepted();
     await start(taskId, 10 * minuteMs);
-    await attempt(taskId, 4 * minuteMs, 4 * minuteMs);
-    await touchGenerations(database.db, [taskId]);
-    const [row] = (await listUnfinishedTasks(database.db, { minAgeMs: 0, limit: 1000 })).filter(
-      (task) => task.taskId === taskId,
-    );
-    near(row?.ranMs, 4 * minuteMs);
+    const seen = await atOnce(async (db) => {
+      await attempt(db, taskId, 4 * minuteMs, 4 * minuteMs);
+      await touchGenerations(db, [taskId]);
+      return unfinished(taskId, db);
+    });
+    assert.equal(seen?.ranMs, 4 * minuteMs);
   });
 
   test('has no meaning once the task is final: nothing is begun, and nothing changes', async () => {

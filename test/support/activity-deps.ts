@@ -2,6 +2,7 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { createAttempts } from '../../activities/attempts.ts';
+import { startDeadline } from '../../activities/deadline.ts';
 import { createHints } from '../../activities/hints.ts';
 import { createSwitches } from '../../activities/switches.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
@@ -23,6 +24,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     models: modelsAt(upstreams.map(({ provider }) => provider.name)),
     parseTaskRequest: noPart,
     providers: providersOf(upstreams.map(({ provider }) => provider)),
+    startDeadline,
     attempts: createAttempts({
       touch: (taskIds) => touchGenerations(db, taskIds),
       listEnded: (taskIds) => listEndedAmong(db, taskIds),

@@ -1,0 +1,29 @@
+import type { StartDeadline } from '../../activities/deadline.ts';
+
+export type TestDeadlines = {
+  readonly startDeadline: StartDeadline;
+  /** Ends the time of every attempt that runs now. Returns how many there were. */
+  pass(): number;
+};
+
+/** Deadlines that pass when the test says so, and never by the clock; without time left, one has passed when it starts. */
+export function createTestDeadlines(): TestDeadlines {
+  const running = new Set<() => void>();
+  return {
+    startDeadline: (leftMs, reason) => {
+      const passed = new AbortController();
+      const pass = () => {
+        running.delete(pass);
+        passed.abort(reason);
+      };
+      if (leftMs <= 0) pass();
+      else running.add(pass);
+      return { signal: passed.signal, stop: () => void running.delete(pass) };
+    },
+    pass: () => {
+      const all = [...running];
+      for (const pass of all) pass();
+      return all.length;
+    },
+  };
+}
