@@ -7,6 +7,7 @@ import { createGuardedClient, type GuardedClientOptions } from '../../src/outbou
 import { OutboundError, type OutboundKind } from '../../src/outbound/outbound-error.ts';
 import { testCertificate, testKey } from '../support/hostile-certificate.ts';
 import { answering, hostileReceiver, neverEnding, type HostileReceiver } from '../support/hostile-receivers.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 /** For what must not end for want of time, however busy the machine is; and for what must. */
 const timeoutMs = 60_000;
@@ -34,10 +35,7 @@ function kindOf(error: unknown): string {
   return error instanceof OutboundError ? error.kind : String(error);
 }
 
-/** Waits for what other events of the loop will bring about; the bound is the test runner's. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}
+const until = (condition: () => boolean) => waitFor('the event', () => (condition() ? true : undefined));
 
 /** A TLS server behind plain sockets, so that `hostileReceiver` can be one. */
 function secured(then: (socket: Socket) => void): (socket: Socket) => void {
@@ -76,22 +74,21 @@ const misbehaviours: readonly [string, (socket: Socket) => void, 'http' | 'https
 ];
 
 for (const [title, misbehave, scheme, kind] of misbehaviours) {
-  test(`a callback to a receiver that ${title} ends as ${kind}, in time, with its connection gone`, async () => {
+  test(`a callback to a receiver that ${title} ends as ${kind}, with its connection gone`, async () => {
     await withReceiver(misbehave, async (receiver) => {
-      const startedAt = performance.now();
       const limit = { timeoutMs: kind === 'timeout' ? briefMs : timeoutMs };
       const work = newClient().post(`${scheme}://127.0.0.1:${receiver.port}/`, { ...postOptions, ...limit });
       await assert.rejects(work, { kind });
-      assert.ok(performance.now() - startedAt < timeoutMs / 2);
       await until(() => receiver.open() === 0);
     });
   });
 }
 
 test('a status counts although its body comes a byte at a time for ever', async () => {
-  await withReceiver(neverEnding(ok, 'x', 20), async (receiver) => {
-    const answer = await newClient().post(`http://127.0.0.1:${receiver.port}/`, postOptions);
-    assert.equal(answer.status, 200);
+  await withReceiver(neverEnding(ok, 'x', 1), async (receiver) => {
+    const url = `http://127.0.0.1:${receiver.port}/`;
+    const answer = await newClient().post(url, { ...postOptions, maxResponseBytes: 64 });
+    assert.deepEqual([answer.status, answer.body.toString()], [200, 'x'.repeat(64)]);
     await until(() => receiver.open() === 0);
   });
 });
@@ -255,16 +252,4 @@ test('a caller may break off, and is told so', async () => {
       await until(() => receiver.open() === 0);
     },
   );
-});
-
-test('five hundred broken exchanges leave no memory behind', { timeout: 180_000 }, async () => {
-  await withReceiver(neverEnding(ok, Buffer.alloc(65_536, 'x'), 0), async (receiver) => {
-    const client = newClient({ maxPerHost: 8, maxWaitingPerHost: 100 });
-    const url = `http://127.0.0.1:${receiver.port}/`;
-    const round = () => Promise.all(Array.from({ length: 50 }, () => client.post(url, postOptions)));
-    await round();
-    const before = process.memoryUsage().rss;
-    for (let i = 0; i < 9; i += 1) await round();
-    assert.ok(process.memoryUsage().rss - before < 100_000_000);
-  });
 });
