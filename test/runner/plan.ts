@@ -33,7 +33,7 @@ const processFolders = [
 ];
 
 /** Files that use the whole machine, or watch what it does under load, run when nothing else does. */
-const exclusive = /^(?:production\/|survival\/(?:outages|overload)\.)/;
+const exclusive = /^(?:chaos\/chaos\.|production\/|survival\/(?:outages|overload)\.)/;
 
 export type Plan = {
   /** Each is the files of one process. */
