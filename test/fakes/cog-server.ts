@@ -82,6 +82,7 @@ export async function startCogUpstream(): Promise<RunningUpstream> {
   return {
     address: new URL(server.baseUrl).host,
     videoPath: cogVideo,
+    isIdle: async () => (await server.health()) === 'READY',
     restart: () => server.restart(),
     close: () => server.close(),
     books: {

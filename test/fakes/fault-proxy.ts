@@ -62,7 +62,8 @@ export const faults = {
 
 export type FaultName = keyof typeof faults;
 
-type Matches = (request: { readonly method: string; readonly path: string }) => boolean;
+type Line = { readonly method: string; readonly path: string };
+type Matches = (request: Line) => boolean;
 
 export type FaultProxy = {
   readonly baseUrl: string;
@@ -70,6 +71,8 @@ export type FaultProxy = {
   met(): number;
   /** Every request that `matches` meets the fault, until `heal`; of several faults the one that was played first. */
   play(fault: Fault, matches: Matches): Promise<void>;
+  /** Calls back after each request that was answered, until another one listens. */
+  listen(onAnswer: (request: Line) => void): void;
   /** Ends the faults; what was held back for later stays so. */
   heal(): Promise<void>;
   /** Sends on what was held back. */
@@ -80,6 +83,7 @@ export type FaultProxy = {
 export async function startFaultProxy(upstream: { address: string; restart(): Promise<void> }): Promise<FaultProxy> {
   let playing: readonly { readonly fault: Fault; readonly matches: Matches }[] = [];
   let met = 0;
+  let onAnswer: (request: Line) => void = () => undefined;
   const late: (() => Promise<unknown>)[] = [];
   const server = createServer((request, response) => {
     const { method = '', url: path = '' } = request;
@@ -89,7 +93,12 @@ export async function startFaultProxy(upstream: { address: string; restart(): Pr
     const hold = (send: () => Promise<unknown>) => void late.push(send);
     const meeting = meet(fault, { request, response, upstream, hold });
     // A provider that gives up breaks its connection; a story that ends breaks the proxy's.
-    meeting.catch(() => response.destroy()).finally(() => (met += isMet ? 1 : 0));
+    meeting
+      .then(
+        () => onAnswer({ method, path }),
+        () => response.destroy(),
+      )
+      .finally(() => (met += isMet ? 1 : 0));
   });
   const listen = async (port: number) => {
     server.listen(port, '127.0.0.1');
@@ -110,6 +119,7 @@ export async function startFaultProxy(upstream: { address: string; restart(): Pr
       if (fault.reply === 'refused') await stop();
       playing = [...playing, { fault, matches }];
     },
+    listen: (listener) => (onAnswer = listener),
     heal: async () => {
       playing = [];
       met = 0;

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shippedFile } from '../providers/http/shipped-file.ts';
+import { runsWholeMatrix } from '../support/tier.ts';
 import { startArkUpstream } from './ark.ts';
 import { skipWithoutCog, startCogUpstream } from './cog-server.ts';
 import { skipWithoutComfyProxy, startComfyProxy } from './comfy-api-proxy.ts';
@@ -139,6 +140,20 @@ export const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   shipped('kling', 'listed', { secrets, upstreamModel: 'kling-v3' }),
   shipped('runway', 'lost'),
 ]);
+
+/** Which kinds stand for all outside the long tier. */
+const samples = {
+  /** One of each API family: what all adapters of a family share is tested once. */
+  families: ['own', 'ark', 'kie', 'replicate-seedance', 'vllm', 'comfyui'],
+  /** One of each answer to the question what is known of a create without an answer: named, listed, lost, and held until its end. */
+  lostJobs: ['own', 'ark', 'kie', 'cog'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** Whether this run plays the kind: the long tier plays every kind, the others a sample. */
+export function isSampled(kindName: string, of: keyof typeof samples): boolean {
+  const names: readonly string[] = samples[of];
+  return runsWholeMatrix || names.includes(kindName);
+}
 
 export type PlacedKind = {
   /** Of the provider and of its model. */

@@ -22,6 +22,8 @@ export type RunningUpstream = {
   readonly books: UpstreamBooks;
   /** The file that every job delivers. */
   readonly videoPath: string;
+  /** Whether it takes another job now; without it, it always does. */
+  isIdle?(): Promise<boolean>;
   /** What it has fetched of the reference images that it was given links to, in order. */
   readonly fetched?: readonly FetchedImage[];
   /** Dies without a word, as in `kill -9`, and starts again at the same address. */

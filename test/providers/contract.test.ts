@@ -22,6 +22,7 @@ import { createOwnProvider } from '../../src/providers/own/own-provider.ts';
 import { startArkUpstream } from '../fakes/ark.ts';
 import { skipWithoutComfyProxy, startComfyProxy } from '../fakes/comfy-api-proxy.ts';
 import { startFakeComfyui } from '../fakes/comfyui.ts';
+import { isSampled } from '../fakes/kinds.ts';
 import { skipWithoutPython, startExampleUpstream } from '../fakes/example-upstream.ts';
 import { type Fault, type FaultName, type FaultProxy, faults, startFaultProxy } from '../fakes/fault-proxy.ts';
 import { startOwnUpstream } from '../fakes/own-upstream.ts';
@@ -45,6 +46,8 @@ type Lack = 'look-up' | 'cancellation' | 'denial of a job';
 
 type Upstream = {
   readonly name: string;
+  /** As in test/fakes/kinds.ts, where the sample of the fast and the full tier is declared. */
+  readonly kind: string;
   readonly skip?: false | string;
   readonly start: () => Promise<RunningUpstream>;
   readonly provider: (baseUrl: string) => Provider;
@@ -56,8 +59,6 @@ type Upstream = {
   /** It runs a name as often as it is sent. */
   readonly repeats?: true;
 };
-
-/** A redirect leads out of the test's network. */
 
 const own = (baseUrl: string) =>
   createOwnProvider({
@@ -86,12 +87,19 @@ function http(file: string, changes: Partial<Upstream> = {}): Upstream {
       warn: () => undefined,
     });
   const isCreate: Upstream['isCreate'] = ({ method, path }) => method === 'POST' && !path.endsWith('/cancel');
-  return { name: `http, ${file}`, start: () => startScriptedUpstream(read), provider, isCreate, ...changes };
+  return {
+    name: `http, ${file}`,
+    kind: file,
+    start: () => startScriptedUpstream(read),
+    provider,
+    isCreate,
+    ...changes,
+  };
 }
 
 const common = { name: 'upstream', pollsPerSecond: 14, submitTimeoutMs: 600_000, warn: () => undefined };
 
-function videos(dialect: DialectName, changes: Partial<Upstream>): Upstream {
+function videos(kindName: string, dialect: DialectName, changes: Partial<Upstream>): Upstream {
   const provider = (root: string) => {
     const baseUrl = `${root}/v1`;
     const config = { kind: 'openai-videos', baseUrl, upstreamModel: 'model', options: { dialect } } as const;
@@ -100,6 +108,7 @@ function videos(dialect: DialectName, changes: Partial<Upstream>): Upstream {
   const start = () => startVideosUpstream(dialect, key);
   return {
     name: `openai-videos, ${dialect}`,
+    kind: kindName,
     start,
     provider,
     isCreate: ({ method }) => method === 'POST',
@@ -117,9 +126,10 @@ function comfy(kind: 'comfyui' | 'comfy-v2', baseUrl: string) {
 }
 
 const upstreams: readonly Upstream[] = [
-  { name: 'own', start: () => startOwnUpstream({ key }), provider: own, isCreate: isPut },
+  { name: 'own', kind: 'own', start: () => startOwnUpstream({ key }), provider: own, isCreate: isPut },
   {
     name: 'own, with the example server',
+    kind: 'example',
     skip: skipWithoutPython,
     start: () => startExampleUpstream({ key }),
     provider: own,
@@ -127,6 +137,7 @@ const upstreams: readonly Upstream[] = [
   },
   {
     name: 'ark',
+    kind: 'ark',
     start: () => startArkUpstream({ key }),
     provider: (baseUrl) => arkProvider(baseUrl, { submitTimeoutMs: 600_000 }),
     isCreate: ({ method }) => method === 'POST',
@@ -138,11 +149,12 @@ const upstreams: readonly Upstream[] = [
   http('minimax', { lacks: ['look-up', 'cancellation', 'denial of a job'] }),
   http('kling', { lacks: ['cancellation'] }),
   http('runway', { lacks: ['look-up'] }),
-  videos('vllm-omni', { forgets: 'jobs and videos' }),
-  videos('sglang', { forgets: 'jobs and videos', lacks: ['look-up', 'cancellation'] }),
-  videos('openrouter', { lacks: ['look-up', 'cancellation'] }),
+  videos('vllm', 'vllm-omni', { forgets: 'jobs and videos' }),
+  videos('sglang', 'sglang', { forgets: 'jobs and videos', lacks: ['look-up', 'cancellation'] }),
+  videos('openrouter-videos', 'openrouter', { lacks: ['look-up', 'cancellation'] }),
   {
     name: 'comfyui',
+    kind: 'comfyui',
     start: startFakeComfyui,
     provider: (baseUrl) => createComfyuiProvider({ ...common, ...comfy('comfyui', baseUrl) }),
     isCreate: ({ path }) => path === '/prompt',
@@ -151,6 +163,7 @@ const upstreams: readonly Upstream[] = [
   },
   {
     name: 'comfy-v2',
+    kind: 'comfy-v2',
     skip: skipWithoutComfyProxy,
     start: () => startComfyProxy(key),
     provider: (baseUrl) => createComfyV2Provider({ ...common, ...comfy('comfy-v2', baseUrl) }),
@@ -205,152 +218,156 @@ const breakingDownloads: readonly FaultName[] = [
 
 const named = Object.entries(faults) as readonly (readonly [FaultName, Fault])[]; // the names are the table's
 
-for (const upstream of upstreams) {
-  describe(`the provider ${upstream.name}`, { skip: upstream.skip ?? false }, () => {
-    let running: RunningUpstream;
-    before(async () => {
-      running = await upstream.start();
+// Each has an upstream of its own, so they may wait together.
+describe('the provider', { concurrency: true }, () => {
+  for (const upstream of upstreams.filter(({ kind }) => isSampled(kind, 'families')))
+    describe(upstream.name, { skip: upstream.skip ?? false, concurrency: false }, () => playStories(upstream));
+});
+
+function playStories(upstream: Upstream): void {
+  let running: RunningUpstream;
+  before(async () => {
+    running = await upstream.start();
+  });
+  after(() => running.close());
+
+  for (const [name, fault] of named) {
+    test(`a create that ${name} makes one job`, async (t) => {
+      const { proxy, provider } = await stage(t, upstream, running);
+      const request = jobRequest();
+      const outcome = await under(proxy, fault, upstream.isCreate, async (signal) => {
+        const submitted = await provider.submit(request, signal);
+        assert.ok(proxy.met() <= 1, `${proxy.met()} create requests`);
+        return submitted;
+      });
+      assert.deepEqual({ ...outcome, ...expected[name] }, outcome);
+      if (outcome.kind === 'not_accepted') assert.deepEqual(await running.books.jobsFor(request.input.prompt), []);
+      const job = await settled(provider, request, outcome);
+      await proxy.release();
+      if (job !== undefined) await running.books.end(job.id, 'succeeded');
+      const made = await running.books.jobsFor(request.input.prompt);
+      // Where jobs have no names, what the network does twice cannot be undone.
+      const isTwice = fault.forwarded === 2 || (fault.forwarded === 'late' && upstream.repeats === true);
+      const hasDied = upstream.forgets !== undefined && 'restarts' in fault;
+      const limit = hasDied || (isTwice && (!provider.namesJobs || upstream.repeats === true)) ? 2 : 1;
+      assert.ok(made.length <= limit, `${made.length} jobs`);
+      if (hasDied) return assert.equal(made[0]?.state, 'failed');
+      // Where jobs have no names, one that arrives after the last look stays unknown.
+      if (fault.forwarded === 'late' && !provider.namesJobs) return;
+      // Without a look-up the job of a lost answer is not known to us.
+      if (job === undefined && lacks(upstream, 'look-up')) return assert.equal(outcome.kind, 'unknown');
+      assert.equal(made.length > 0, job !== undefined);
+      assert.equal(made.at(-1)?.id, job?.id);
     });
-    after(() => running.close());
 
-    for (const [name, fault] of named) {
-      test(`a create that ${name} makes one job`, async (t) => {
-        const { proxy, provider } = await stage(t, upstream, running);
-        const request = jobRequest();
-        const outcome = await under(proxy, fault, upstream.isCreate, async (signal) => {
-          const submitted = await provider.submit(request, signal);
-          assert.ok(proxy.met() <= 1, `${proxy.met()} create requests`);
-          return submitted;
-        });
-        assert.deepEqual({ ...outcome, ...expected[name] }, outcome);
-        if (outcome.kind === 'not_accepted') assert.deepEqual(await running.books.jobsFor(request.input.prompt), []);
-        const job = await settled(provider, request, outcome);
-        await proxy.release();
-        if (job !== undefined) await running.books.end(job.id, 'succeeded');
-        const made = await running.books.jobsFor(request.input.prompt);
-        // Where jobs have no names, what the network does twice cannot be undone.
-        const isTwice = fault.forwarded === 2 || (fault.forwarded === 'late' && upstream.repeats === true);
-        const hasDied = upstream.forgets !== undefined && 'restarts' in fault;
-        const limit = hasDied || (isTwice && (!provider.namesJobs || upstream.repeats === true)) ? 2 : 1;
-        assert.ok(made.length <= limit, `${made.length} jobs`);
-        if (hasDied) return assert.equal(made[0]?.state, 'failed');
-        // Where jobs have no names, one that arrives after the last look stays unknown.
-        if (fault.forwarded === 'late' && !provider.namesJobs) return;
-        // Without a look-up the job of a lost answer is not known to us.
-        if (job === undefined && lacks(upstream, 'look-up')) return assert.equal(outcome.kind, 'unknown');
-        assert.equal(made.length > 0, job !== undefined);
-        assert.equal(made.at(-1)?.id, job?.id);
-      });
+    // Of an upstream that forgets, the last story tells what a restart does.
+    if (upstream.forgets !== undefined && 'restarts' in fault) continue;
 
-      // Of an upstream that forgets, the last story tells what a restart does.
-      if (upstream.forgets !== undefined && 'restarts' in fault) continue;
-
-      test(`a question that ${name} brings no wrong verdict`, async (t) => {
-        const { proxy, provider } = await stage(t, upstream, running);
-        const { job, state } = await begun(t, provider, running);
-        for (const end of [undefined, 'succeeded'] as const) {
-          if (end !== undefined) await running.books.end(job.id, end);
-          const status = await under(proxy, fault, notCreate(upstream), (signal) => statusOf(provider, job, signal));
-          assert.ok(isTrue(status, await state()), `${status.state}, and the books say ${await state()}`);
-          assert.equal(verdictOf(await statusOf(provider, job)), verdicts[await state()]);
-        }
-      });
-
-      test(`a look for a lost job that ${name} does not deny it`, async (t) => {
-        const { proxy, provider } = await stage(t, upstream, running);
-        const { request, job } = await begun(t, provider, running);
-        if (lacks(upstream, 'look-up')) return assert.equal((await recover(provider, request)).kind, 'unknown');
-        const found = await under(proxy, fault, notCreate(upstream), (signal) => recover(provider, request, signal));
-        assert.ok(found.kind === 'later' || found.kind === 'found', found.kind);
-        assert.deepEqual(await recover(provider, request), { kind: 'found', id: job.id });
-      });
-
-      test(`a cancellation that ${name} says only what is so`, async (t) => {
-        const { proxy, provider } = await stage(t, upstream, running);
-        const { job, state } = await begun(t, provider, running);
-        if (lacks(upstream, 'cancellation')) return assert.equal(await provider.cancel(job, never), 'runs_on');
-        const outcome = await under(proxy, fault, notCreate(upstream), (signal) => provider.cancel(job, signal));
-        if (outcome === 'cancelled' || outcome === 'ended') assert.notEqual(await state(), 'running');
-        const again = await provider.cancel(job, never);
-        // A job that was cancelled may be forgotten, too.
-        if (upstream.forgets !== undefined && again === 'ended') return assert.notEqual(await state(), 'running');
-        assert.equal(await state(), again === 'runs_on' ? 'running' : again === 'cancelled' ? 'canceled' : 'failed');
-      });
-    }
-
-    // Each waits a second before its second attempt; they may wait together.
-    describe('a video', { concurrency: true }, () => {
-      for (const name of breakingDownloads) {
-        test(`whose download ${name} arrives whole, and without a second job`, async (t) => {
-          await deliversUnder(t, faults[name], upstream, running);
-        });
+    test(`a question that ${name} brings no wrong verdict`, async (t) => {
+      const { proxy, provider } = await stage(t, upstream, running);
+      const { job, state } = await begun(t, provider, running);
+      for (const end of [undefined, 'succeeded'] as const) {
+        if (end !== undefined) await running.books.end(job.id, end);
+        const status = await under(proxy, fault, notCreate(upstream), (signal) => statusOf(provider, job, signal));
+        assert.ok(isTrue(status, await state()), `${status.state}, and the books say ${await state()}`);
+        assert.equal(verdictOf(await statusOf(provider, job)), verdicts[await state()]);
       }
     });
 
-    if (upstream.forgets !== 'jobs and videos') {
-      test('a video whose download meets a restart of the upstream arrives whole, and without a second job', async (t) => {
-        await deliversUnder(t, faults['meets a restart of the upstream'], upstream, running);
-      });
-    }
-
-    if (upstream.forgets !== undefined) {
-      test('a job that a restart killed is missing, and it was not cancelled', async (t) => {
-        const { provider } = await stage(t, upstream, running);
-        const { job } = await begun(t, provider, running);
-        await running.restart();
-        // A connection from before the restart breaks first.
-        const status = await waitFor('a verdict', async () => {
-          const seen = await statusOf(provider, job);
-          return seen.state === 'unclear' ? undefined : seen;
-        });
-        assert.deepEqual(status, { state: 'missing' });
-        assert.notEqual(await provider.cancel(job, never), 'cancelled');
-      });
-    }
-
-    test('an upstream that fetches reference images finds them at the links, in order', async (t) => {
-      const { provider } = await stage(t, upstream, running);
-      if (provider.images === 'file') return assert.equal(running.fetched?.length ?? 0, 0);
-      const pictures = ['the first picture', 'the second'];
-      const store = await startRestartableServer(async (request, response) => {
-        response.end(pictures[Number(request.url?.slice('/media/'.length))]);
-      });
-      t.after(() => store.close());
-      const imageLinks = pictures.map((_, index) => `http://${store.address}/media/${index}`);
-      const input = withDefaults({ prompt: 'like @Image2', imageUrls: ['http://client/a', 'http://client/b'] });
-      const outcome = await provider.submit(jobRequest({ input, imageLinks }), never);
-      assert.equal(outcome.kind, 'accepted');
-      assert.deepEqual(
-        running.fetched?.map(({ link, bytes }) => [link, bytes.toString()]),
-        imageLinks.map((link, index) => [link, pictures[index]]),
-      );
-    });
-
-    test('a download that hangs ends with the signal', async (t) => {
+    test(`a look for a lost job that ${name} does not deny it`, async (t) => {
       const { proxy, provider } = await stage(t, upstream, running);
-      const { job } = await begun(t, provider, running);
-      await running.books.end(job.id, 'succeeded');
-      const reason = new Error('the deadline');
-      const stop = new AbortController();
-      await proxy.play(faults['hangs after it was sent'], notCreate(upstream));
-      const downloading = provider.result(job, undefined, { workFolder: tmpdir(), signal: stop.signal });
-      await Promise.all([
-        assert.rejects(downloading, reason),
-        waitFor('the fault', () => (proxy.met() > 0 ? true : undefined)).then(() => stop.abort(reason)),
-      ]);
+      const { request, job } = await begun(t, provider, running);
+      if (lacks(upstream, 'look-up')) return assert.equal((await recover(provider, request)).kind, 'unknown');
+      const found = await under(proxy, fault, notCreate(upstream), (signal) => recover(provider, request, signal));
+      assert.ok(found.kind === 'later' || found.kind === 'found', found.kind);
+      assert.deepEqual(await recover(provider, request), { kind: 'found', id: job.id });
     });
 
-    test('a job that never was is missing, and was certainly not created', async (t) => {
+    test(`a cancellation that ${name} says only what is so`, async (t) => {
+      const { proxy, provider } = await stage(t, upstream, running);
+      const { job, state } = await begun(t, provider, running);
+      if (lacks(upstream, 'cancellation')) return assert.equal(await provider.cancel(job, never), 'runs_on');
+      const outcome = await under(proxy, fault, notCreate(upstream), (signal) => provider.cancel(job, signal));
+      if (outcome === 'cancelled' || outcome === 'ended') assert.notEqual(await state(), 'running');
+      const again = await provider.cancel(job, never);
+      // A job that was cancelled may be forgotten, too.
+      if (upstream.forgets !== undefined && again === 'ended') return assert.notEqual(await state(), 'running');
+      assert.equal(await state(), again === 'runs_on' ? 'running' : again === 'cancelled' ? 'canceled' : 'failed');
+    });
+  }
+
+  // Each waits a second before its second attempt; they may wait together.
+  describe('a video', { concurrency: true }, () => {
+    for (const name of breakingDownloads) {
+      test(`whose download ${name} arrives whole, and without a second job`, async (t) => {
+        await deliversUnder(t, faults[name], upstream, running);
+      });
+    }
+  });
+
+  if (upstream.forgets !== 'jobs and videos') {
+    test('a video whose download meets a restart of the upstream arrives whole, and without a second job', async (t) => {
+      await deliversUnder(t, faults['meets a restart of the upstream'], upstream, running);
+    });
+  }
+
+  if (upstream.forgets !== undefined) {
+    test('a job that a restart killed is missing, and it was not cancelled', async (t) => {
       const { provider } = await stage(t, upstream, running);
       const { job } = await begun(t, provider, running);
-      const request = jobRequest();
-      // The handle of a real job, with a name that is not.
-      const handle = JSON.parse(JSON.stringify(job.handle).replaceAll(job.id, request.jobKey)) as Job['handle'];
-      const status = await statusOf(provider, jobOf(request, request.jobKey, handle));
-      if (lacks(upstream, 'denial of a job')) return assert.equal(status.state, 'unclear');
+      await running.restart();
+      // A connection from before the restart breaks first.
+      const status = await waitFor('a verdict', async () => {
+        const seen = await statusOf(provider, job);
+        return seen.state === 'unclear' ? undefined : seen;
+      });
       assert.deepEqual(status, { state: 'missing' });
-      if (provider.namesJobs) assert.deepEqual(await recover(provider, request), { kind: 'not_created' });
+      assert.notEqual(await provider.cancel(job, never), 'cancelled');
     });
+  }
+
+  test('an upstream that fetches reference images finds them at the links, in order', async (t) => {
+    const { provider } = await stage(t, upstream, running);
+    if (provider.images === 'file') return assert.equal(running.fetched?.length ?? 0, 0);
+    const pictures = ['the first picture', 'the second'];
+    const store = await startRestartableServer(async (request, response) => {
+      response.end(pictures[Number(request.url?.slice('/media/'.length))]);
+    });
+    t.after(() => store.close());
+    const imageLinks = pictures.map((_, index) => `http://${store.address}/media/${index}`);
+    const input = withDefaults({ prompt: 'like @Image2', imageUrls: ['http://client/a', 'http://client/b'] });
+    const outcome = await provider.submit(jobRequest({ input, imageLinks }), never);
+    assert.equal(outcome.kind, 'accepted');
+    assert.deepEqual(
+      running.fetched?.map(({ link, bytes }) => [link, bytes.toString()]),
+      imageLinks.map((link, index) => [link, pictures[index]]),
+    );
+  });
+
+  test('a download that hangs ends with the signal', async (t) => {
+    const { proxy, provider } = await stage(t, upstream, running);
+    const { job } = await begun(t, provider, running);
+    await running.books.end(job.id, 'succeeded');
+    const reason = new Error('the deadline');
+    const stop = new AbortController();
+    await proxy.play(faults['hangs after it was sent'], notCreate(upstream));
+    const downloading = provider.result(job, undefined, { workFolder: tmpdir(), signal: stop.signal });
+    await Promise.all([
+      assert.rejects(downloading, reason),
+      waitFor('the fault', () => (proxy.met() > 0 ? true : undefined)).then(() => stop.abort(reason)),
+    ]);
+  });
+
+  test('a job that never was is missing, and was certainly not created', async (t) => {
+    const { provider } = await stage(t, upstream, running);
+    const { job } = await begun(t, provider, running);
+    const request = jobRequest();
+    // The handle of a real job, with a name that is not.
+    const handle = JSON.parse(JSON.stringify(job.handle).replaceAll(job.id, request.jobKey)) as Job['handle'];
+    const status = await statusOf(provider, jobOf(request, request.jobKey, handle));
+    if (lacks(upstream, 'denial of a job')) return assert.equal(status.state, 'unclear');
+    assert.deepEqual(status, { state: 'missing' });
+    if (provider.namesJobs) assert.deepEqual(await recover(provider, request), { kind: 'not_created' });
   });
 }
 

@@ -33,7 +33,12 @@ export function catalogueWith(folder: string, placed: PlacedKind): Catalogue {
   });
 }
 
-export function startLife(db: Database, folder: string, catalogue: Catalogue): Life {
+export function startLife(
+  db: Database,
+  folder: string,
+  catalogue: Catalogue,
+  changes: Pick<ActivityDeps, 'startDeadline'>,
+): Life {
   const dead = new AbortController();
   const clients: ProviderClient[] = [];
   const providers = createProviders({
@@ -48,7 +53,7 @@ export function startLife(db: Database, folder: string, catalogue: Catalogue): L
     warn: () => undefined,
     onEvent: () => undefined,
   });
-  const clean = { ...activityDeps(db, folder, []), models: catalogue.models, providers };
+  const clean = { ...activityDeps(db, folder, []), ...changes, models: catalogue.models, providers };
   return {
     deps: interruptedDeps(clean, undefined, dead).deps,
     die: (at) => dead.abort(new Killed(at)),

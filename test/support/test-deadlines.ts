@@ -2,6 +2,8 @@ import type { StartDeadline } from '../../activities/deadline.ts';
 
 export type TestDeadlines = {
   readonly startDeadline: StartDeadline;
+  /** Attempts that run now. */
+  running(): number;
   /** Ends the time of every attempt that runs now. Returns how many there were. */
   pass(): number;
 };
@@ -20,6 +22,7 @@ export function createTestDeadlines(): TestDeadlines {
       else running.add(pass);
       return { signal: passed.signal, stop: () => void running.delete(pass) };
     },
+    running: () => running.size,
     pass: () => {
       const all = [...running];
       for (const pass of all) pass();
