@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, afterEach, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
-import { assertAccessible, assertNoSidewaysScroll, settled, startVisitor, type Visitor } from '../support/console.ts';
+import { assertAccessible, assertNoSidewaysScroll, startVisitor, type Visitor } from '../support/console.ts';
 import { accountPages, windows } from '../support/console-pages.ts';
+import { runsWholeMatrix } from '../support/tier.ts';
 import { fillAccount, type FilledAccount } from '../support/filled-account.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
 
@@ -22,6 +24,9 @@ before(async () => {
   filled = await fillAccount(service, receiver.url);
   empty = (await createTestAccount(service.database)).accountId;
 });
+afterEach(async () => {
+  if (skip === false) await visitor.closeTabs();
+});
 after(async () => {
   if (skip !== false) return;
   await visitor.close();
@@ -29,7 +34,19 @@ after(async () => {
   await service.close();
 });
 
-for (const [window, options] of Object.entries(windows)) {
+/** Colours of the dark window are checked on the tokens by contrast.test.ts, and every page is fitted into the narrow one. */
+const shown = runsWholeMatrix ? windows : { light: windows.light };
+
+for (const [window, options] of Object.entries(shown)) {
+  const assertFit = async (page: Page, where: string) => {
+    await assertAccessible(page, where);
+    await assertNoSidewaysScroll(page, where);
+    if (runsWholeMatrix) return;
+    await page.setViewportSize(windows.narrow.viewport);
+    await assertNoSidewaysScroll(page, `${where}, narrow`);
+    await page.setViewportSize(options.viewport);
+  };
+
   describe(`no finding of axe, nothing too wide, nothing against the policy: ${window}`, { skip }, () => {
     test('pages of an account, empty and filled', async () => {
       const tab = await visitor.signedIn({ [filled.accountId]: 'owner', [empty]: 'owner' }, options);
@@ -41,11 +58,9 @@ for (const [window, options] of Object.entries(windows)) {
       };
       for (const accountId of [filled.accountId, empty]) {
         for (const [name, path] of Object.entries({ ...accountPages, ...tasks, nowhere: '/no/such/page' })) {
-          await page.goto(`${service.baseUrl}/console/a/${accountId}${path}`);
-          await settled(page);
+          await tab.open(`/a/${accountId}${path}`);
           const where = `${name}, ${accountId === empty ? 'empty' : 'filled'}`;
-          await assertAccessible(page, where);
-          await assertNoSidewaysScroll(page, where);
+          await assertFit(page, where);
         }
       }
       assert.deepEqual(tab.errors, []);
@@ -63,8 +78,7 @@ for (const [window, options] of Object.entries(windows)) {
         ['/callbacks', 'Send failed ones again'],
       ] as const;
       for (const [path, button] of dialogs) {
-        await page.goto(`${service.baseUrl}/console/a/${empty}${path}`);
-        await settled(page);
+        await tab.open(`/a/${empty}${path}`);
         await page.getByRole('main').getByRole('button', { name: button }).first().click();
         await page.getByRole('dialog').waitFor();
         await assertAccessible(page, `${path}, ${button}`);
@@ -82,17 +96,14 @@ for (const [window, options] of Object.entries(windows)) {
     test('pages before the sign-in, and those that a person may not see', async () => {
       const tab = await visitor.open(options);
       for (const path of ['/sign-in', '/setup', '/invite#used', '/reset']) {
-        await tab.page.goto(`${service.baseUrl}/console${path}`);
-        await settled(tab.page);
-        await assertAccessible(tab.page, path);
-        await assertNoSidewaysScroll(tab.page, path);
+        await tab.open(path);
+        await assertFit(tab.page, path);
       }
       assert.deepEqual(tab.errors, []);
       await tab.context.close();
       const viewer = await visitor.signedIn({ [filled.accountId]: 'viewer' }, options);
       for (const path of [`/a/${filled.accountId}/keys`, `/a/${filled.accountId}/playground`, `/a/${empty}`, '/ops']) {
-        await viewer.page.goto(`${service.baseUrl}/console${path}`);
-        await settled(viewer.page);
+        await viewer.open(path);
         await assertAccessible(viewer.page, `${path}, as a viewer`);
       }
       await viewer.page.getByText('You have no access to this page').waitFor();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
+import { text } from 'node:stream/consumers';
+import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { refundTask } from '../../src/stores/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { settled, startVisitor, type Visitor } from '../support/console.ts';
+import { becomes, closeDialog, settled, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
@@ -19,6 +19,9 @@ before(async () => {
   service = await startHttpService();
   visitor = await startVisitor({ baseUrl: service.url, database: service.database });
 });
+afterEach(async () => {
+  if (skip === false) await visitor.closeTabs();
+});
 after(async () => {
   if (skip !== false) return;
   await visitor.close();
@@ -31,7 +34,7 @@ const statusOf = async (key: string) =>
 /** The secret that the dialog shows, which is then closed. */
 async function takeKey(page: Page): Promise<string> {
   const key = await page.getByRole('dialog').locator('.secret code').innerText();
-  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await closeDialog(page, 'I have stored it');
   return key;
 }
 
@@ -97,11 +100,14 @@ test(
     const check = async () => {
       await page.getByRole('link', { name: 'the failed one' }).waitFor();
       await page.getByRole('link', { name: 'the waiting one' }).waitFor({ state: 'detached' });
-      assert.equal(await rows.count(), 1);
-      const chosen = ['Created', 'Model', 'Reason of the failure'].map((name) =>
-        page.getByRole('combobox', { name }).inputValue(),
-      );
-      assert.deepEqual(await Promise.all(chosen), ['1d', 'videogen-2.0-fast', 'content_rejected']);
+      await becomes('the number of rows', () => rows.count(), 1);
+      const chosen = () =>
+        Promise.all(
+          ['Created', 'Model', 'Reason of the failure'].map((name) =>
+            page.getByRole('combobox', { name }).inputValue(),
+          ),
+        );
+      await becomes('the filters', chosen, ['1d', 'videogen-2.0-fast', 'content_rejected']);
     };
     await check();
     await page.reload();
@@ -112,7 +118,7 @@ test(
     await check();
     await page.getByRole('link', { name: 'Waiting', exact: true }).click();
     await page.getByRole('link', { name: 'the waiting one' }).waitFor();
-    assert.equal(await page.getByRole('combobox', { name: 'Created' }).inputValue(), '1d');
+    await becomes('the filter', () => page.getByRole('combobox', { name: 'Created' }).inputValue(), '1d');
     await page.getByRole('searchbox').fill('ffffffff');
     await page.getByRole('searchbox').press('Enter');
     await page.getByText('No task matches').waitFor();
@@ -182,12 +188,12 @@ test(
     await ledger.nth(2).waitFor({ state: 'detached' });
     await page.reload();
     await settled(page);
-    assert.equal(await ledger.count(), 2);
+    await becomes('the number of entries', () => ledger.count(), 2);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'CSV' }).click(),
     ]);
-    const [head, ...lines] = (await readFile(await download.path(), 'utf8')).trim().split(/\r?\n/);
+    const [head, ...lines] = (await text(await download.createReadStream())).trim().split(/\r?\n/);
     assert.equal(head, 'entryId,createTime,kind,amount,balanceAfter,taskId,reason');
     const numbers = await ledger.locator('td:nth-child(2)').allInnerTexts();
     assert.deepEqual(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { startVisitor, type Visitor } from '../support/console.ts';
+import { signIn, startVisitor, type Visitor } from '../support/console.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
 import { startTlsProxy } from '../support/tls-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -32,8 +32,9 @@ test(
   async () => {
     const { accountId } = await createTestAccount(service.database, 1_000);
     // Nobody vouches for the certificate of the tests.
-    const tab = await visitor.signedIn({ [accountId]: 'owner' }, { ignoreHTTPSErrors: true });
-    const { page, context, foreign, errors } = tab;
+    const { page, context, foreign, errors, open } = await visitor.open({ ignoreHTTPSErrors: true });
+    await open('/sign-in');
+    await signIn(page, await visitor.newPerson({ [accountId]: 'owner' }));
     const [cookie, ...others] = await context.cookies();
     const { name, domain, path, secure, httpOnly, sameSite } = cookie ?? {};
     assert.deepEqual(

@@ -123,9 +123,10 @@ describe('an operator who books credits', { skip }, () => {
   test('a price that is no number, and a later time that is none, are refused at their fields', async () => {
     await openAccount('prices');
     const open = () => page.getByRole('button', { name: 'Set a price of videogen-2.0-fast' }).click();
-    await open();
     const price = dialog().getByLabel('Credits a second');
     for (const text of ['', '12.5']) {
+      // A new dialog shows no message yet, so the one below is about this text.
+      await open();
       await price.fill(text);
       await dialog().getByLabel('Reason').fill('Volume agreement');
       await dialog().getByRole('button', { name: 'Set the price' }).click();
@@ -133,8 +134,11 @@ describe('an operator who books credits', { skip }, () => {
         .getByText(/^Must be a whole number/)
         .waitFor();
       assert.equal(await price.getAttribute('aria-invalid'), 'true');
+      await close();
     }
+    await open();
     await price.fill('27');
+    await dialog().getByLabel('Reason').fill('Volume agreement');
     await dialog().getByText('A later time').click();
     await dialog().getByRole('button', { name: 'Announce the price' }).click();
     await dialog().getByText('Choose a time that is not past.').waitFor();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { completeTask } from '../../src/stores/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { settled, startVisitor, type Visitor } from '../support/console.ts';
+import { startVisitor, type Visitor } from '../support/console.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
@@ -19,6 +19,9 @@ before(async () => {
   service = await startHttpService();
   visitor = await startVisitor({ baseUrl: service.url, database: service.database });
 });
+afterEach(async () => {
+  if (skip === false) await visitor.closeTabs();
+});
 after(async () => {
   if (skip !== false) return;
   await visitor.close();
@@ -30,13 +33,9 @@ const hourMs = 3_600_000;
 
 async function newAccount() {
   const { accountId } = await service.newAccount(10_000);
-  const { page } = await visitor.signedIn({ [accountId]: 'owner' });
+  const { page, open } = await visitor.signedIn({ [accountId]: 'owner' });
   await page.clock.install();
-  const open = async (path: string) => {
-    await page.goto(`${service.url}/console/a/${accountId}${path}`);
-    await settled(page);
-  };
-  return { accountId, page, open };
+  return { accountId, page, open: (path: string) => open(`/a/${accountId}${path}`) };
 }
 
 /** What is read every fifteen seconds is read once more. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import { createTask } from '../support/api.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
@@ -18,6 +18,9 @@ before(async () => {
   service = await startTestService();
   receiver = await startCallbackReceiver({ answer: () => 500 });
   visitor = await startVisitor(service);
+});
+afterEach(async () => {
+  if (skip === false) await visitor.closeTabs();
 });
 after(async () => {
   if (skip !== false) return;
@@ -54,7 +57,7 @@ async function stage({ where, operator }: (typeof pages)[number], request: { cal
   const taskId = String(body.data['taskId']);
   await waitForEnd(service.database.db, taskId);
   const tab = await visitor.signedIn(operator ? {} : { [accountId]: 'viewer' }, { operator });
-  return { ...tab, open: () => tab.page.goto(`${service.baseUrl}/console${where(accountId)}/${taskId}`) };
+  return { ...tab, open: () => tab.open(`${where(accountId)}/${taskId}`) };
 }
 
 for (const at of pages) {
@@ -64,13 +67,14 @@ for (const at of pages) {
     async () => {
       // As long as the callback is owed, the page asks for it.
       const { page, errors, open } = await stage(at, { callBackUrl: `${receiver.url}/hook` });
-      const links = new Set<string>();
-      page.on('response', (response) => {
-        if (new URL(response.url()).pathname !== at.reads) return;
-        void response.text().then((text) => {
-          const [link] = /"https?:[^"]+\.mp4\?[^"]+"/.exec(text) ?? [];
-          if (link !== undefined) links.add(link);
-        });
+      await page.clock.install();
+      let readings = 0;
+      // The service signs the same link as before when it is read in the same second.
+      await page.route(`**${at.reads}?*`, async (route) => {
+        const response = await route.fetch();
+        const body = (await response.text()).replaceAll(/\.(?:mp4|jpg)\?/g, (start) => `${start}reading=${readings}&`);
+        readings += 1;
+        await route.fulfill({ response, body });
       });
       await open();
       const film = page.getByLabel('The generated video');
@@ -78,7 +82,11 @@ for (const at of pages) {
       await page.evaluate(play);
       const addresses = () => Promise.all(['src', 'poster'].map((name) => film.getAttribute(name)));
       const first = await addresses();
-      await waitFor('three links', () => (links.size >= 3 ? true : undefined));
+      // A page whose callback is owed is read every three seconds.
+      await waitFor('three readings', async () => {
+        await page.clock.fastForward(3_000);
+        return readings >= 3 ? true : undefined;
+      });
       assert.deepEqual(await addresses(), first);
       assert.deepEqual(await page.evaluate('[window.loads, document.querySelector("video").paused]'), [0, false]);
       assert.deepEqual(errors, []);

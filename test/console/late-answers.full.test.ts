@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { findAccount } from '../../src/stores/accounts.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { assertAccessible, startVisitor, type Visitor } from '../support/console.ts';
+import { assertAccessible, holdAnswers, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 // Answers that take their time: what is shown once is shown, what was typed meanwhile stays, and nobody is led back.
 
@@ -19,6 +18,9 @@ before(async () => {
   service = await startHttpService();
   visitor = await startVisitor({ baseUrl: service.url, database: service.database });
 });
+afterEach(async () => {
+  if (skip === false) await visitor.closeTabs();
+});
 after(async () => {
   if (skip !== false) return;
   await visitor.close();
@@ -30,20 +32,6 @@ async function openPage(path: string) {
   const tab = await visitor.signedIn({ [accountId]: 'owner' });
   await tab.page.goto(`${service.url}/console/a/${accountId}${path}`);
   return { ...tab, accountId };
-}
-
-/** The answer waits until it is let through; what is asked is asked all the same. */
-async function holdAnswer(page: Page, path: string) {
-  let isAsked = false;
-  let release: () => void = () => undefined;
-  const isReleased = new Promise<void>((resolve) => (release = resolve));
-  await page.route(`**${path}`, async (route) => {
-    const response = await route.fetch();
-    isAsked = true;
-    await isReleased;
-    await route.fulfill({ response });
-  });
-  return { asked: () => waitFor(path, () => isAsked || undefined), release };
 }
 
 type Secret = {
@@ -96,10 +84,11 @@ for (const [what, { page: path, path: asked, ask, action }] of Object.entries(se
   test(`the dialog that will show ${what} does not close before its answer is there`, { skip }, async () => {
     const { page, errors } = await openPage(path);
     await ask(page);
-    const { asked: isAsked, release } = await holdAnswer(page, asked);
+    const { asked: isAsked, release } = await holdAnswers(page, asked);
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: action }).click();
     await isAsked();
+    await dialog.locator('[aria-busy="true"]').waitFor();
     // A browser lets nothing hold back the second of two that follow each other.
     for (const _press of [1, 2, 3]) await page.keyboard.press('Escape');
     for (const name of ['Close', 'Cancel']) {
@@ -120,7 +109,7 @@ test('an accepted video does not lead somebody back who has left the playground 
   const { page, accountId } = await openPage('/playground');
   const prompt = page.getByLabel('Prompt');
   await prompt.fill('a lighthouse');
-  const first = await holdAnswer(page, '/api/v1/jobs/createTask');
+  const first = await holdAnswers(page, '/api/v1/jobs/createTask');
   await page.getByRole('button', { name: /^Generate/ }).click();
   await first.asked();
   await page.getByRole('link', { name: 'Tasks', exact: true }).click();
@@ -146,7 +135,7 @@ async function imageFile(name: string) {
 
 test('an upload that ends leaves what was typed and chosen meanwhile', { skip }, async () => {
   const { page } = await openPage('/playground');
-  const { asked: isAsked, release } = await holdAnswer(page, '/api/v1/uploads');
+  const { asked: isAsked, release } = await holdAnswers(page, '/api/v1/uploads');
   await page.getByLabel('Files of reference images').setInputFiles([await imageFile('a.png')]);
   await isAsked();
   await page.getByLabel('Prompt').fill('typed while it was uploaded');

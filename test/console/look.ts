@@ -39,7 +39,7 @@ const service = await startTestService({ PORT: '4655' });
 const receiver = await startCallbackReceiver({ answer: ({ body }) => (body.includes('reject') ? 410 : 204) });
 const visitor = await startVisitor(service);
 try {
-  const filled = await fillAccount(service, receiver.url);
+  const filled = await fillAccount(service, receiver.url, { isRendered: true });
   const empty = (await createTestAccount(service.database)).accountId;
   const { db } = service.database;
   await dateRows(db);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import { addressOfLink, inviteAs } from '../../src/stores/invite.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { password, startVisitor, type Visitor } from '../support/console.ts';
+import { becomes, password, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 
 // A link of one use stays a good one until it is used, whatever else goes wrong.
@@ -15,6 +15,9 @@ before(async () => {
   if (skip !== false) return;
   service = await startHttpService();
   visitor = await startVisitor({ baseUrl: service.url, database: service.database });
+});
+afterEach(async () => {
+  if (skip === false) await visitor.closeTabs();
 });
 after(async () => {
   if (skip !== false) return;
@@ -58,8 +61,8 @@ test('a fresh link that is pasted over another one counts, and leaves the addres
     await page.goto(await linkFor(email));
     await page.getByRole('heading', { name: 'You are invited' }).waitFor();
     await page.waitForFunction(`document.querySelector('input[type="email"]')?.value === '${email}'`);
-    assert.equal(await page.getByLabel('Password').inputValue(), '');
-    assert.equal(new URL(page.url()).hash, '');
+    await becomes('the password', () => page.getByLabel('Password').inputValue(), '');
+    await page.waitForURL((url) => url.hash === '');
     await page.getByLabel('Password').fill('of the one before');
   }
   await page.getByLabel('Password').fill(password);

@@ -12,8 +12,9 @@ import {
 } from '../../src/stores/provider-jobs.ts';
 import { completeTask, confirmCharge, refundTask, startGeneration } from '../../src/stores/tasks.ts';
 import { startBrowser } from '../support/browser.ts';
+import { cookieFor, lasting, settled } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
-import { goodPassword, newPerson, type Person } from '../support/person.ts';
+import { newPerson, type Person } from '../support/person.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
 
 /** A service with two providers that cost money, and a browser in which an operator is signed in. */
@@ -23,7 +24,8 @@ export type OperatorsStage = {
   readonly page: Page;
   /** Whatever a page has complained about in its console. */
   readonly errors: readonly string[];
-  signIn(email: string): Promise<Page>;
+  /** A page of operators, opened by this person. */
+  openAs(person: Person): Promise<Page>;
   close(): Promise<void>;
 };
 
@@ -60,36 +62,30 @@ export async function startOperatorsStage(): Promise<OperatorsStage> {
     throw error;
   }
   const errors: string[] = [];
-  const signIn = async (email: string) => {
+  const openAs = async (person: Person) => {
     const context = await browser.newContext({
       viewport: { width: 1280, height: 900 },
       // A colour that is on its way to another one has no contrast to judge.
       reducedMotion: 'reduce',
     });
+    await context.addInitScript(lasting);
+    const [, token = ''] = person.cookie()?.split('=') ?? [];
+    await context.addCookies([cookieFor(service.url, token)]);
     // Where the service would have its files; the videos here were never made.
     await context.route('http://media.test/**', (route) => route.fulfill({ status: 404 }));
     const page = await context.newPage();
-    page.setDefaultTimeout(30_000);
     page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
     page.on('pageerror', (error) => errors.push(String(error)));
-    await page.goto(`${service.url}/console/sign-in?next=/ops`);
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill(goodPassword);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page
-      .getByRole('navigation', { name: 'Pages' })
-      .or(page.getByRole('heading', { level: 1 }))
-      .first()
-      .waitFor();
-    await page.waitForURL((url) => !url.pathname.endsWith('/sign-in'));
+    await page.goto(`${service.url}/console/ops`);
+    await settled(page);
     return page;
   };
   return {
     service,
     ada,
-    page: await signIn(ada.email),
+    page: await openAs(ada),
     errors,
-    signIn,
+    openAs,
     close: async () => {
       await browser.close();
       await service.close();

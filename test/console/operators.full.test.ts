@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
+import { settled } from '../support/console.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { plainRequest } from '../support/http-service.ts';
 import { createHttpClient } from '../support/http-client.ts';
@@ -189,6 +190,7 @@ describe('an operator in the console', { skip }, () => {
     ] as const) {
       await open(`/ops/accounts/${accountId}?tab=${tab}`);
       await page.getByText('This account is closed').waitFor();
+      await settled(page);
       assert.equal(await page.getByRole('button', { name }).count(), 0, name);
     }
     await open('/ops/accounts');
@@ -243,6 +245,7 @@ describe('an operator in the console', { skip }, () => {
     await confirm('Create the key');
     const key = await dialog().getByText(/^vg_/).textContent();
     await confirm('Done');
+    await dialog().waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: 'render farm', exact: true }).waitFor();
     assert.equal((await page.content()).includes(key ?? ''), false);
   });
@@ -280,6 +283,7 @@ describe('an operator in the console', { skip }, () => {
     const invitations = page.getByRole('table', { name: 'Open invitations of operators' });
     await open('/ops/people');
     await page.getByRole('button', { name: `Actions for ${stage.ada.email}` }).waitFor();
+    await settled(page);
     assert.equal(await invitations.count(), 0);
     await press('Invite');
     await dialog().getByLabel('E-mail').fill('dora@example.com');
@@ -321,6 +325,7 @@ describe('an operator in the console', { skip }, () => {
   });
 
   test('the overview is renewed by itself', async () => {
+    await page.clock.install();
     await open('/ops');
     const failures = page.getByRole('region', { name: 'Failures in 24 hours' });
     await failures.getByRole('link', { name: 'Cancelled' }).waitFor();
@@ -328,11 +333,13 @@ describe('an operator in the console', { skip }, () => {
       name: 'audited',
       text: 'update ledger_audit_progress set audited_at = now()',
     });
-    await page.getByText(/Every balance equals its ledger, checked \d+\ss ago/).waitFor();
+    // It is read every 5 s.
+    await page.clock.fastForward(6_000);
+    await page.getByText(/Every balance equals its ledger, checked .* ago/).waitFor();
   });
 
   test('somebody who is no operator finds none of these pages, and the service knows none of them', async () => {
-    const theirs = await stage.signIn(owner.email);
+    const theirs = await stage.openAs(owner);
     for (const path of ['', '/accounts', '/tasks', '/people', `/accounts/${seeded.accountId}`]) {
       await theirs.goto(`${stage.service.url}/console/ops${path}`);
       await theirs.getByText('You have no access to this page').waitFor();

@@ -75,7 +75,7 @@ const hasStayed = (page: Page) => page.evaluate('window.stays === true');
 async function openPlayground() {
   const { accountId } = await createTestAccount(environment.database, 1_000);
   const tab = await visitor.signedIn({ [accountId]: 'owner' });
-  await tab.page.getByRole('link', { name: 'Playground', exact: true }).click();
+  await tab.open(`/a/${accountId}/playground`);
   await tab.page.getByLabel('Prompt').fill('a lighthouse');
   await stays(tab.page);
   return { ...tab, accountId };
@@ -161,10 +161,10 @@ test(
     await page.getByText('a lighthouse').first().waitFor();
     const other = await context.newPage();
     await other.goto(page.url());
-    await other.getByRole('alert').filter({ hasText: 'Its database does not answer' }).waitFor({ timeout: 60_000 });
+    await other.getByRole('alert').filter({ hasText: 'Its database does not answer' }).waitFor();
     await assertAccessible(other, 'a page that is opened while the database is away');
     postgres.restore();
-    await other.getByRole('heading', { name: 'Task Generating' }).waitFor({ timeout: 60_000 });
+    await other.getByRole('heading', { name: 'Task Generating' }).waitFor();
     upstream.finish(taskId);
     await finished(page);
     await banner.waitFor({ state: 'detached' });
@@ -206,7 +206,7 @@ test(
     temporal.restore();
     await page.getByRole('link', { name: 'a lighthouse' }).click();
     // What was not started in the outage is found within two minutes.
-    await page.getByRole('heading', { name: 'Task Generating' }).waitFor({ timeout: 180_000 });
+    await page.getByRole('heading', { name: 'Task Generating' }).waitFor();
     await upstream.whileFinishing(() => finished(page));
     assert.equal(await hasStayed(page), true);
     assert.equal(await balanceOf(accountId), 1_000 - 165);

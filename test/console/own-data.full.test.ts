@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
+import { text as textOf } from 'node:stream/consumers';
+import { after, afterEach, before, test } from 'node:test';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
 import {
   assertAccessible,
   assertNoSidewaysScroll,
+  becomes,
+  focused,
   password,
   settled,
   startVisitor,
   type Visitor,
 } from '../support/console.ts';
 import { windows } from '../support/console-pages.ts';
-import { fillAccount } from '../support/filled-account.ts';
+import { fillAccount, type FilledAccount } from '../support/filled-account.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 // What an owner does with the data of the account: the content of a task is deleted, everything is exported.
@@ -23,11 +25,16 @@ const skip = skipWithoutBrowser();
 let service: TestService;
 let receiver: CallbackReceiver;
 let visitor: Visitor;
+let filled: FilledAccount;
 before(async () => {
   if (skip !== false) return;
   service = await startTestService();
   receiver = await startCallbackReceiver({ answer: () => 204 });
   visitor = await startVisitor(service);
+  filled = await fillAccount(service, receiver.url);
+});
+afterEach(async () => {
+  if (skip === false) await visitor.closeTabs();
 });
 after(async () => {
   if (skip !== false) return;
@@ -40,7 +47,7 @@ test(
   'an owner deletes the content of a task: the dialog says what is kept, and that is what is left',
   { skip },
   async () => {
-    const { accountId, succeeded } = await fillAccount(service, receiver.url);
+    const { accountId, succeeded } = filled;
     const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' }, windows.narrow);
     await page.goto(`${service.baseUrl}/console/a/${accountId}/tasks/${succeeded}`);
     await page.getByLabel('The generated video').waitFor();
@@ -50,14 +57,14 @@ test(
     await dialog.getByText(/^Kept: .*price.*ledger entries/).waitFor();
     await assertAccessible(page, 'the dialog of the deletion');
     await page.keyboard.press('Escape');
-    assert.equal(await button.and(page.locator(':focus')).count(), 1);
+    await focused(button);
     await page.getByLabel('The generated video').waitFor();
 
     await button.click();
     await dialog.getByRole('button', { name: 'Delete the content' }).click();
     await page.getByText('The content was deleted on request').waitFor();
     await settled(page);
-    assert.equal(await page.getByText('A paper boat').count(), 0);
+    await becomes('the mentions of the prompt', () => page.getByText('A paper boat').count(), 0);
     for (const name of ['Delete content', 'Run again', 'Download']) {
       assert.equal(await page.getByRole('button', { name }).or(page.getByRole('link', { name })).count(), 0, name);
     }
@@ -69,7 +76,7 @@ test(
 );
 
 test('only owners delete and export; others are told so, or see no export', { skip }, async () => {
-  const { accountId, failed } = await fillAccount(service, receiver.url);
+  const { accountId, failed } = filled;
   for (const role of ['member', 'viewer'] as const) {
     const { page } = await visitor.signedIn({ [accountId]: role });
     await page.goto(`${service.baseUrl}/console/a/${accountId}/tasks/${failed}`);
@@ -85,7 +92,7 @@ test('only owners delete and export; others are told so, or see no export', { sk
 });
 
 test('an owner exports everything of the account, after proving again who sits there', { skip }, async () => {
-  const { accountId, succeeded } = await fillAccount(service, receiver.url);
+  const { accountId, succeeded } = filled;
   const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
   // The sign-in was a while ago.
   await service.database.db.run({
@@ -102,7 +109,7 @@ test('an owner exports everything of the account, after proving again who sits t
   await page.keyboard.press('Enter');
   const file = await saved;
   assert.equal(file.suggestedFilename(), 'account.jsonl');
-  const text = await readFile(await file.path(), 'utf8');
+  const text = await textOf(await file.createReadStream());
   const lines = text.trimEnd().split('\n');
   assert.ok(text.includes(succeeded));
   assert.deepEqual(JSON.parse(lines.at(-1) ?? ''), { kind: 'end', lines: lines.length - 1 });
@@ -131,7 +138,7 @@ test(
     await dialog.getByRole('textbox').fill(name);
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
-    await page.getByText(name, { exact: true }).waitFor({ state: 'detached' });
+    await becomes('the mentions of the account', () => page.getByText(name, { exact: true }).count(), 0);
     assert.ok((await findAccount(service.database.db, accountId))?.closedAt);
     assert.deepEqual(errors, []);
   },

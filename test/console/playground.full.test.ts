@@ -3,14 +3,14 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { transform } from 'esbuild';
 import type { Page } from 'playwright-core';
 import { findTask } from '../../src/stores/tasks.ts';
 import { python } from '../fakes/python.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { startVisitor, type Visitor } from '../support/console.ts';
+import { becomes, focused, startVisitor, type Visitor } from '../support/console.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
 
 const skip = skipWithoutBrowser();
@@ -24,6 +24,9 @@ before(async () => {
   service = await startTestService();
   visitor = await startVisitor(service);
   folder = await mkdtemp(join(tmpdir(), 'videogen-samples-'));
+});
+afterEach(async () => {
+  if (skip === false) await visitor.closeTabs();
 });
 after(async () => {
   if (skip !== false) return;
@@ -60,8 +63,8 @@ test(
   { skip },
   async () => {
     const { accountId, key } = await createTestAccount(service.database, 10_000);
-    const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
-    await page.getByRole('link', { name: 'Playground', exact: true }).click();
+    const { page, errors, open } = await visitor.signedIn({ [accountId]: 'owner' });
+    await open(`/a/${accountId}/playground`);
     await page.getByLabel('Prompt').fill(prompt);
     await page.getByRole('slider', { name: /Length/ }).fill('4');
     await page.getByRole('radio', { name: /9:16|Portrait/ }).check({ force: true });
@@ -94,7 +97,8 @@ test(
 
 test('the form offers what the model can do, and what is run again survives a reload', { skip }, async () => {
   const { accountId } = await createTestAccount(service.database, 10_000);
-  const { page } = await visitor.signedIn({ [accountId]: 'owner' });
+  const { page, open } = await visitor.signedIn({ [accountId]: 'owner' });
+  await open(`/a/${accountId}/playground`);
   const models = (await page.evaluate(async (account) => {
     const answer = await fetch('/api/v1/models', { headers: { 'videogen-account': account } });
     return ((await answer.json()) as { data: { models: unknown } }).data.models;
@@ -105,16 +109,14 @@ test('the form offers what the model can do, and what is run again survives a re
     ratios: string[];
     creditsPerSecond: number;
   }[];
-  await page.getByRole('link', { name: 'Playground', exact: true }).click();
   assert.ok(models.length > 1);
   for (const { title, minDuration, maxDuration, ratios, creditsPerSecond } of models) {
     await page.getByRole('radio', { name: title, exact: true }).check({ force: true });
     const slider = page.getByRole('slider', { name: /Length/ });
-    assert.deepEqual(
-      [await slider.getAttribute('min'), await slider.getAttribute('max')],
-      [`${minDuration}`, `${maxDuration}`],
-    );
-    assert.equal(await page.getByRole('group', { name: 'Shape' }).getByRole('radio').count(), ratios.length);
+    const lengths = async () => [await slider.getAttribute('min'), await slider.getAttribute('max')];
+    await becomes('the lengths', lengths, [`${minDuration}`, `${maxDuration}`]);
+    const shapes = page.getByRole('group', { name: 'Shape' }).getByRole('radio');
+    await becomes('the number of shapes', () => shapes.count(), ratios.length);
     const price = creditsPerSecond * maxDuration;
     await slider.fill(String(maxDuration));
     await page.getByRole('button', { name: `Generate · ${price.toLocaleString('en')} credits` }).waitFor();
@@ -131,25 +133,24 @@ test('the form offers what the model can do, and what is run again survives a re
   await page.getByRole('link', { name: 'Run again' }).click();
   await page.getByRole('button', { name: /^Generate/ }).waitFor();
   await page.waitForURL((url) => !url.searchParams.has('from'));
-  assert.equal(await page.getByLabel('Prompt').inputValue(), '[[instant]] the first one');
+  await becomes('the prompt', () => page.getByLabel('Prompt').inputValue(), '[[instant]] the first one');
   await page.reload();
-  assert.equal(await page.getByLabel('Prompt').inputValue(), '[[instant]] the first one');
+  await becomes('the prompt', () => page.getByLabel('Prompt').inputValue(), '[[instant]] the first one');
 });
 
 test('a balance that does not cover the video disables the button, and says why', { skip }, async () => {
   const { accountId } = await createTestAccount(service.database, 100);
-  const { page } = await visitor.signedIn({ [accountId]: 'owner' });
-  await page.getByRole('link', { name: 'Playground', exact: true }).click();
+  const { page, open } = await visitor.signedIn({ [accountId]: 'owner' });
+  await open(`/a/${accountId}/playground`);
   await page.getByLabel('Prompt').fill('too dear');
   await page.getByText('The balance of 100 credits does not cover it.').waitFor();
-  const button = page.getByRole('button', { name: /^Generate/ });
-  assert.ok((await button.isDisabled()) || (await button.getAttribute('aria-disabled')) === 'true');
+  await page.getByRole('button', { name: /^Generate/, disabled: true }).waitFor();
 });
 
 test('the callback of the form stays open while its URL is typed anew, and a fault opens it', { skip }, async () => {
   const { accountId } = await createTestAccount(service.database, 1_000);
-  const { page } = await visitor.signedIn({ [accountId]: 'owner' });
-  await page.getByRole('link', { name: 'Playground', exact: true }).click();
+  const { page, open } = await visitor.signedIn({ [accountId]: 'owner' });
+  await open(`/a/${accountId}/playground`);
   await page.getByLabel('Prompt').fill('a lighthouse');
   const summary = page.getByText('Callback', { exact: true });
   const field = page.getByLabel('callBackUrl');
@@ -157,12 +158,12 @@ test('the callback of the form stays open while its URL is typed anew, and a fau
   await summary.click();
   await field.fill('https://example.com/hook');
   await field.fill('');
-  assert.equal(await field.and(page.locator(':focus')).isVisible(), true);
+  await focused(field);
   await field.fill('ftp://example.com');
   await page.reload();
   await field.waitFor();
   await summary.click();
-  assert.equal(await field.isVisible(), false);
+  await field.waitFor({ state: 'hidden' });
   await page.getByRole('button', { name: /^Generate/ }).click();
   await field.and(page.locator('[aria-invalid="true"]:focus')).waitFor();
 });

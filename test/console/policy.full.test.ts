@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { Environment } from '../../src/config.ts';
+import { createLog } from '../../src/log.ts';
+import { startApi } from '../../src/main/start-api.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { settled, startVisitor, type Tab, type Visitor } from '../support/console.ts';
 import { plainImage } from '../support/hostile-images.ts';
-import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
+import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const skip = skipWithoutBrowser();
 
-let service: TestService;
+let service: Api;
 let visitor: Visitor;
 let tab: Tab;
 before(async () => {
   if (skip !== false) return;
-  service = await startTestService();
+  service = await startApiAt();
   visitor = await startVisitor(service);
   tab = await visitor.open();
   await tab.page.goto(`${service.baseUrl}/console/sign-in`);
@@ -24,6 +27,20 @@ after(async () => {
   await visitor.close();
   await service.close();
 });
+
+type Api = TestEnvironment & { readonly baseUrl: string };
+
+/** The API alone: no task is generated here. */
+async function startApiAt(extra: Environment = {}): Promise<Api> {
+  const environment = await createTestEnvironment(extra);
+  const { settings } = environment;
+  const api = await startApi(settings, createLog({ level: settings.logLevel }));
+  const close = async () => {
+    await api.close();
+    await environment.close();
+  };
+  return { ...environment, baseUrl: settings.publicUrl, close };
+}
 
 test('text never becomes markup, whoever tries', { skip }, async () => {
   const attempt =
@@ -51,8 +68,8 @@ test('code and pictures of other hosts are not loaded', { skip }, async () => {
 
 test('an uploaded reference image is shown where it is chosen', { skip }, async () => {
   const { accountId } = await createTestAccount(service.database);
-  const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
-  await page.getByRole('link', { name: 'Playground', exact: true }).click();
+  const { page, errors, open } = await visitor.signedIn({ [accountId]: 'owner' });
+  await open(`/a/${accountId}/playground`);
   const buffer = await plainImage(640, 360).png().toBuffer();
   const file = { name: 'boat.png', mimeType: 'image/png', buffer };
   await page.getByLabel('Files of reference images').setInputFiles(file);
@@ -62,7 +79,7 @@ test('an uploaded reference image is shown where it is chosen', { skip }, async 
 });
 
 test('behind a proxy with https, videos of the public address may be played', async () => {
-  const proxied = await startTestService({ PUBLIC_URL: 'https://videogen.example.com' });
+  const proxied = await startApiAt({ PUBLIC_URL: 'https://videogen.example.com' });
   try {
     const page = await fetch(`http://127.0.0.1:${proxied.settings.port}/console`);
     const policy = page.headers.get('content-security-policy') ?? '';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { settled, startVisitor, type Visitor } from '../support/console.ts';
+import { startVisitor, type Visitor } from '../support/console.ts';
 import { accountPages, windows } from '../support/console-pages.ts';
 import { startCallbackReceiver, type CallbackReceiver } from '../support/callback-receiver.ts';
 import { fillAccount, type FilledAccount } from '../support/filled-account.ts';
@@ -59,8 +59,7 @@ for (const [window, options] of Object.entries({ wide: windows.light, narrow: wi
       ...pathsBelow(empty, 'empty', accountPages),
     };
     for (const [name, path] of Object.entries(pages)) {
-      await tab.page.goto(`${service.baseUrl}/console${path}`);
-      await settled(tab.page);
+      await tab.open(path);
       const moved = await tab.page.evaluate<readonly Moved[]>(
         'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(window.moved))))',
       );

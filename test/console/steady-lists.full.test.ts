@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { refundTask } from '../../src/stores/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { settled, startVisitor, type Visitor } from '../support/console.ts';
+import { becomes, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
@@ -18,6 +18,9 @@ before(async () => {
   if (skip !== false) return;
   service = await startHttpService();
   visitor = await startVisitor({ baseUrl: service.url, database: service.database });
+});
+afterEach(async () => {
+  if (skip === false) await visitor.closeTabs();
 });
 after(async () => {
   if (skip !== false) return;
@@ -94,14 +97,16 @@ test('a list that is paused asks for nothing, however long it is open', { skip }
 });
 
 test('an id that is half typed stays while the list is read again', { skip }, async () => {
-  const { page, accountId } = await stage();
-  await page.goto(`${service.url}/console/a/${accountId}/tasks`);
-  await settled(page);
+  const { page, accountId, open } = await stage();
+  await page.clock.install();
+  await open(`/a/${accountId}/tasks`);
   const search = page.getByRole('searchbox');
   await search.pressSequentially('0192');
   for (const n of [1, 2]) {
     await acceptTestTask(service.database.db, accountId, taskParam(`another ${n}`));
+    // A list with live tasks is read every 3 s.
+    await page.clock.fastForward(4_000);
     await page.getByRole('button', { name: new RegExp(`^${n} new task`) }).waitFor();
   }
-  assert.equal(await search.inputValue(), '0192');
+  await becomes('the search', () => search.inputValue(), '0192');
 });

@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { oidcCallbackPath } from '../../src/http/routes/console/oidc.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../src/oidc/identity-provider.ts';
 import { findAccount } from '../../src/stores/accounts.ts';
 import { inviteAs } from '../../src/stores/invite.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { assertAccessible, password, settled, startVisitor, type Tab, type Visitor } from '../support/console.ts';
+import {
+  assertAccessible,
+  becomes,
+  settled,
+  signIn,
+  startVisitor,
+  type Tab,
+  type Visitor,
+} from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { startIdentityProvider, type TestIdentityProvider } from '../support/identity-provider.ts';
 
@@ -44,6 +52,9 @@ before(async () => {
   oidc = createIdentityProvider({ ...provider, name: 'Acme' }, redirectUri);
   visitor = await startVisitor({ baseUrl: address(), database: service.database });
 });
+afterEach(async () => {
+  if (skip === false) await visitor.closeTabs();
+});
 after(async () => {
   if (skip !== false) return;
   await visitor.close();
@@ -75,7 +86,7 @@ async function signOut(page: Page, email: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   // Whoever leaves on purpose is not led back to where they were.
-  assert.equal(new URL(page.url()).search, '');
+  await page.waitForURL((url) => url.search === '');
 }
 
 async function newAccountId(): Promise<string> {
@@ -103,7 +114,7 @@ test('a passkey is added in the settings, signs in, proves who sits there, and i
   await signOut(page, email);
   await device.unlocks(false);
   await page.getByRole('button', { name: 'Use a passkey' }).click();
-  await page.getByRole('alert').filter({ hasText: 'no passkey was used' }).waitFor({ timeout: 60_000 });
+  await page.getByRole('alert').filter({ hasText: 'no passkey was used' }).waitFor();
   await assertAccessible(page, 'a passkey that was refused');
   await device.unlocks(true);
   await page.getByRole('button', { name: 'Use a passkey' }).click();
@@ -146,10 +157,8 @@ test(
       .getByRole('row', { name: /shared laptop/ })
       .waitFor();
     await signOut(page, other.email);
-    const { email } = await visitor.signedIn({ [accountId]: 'owner' });
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill(password);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    const email = await visitor.newPerson({ [accountId]: 'owner' });
+    await signIn(page, email);
     await page.getByRole('button', { name: email }).waitFor();
 
     await ageProofs();
@@ -188,7 +197,7 @@ test(
     await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
     const { page, errors } = await continueAs({ sub: 'grace-1', email, email_verified: true });
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    assert.ok(page.url().endsWith(`/a/${accountId}`), page.url());
+    await page.waitForURL(`**/a/${accountId}`);
     await page.goto(`${address()}/console/a/${accountId}/playground`);
     await page.getByText('Viewers of this account cannot do this').first().waitFor();
     await signOut(page, email);
@@ -218,7 +227,8 @@ test(
         proof.getByLabel('Password'),
         proof.getByRole('button', { name: 'Confirm', exact: true }),
       ];
-      assert.deepEqual([await fields.count(), await buttons.count()], isOn ? [1, 1] : [0, 0]);
+      const counts = async () => [await fields.count(), await buttons.count()];
+      await becomes('the fields for a password', counts, isOn ? [1, 1] : [0, 0]);
       await assertAccessible(page, 'the dialog that asks who sits there');
       await proof.getByRole('link', { name: 'Confirm with Acme' }).click();
       await page.waitForURL(`${address()}/console/a/${accountId}/settings?tab=data`);
@@ -256,7 +266,7 @@ test('a sign-in at the identity provider leads to the page that was asked for', 
   await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
   const person = { sub: 'hedy-1', email, email_verified: true };
   const { page } = await continueAs(person, `/a/${accountId}/tasks?state=fail`);
-  assert.equal(page.url(), `${address()}/console/a/${accountId}/tasks?state=fail`);
+  await page.waitForURL(`${address()}/console/a/${accountId}/tasks?state=fail`);
 });
 
 test('somebody who is not invited comes back to the sign-in, which says so and keeps them out', { skip }, async () => {

@@ -1,8 +1,14 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome'] as const;
+
+/** The address of a Chromium that the test runner has started for all files; without it each file starts its own. */
+export const browserVariable = 'VIDEOGEN_TEST_BROWSER';
+
+/** The one timeout of every wait in a browser. It is far above what a page takes on a busy machine: only a wait in vain lasts that long. */
+const patienceMs = 180_000;
 
 /** A Chromium of this machine: `CHROMIUM_PATH`, else the first of its usual names on the PATH; undefined without any. */
 export function findChromium({ CHROMIUM_PATH: explicit, PATH: searchPath = '' } = process.env): string | undefined {
@@ -17,12 +23,40 @@ export function skipWithoutBrowser(): string | false {
   return `no Chromium is on this machine (CHROMIUM_PATH, ${names.join(', ')})`;
 }
 
-/** Starts it without a window. Throws when there is none. */
-export function startBrowser(): Promise<Browser> {
+/**
+ * A Chromium without a window: the shared one if there is one. `isAlone` starts another process, for tests of what all tabs of a browser
+ * share, such as the clipboard. Throws when there is no Chromium.
+ */
+export async function startBrowser({ isAlone = false } = {}): Promise<Browser> {
+  const shared = isAlone ? undefined : process.env[browserVariable];
+  const browser =
+    shared === undefined
+      ? await chromium.launch(launchOptions())
+      : // A shared browser that has crashed must not fail the files that follow.
+        await chromium.connect(shared, { timeout: patienceMs }).catch(() => chromium.launch(launchOptions()));
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(patienceMs);
+    return context;
+  };
+  return browser;
+}
+
+export type SharedBrowser = { readonly wsEndpoint: string; close(): Promise<void> };
+
+/** Starts the Chromium of all files, whose address goes into `browserVariable`. Undefined when there is no Chromium. */
+export async function startSharedBrowser(): Promise<SharedBrowser | undefined> {
+  if (findChromium() === undefined) return undefined;
+  const server = await chromium.launchServer({ ...launchOptions(), host: '127.0.0.1' });
+  return { wsEndpoint: server.wsEndpoint(), close: () => server.close() };
+}
+
+function launchOptions(): LaunchOptions {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error('VIDEOGEN_REQUIRE_BROWSER is set, and there is no Chromium');
-  // Its sandbox cannot be had as root or within most containers; only our own pages are opened.
-  return chromium.launch({ executablePath, chromiumSandbox: false, timeout: 180_000 });
+  // Chromium's sandbox does not work as root or in most containers; the tests open only our own pages.
+  return { executablePath, chromiumSandbox: false, timeout: patienceMs };
 }
 
 function isExecutable(path: string): boolean {

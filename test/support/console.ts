@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { isDeepStrictEqual } from 'node:util';
 import type { AxeResults } from 'axe-core';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import type { Role } from '../../src/domain/role.ts';
+import { clearedCookie } from '../../src/http/console/session-cookie.ts';
 import { hashPassword } from '../../src/passwords/passwords.ts';
 import { setMembership } from '../../src/stores/memberships.ts';
-import { createUser } from '../../src/stores/users.ts';
+import { createSession } from '../../src/stores/sessions.ts';
+import { createUser, findUserByEmail } from '../../src/stores/users.ts';
 import { startBrowser } from './browser.ts';
 import type { TestDatabase } from './database.ts';
 import { waitFor } from './wait-for.ts';
@@ -16,9 +19,6 @@ export type Served = { readonly baseUrl: string; readonly database: Pick<TestDat
 
 export const password = 'a correct horse, a battery';
 
-/** Far above what a page takes on a busy machine. */
-const patienceMs = 60_000;
-
 /** A tab, and what must not happen in it. */
 export type Tab = {
   readonly page: Page;
@@ -27,44 +27,85 @@ export type Tab = {
   readonly foreign: readonly string[];
   /** Errors of the page's console, such as violations of its policy; refusals that a test provokes are not among them. */
   readonly errors: readonly string[];
+  /** Opens a page of the console, such as `/ops`, and waits until it shows its content; by default the first page. */
+  readonly open: (path?: string) => Promise<void>;
 };
+
+export type PersonTab = Tab & { readonly email: string };
 
 export type Visitor = Awaited<ReturnType<typeof startVisitor>>;
 
-/** A browser for the console of one service. */
-export async function startVisitor(service: Served, { isSetUp = true } = {}) {
+/** A browser for the console of one service. `isAlone`: shares no process with other test files. */
+export async function startVisitor(service: Served, { isSetUp = true, isAlone = false } = {}) {
   if (isSetUp) await newPerson(service, {}, true);
-  const browser = await startBrowser();
+  const browser = await startBrowser({ isAlone });
+  const tabs = new Set<BrowserContext>();
+  const openTab = async (options: BrowserContextOptions = {}) => {
+    const tab = await newTab(browser, service, options);
+    tabs.add(tab.context);
+    tab.context.once('close', () => tabs.delete(tab.context));
+    return tab;
+  };
+  /** A tab with a session of this person. Nobody types a password, and no page is open yet. */
+  const tabOf = async (email: string, options: BrowserContextOptions = {}): Promise<PersonTab> => {
+    const tab = await openTab(options);
+    await tab.context.addCookies([await sessionCookie(service, email)]);
+    return { ...tab, email };
+  };
   return {
     browser,
-    open: (options: BrowserContextOptions = {}) => openTab(browser, service, options),
-    /** A tab of somebody who is signed in. */
+    /** A tab without a session. */
+    open: openTab,
+    /** The e-mail address of a new user with these roles; the password is `password`. */
+    newPerson: (roles: Readonly<Record<string, Role>>) => newPerson(service, roles, false),
+    tabOf,
+    /** A tab of a new user with these roles. */
     signedIn: async (
       roles: Readonly<Record<string, Role>>,
-      options: BrowserContextOptions & { operator?: boolean } = {},
-    ) => {
-      const { operator = false, ...rest } = options;
-      const email = await newPerson(service, roles, operator);
-      const tab = await openTab(browser, service, rest);
-      await tab.page.goto(`${service.baseUrl}/console/sign-in`);
-      await signIn(tab.page, email);
-      return { ...tab, email };
+      { operator = false, ...options }: BrowserContextOptions & { operator?: boolean } = {},
+    ) => tabOf(await newPerson(service, roles, operator), options),
+    /** Closes all tabs, which would otherwise go on reading, and playing their films, beside the next test. */
+    closeTabs: async () => {
+      for (const context of tabs) {
+        // A route whose answer is on its way would fail when its tab is gone.
+        for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
+        await context.close();
+      }
     },
     close: () => browser.close(),
   };
 }
 
 let people = 0;
+/** Hashing is slow on purpose, and all of them have the same password. */
+let passwordHash: Promise<string> | undefined;
 
 async function newPerson({ database }: Served, roles: Readonly<Record<string, Role>>, isOperator: boolean) {
   people += 1;
+  passwordHash ??= hashPassword(password);
   const email = `person-${people}@example.com`;
-  const { userId } = await createUser(database.db, { email, passwordHash: await hashPassword(password), isOperator });
+  const { userId } = await createUser(database.db, { email, passwordHash: await passwordHash, isOperator });
   for (const [accountId, role] of Object.entries(roles)) await setMembership(database.db, accountId, userId, role);
   return email;
 }
 
-async function signIn(page: Page, email: string): Promise<void> {
+async function sessionCookie({ baseUrl, database }: Served, email: string) {
+  const user = await findUserByEmail(database.db, email);
+  assert.ok(user, email);
+  const origin = { address: '127.0.0.1', userAgent: 'the tests' };
+  const { token } = await createSession(database.db, user.userId, origin);
+  return cookieFor(baseUrl, token);
+}
+
+/** The cookie of a session, as a browser keeps it. */
+export function cookieFor(baseUrl: string, token: string) {
+  const [name = ''] = clearedCookie(baseUrl).split('=');
+  const secure = baseUrl.startsWith('https:');
+  return { name, value: token, url: baseUrl, httpOnly: true, sameSite: 'Lax', secure } as const;
+}
+
+/** Signs in with the form of the page that is open. */
+export async function signIn(page: Page, email: string): Promise<void> {
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -72,10 +113,19 @@ async function signIn(page: Page, email: string): Promise<void> {
   await settled(page);
 }
 
-async function openTab(browser: Browser, { baseUrl }: Served, options: BrowserContextOptions): Promise<Tab> {
+/**
+ * Messages that the console shows for 5 s, and the word "Copied" that it shows for 2 s, stay: a test on a busy machine would miss them.
+ * Nothing else in the console uses timers of these lengths.
+ */
+export const lasting = `(() => {
+  const plain = window.setTimeout;
+  window.setTimeout = (work, ms, ...rest) => plain(work, ms === 2000 || ms === 5000 ? 3_600_000 : ms, ...rest);
+})()`;
+
+async function newTab(browser: Browser, { baseUrl }: Served, options: BrowserContextOptions): Promise<Tab> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+  await context.addInitScript(lasting);
   const page = await context.newPage();
-  page.setDefaultTimeout(patienceMs);
   const [foreign, errors]: [string[], string[]] = [[], []];
   page.on('request', (request) => {
     const url = request.url();
@@ -85,14 +135,55 @@ async function openTab(browser: Browser, { baseUrl }: Served, options: BrowserCo
     if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) errors.push(message.text());
   });
   page.on('pageerror', (error) => errors.push(String(error)));
-  return { page, context, foreign, errors };
+  const open = async (path = '') => {
+    await page.goto(`${baseUrl}/console${path}`);
+    await settled(page);
+  };
+  return { page, context, foreign, errors, open };
+}
+
+/** Waits until `read` returns what is expected. What a page shows changes some time after a click. */
+export async function becomes<T>(what: string, read: () => Promise<T>, expected: T): Promise<void> {
+  let last: T | undefined;
+  const isThere = async () => {
+    last = await read();
+    return isDeepStrictEqual(last, expected) ? true : undefined;
+  };
+  await waitFor(what, isThere).catch(() => assert.deepEqual(last, expected, what));
+}
+
+/** Waits until the element has the focus. */
+export function focused(element: Locator): Promise<void> {
+  return element.and(element.page().locator(':focus')).waitFor();
+}
+
+/** Closes the dialog that shows something once, and waits until it is gone. */
+export async function closeDialog(page: Page, button: string): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: button }).click();
+  await dialog.waitFor({ state: 'detached' });
+}
+
+/** Requests of this path reach the service; their answers wait until `release`. */
+export async function holdAnswers(page: Page, path: string) {
+  let isAsked = false;
+  let release: () => void = () => undefined;
+  const isReleased = new Promise<void>((resolve) => (release = resolve));
+  const hold = async (route: Route) => {
+    const response = await route.fetch();
+    isAsked = true;
+    await isReleased;
+    await route.fulfill({ response });
+  };
+  await page.route(`**${path}`, hold);
+  return { asked: () => waitFor(path, () => isAsked || undefined), release: () => release() };
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** No finding of any impact. */
 export async function assertAccessible(page: Page, where: string): Promise<void> {
-  await page.evaluate(axe);
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe);
   const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })');
   const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200)).slice(0, 3)]);
   assert.deepEqual(found, [], where);
@@ -105,10 +196,8 @@ export async function settled(page: Page): Promise<void> {
   await waitFor('the content of the page', async () => ((await waiting.count()) === 0 ? true : undefined));
 }
 
-/** Nothing is wider than the window. */
+/** Nothing is wider than the window, as soon as charts have followed its size. */
 export async function assertNoSidewaysScroll(page: Page, where: string): Promise<void> {
-  const over = await page.evaluate<number>(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  );
-  assert.ok(over <= 0, `${where}: ${over} px too wide`);
+  const over = 'Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)';
+  await becomes(`the pixels that are too wide: ${where}`, () => page.evaluate<number>(over), 0);
 }

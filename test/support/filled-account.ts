@@ -18,11 +18,19 @@ const prompts = [
   '[[reject]] a prompt that the model refuses',
 ];
 
-/** An account with tasks of several kinds, all ended, and with callbacks to a receiver. */
-export async function fillAccount(service: Served, receiver: string): Promise<FilledAccount> {
+/**
+ * An account with tasks of several kinds, all ended, and with callbacks to a receiver. Its videos are ready-made clips, unless `isRendered`
+ * asks for films of their own.
+ */
+export async function fillAccount(
+  service: Served,
+  receiver: string,
+  { isRendered = false } = {},
+): Promise<FilledAccount> {
   const { accountId, key } = await createTestAccount(service.database);
   const ids: string[] = [];
-  for (const [index, prompt] of prompts.entries()) {
+  for (const [index, text] of prompts.entries()) {
+    const prompt = isRendered ? text : `${text} [[instant]]`;
     const model = index % 2 === 0 ? 'videogen-2.0-fast' : 'videogen-2.0';
     const request = { model, input: { prompt, duration: 4 + index }, callBackUrl: `${receiver}/hook` };
     const { body } = await createTask({ ...service, key }, request);

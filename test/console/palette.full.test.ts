@@ -1,20 +1,30 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { createTask } from '../support/api.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { assertAccessible, assertNoSidewaysScroll, startVisitor, type Visitor } from '../support/console.ts';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  becomes,
+  focused,
+  startVisitor,
+  type Visitor,
+} from '../support/console.ts';
 import { windows } from '../support/console-pages.ts';
-import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { runsWholeMatrix } from '../support/tier.ts';
 
 const skip = skipWithoutBrowser();
 
-let service: TestService;
+let service: HttpService;
 let visitor: Visitor;
 before(async () => {
   if (skip !== false) return;
-  service = await startTestService();
-  visitor = await startVisitor(service);
+  service = await startHttpService();
+  visitor = await startVisitor({ baseUrl: service.url, database: service.database });
+});
+afterEach(async () => {
+  if (skip === false) await visitor.closeTabs();
 });
 after(async () => {
   if (skip !== false) return;
@@ -31,12 +41,13 @@ async function openPalette(page: Page): Promise<void> {
 }
 
 test('a page is reached with a few letters and Enter, and the arrow keys go around', { skip }, async () => {
-  const { accountId } = await createTestAccount(service.database, 1_000);
-  const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
+  const { accountId } = await service.newAccount(1_000);
+  const { page, errors, open } = await visitor.signedIn({ [accountId]: 'owner' });
+  await open();
   await openPalette(page);
-  assert.equal(await goals(page).count(), 8);
+  await becomes('the number of pages', () => goals(page).count(), 8);
   await page.keyboard.type('cred');
-  assert.equal(await goals(page).count(), 1);
+  await becomes('the number of pages found', () => goals(page).count(), 1);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Credits', level: 1 }).waitFor();
   await palette(page).waitFor({ state: 'detached' });
@@ -61,17 +72,18 @@ test('a page is reached with a few letters and Enter, and the arrow keys go arou
   await page.keyboard.press('Enter');
   await page.keyboard.press('Escape');
   await palette(page).waitFor({ state: 'detached' });
-  assert.equal(await page.getByLabel('Prompt').and(page.locator(':focus')).count(), 1);
+  await focused(page.getByLabel('Prompt'));
   assert.equal(await page.getByLabel('Prompt').inputValue(), 'a lighthouse');
   assert.deepEqual(errors, []);
 });
 
 test('a task is reached by its id, and by the beginning of it', { skip }, async () => {
-  const { accountId, key } = await createTestAccount(service.database, 1_000);
+  const { accountId, key } = await service.newAccount(1_000);
   const request = { model: 'videogen-2.0-fast', input: { prompt: '[[reject]] found by its id', duration: 4 } };
-  const { body } = await createTask({ ...service, key }, request);
-  const taskId = String(body.data['taskId']);
-  const { page } = await visitor.signedIn({ [accountId]: 'viewer' });
+  const { json } = await service.create(key, request);
+  const taskId = String(json.data['taskId']);
+  const { page, open } = await visitor.signedIn({ [accountId]: 'viewer' });
+  await open();
   await openPalette(page);
   await page.keyboard.type(` ${taskId} `);
   await page.keyboard.press('Enter');
@@ -79,21 +91,22 @@ test('a task is reached by its id, and by the beginning of it', { skip }, async 
     .getByRole('region', { name: 'Request' })
     .getByText('[[reject]] found by its id', { exact: true })
     .waitFor();
-  assert.ok(page.url().endsWith(`/tasks/${taskId}`));
+  await page.waitForURL(`**/tasks/${taskId}`);
 
   await openPalette(page);
   await page.keyboard.type(taskId.slice(0, 13));
   await page.keyboard.press('Enter');
   await page.getByRole('table', { name: 'Tasks' }).getByRole('link').first().waitFor();
-  assert.equal(await page.getByRole('searchbox').inputValue(), taskId.slice(0, 13));
+  await becomes('the search', () => page.getByRole('searchbox').inputValue(), taskId.slice(0, 13));
 });
 
 test('it offers nothing that the person may not see', { skip }, async () => {
-  const [own, second] = [await createTestAccount(service.database), await createTestAccount(service.database)];
-  const { page } = await visitor.signedIn({ [own.accountId]: 'viewer', [second.accountId]: 'viewer' });
+  const [own, second] = [await service.newAccount(0), await service.newAccount(0)];
+  const { page, open } = await visitor.signedIn({ [own.accountId]: 'viewer', [second.accountId]: 'viewer' });
+  await open();
   await openPalette(page);
   // The pages of this account and the other account, but no page of operators.
-  assert.equal(await goals(page).count(), 9);
+  await becomes('the number of goals', () => goals(page).count(), 9);
   assert.equal(
     await palette(page)
       .getByRole('option', { name: /Operators/ })
@@ -101,22 +114,29 @@ test('it offers nothing that the person may not see', { skip }, async () => {
     0,
   );
   const operator = await visitor.signedIn({}, { operator: true });
+  await operator.open();
   await openPalette(operator.page);
   await operator.page.keyboard.type('audit');
   await operator.page.keyboard.press('Enter');
   await operator.page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
 });
 
-for (const [window, options] of Object.entries(windows)) {
+/** The colours of the dark window are checked on the tokens by contrast.test.ts. */
+const shown = runsWholeMatrix ? windows : { light: windows.light, narrow: windows.narrow };
+
+for (const [window, options] of Object.entries(shown)) {
   test(`no finding of axe, nothing too wide: ${window}`, { skip }, async () => {
-    const { accountId } = await createTestAccount(service.database);
-    const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' }, { ...options, operator: true });
+    const { accountId } = await service.newAccount(0);
+    const { page, errors, open } = await visitor.signedIn({ [accountId]: 'owner' }, { ...options, operator: true });
+    await open();
     await openPalette(page);
     await assertAccessible(page, 'the palette');
     await assertNoSidewaysScroll(page, 'the palette');
     await page.keyboard.type('nothing like this');
+    await palette(page).getByText('Nothing has this name').waitFor();
     await assertAccessible(page, 'the palette without a result');
     await page.keyboard.press('Escape');
+    await palette(page).waitFor({ state: 'detached' });
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Go to a page or a task').waitFor();
     await assertAccessible(page, 'the list of shortcuts');
