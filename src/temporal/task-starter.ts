@@ -16,8 +16,10 @@ export type TaskStarter<Task> = {
 const concurrency = 8;
 /** Tasks that wait in memory; more than these are left to `reconcile`, which reads the database. */
 const maxWaiting = 10_000;
-/** Between two attempts while Temporal is unavailable. */
-const probePauseMs = 500;
+export type StarterLimits = {
+  /** Between two attempts while Temporal is unavailable. */
+  readonly probePauseMs: number;
+};
 
 /**
  * Starts workflows after createTask has answered. While Temporal is unavailable only the first task is retried, and all others wait
@@ -26,6 +28,7 @@ const probePauseMs = 500;
 export function createTaskStarter<Task = TaskToStart>(
   startTask: (task: Task) => Promise<unknown>,
   onError: (error: unknown, task: Task) => void,
+  { probePauseMs }: StarterLimits = { probePauseMs: 500 },
 ): TaskStarter<Task> {
   const queue = new PQueue({ concurrency });
   let arrivals = 0;

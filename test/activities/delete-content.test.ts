@@ -16,6 +16,7 @@ import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { untilTurn } from '../support/until-turn.ts';
 
 let database: TestDatabase;
 let db: Database;
@@ -265,10 +266,7 @@ test('a row that the store does not answer about is left behind, and the next on
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const running = run(createReconcileActivities(deps({ media: hung }, findings)).deleteExpiredMedia);
   const ended = running.then(() => 'ended');
-  for (let turn = 0; findings.filter((finding) => finding === 'upload_expired').length < 19; turn += 1) {
-    assert.ok(turn < 100_000);
-    await new Promise(setImmediate);
-  }
+  await untilTurn('the other rows', () => findings.filter((finding) => finding === 'upload_expired').length === 19);
   t.mock.timers.tick(15_000);
   assert.equal(await ended, 'ended');
   assert.deepEqual(await ask('select id from uploads'), [silent]);

@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { createDatabase, type Database, DatabaseUnavailable } from '../../src/stores/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { untilTurn } from '../support/until-turn.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const one = { name: 'test-one', text: 'select 1::bigint as one' };
@@ -16,7 +17,8 @@ describe('a database', () => {
   let sockets: Socket[] = [];
   let relay: ReturnType<typeof createServer>;
   let db: Database;
-  let heldBackMs = 0;
+  /** Lets connections reach the server, in the order in which they came; without it they reach it at once. */
+  let held: (() => void)[] | undefined;
   before(async () => {
     server = await createTestDatabase();
     const target = new URL(server.url);
@@ -24,8 +26,10 @@ describe('a database', () => {
       const upstream = connect(Number(target.port), target.hostname);
       for (const socket of [client, upstream]) socket.on('error', () => {});
       upstream.pipe(client);
+      const forward = () => client.pipe(upstream);
       // A server on a busy machine takes its time before it answers to a new connection.
-      setTimeout(() => client.pipe(upstream), heldBackMs);
+      if (held === undefined) forward();
+      else held.push(forward);
       sockets.push(client, upstream);
     });
     await new Promise<void>((resolve) => {
@@ -66,15 +70,21 @@ describe('a database', () => {
     assert.deepEqual(answer, [{ one: 1 }]);
   });
 
-  test('a server that is slow to take a connection, as on a busy machine, is waited for and not taken for an absent one', async () => {
+  test('a server that is slow to take a connection, as on a busy machine, is waited for and not taken for an absent one', async (t) => {
     const url = new URL(server.url);
     url.port = String((relay.address() as AddressInfo).port); // a listening TCP server has one
-    heldBackMs = 4_000;
+    held = [];
     const fresh = createDatabase({ url: url.href, poolSize: 1 });
+    t.mock.timers.enable({ apis: ['setTimeout'] });
     try {
-      assert.deepEqual(await fresh.run(one), [{ one: 1 }]);
+      const answer = fresh.run(one);
+      await untilTurn('the connection', () => held?.length === 1);
+      t.mock.timers.tick(9_000);
+      held[0]?.();
+      assert.deepEqual(await answer, [{ one: 1 }]);
     } finally {
-      heldBackMs = 0;
+      held = undefined;
+      t.mock.timers.reset();
       await fresh.close();
     }
   });

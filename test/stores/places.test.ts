@@ -14,6 +14,7 @@ import { clearStrikes, listPools, setProviderSwitchAs, strikePool } from '../../
 import { refundTask, touchGenerations } from '../../src/stores/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const provider = 'upstream';
 const actor = { kind: 'command_line', name: 'ada' } as const;
@@ -68,9 +69,13 @@ describe('places of a pool', () => {
     const holders = new Set<string>();
     let most = 0;
     const work = async (waiter: Waiter) => {
-      while ((await reserve(waiter, 5)).kind !== 'granted') await touchGenerations(database.db, [waiter.taskId]);
+      await waitFor('a place', async () => {
+        if ((await reserve(waiter, 5)).kind === 'granted') return true;
+        return await touchGenerations(database.db, [waiter.taskId]);
+      });
       holders.add(waiter.taskId);
       most = Math.max(most, holders.size);
+      await waitFor('all places to be given', () => (most >= 5 ? true : undefined));
       assert.ok(await intend(waiter));
       await recordProviderJob(database.db, { taskId: waiter.taskId, ordinal: 1, jobId: waiter.taskId });
       const [state] = (await listPools(database.db)).filter((one) => one.pool === pool);

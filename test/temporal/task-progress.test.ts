@@ -73,7 +73,9 @@ test('only a task that is being generated is looked at', async () => {
   assert.equal(counted.looks, 0);
 });
 
-test('a figure of the last seconds is answered immediately, and the next poll gets the refreshed one', async () => {
+test('a figure of the last seconds is answered immediately, and the next poll gets the refreshed one', async (t) => {
+  // No poller gives up waiting, however long a turn takes.
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   let answer: (described: Described) => void = () => assert.fail('no call was made');
   const { counted, clock, progressOf } = engine(() => new Promise((resolve) => (answer = resolve)));
   const first = progressOf(task);

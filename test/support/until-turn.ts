@@ -1,0 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** As in wait-for.ts. */
+const generousMs = 180_000;
+
+/** As `waitFor`, for tests whose `setTimeout` stands still: looks again in each turn of the event loop. */
+export async function untilTurn(what: string, look: () => boolean): Promise<void> {
+  for (const giveUpAt = Date.now() + generousMs; !look(); await nextTurn())
+    if (Date.now() > giveUpAt) throw new Error(`waited ${generousMs} ms in vain for ${what}`);
+}
