@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { refundTask } from '../../src/stores/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { becomes, startVisitor, type Visitor } from '../support/console.ts';
+import { windows } from '../support/console-pages.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { waitFor } from '../support/wait-for.ts';
 
-// Rows that somebody looks at stay where they are. The engine is played: no task goes on by itself.
+// Pages that are open for long: rows that somebody looks at stay where they are, and nothing is read that nobody sees. The engine is played:
+// no task goes on by itself.
 
 const skip = skipWithoutBrowser();
 
@@ -31,12 +34,14 @@ after(async () => {
 const failure = { failCode: 'content_rejected', failMsg: 'The model refused the prompt.' } as const;
 
 /** Somebody who sees an account with one task that failed and, after it, two that wait. */
-async function stage() {
+async function stage(options: BrowserContextOptions = {}) {
   const { db } = service.database;
   const accountId = await createAccount(db, { name: 'Northlight Studio', credits: 100_000 });
   await refundTask(db, await acceptTestTask(db, accountId, taskParam('the failed one')), failure);
-  for (const n of [1, 2]) await acceptTestTask(db, accountId, taskParam(`film ${n}`));
-  return { accountId, ...(await visitor.signedIn({ [accountId]: 'owner' }, { operator: true })) };
+  await acceptTestTask(db, accountId, taskParam('film 1'));
+  const taskId = await acceptTestTask(db, accountId, taskParam('film 2'));
+  const tab = await visitor.signedIn({ [accountId]: 'owner' }, { ...options, operator: true });
+  return { accountId, taskId, ...tab };
 }
 
 const lists = {
@@ -94,7 +99,73 @@ test('a list that is paused asks for nothing, however long it is open', { skip }
     [],
   );
   assert.ok(asked.includes('/api/v1/credits'), 'the rest of the page goes on');
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await waitFor('a reading of the list', async () => {
+    await page.clock.runFor(15_000);
+    return asked.some((one) => one.endsWith('/listTasks')) || undefined;
+  });
 });
+
+type Watched = { readonly path: (accountId: string, taskId: string) => string; readonly reads: string };
+
+const watched: Readonly<Record<string, Watched>> = {
+  'a task': { path: (accountId, taskId) => `/a/${accountId}/tasks/${taskId}`, reads: '/api/v1/jobs/timeline' },
+  'the list of tasks': { path: (accountId) => `/a/${accountId}/tasks`, reads: '/api/v1/jobs/listTasks' },
+  'the overview of operators': { path: () => '/ops', reads: '/api/admin/v1/overview' },
+};
+
+for (const [name, { path, reads }] of Object.entries(watched)) {
+  test(`${name} is not read while the page is hidden, and is read when it is seen again`, { skip }, async () => {
+    const { page, accountId, taskId, open } = await stage();
+    await page.clock.install({ time: Date.now() });
+    await open(path(accountId, taskId));
+    let count = 0;
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === reads) count += 1;
+    });
+    await waitFor('a reading', async () => {
+      await page.clock.runFor(15_000);
+      return count > 0 || undefined;
+    });
+    await show(page, 'hidden');
+    // What was asked before may still be told.
+    await page.clock.runFor(15_000);
+    const earlier = count;
+    await page.clock.runFor(120_000);
+    assert.equal(count, earlier);
+    const next = page.waitForRequest((request) => new URL(request.url()).pathname === reads);
+    await show(page, 'visible');
+    await next;
+  });
+}
+
+function show(page: Page, state: 'hidden' | 'visible'): Promise<unknown> {
+  return page.evaluate(`
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));`);
+}
+
+for (const [window, options] of Object.entries({ wide: windows.light, narrow: windows.narrow })) {
+  test(`new tasks wait behind a button, and no row moves: ${window}`, { skip }, async () => {
+    const { page, accountId, open } = await stage(options);
+    await page.clock.install({ time: Date.now() });
+    await open(`/a/${accountId}/tasks`);
+    const rows = page.getByRole('table', { name: 'Tasks' }).locator('tbody tr');
+    const first = await rows.first().boundingBox();
+    const [text, number] = [await rows.first().getByRole('link').innerText(), await rows.count()];
+    for (const n of [1, 2]) await acceptTestTask(service.database.db, accountId, taskParam(`fresh ${n}`));
+    const more = page.getByRole('button', { name: '2 new tasks' });
+    await page.clock.fastForward(16_000);
+    await more.waitFor();
+    assert.deepEqual(await rows.first().boundingBox(), first);
+    assert.equal(await rows.first().getByRole('link').innerText(), text);
+    assert.equal(await rows.count(), number);
+    await more.click();
+    await rows.first().getByRole('link', { name: 'fresh 2' }).waitFor();
+    await more.waitFor({ state: 'detached' });
+    assert.deepEqual(await rows.first().boundingBox(), first);
+  });
+}
 
 test('an id that is half typed stays while the list is read again', { skip }, async () => {
   const { page, accountId, open } = await stage();

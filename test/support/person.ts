@@ -66,6 +66,8 @@ export function newBrowser({ send }: Pick<HttpService, 'send'>, given?: string):
 export type Person = Browser & { readonly userId: string; readonly email: string; readonly sessionId: string };
 
 let count = 0;
+/** Hashing is slow on purpose, and all of them have the same password. */
+let passwordHash: Promise<string> | undefined;
 
 /** Somebody who is signed in, in these accounts. */
 export async function newPerson(
@@ -74,8 +76,9 @@ export async function newPerson(
 ): Promise<Person> {
   const { db } = service.database;
   const email = `person-${(count += 1)}@example.com`;
-  const passwordHash = await hashPassword(goodPassword);
-  const { userId } = await createUser(db, { email, passwordHash, isOperator: wanted.isOperator === true });
+  passwordHash ??= hashPassword(goodPassword);
+  const isOperator = wanted.isOperator === true;
+  const { userId } = await createUser(db, { email, passwordHash: await passwordHash, isOperator });
   for (const [accountId, role] of Object.entries(wanted.roles ?? {})) await setMembership(db, accountId, userId, role);
   const browser = newBrowser(service);
   const answer = await signIn(browser, email);

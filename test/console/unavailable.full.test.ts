@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { startGeneration } from '../../src/stores/tasks.ts';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import { assertAccessible, becomes, startVisitor, type Visitor } from '../support/console.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+// Pages whose service fails or does not respond. The failures are played on the way to the page; outages.long.test.ts kills the API, and cuts
+// off its database and its Temporal.
+
+const skip = skipWithoutBrowser();
+
+let service: HttpService;
+let visitor: Visitor;
+before(async () => {
+  if (skip !== false) return;
+  service = await startHttpService();
+  visitor = await startVisitor({ baseUrl: service.url, database: service.database });
+});
+afterEach(async () => {
+  if (skip === false) await visitor.closeTabs();
+});
+after(async () => {
+  if (skip !== false) return;
+  await visitor.close();
+  await service.close();
+});
+
+const unavailable = { code: 503, msg: 'the database is unavailable', error: 'database_unavailable', data: {} };
+const requests = '**/api/**';
+
+type Outage = { readonly start: (page: Page) => Promise<unknown>; readonly banner: string; readonly alert: string };
+
+const outages: Readonly<Record<string, Outage>> = {
+  'the service does not respond': {
+    start: (page) => page.route(requests, (route) => route.abort('connectionreset')),
+    banner: 'The service does not answer',
+    alert: 'No connection',
+  },
+  'its database is unavailable': {
+    start: (page) => page.route(requests, (route) => route.fulfill({ status: 503, json: unavailable })),
+    banner: 'The service is recovering',
+    alert: 'Its database does not answer',
+  },
+};
+
+/** The pauses of the page pass at once: those between polls, and those between the tries of a request. */
+async function whilePolling(page: Page, what: string, isThere: () => Promise<boolean>): Promise<void> {
+  await waitFor(what, async () => {
+    await page.clock.fastForward(2_000);
+    return (await isThere()) || undefined;
+  });
+}
+
+async function openTask() {
+  const { db } = service.database;
+  const { accountId } = await service.newAccount(1_000);
+  const taskId = await acceptTestTask(db, accountId, taskParam('a lighthouse'));
+  await startGeneration(db, taskId);
+  const tab = await visitor.signedIn({ [accountId]: 'owner' });
+  await tab.context.clock.install();
+  const path = `/a/${accountId}/tasks/${taskId}`;
+  await tab.open(path);
+  return { ...tab, accountId, path };
+}
+
+for (const [name, { start, banner, alert }] of Object.entries(outages)) {
+  test(`while ${name}, a page keeps what it shows, says so, and goes on by itself`, { skip }, async () => {
+    const { page } = await openTask();
+    await page.getByRole('heading', { name: 'Task Generating' }).waitFor();
+    await page.evaluate('window.stays = true');
+    await start(page);
+    const told = page.getByRole('status').filter({ hasText: banner });
+    await whilePolling(page, 'the banner', () => told.isVisible());
+    await page.getByText('a lighthouse').first().waitFor();
+    await assertAccessible(page, `a task while ${name}`);
+    await page.unroute(requests);
+    await whilePolling(page, 'the end of the banner', async () => (await told.count()) === 0);
+    assert.equal(await page.evaluate('window.stays === true'), true);
+  });
+
+  test(`a page that is opened while ${name} says why it is empty, and fills itself afterwards`, { skip }, async () => {
+    const { context, path } = await openTask();
+    const page = await context.newPage();
+    await start(page);
+    await page.goto(`${service.url}/console${path}`);
+    const told = page.getByRole('alert').filter({ hasText: alert });
+    await whilePolling(page, 'the alert', () => told.isVisible());
+    await assertAccessible(page, `a page that is opened while ${name}`);
+    await page.unroute(requests);
+    const heading = page.getByRole('heading', { name: 'Task Generating' });
+    await whilePolling(page, 'the task', () => heading.isVisible());
+  });
+}
+
+test('one failure of a whole page is said once, with one way to try again', { skip }, async () => {
+  const { page } = await openTask();
+  await page.route(requests, (route) => route.fulfill({ status: 503, json: unavailable }));
+  for (const name of ['Credits', 'Members']) {
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.getByRole('heading', { name, exact: true, level: 1 }).waitFor();
+    const told = page.getByRole('alert').filter({ hasText: 'Its database does not answer' });
+    await whilePolling(page, 'the alert', async () => (await told.count()) > 0);
+    const waiting = page.locator('.skeleton, main [aria-busy="true"]');
+    await whilePolling(page, 'the whole page', async () => (await waiting.count()) === 0);
+    const counts = async () => [
+      await page.getByRole('alert').count(),
+      await page.getByRole('button', { name: 'Try again' }).count(),
+    ];
+    await becomes(`the failures and the buttons of ${name}`, counts, [1, 1]);
+  }
+  await page.unroute(requests);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('table', { name: 'Members' }).waitFor();
+});
