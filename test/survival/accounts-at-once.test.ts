@@ -6,27 +6,35 @@ import { completeTask, refundTask } from '../../src/stores/tasks.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { bookCredits, listTaskEntries } from '../../src/stores/credits.ts';
 import { listUnfinishedTasks } from '../../src/stores/task-list.ts';
+import { defaultQueueLimits } from '../../src/stores/connection-queue.ts';
 import { createDatabase, type Database } from '../../src/stores/database.ts';
+import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
 
 const price = 165;
+/** No create is refused because the machine is slow. */
+const patience = { waitMs: 180_000 };
 
 describe('one account, many requests at once, two API processes', () => {
   let database: TestDatabase;
+  let pools: readonly Database[];
   let otherDb: Database;
   let processes: readonly HttpService[];
   before(async () => {
     database = await createTestDatabase();
-    otherDb = createDatabase({ url: database.url, poolSize: 8 });
-    processes = [await startHttpService({ database }), await startHttpService({ database, db: otherDb })];
+    pools = [1, 2].map(() => createDatabase({ url: database.url, poolSize: 8, queue: patience }));
+    const start = (db: Database) =>
+      startHttpService({ database, db, acceptTask: createTaskAcceptor(db, { ...defaultQueueLimits, ...patience }) });
+    processes = await Promise.all(pools.map(start));
+    otherDb = pools[1] ?? database.db;
   });
   after(async () => {
     const violations = await auditLedger(database.db);
     for (const service of processes) await service.close();
-    await otherDb.close();
+    for (const pool of pools) await pool.close();
     await database.close();
     assert.deepEqual(violations, []);
   });
