@@ -60,11 +60,11 @@ describe('every page of the operators', { skip }, () => {
     await page.clock.install();
     for (const path of Object.values(operatorPages).filter((one) => one !== operatorPages['ops-settings'])) {
       await page.goto(`${service.url}/console${path}`);
-      const told = page.getByRole('alert').getByText('No connection').first();
-      // What fails is tried again after pauses before the page says so.
+      const message = page.getByRole('alert').getByText('No connection').first();
+      // The page retries a failed request after pauses before it shows the failure.
       await waitFor(`the failure of ${path}`, async () => {
         await page.clock.fastForward(1_000);
-        return (await told.isVisible()) || undefined;
+        return (await message.isVisible()) || undefined;
       });
     }
     await page.unroute('**/api/admin/v1/**');

@@ -10,8 +10,7 @@ import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// Pages that are open for long: rows that somebody looks at stay where they are, and nothing is read that nobody sees. The engine is played:
-// no task goes on by itself.
+// Pages that are open for long: visible rows keep their places, and hidden pages read nothing. The engine is played: no task goes on by itself.
 
 const skip = skipWithoutBrowser();
 
@@ -128,7 +127,7 @@ for (const [name, { path, reads }] of Object.entries(watched)) {
       return count > 0 || undefined;
     });
     await show(page, 'hidden');
-    // What was asked before may still be told.
+    // Requests that were sent before may still be reported.
     await page.clock.runFor(15_000);
     const earlier = count;
     await page.clock.runFor(120_000);

@@ -73,12 +73,12 @@ for (const [name, { start, banner, alert }] of Object.entries(outages)) {
     await page.getByRole('heading', { name: 'Task Generating' }).waitFor();
     await page.evaluate('window.stays = true');
     await start(page);
-    const told = page.getByRole('status').filter({ hasText: banner });
-    await whilePolling(page, 'the banner', () => told.isVisible());
+    const shownBanner = page.getByRole('status').filter({ hasText: banner });
+    await whilePolling(page, 'the banner', () => shownBanner.isVisible());
     await page.getByText('a lighthouse').first().waitFor();
     await assertAccessible(page, `a task while ${name}`);
     await page.unroute(requests);
-    await whilePolling(page, 'the end of the banner', async () => (await told.count()) === 0);
+    await whilePolling(page, 'the end of the banner', async () => (await shownBanner.count()) === 0);
     assert.equal(await page.evaluate('window.stays === true'), true);
   });
 
@@ -87,8 +87,8 @@ for (const [name, { start, banner, alert }] of Object.entries(outages)) {
     const page = await context.newPage();
     await start(page);
     await page.goto(`${service.url}/console${path}`);
-    const told = page.getByRole('alert').filter({ hasText: alert });
-    await whilePolling(page, 'the alert', () => told.isVisible());
+    const message = page.getByRole('alert').filter({ hasText: alert });
+    await whilePolling(page, 'the alert', () => message.isVisible());
     await assertAccessible(page, `a page that is opened while ${name}`);
     await page.unroute(requests);
     const heading = page.getByRole('heading', { name: 'Task Generating' });
@@ -102,8 +102,8 @@ test('one failure of a whole page is said once, with one way to try again', { sk
   for (const name of ['Credits', 'Members']) {
     await page.getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { name, exact: true, level: 1 }).waitFor();
-    const told = page.getByRole('alert').filter({ hasText: 'Its database does not answer' });
-    await whilePolling(page, 'the alert', async () => (await told.count()) > 0);
+    const message = page.getByRole('alert').filter({ hasText: 'Its database does not answer' });
+    await whilePolling(page, 'the alert', async () => (await message.count()) > 0);
     const waiting = page.locator('.skeleton, main [aria-busy="true"]');
     await whilePolling(page, 'the whole page', async () => (await waiting.count()) === 0);
     const counts = async () => [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Frame, Locator, Page } from 'playwright-core';
 import { oidcCallbackPath } from '../../src/http/routes/console/oidc.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../src/oidc/identity-provider.ts';
 import { findAccount } from '../../src/stores/accounts.ts';
@@ -181,9 +181,17 @@ async function continueAs(person: TestIdentityProvider['person'], next = ''): Pr
   provider.person = person;
   const tab = await visitor.open();
   await tab.page.goto(`${address()}/console${next}`);
-  await tab.page.getByRole('link', { name: 'Continue with Acme' }).click();
-  await tab.page.waitForURL((url) => url.host === new URL(address()).host && !url.pathname.includes('/oidc/'));
+  await visitProvider(tab.page, tab.page.getByRole('link', { name: 'Continue with Acme' }));
   return tab;
+}
+
+/** Follows a link to the identity provider, until it has led back to a page of ours; its address may be the one of before. */
+async function visitProvider(page: Page, link: Locator): Promise<void> {
+  const isBack = (frame: Frame) => {
+    const { host, pathname } = new URL(frame.url());
+    return host === new URL(address()).host && !pathname.includes('/oidc/');
+  };
+  await Promise.all([page.waitForEvent('framenavigated', isBack), link.click()]);
 }
 
 const shell = { kind: 'command_line', name: 'ada' } as const;
@@ -230,7 +238,7 @@ test(
       const counts = async () => [await fields.count(), await buttons.count()];
       await becomes('the fields for a password', counts, isOn ? [1, 1] : [0, 0]);
       await assertAccessible(page, 'the dialog that asks who sits there');
-      await proof.getByRole('link', { name: 'Confirm with Acme' }).click();
+      await visitProvider(page, proof.getByRole('link', { name: 'Confirm with Acme' }));
       await page.waitForURL(`${address()}/console/a/${accountId}/settings?tab=data`);
       await settled(page);
       assert.equal(await page.getByRole('dialog').count(), 0, 'nothing is repeated by itself');

@@ -46,7 +46,7 @@ export async function startVisitor(service: Served, { isSetUp = true, isAlone = 
     tab.context.once('close', () => tabs.delete(tab.context));
     return tab;
   };
-  /** A tab with a session of this person. Nobody types a password, and no page is open yet. */
+  /** A tab with a session of this person, made in the database: typing and hashing passwords takes time. No page is open yet. */
   const tabOf = async (email: string, options: BrowserContextOptions = {}): Promise<PersonTab> => {
     const tab = await openTab(options);
     await tab.context.addCookies([await sessionCookie(service, email)]);
@@ -77,7 +77,7 @@ export async function startVisitor(service: Served, { isSetUp = true, isAlone = 
 }
 
 let people = 0;
-/** Hashing is slow on purpose, and all of them have the same password. */
+/** Hashing is slow on purpose, and all users have the same password. */
 let passwordHash: Promise<string> | undefined;
 
 async function newPerson({ database }: Served, roles: Readonly<Record<string, Role>>, isOperator: boolean) {

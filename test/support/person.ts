@@ -66,7 +66,7 @@ export function newBrowser({ send }: Pick<HttpService, 'send'>, given?: string):
 export type Person = Browser & { readonly userId: string; readonly email: string; readonly sessionId: string };
 
 let count = 0;
-/** Hashing is slow on purpose, and all of them have the same password. */
+/** Hashing is slow on purpose, and all users have the same password. */
 let passwordHash: Promise<string> | undefined;
 
 /** Somebody who is signed in, in these accounts. */
