@@ -62,11 +62,15 @@ export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
       stalled = true;
       kill();
     };
-    const stall = setTimeout(onStall, stallMs);
+    let stall = setTimeout(onStall, stallMs);
     signal.addEventListener('abort', kill, { once: true });
     lowerPriority(child.pid);
     onFrames(child.stdout, (frames) => {
-      if (frames !== last) stall.refresh();
+      if (frames !== last) {
+        // Set anew instead of `refresh`, which the mocked clock of Node 20 does not know.
+        clearTimeout(stall);
+        stall = setTimeout(onStall, stallMs);
+      }
       last = frames;
       onFrame?.(frames);
     });

@@ -14,12 +14,17 @@ export async function withDeadline<T>(
   const controller = new AbortController();
   const abort = () => controller.abort(new OutboundError('aborted', 'given up by us'));
   const onLate = () => controller.abort(new OutboundError('timeout', `not finished within ${timeoutMs} ms`));
-  const timer = setTimeout(onLate, timeoutMs);
+  let timer = setTimeout(onLate, timeoutMs);
+  // Set anew instead of `refresh`, which the mocked clock of Node 20 does not know.
+  const restart = () => {
+    clearTimeout(timer);
+    timer = setTimeout(onLate, timeoutMs);
+  };
   signals.forEach((signal) => signal.addEventListener('abort', abort, { once: true }));
   if (signals.some((signal) => signal.aborted)) abort();
   try {
     controller.signal.throwIfAborted();
-    return await work(controller.signal, () => void timer.refresh());
+    return await work(controller.signal, restart);
   } finally {
     clearTimeout(timer);
     signals.forEach((signal) => signal.removeEventListener('abort', abort));

@@ -17,6 +17,7 @@ import { isObject } from '../support/http-client.ts';
 import { owedCallback } from '../support/owed-callback.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { runsWholeMatrix } from '../support/tier.ts';
 
 // Schemathesis reads /openapi.json and asks what it allows, what it forbids, and what lies just beside. It is a Python
 // program: where it is not installed (.ci/run installs it) this test says so and is skipped.
@@ -41,7 +42,7 @@ const closing = '^/api/admin/v1/accounts/close$';
 test('whatever follows from the OpenAPI document is answered as it says, never with a 5xx', { skip }, async () => {
   await withService(async ({ database, baseUrl }) => {
     const { key } = await createTestAccount(database, 0);
-    const extra = ['--exclude-path-regex', operatorsPaths, '--max-examples', '15'];
+    const extra = ['--exclude-path-regex', operatorsPaths, '--max-examples', String(runsWholeMatrix ? 15 : 5)];
     const { code, output } = await schemathesis(`${baseUrl}/openapi.json`, baseUrl, key, extra);
     assert.equal(code, 0, output);
   });
@@ -60,7 +61,11 @@ test('so are the requests of operators, about things that are there and things t
       ['--include-path-regex', operatorsPaths, '--exclude-path-regex', closing],
       ['--include-path-regex', closing],
     ]) {
-      const { code, output } = await schemathesis(description, baseUrl, key, [...paths, '--max-examples', '10']);
+      const { code, output } = await schemathesis(description, baseUrl, key, [
+        ...paths,
+        '--max-examples',
+        String(runsWholeMatrix ? 10 : 5),
+      ]);
       assert.equal(code, 0, output);
     }
     const done = new Set((await listActions(db, { limit: 10_000 })).map(({ action }) => action));

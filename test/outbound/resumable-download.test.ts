@@ -13,6 +13,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 const video = Buffer.from(Array.from({ length: 1_000 }, (_, index) => index % 251));
 const other = Buffer.alloc(1_200, 'o');
+const longestPauseMs = 2;
 
 /** `path` is where the download goes. */
 type Answer = (response: ServerResponse, request: IncomingMessage, path: string) => void;
@@ -45,7 +46,7 @@ async function stage(
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // a listening TCP server has one
-  const downloadLimits = { stallMs: 60_000, firstPauseMs: 1, maxPauseMs: 2, ...limits };
+  const downloadLimits = { stallMs: 60_000, firstPauseMs: 1, maxPauseMs: longestPauseMs, ...limits };
   const client = createProviderClient({ baseUrl: `http://127.0.0.1:${port}`, downloadLimits });
   t.after(async () => {
     await client.close();
@@ -182,12 +183,34 @@ test('a file that has become shorter than what was fetched is fetched anew', asy
   assert.deepEqual(staged.asked[2], [undefined, undefined]);
 });
 
+const stallMs = 60_000;
+
+/** Waits without the clock, which these tests drive; the limit of the test file bounds it. */
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function sizeOf({ path }: Stage): Promise<number | undefined> {
+  return (await stat(path).catch(() => undefined))?.size;
+}
+
 test('a server that stalls, before its answer or within, is left and asked again', async (t) => {
   const within: Answer = (response) => {
     response.writeHead(200, { 'content-length': video.length, ...tagged }).write(video.subarray(0, 400));
   };
-  const staged = await stage(t, [() => {}, within, rest()], { stallMs: 2_000 });
-  await staged.download();
+  const staged = await stage(t, [() => {}, within, rest()], { stallMs });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const downloaded = staged.download();
+  await until(() => staged.asked.length === 1);
+  t.mock.timers.tick(stallMs);
+  await until(() => staged.faults.length === 1);
+  t.mock.timers.tick(longestPauseMs);
+  await until(() => staged.asked.length === 2);
+  await until(async () => (await sizeOf(staged)) === 400);
+  t.mock.timers.tick(stallMs);
+  await until(() => staged.faults.length === 2);
+  t.mock.timers.tick(longestPauseMs);
+  await downloaded;
   await isWhole(staged);
   assert.deepEqual(
     staged.faults.map(({ kind }) => kind),
@@ -197,16 +220,22 @@ test('a server that stalls, before its answer or within, is left and asked again
 });
 
 test('a server that is slow but goes on is not left', async (t) => {
+  let answered: ServerResponse | undefined;
   const slow: Answer = (response) => {
     response.writeHead(200, { 'content-length': video.length });
-    const goOn = (at: number) => {
-      response.write(video.subarray(at, at + 50));
-      if (at + 50 < video.length) setTimeout(() => goOn(at + 50), 200);
-    };
-    goOn(0);
+    answered = response;
   };
-  const staged = await stage(t, [slow], { stallMs: 3_000 });
-  await staged.download();
+  const staged = await stage(t, [slow], { stallMs });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const downloaded = staged.download();
+  await until(() => answered !== undefined);
+  for (let at = 0; at < video.length; at += 100) {
+    answered?.write(video.subarray(at, at + 100));
+    await until(async () => (await sizeOf(staged)) === at + 100);
+    // Two of these together are in time, all of them are not: a part may be in the file before its arrival has been noted.
+    if (at + 100 < video.length) t.mock.timers.tick(0.4 * stallMs);
+  }
+  await downloaded;
   await isWhole(staged);
   assert.deepEqual(staged.faults, []);
 });

@@ -11,10 +11,7 @@ import { type Answer, isObject, type Send } from './http-client.ts';
  * from are not enough: what the generator makes of them can be something else, and that is what clients read.
  */
 export function documentedOnly(send: Send, models: ModelCatalogue): Send {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  const document: unknown = JSON.parse(JSON.stringify(openApiDocument(models)));
-  ajv.addSchema(isObject(document) ? document : {}, 'openapi');
-  const compiled = new Map<string, ValidateFunction | undefined>();
+  const { ajv, document, compiled } = documentOf(models);
   const schemaOf = (operation: Operation, status: number) => {
     const type = (status === 200 && operation.contentType) || 'application/json';
     const pointer = `openapi${pointerTo(document, operation, status)}/content/${encodeURI(type).replace('/', '~1')}/schema`;
@@ -34,6 +31,27 @@ export function documentedOnly(send: Send, models: ModelCatalogue): Send {
     }
     return answer;
   };
+}
+
+type CheckedDocument = {
+  readonly ajv: Ajv2020;
+  readonly document: unknown;
+  readonly compiled: Map<string, ValidateFunction | undefined>;
+};
+
+/** One document with its validators for all services of a process that offer the same models. */
+const documents = new Map<string, CheckedDocument>();
+
+function documentOf(models: ModelCatalogue): CheckedDocument {
+  const text = JSON.stringify(openApiDocument(models));
+  const known = documents.get(text);
+  if (known !== undefined) return known;
+  const document: unknown = JSON.parse(text);
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema(isObject(document) ? document : {}, 'openapi');
+  const made: CheckedDocument = { ajv, document, compiled: new Map() };
+  documents.set(text, made);
+  return made;
 }
 
 /** Where an answer stands: in its operation, or in the component that the operation refers to. */
