@@ -48,7 +48,9 @@ export type SharedBrowser = { readonly wsEndpoint: string; close(): Promise<void
 /** Starts the Chromium of all files, whose address goes into `browserVariable`. Undefined when there is no Chromium. */
 export async function startSharedBrowser(): Promise<SharedBrowser | undefined> {
   if (findChromium() === undefined) return undefined;
-  const server = await chromium.launchServer({ ...launchOptions(), host: '127.0.0.1' });
+  // The runner handles signals itself: Playwright would end its process before it has cleaned up.
+  const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
+  const server = await chromium.launchServer({ ...launchOptions(), ...signals, host: '127.0.0.1' });
   return { wsEndpoint: server.wsEndpoint(), close: () => server.close() };
 }
 
