@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { callbackPausesMs, callbackTimeoutMs } from '../../src/domain/callback.ts';
+import { callbackWorkflowId, taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { createLog } from '../../src/log.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
@@ -54,6 +55,15 @@ describe('callbacks to slow and hostile receivers', { concurrency: true }, () =>
     return { ...attempt, state: (await findDelivery(worker.database.db, taskId))?.state };
   };
 
+  /** The pause behind the first attempt, from the history of the delivery; undefined before it has begun. */
+  const firstPauseMs = async (taskId: string) => {
+    const { events } = await temporal.client.workflow.getHandle(callbackWorkflowId(taskId)).fetchHistory();
+    const pause = events?.find((event) => event.timerStartedEventAttributes)?.timerStartedEventAttributes;
+    if (!pause) return undefined;
+    const { seconds, nanos } = pause.startToFireTimeout ?? {};
+    return Number(seconds) * 1_000 + (nanos ?? 0) / 1_000_000;
+  };
+
   const ok = 'HTTP/1.1 200 OK\r\n\r\n';
   for (const [title, misbehave, status, error, state] of [
     ['never answers', (socket: Socket) => void socket.resume(), undefined, 'timeout', 'pending'],
@@ -88,7 +98,6 @@ describe('callbacks to slow and hostile receivers', { concurrency: true }, () =>
       const { port } = await receiver(misbehave);
       const attempt = await firstAttempt(`http://127.0.0.1:${port}/`);
       assert.deepEqual([attempt.status, attempt.error, attempt.state], [status, error, state]);
-      assert.ok((attempt.durationMs ?? 0) < 60_000, `${attempt.durationMs} ms`);
       assert.ok((attempt.responseHead?.length ?? 0) <= 1_024);
     });
   }
@@ -125,20 +134,19 @@ describe('callbacks to slow and hostile receivers', { concurrency: true }, () =>
   }
 
   test('the next attempt begins as long after a refused connection as after a silent one', async () => {
-    let isSilent = true;
-    const { port } = await receiver((socket) => {
-      if (isSilent) socket.resume();
-      else answering('HTTP/1.1 204 No Content\r\n\r\n')(socket);
-      isSilent = false;
-    });
+    const { port } = await receiver((socket) => void socket.resume());
     const refusing = await hostileReceiver(() => {});
     await refusing.close();
     const gaps = [port, refusing.port].map(async (target) => {
       const taskId = await deliver(await newAccount(), `http://127.0.0.1:${target}/`);
-      const [first, second] = await waitForAttempts(worker.database.db, taskId, 2);
-      return (second?.startedAt ?? 0) - (first?.startedAt ?? 0);
+      const [first] = await waitForAttempts(worker.database.db, taskId);
+      const pauseMs = await waitFor('the pause behind it', () => firstPauseMs(taskId));
+      return [first?.durationMs ?? 0, pauseMs] as const;
     });
-    for (const gapMs of await Promise.all(gaps)) assert.ok(gapMs >= 20_000 && gapMs < 26_000, `${gapMs} ms`);
+    for (const [durationMs, pauseMs] of await Promise.all(gaps)) {
+      // The pause of the schedule begins when the attempt would have timed out.
+      assert.equal(durationMs + pauseMs, Math.max(durationMs, callbackTimeoutMs) + (callbackPausesMs[1] ?? 0));
+    }
   });
 
   test('a hundred hanging receivers of one account, each a host of its own, delay no other account', async () => {
@@ -173,7 +181,7 @@ describe('callbacks to slow and hostile receivers', { concurrency: true }, () =>
   });
 });
 
-test('gigabytes from many receivers leave no memory behind, and a hanging one does not block shutdown', async () => {
+test('a hanging receiver does not block shutdown, and what it breaks off is no attempt', async () => {
   const environment = await createTestEnvironment();
   const worker = await startWorker(environment.settings, createLog({ level: 'silent' }), (error) => {
     throw error;
@@ -182,31 +190,15 @@ test('gigabytes from many receivers leave no memory behind, and a hanging one do
   const close = () => (closed ??= worker.close());
   const { temporal, engine } = connect(environment);
   const { db } = environment.database;
-  const flood = await hostileReceiver(neverEnding('HTTP/1.1 200 OK\r\n\r\n', Buffer.alloc(65_536, 'x'), 0));
   const hanging = await hostileReceiver((socket) => void socket.resume());
   try {
     const { accountId } = await createTestAccount(environment.database, 100_000);
-    const round = async () => {
-      const owed = await Promise.all(
-        Array.from({ length: 25 }, () => owedCallback(db, accountId, `http://127.0.0.1:${flood.port}/`)),
-      );
-      await Promise.all(owed.map((delivery) => engine.startDelivery(delivery)));
-      await Promise.all(owed.map(({ taskId }) => waitForAttempts(db, taskId)));
-    };
-    await round();
-    const rssBefore = process.memoryUsage().rss;
-    for (let i = 0; i < 4; i += 1) await round();
-    const grown = process.memoryUsage().rss - rssBefore;
-    assert.ok(grown < 60_000_000, `${grown} bytes`);
-
     const owed = await Promise.all(
       Array.from({ length: 8 }, () => owedCallback(db, accountId, `http://127.0.0.1:${hanging.port}/`)),
     );
     await Promise.all(owed.map((delivery) => engine.startDelivery(delivery)));
     await waitFor('all to hang', () => (hanging.open() === 8 ? true : undefined));
-    const startedAt = Date.now();
     await close();
-    assert.ok(Date.now() - startedAt < 60_000, `${Date.now() - startedAt} ms`);
     await waitFor('all connections to be gone', () => (hanging.open() === 0 ? true : undefined));
     for (const { taskId } of owed) {
       assert.equal((await findDelivery(db, taskId))?.state, 'pending');
@@ -216,7 +208,7 @@ test('gigabytes from many receivers leave no memory behind, and a hanging one do
     await close();
     await temporal.close();
     await environment.close();
-    await Promise.all([flood.close(), hanging.close()]);
+    await hanging.close();
   }
 });
 

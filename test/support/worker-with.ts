@@ -11,12 +11,13 @@ export async function startWorkerWith(
   settings: Settings,
   upstream: FakeUpstream,
   catalogue?: FakeCatalogue,
+  adapt: (deps: ActivityDeps) => ActivityDeps = (deps) => deps,
 ): Promise<RunningPart> {
   const fail = (error: unknown) => {
     throw error;
   };
   const part = await startWorker(settings, createLog({ level: settings.logLevel }), fail, undefined, (deps) =>
-    withUpstream(deps, upstream, catalogue),
+    adapt(withUpstream(deps, upstream, catalogue)),
   );
   await part.running;
   return part;

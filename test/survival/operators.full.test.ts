@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
+import type { Attempts } from '../../activities/attempts.ts';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { isFinal, type FailCode } from '../../src/domain/task.ts';
 import type { RunningPart } from '../../src/main/settings.ts';
@@ -14,6 +15,7 @@ import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
 import { createFakeUpstream } from '../support/fake-upstream.ts';
 import { resetToFirstStep } from '../support/reset-workflow.ts';
+import { ageTask } from '../support/aged.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -21,8 +23,23 @@ import { startWorkerWith } from '../support/worker-with.ts';
 
 // What operators do in the Temporal UI or with its CLI, and workflows that cannot end: `reconcile`, which the schedule runs
 // every minute and this file every second, brings each task to its end. All of it at the same time.
+/** `reconcile` leaves younger tasks to the process that accepted them, and jobs of tasks that ended later to their generation. */
+const [startGraceMs, stopGraceMs] = [10_000, 30_000];
+
 describe('an operator', { concurrency: true }, () => {
   const upstream = createFakeUpstream({ instant: false });
+  /** The task of each attempt of the worker that has ended. */
+  const endedAttempts: string[] = [];
+  const watched = (attempts: Attempts): Attempts => ({
+    begin: (taskId) => {
+      const attempt = attempts.begin(taskId);
+      const stop = () => {
+        attempt.stop();
+        endedAttempts.push(taskId);
+      };
+      return { signal: attempt.signal, stop };
+    },
+  });
   let environment: TestEnvironment;
   let accountId: string;
   let temporal: TemporalConnection;
@@ -37,7 +54,10 @@ describe('an operator', { concurrency: true }, () => {
     const queues = taskQueuesOf(environment.settings.taskQueue);
     engine = createEngine(temporal.client, queues);
     receiver = await startCallbackReceiver();
-    worker = await startWorkerWith(environment.settings, upstream);
+    worker = await startWorkerWith(environment.settings, upstream, undefined, (deps) => ({
+      ...deps,
+      attempts: watched(deps.attempts),
+    }));
     reconciling = setInterval(() => void triggerReconcile(temporal.client, queues).catch(() => {}), 1_000);
   });
   after(async () => {
@@ -73,13 +93,13 @@ describe('an operator', { concurrency: true }, () => {
 
   test('resets in the middle of generation: the new run goes on with the same job', async () => {
     const taskId = await generating('/reset');
-    await reset(taskId);
+    await resetToFirstStep(temporal.client, taskId);
     // The old run's activity hears of it with its next heartbeat, and must leave the job alone.
     await waitFor('the new run', async () => {
       const { pendingActivities } = await engine.describeTask(taskId);
       return pendingActivities.includes('generateVideo') ? true : undefined;
     });
-    await waitFor('the old attempt to hear of it', () => (Date.now() - resetAt > 6_000 ? true : undefined));
+    await waitFor('the end of the old attempt', () => (endedAttempts.includes(taskId) ? true : undefined));
     upstream.finish(taskId);
     const task = await waitForEnd(environment.database.db, taskId);
     assert.equal(task.state, 'success', task.failure?.failMsg);
@@ -135,8 +155,6 @@ describe('an operator', { concurrency: true }, () => {
     );
   });
 
-  let resetAt = Infinity;
-
   const accepted = (path: string) =>
     acceptTestTask(environment.database.db, accountId, taskParam('operated', {}, `${receiver.url}${path}`));
 
@@ -151,6 +169,7 @@ describe('an operator', { concurrency: true }, () => {
     waitFor('a job', () => (upstream.jobs.some((job) => job.taskId === taskId) ? true : undefined));
 
   async function endsRefunded(taskId: string, failCode: FailCode, path: string): Promise<void> {
+    await ageTask(environment.database, taskId, startGraceMs);
     const task = await waitForEnd(environment.database.db, taskId);
     assert.deepEqual([task.failure?.failCode, task.creditsRefunded], [failCode, 132]);
     const [callback] = await receiver.waitForCallbacks(path, 1);
@@ -158,19 +177,16 @@ describe('an operator', { concurrency: true }, () => {
     assert.ok(isFinal(task.state));
   }
 
-  const jobStopped = (taskId: string) =>
-    waitFor('the end of the job upstream', () =>
+  const jobStopped = async (taskId: string) => {
+    await ageTask(environment.database, taskId, stopGraceMs);
+    await waitFor('the end of the job upstream', () =>
       upstream.jobs.every((job) => job.taskId !== taskId || job.state === 'cancelled') ? true : undefined,
     );
+  };
 
   async function remove(workflowId: string): Promise<void> {
     const { namespace } = environment.settings.temporal;
     await temporal.client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
-  }
-
-  async function reset(workflowId: string): Promise<void> {
-    await resetToFirstStep(temporal.client, workflowId);
-    resetAt = Date.now();
   }
 
   async function administer(statement: string): Promise<void> {

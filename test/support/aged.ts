@@ -1,0 +1,21 @@
+import pg from 'pg';
+
+/**
+ * Makes a task older than it is, and longer ended, by the clock of the database: what `reconcile` leaves to another process for a while
+ * after a task's creation or its end is due at once.
+ */
+export async function ageTask({ url }: { readonly url: string }, taskId: string, byMs: number): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    // Otherwise a trigger refuses to change a task that has ended.
+    await client.query('set session_replication_role = replica');
+    const text = `
+      update tasks set created_at = created_at - $2 * interval '1 millisecond',
+        completed_at = completed_at - $2 * interval '1 millisecond'
+      where id = $1`;
+    await client.query(text, [taskId, byMs]);
+  } finally {
+    await client.end();
+  }
+}
