@@ -9,6 +9,7 @@ import { readConfig } from '../../src/config.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
 import { startTemporal } from '../../src/embedded/temporal-server.ts';
+import { browserVariable, startSharedBrowser } from '../support/browser.ts';
 import { killAll } from '../support/processes.ts';
 import { outcomesVariable, unproducedOutcomes } from '../support/recorded-outcomes.ts';
 import { seedVariable, type Tier, tierVariable, tiers } from '../support/tier.ts';
@@ -110,10 +111,13 @@ async function runTests(selection: Selection, serverEnv: NodeJS.ProcessEnv): Pro
   const seed = Number(process.env[seedVariable] ?? randomInt(2 ** 31));
   log(`tier ${tier}, seed ${seed}`);
   const outcomes = join(folder, 'outcomes');
+  const env = { ...serverEnv, [outcomesVariable]: outcomes, [tierVariable]: tier, [seedVariable]: String(seed) };
+  const browserFiles = plan.processes.flat().filter((file) => file.startsWith('console/'));
+  const browser = browserFiles.length > 1 ? await startSharedBrowser() : undefined;
   const result = await runPlan(plan, {
     folder,
     testFolder,
-    env: { ...serverEnv, [outcomesVariable]: outcomes, [tierVariable]: tier, [seedVariable]: String(seed) },
+    env: browser === undefined ? env : { ...env, [browserVariable]: browser.wsEndpoint },
     concurrency: Math.max(2, availableParallelism()),
     processLimitMs: () => processLimitMs,
     limitMs: limitMs[tier],
@@ -121,6 +125,7 @@ async function runTests(selection: Selection, serverEnv: NodeJS.ProcessEnv): Pro
     signal: stopping.signal,
     onReport: (report) => process.stdout.write(fileLines(report)),
   });
+  await browser?.close();
   // Every documented refusal has a test in the fast tier.
   const unproduced = parts.length === 0 && !withoutFast ? unproducedOutcomes(outcomes) : [];
   if (unproduced.length > 0) log(`documented refusals that no test produced:\n  ${unproduced.join('\n  ')}`);

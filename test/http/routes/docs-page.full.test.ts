@@ -35,7 +35,6 @@ before(async () => {
   service = await startHttpService();
   context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   page = await context.newPage();
-  page.setDefaultTimeout(20_000);
   page.on('request', (request) => requests.push(request.url()));
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   page.on('pageerror', (error) => errors.push(String(error)));
