@@ -23,13 +23,15 @@ export type Postgres = OwnServer & {
 };
 
 /** The folder holds the cluster, its password, port and log; created when missing. An absolute path, of any depth. */
-export type PostgresOptions = Pick<ServerProgram, 'folder' | 'log' | 'signal'>;
+export type PostgresOptions = Pick<ServerProgram, 'folder' | 'log' | 'signal'> & {
+  readonly stopSteps?: ServerProgram['stopSteps'];
+};
 
 const name = 'PostgreSQL';
 const databaseName = 'videogen';
 
 /** Fast (SIGINT) writes a checkpoint; immediate (SIGQUIT) leaves that to recovery. SIGKILL is for a machine beyond help. */
-const stopSteps = [
+const defaultStopSteps = [
   { signal: 'SIGINT', waitMs: 20_000 },
   { signal: 'SIGQUIT', waitMs: 5_000 },
   { signal: 'SIGKILL', waitMs: 2_000 },
@@ -45,7 +47,12 @@ const serverSettings = [
 ];
 
 /** Starts PostgreSQL and watches over it; an orphaned one is stopped first. Hold the data folder's lock until `stop` has ended. */
-export async function startPostgres({ folder, log, signal }: PostgresOptions): Promise<Postgres> {
+export async function startPostgres({
+  folder,
+  log,
+  signal,
+  stopSteps = defaultStopSteps,
+}: PostgresOptions): Promise<Postgres> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const cluster = clusterFolderOf(folder);
   const account = await postgresAccount(cluster);

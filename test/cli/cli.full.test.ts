@@ -30,29 +30,41 @@ test('the help names every command', async () => {
   assert.deepEqual(named, [...commands, 'help']);
 });
 
-for (const command of commands) {
-  test(`${command} is found behind --json, too`, async () => {
+test('every command is found behind --json, too', async () => {
+  await inTwos(commands, async (command) => {
     const { code, stdout } = await videogen(process.env, '--json', command, '--help');
-    assert.equal(code, 0);
+    assert.equal(code, 0, command);
     assert.match(stdout, new RegExp(`^Usage: videogen ${command} `));
   });
-}
+});
 
 test('the help of every command, and of every one below it, ends with examples that can be typed', async () => {
-  const waiting: (readonly string[])[] = [[]];
-  for (let words = waiting.shift(); words !== undefined; words = waiting.shift()) {
-    const { code, stdout } = await videogen(process.env, ...words, '--help');
-    assert.equal(code, 0, words.join(' '));
-    const [help = '', examples = ''] = stdout.split('\nExamples:\n');
-    const typed = new RegExp(`^( {2}node \\S+cli\\.js ${words.join(' ')}.*\\n)+$`);
-    assert.match(examples, typed, words.join(' '));
-    const [, below = ''] = help.split('\nCommands:\n');
-    const names = [...below.matchAll(/^ {2}([a-z][a-z-]*) /gm)].flatMap(([, name = 'help']) =>
-      name === 'help' ? [] : [name],
-    );
-    waiting.push(...names.map((name) => [...words, name]));
-  }
+  let level: string[][] = [[]];
+  while (level.length > 0) level = (await inTwos(level, commandsBelow)).flat();
 });
+
+/** Checks the help of a command; answers the commands below it. */
+async function commandsBelow(words: readonly string[]): Promise<string[][]> {
+  const { code, stdout } = await videogen(process.env, ...words, '--help');
+  assert.equal(code, 0, words.join(' '));
+  const [help = '', examples = ''] = stdout.split('\nExamples:\n');
+  const typed = new RegExp(`^( {2}node \\S+cli\\.js ${words.join(' ')}.*\\n)+$`);
+  assert.match(examples, typed, words.join(' '));
+  const [, below = ''] = help.split('\nCommands:\n');
+  const names = [...below.matchAll(/^ {2}([a-z][a-z-]*) /gm)].flatMap(([, name = 'help']) =>
+    name === 'help' ? [] : [name],
+  );
+  return names.map((name) => [...words, name]);
+}
+
+/** Two programs at a time, as many as the tests have processors. */
+async function inTwos<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += 2) {
+    results.push(...(await Promise.all(items.slice(at, at + 2).map(work))));
+  }
+  return results;
+}
 
 test('a mistake in what was typed is one line and a hint where to look, not a screen of help', async () => {
   const unknown = await videogen(process.env, 'strat');
@@ -77,7 +89,7 @@ test('a service that is down is named at once, with the reason, before the tries
   );
   try {
     const down = /http:\/\/127\.0\.0\.1:1 cannot be reached: .*; trying again/;
-    await waitFor('the word of it', () => (down.test(running.stdout()) ? true : undefined), 10_000);
+    await waitFor('the word of it', () => (down.test(running.stdout()) ? true : undefined));
     assert.equal(running.child.exitCode, null, 'it has not given up yet');
     running.child.kill('SIGINT');
     const [code] = (await once(running.child, 'close')) as [number | null]; // what 'close' carries

@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Client } from 'pg';
-import { findPostgres, startPostgres, type Postgres } from '../../src/embedded/postgres.ts';
+import { findPostgres, type Postgres, type PostgresOptions, startPostgres } from '../../src/embedded/postgres.ts';
 import { commandOf } from '../../src/embedded/running-process.ts';
 import { awkwardFolder, runStarter, until } from '../support/embedded-processes.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -22,9 +22,11 @@ async function sql(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-async function start(t: TestContext, folder: string): Promise<Postgres & { log: string[] }> {
+type Options = Pick<PostgresOptions, 'stopSteps'>;
+
+async function start(t: TestContext, folder: string, options: Options = {}): Promise<Postgres & { log: string[] }> {
   const log: string[] = [];
-  const postgres = await startPostgres({ folder, log: (message) => log.push(message) });
+  const postgres = await startPostgres({ folder, log: (message) => log.push(message), ...options });
   t.after(postgres.stop);
   return Object.assign(postgres, { log });
 }
@@ -84,7 +86,13 @@ test('a server that a killed process left behind frozen is replaced, too', async
   const starter = await runStarter('postgres', folder);
   await starter.kill();
   process.kill(Number(starter.said['pid']), 'SIGSTOP');
-  assert.deepEqual(await sql((await start(t, folder)).url, 'select 1'), [1]);
+  // A frozen server obeys none of the milder signals, however long they are given.
+  const stopSteps = [
+    { signal: 'SIGINT', waitMs: 100 },
+    { signal: 'SIGQUIT', waitMs: 100 },
+    { signal: 'SIGKILL', waitMs: 60_000 },
+  ] as const;
+  assert.deepEqual(await sql((await start(t, folder, { stopSteps })).url, 'select 1'), [1]);
 });
 
 test('a start that is broken off while its server does not answer leaves nothing running', async () => {

@@ -72,6 +72,14 @@ describe('callbacks', () => {
       return false;
     }
   };
+  /** How the pauses of a delivery ended, from its history. */
+  const endsOfPauses = async (taskId: string) => {
+    const { events } = await temporal.client.workflow.getHandle(callbackWorkflowId(taskId)).fetchHistory();
+    return (events ?? []).flatMap((event) => {
+      if (event.timerCanceledEventAttributes) return ['interrupted'];
+      return event.timerFiredEventAttributes ? ['over'] : [];
+    });
+  };
   const shownSecret = async (path: string, body: unknown) => String((await post(path, body)).body.data['secret']);
 
   test('the body is what recordInfo answers, envelope included', async () => {
@@ -96,7 +104,7 @@ describe('callbacks', () => {
       [500, 204],
     );
     const pauseMs = Number(attempts[1]?.startedAt) - Number(attempts[0]?.startedAt);
-    assert.ok(pauseMs >= 5_000 && pauseMs < 120_000, `${pauseMs} ms`);
+    assert.ok(pauseMs >= 5_000, `${pauseMs} ms`);
   });
 
   test('starting a delivery again sends nothing twice', async () => {
@@ -125,11 +133,10 @@ describe('callbacks', () => {
     const { taskId, accountId } = await owed('/paused');
     await engine.startDelivery({ taskId, accountId });
     await waitForAttempts(service.database.db, taskId, 2);
-    const startedAt = Date.now();
     await redeliver(taskId);
     await receiver.waitForCallbacks('/paused', 3);
-    assert.ok(Date.now() - startedAt < 240_000, 'the schedule had said five minutes');
     await waitForDelivery(service.database.db, taskId, 'delivered');
+    assert.deepEqual(await endsOfPauses(taskId), ['over', 'interrupted'], 'the schedule had said five minutes');
   });
 
   test('a callback that was never started is started by reconcile, once it is overdue', async () => {
@@ -146,14 +153,13 @@ describe('callbacks', () => {
     const { taskId, accountId } = await owed('/unheard');
     await engine.startDelivery({ taskId, accountId });
     await waitForAttempts(service.database.db, taskId, 2);
-    const startedAt = Date.now();
     await askForRedelivery(service.database.db, taskId);
     const text = `update callback_deliveries set due_at = now() - interval '2 minutes' where task_id = $1`;
     await service.database.db.run({ name: 'test-overdue', text }, [taskId]);
     await triggerReconcile(temporal.client, taskQueuesOf(service.settings.taskQueue));
     await receiver.waitForCallbacks('/unheard', 3);
-    assert.ok(Date.now() - startedAt < 240_000, 'the schedule had said five minutes');
     await waitForDelivery(service.database.db, taskId, 'delivered');
+    assert.deepEqual(await endsOfPauses(taskId), ['over', 'interrupted'], 'the schedule had said five minutes');
   });
 
   test('a task that is cancelled while it is generated is told of once, however slow the receiver is', async () => {

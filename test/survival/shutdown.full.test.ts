@@ -31,17 +31,13 @@ type Deploy = {
 /** Tasks that wait for the one place of generation. */
 const backlog = 20;
 
-/** A worker that waited for the generation would never end; on a busy machine it takes long to obey. */
-const drainBoundMs = 120_000;
-
-test('a worker that shuts down in the middle of a generation drains in time, and the next one goes on with the same job', () =>
+test('a worker that shuts down in the middle of a generation drains without waiting for it, and the next one goes on with the same job', () =>
   withDeploy(async ({ environment, upstream, worker, generating }) => {
     const first = await worker();
     const taskId = await generating();
     await worker();
-    const began = performance.now();
+    // The generation ends only below, so a worker that waited for it would never be closed.
     await first.close();
-    assert.ok(performance.now() - began < drainBoundMs, 'it drained within its bound');
     upstream.finish(taskId);
     assert.equal((await waitForEnd(environment.database.db, taskId)).state, 'success');
     assert.deepEqual(

@@ -10,6 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { type Answer, assertRefused, type SendOptions } from '../../support/http-client.ts';
 import { rawConnection } from '../../support/http-raw.ts';
 import { type HttpService, startHttpService } from '../../support/http-service.ts';
+import { runsWholeMatrix } from '../../support/tier.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const key = 'results/0193/video.mp4';
@@ -320,7 +321,8 @@ test('a client that goes away in the middle closes the file, and the file was no
   });
   await waitFor('eight open files', async () => ((await openBigFiles()) === 8 ? true : undefined));
   const grown = process.memoryUsage().arrayBuffers - memory;
-  assert.ok(grown < bigBytes, `${grown} bytes in buffers`);
+  // What other files of the process do counts, too, so the bound holds only for a process of its own.
+  if (runsWholeMatrix) assert.ok(grown < bigBytes, `${grown} bytes in buffers`);
   for (const client of clients) client.socket.resetAndDestroy();
   await waitFor('no open file', async () => ((await openBigFiles()) === 0 ? true : undefined));
   await waitFor('eight lines of aborted requests', () => (abortedBigFiles() === 8 ? true : undefined));
