@@ -5,6 +5,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, constants, homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, parseEnv } from 'node:util';
+import pg from 'pg';
 import { readConfig } from '../../src/config.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
@@ -80,6 +81,7 @@ async function withServers(run: (env: NodeJS.ProcessEnv) => Promise<number>): Pr
   ] as const;
   try {
     const [postgres, temporal] = await Promise.all(starting);
+    await forgoDurability(postgres.url);
     return await run({
       ...(await provisionedPrograms()),
       ...process.env,
@@ -90,6 +92,20 @@ async function withServers(run: (env: NodeJS.ProcessEnv) => Promise<number>): Pr
     // Also the one that did start when the other did not.
     const started = (await Promise.allSettled(starting)).filter((one) => one.status === 'fulfilled');
     await Promise.allSettled(started.map(({ value }) => value.stop()));
+  }
+}
+
+/** The databases of the tests need not survive a crash of the machine; each of the thousands of commits would wait for the disk. */
+async function forgoDurability(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
+      await client.query(`alter system set ${setting} = off`);
+    }
+    await client.query('select pg_reload_conf()');
+  } finally {
+    await client.end();
   }
 }
 
