@@ -23,85 +23,95 @@ import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startWorkerWith } from '../support/worker-with.ts';
 
-// Workflow tasks of one second instead of ten, so that many of them fail within a test.
-const workflowTaskTimeout = '1s';
+/** Of a step that no worker answers: one second instead of ten, so that many time out within a test. */
+const frozenStepTimeout = '1s';
+/** Of a step whose code fails, which it must do in time at least once; the SDK reports the first try only, so the others take this long. */
+const failingStepTimeout = '3s';
 
 describe('a task whose workflow does not get on', { concurrency: true }, () => {
   before(() => installTemporalRuntime(createLog({ level: 'silent' })));
 
   test('because its worker is frozen, or too slow, is never refunded, however often its steps time out; it goes on later', () =>
-    withTask(1, async ({ settle, look, attempts, task, isStuck, poll, settings }) => {
-      // It takes every step that it is handed, and never answers.
-      const thaw = new AbortController();
-      const frozen = (async () => {
-        while (!thaw.signal.aborted) await poll(thaw.signal);
-      })().catch((error: unknown) => assert.ok(thaw.signal.aborted, String(error)));
-      try {
-        await waitFor('a fifth try', async () => ((await attempts()) > 4 ? true : undefined), 60_000);
-        await settle();
-        assert.equal((await look()).codeFailure, undefined);
-        assert.equal((await task()).state, 'waiting');
-        assert.equal(await isStuck(), false);
-      } finally {
-        thaw.abort();
-        await frozen;
-      }
-      const worker = await startWorkerWith(settings, createFakeUpstream());
-      try {
-        const ended = async () => ((await task()).state === 'success' ? true : undefined);
-        await waitFor('its success', ended, 60_000);
-      } finally {
-        await worker.close();
-      }
-    }));
+    withTask(
+      { stuckTaskMs: 1, workflowTaskTimeout: frozenStepTimeout },
+      async ({ settle, look, attempts, task, isStuck, poll, settings }) => {
+        // It takes every step that it is handed, and never answers.
+        const thaw = new AbortController();
+        const frozen = (async () => {
+          while (!thaw.signal.aborted) await poll(thaw.signal);
+        })().catch((error: unknown) => assert.ok(thaw.signal.aborted, String(error)));
+        try {
+          await waitFor('a fifth try', async () => ((await attempts()) > 4 ? true : undefined));
+          await settle();
+          assert.equal((await look()).codeFailure, undefined);
+          assert.equal((await task()).state, 'waiting');
+          assert.equal(await isStuck(), false);
+        } finally {
+          thaw.abort();
+          await frozen;
+        }
+        const worker = await startWorkerWith(settings, createFakeUpstream());
+        try {
+          const ended = async () => ((await task()).state === 'success' ? true : undefined);
+          await waitFor('its success', ended);
+        } finally {
+          await worker.close();
+        }
+      },
+    ));
 
   test('because of a bad release is counted, and goes on when that is rolled back in time', () =>
-    withTask(600_000, async ({ settle, attempts, task, isStuck, settings }) => {
-      const broken = await startBrokenRelease(settings);
-      try {
-        await waitFor('a step that was tried again', async () => ((await attempts()) > 2 ? true : undefined));
-        // On a busy machine a try may end by its timeout of a second before its code fails, and proves nothing then.
-        const isCounted = async () => {
+    withTask(
+      { stuckTaskMs: 600_000, workflowTaskTimeout: failingStepTimeout },
+      async ({ settle, attempts, task, isStuck, settings }) => {
+        const broken = await startBrokenRelease(settings);
+        try {
+          await waitFor('a step that was tried again', async () => ((await attempts()) > 2 ? true : undefined));
+          const isCounted = async () => {
+            await settle();
+            return (await isStuck()) ? true : undefined;
+          };
+          await waitFor('the task among those that are stuck', isCounted);
+          assert.equal((await task()).state, 'waiting');
+        } finally {
+          await broken.close();
+        }
+        const worker = await startWorkerWith(settings, createFakeUpstream({ instant: false }));
+        try {
+          const generating = async () => ((await task()).state === 'generating' ? true : undefined);
+          await waitFor('its generation', generating);
           await settle();
-          return (await isStuck()) ? true : undefined;
-        };
-        await waitFor('the task among those that are stuck', isCounted, 60_000);
-        assert.equal((await task()).state, 'waiting');
-      } finally {
-        await broken.close();
-      }
-      const worker = await startWorkerWith(settings, createFakeUpstream({ instant: false }));
-      try {
-        const generating = async () => ((await task()).state === 'generating' ? true : undefined);
-        await waitFor('its generation', generating);
-        await settle();
-        assert.equal(await isStuck(), false);
-      } finally {
-        await worker.close();
-      }
-    }));
+          assert.equal(await isStuck(), false);
+        } finally {
+          await worker.close();
+        }
+      },
+    ));
 
   test('because of a bad release is refunded when the time to roll back is over, with the true reason, and its workflow is ended', () =>
-    withTask(limitMs, async ({ settle, look, task, isStuck, settings, kinds }) => {
-      const broken = await startBrokenRelease(settings);
-      try {
-        const failure = await waitFor('the failure', async () => (await look()).codeFailure);
-        assert.match(failure.message, /this release cannot run a task/);
-        const refunded = async () => {
-          await settle();
-          const { state } = await task();
-          return state === 'fail' ? true : undefined;
-        };
-        await waitFor('the refund', refunded, 120_000);
-        const { failure: why, completedAt } = await task();
-        assert.equal(why?.failCode, 'internal');
-        assert.ok(Number(completedAt) - failure.since > limitMs);
-        assert.deepEqual(await kinds(), ['charge', 'refund']);
-        assert.deepEqual([(await look()).status, await isStuck()], ['terminated', false]);
-      } finally {
-        await broken.close();
-      }
-    }));
+    withTask(
+      { stuckTaskMs: limitMs, workflowTaskTimeout: failingStepTimeout },
+      async ({ settle, look, task, isStuck, settings, kinds }) => {
+        const broken = await startBrokenRelease(settings);
+        try {
+          const failure = await waitFor('the failure', async () => (await look()).codeFailure);
+          assert.match(failure.message, /this release cannot run a task/);
+          const refunded = async () => {
+            await settle();
+            const { state } = await task();
+            return state === 'fail' ? true : undefined;
+          };
+          await waitFor('the refund', refunded);
+          const { failure: why, completedAt } = await task();
+          assert.equal(why?.failCode, 'internal');
+          assert.ok(Number(completedAt) - failure.since > limitMs);
+          assert.deepEqual(await kinds(), ['charge', 'refund']);
+          assert.deepEqual([(await look()).status, await isStuck()], ['terminated', false]);
+        } finally {
+          await broken.close();
+        }
+      },
+    ));
 });
 
 const limitMs = 5_000;
@@ -122,7 +132,10 @@ type Story = {
 };
 
 /** Tells the story of an accepted task whose workflow was started, where no worker is yet. */
-async function withTask(stuckTaskMs: number, story: (story: Story) => Promise<void>): Promise<void> {
+async function withTask(
+  { stuckTaskMs, workflowTaskTimeout }: { stuckTaskMs: number; workflowTaskTimeout: '1s' | '3s' },
+  story: (story: Story) => Promise<void>,
+): Promise<void> {
   const environment = await createTestEnvironment();
   const { database, settings } = environment;
   const { db } = database;
