@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { operatorActions } from '../../src/domain/operator.ts';
 import { createApiKey } from '../../src/stores/keys.ts';
@@ -17,11 +17,12 @@ import { isObject } from '../support/http-client.ts';
 import { owedCallback } from '../support/owed-callback.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { python } from '../fakes/python.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
 
 // Schemathesis reads /openapi.json and asks what it allows, what it forbids, and what lies just beside. It is a Python
-// program: where it is not installed (.ci/run installs it) this test says so and is skipped.
-const program = 'schemathesis';
+// program, installed with the other Python packages of the tests.
+const program = python.includes('/') ? join(dirname(python), 'schemathesis') : 'schemathesis';
 const isThere = spawnSync(program, ['--version']).status === 0;
 const limitMs = 600_000;
 

@@ -9,6 +9,7 @@ import { test, type TestContext } from 'node:test';
 import type { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { createProviderClient } from '../../src/outbound/provider-client.ts';
 import { ExpiredUrl, type ResumableLimits } from '../../src/outbound/resumable-download.ts';
+import { untilTurn } from '../support/until-turn.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const video = Buffer.from(Array.from({ length: 1_000 }, (_, index) => index % 251));
@@ -185,11 +186,6 @@ test('a file that has become shorter than what was fetched is fetched anew', asy
 
 const stallMs = 60_000;
 
-/** Waits without the clock, which these tests drive; the limit of the test file bounds it. */
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
-}
-
 async function sizeOf({ path }: Stage): Promise<number | undefined> {
   return (await stat(path).catch(() => undefined))?.size;
 }
@@ -201,14 +197,14 @@ test('a server that stalls, before its answer or within, is left and asked again
   const staged = await stage(t, [() => {}, within, rest()], { stallMs });
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const downloaded = staged.download();
-  await until(() => staged.asked.length === 1);
+  await untilTurn('the download', () => staged.asked.length === 1);
   t.mock.timers.tick(stallMs);
-  await until(() => staged.faults.length === 1);
+  await untilTurn('the download', () => staged.faults.length === 1);
   t.mock.timers.tick(longestPauseMs);
-  await until(() => staged.asked.length === 2);
-  await until(async () => (await sizeOf(staged)) === 400);
+  await untilTurn('the download', () => staged.asked.length === 2);
+  await untilTurn('the download', async () => (await sizeOf(staged)) === 400);
   t.mock.timers.tick(stallMs);
-  await until(() => staged.faults.length === 2);
+  await untilTurn('the download', () => staged.faults.length === 2);
   t.mock.timers.tick(longestPauseMs);
   await downloaded;
   await isWhole(staged);
@@ -228,10 +224,10 @@ test('a server that is slow but goes on is not left', async (t) => {
   const staged = await stage(t, [slow], { stallMs });
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const downloaded = staged.download();
-  await until(() => answered !== undefined);
+  await untilTurn('the download', () => answered !== undefined);
   for (let at = 0; at < video.length; at += 100) {
     answered?.write(video.subarray(at, at + 100));
-    await until(async () => (await sizeOf(staged)) === at + 100);
+    await untilTurn('the download', async () => (await sizeOf(staged)) === at + 100);
     // Two of these together are in time, all of them are not: a part may be in the file before its arrival has been noted.
     if (at + 100 < video.length) t.mock.timers.tick(0.4 * stallMs);
   }
@@ -275,7 +271,7 @@ test('the signal ends a download with its own reason, while it waits and while i
     const staged = await stage(t, [answer], limits);
     const stop = new AbortController();
     const rejected = assert.rejects(staged.download(stop.signal), reason);
-    while (staged.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await untilTurn('a request', () => staged.asked.length > 0);
     stop.abort(reason);
     await rejected;
   }
@@ -284,7 +280,7 @@ test('the signal ends a download with its own reason, while it waits and while i
 test('a client that is closed ends its downloads', async (t) => {
   const staged = await stage(t, [() => {}]);
   const rejected = assert.rejects(staged.download(), { kind: 'aborted' });
-  while (staged.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await untilTurn('a request', () => staged.asked.length > 0);
   await staged.close();
   await rejected;
 });

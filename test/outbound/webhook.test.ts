@@ -6,6 +6,7 @@ import type { PostOptions } from '../../src/outbound/client.ts';
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { newCallbackSecret } from '../../src/outbound/secrets.ts';
 import { type CallbackPost, createCallbackPoster, signWebhook } from '../../src/outbound/webhook.ts';
+import { untilTurn } from '../support/until-turn.ts';
 
 const taskId = '019abc12-3456-7def-8901-234567890abc';
 const body = JSON.stringify({ code: 200, msg: 'success', data: { prompt: 'ünïcode 🎬' } });
@@ -143,7 +144,7 @@ function hangingPoster() {
   const hang = async (accountId: string, url: string) => {
     const before = releases.length;
     const posted = post(accountId, url);
-    while (releases.length === before) await new Promise((resolve) => setImmediate(resolve));
+    await untilTurn('the callback to hang', () => releases.length > before);
     return { posted };
   };
   return { post, hang, releases };

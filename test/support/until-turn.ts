@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const generousMs = 180_000;
 
 /** As `waitFor`, for tests whose `setTimeout` stands still: looks again in each turn of the event loop. */
-export async function untilTurn(what: string, look: () => boolean): Promise<void> {
-  for (const giveUpAt = Date.now() + generousMs; !look(); await nextTurn())
+export async function untilTurn(what: string, look: () => boolean | Promise<boolean>): Promise<void> {
+  for (const giveUpAt = Date.now() + generousMs; !(await look()); await nextTurn())
     if (Date.now() > giveUpAt) throw new Error(`waited ${generousMs} ms in vain for ${what}`);
 }

@@ -9,14 +9,10 @@ import { findTask } from '../../src/stores/tasks.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
 import type { Engine } from '../../src/domain/ports.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
-import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
 import { ageTask } from '../support/aged.ts';
 import { createTestAccount, startTestWorker, type TestAccount, type TestEnvironment } from '../support/service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-/** `reconcile` leaves younger tasks to the process that accepted them. */
-const startGraceMs = 10_000;
 
 describe('videoTask', () => {
   let worker: TestEnvironment;
@@ -96,21 +92,6 @@ describe('videoTask', () => {
     assert.equal((await engine.describeTask(taskId)).status, 'completed');
   });
 
-  test('a terminated workflow runs no code, so reconcile refunds it', async () => {
-    const taskId = await started('[[hang]]');
-    await generating(taskId);
-    await temporal.client.workflow.getHandle(taskId).terminate('by a test');
-    await reconcileUntilEnd(taskId);
-    const task = await findTask(worker.database.db, taskId);
-    assert.deepEqual([task?.failure?.failCode, task?.creditsRefunded], ['terminated', 132]);
-  });
-
-  test('an accepted task without a workflow is started by reconcile', async () => {
-    const taskId = await accepted('[[instant]] never started');
-    await reconcileUntilEnd(taskId);
-    assert.equal((await findTask(worker.database.db, taskId))?.state, 'success');
-  });
-
   test('a second start of the same task changes nothing', async () => {
     const taskId = await started('[[instant]] twice');
     await engine.startTask({ taskId, accountId: account.accountId, model: 'videogen-2.0-fast' });
@@ -183,14 +164,4 @@ describe('videoTask', () => {
     await handle.cancel();
     await waitForEnd(worker.database.db, taskId);
   });
-
-  /** A trigger is skipped while a run is under way that may have begun too early, so it is repeated. */
-  async function reconcileUntilEnd(taskId: string): Promise<void> {
-    const queues = taskQueuesOf(worker.settings.taskQueue);
-    await ageTask(worker.database, taskId, startGraceMs);
-    await waitFor('reconcile to settle it', async () => {
-      await triggerReconcile(temporal.client, queues);
-      return waitForEnd(worker.database.db, taskId, 1_000).catch(() => undefined);
-    });
-  }
 });
