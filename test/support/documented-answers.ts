@@ -43,14 +43,14 @@ type CheckedDocument = {
 const documents = new Map<string, CheckedDocument>();
 
 function documentOf(models: ModelCatalogue): CheckedDocument {
-  const text = JSON.stringify(openApiDocument(models));
-  const known = documents.get(text);
+  const key = JSON.stringify([...models]);
+  const known = documents.get(key);
   if (known !== undefined) return known;
-  const document: unknown = JSON.parse(text);
+  const document: unknown = JSON.parse(JSON.stringify(openApiDocument(models)));
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema(isObject(document) ? document : {}, 'openapi');
   const made: CheckedDocument = { ajv, document, compiled: new Map() };
-  documents.set(text, made);
+  documents.set(key, made);
   return made;
 }
 
