@@ -16,6 +16,8 @@ export type VideosUpstream = RunningUpstream & {
   refuse(status: number, body: object): void;
   /** Changes the record of every job. */
   embellish(fields: object): void;
+  /** The HTTP status of every record. */
+  fail(status: number): void;
 };
 
 type Create = { readonly contentType: string; readonly fields: Readonly<Record<string, unknown>> };
@@ -29,11 +31,21 @@ type Service = {
   readonly jobs: Map<string, { readonly createdAt: number; readonly prompt: string }>;
   refusal: { readonly status: number; readonly body: object } | undefined;
   extra: object;
+  status: number | undefined;
 };
 
 export async function startVideosUpstream(dialect: DialectName, key: string | undefined): Promise<VideosUpstream> {
   const books = createBooks();
-  const service: Service = { dialect, key, books, creates: [], jobs: new Map(), refusal: undefined, extra: {} };
+  const service: Service = {
+    dialect,
+    key,
+    books,
+    creates: [],
+    jobs: new Map(),
+    refusal: undefined,
+    extra: {},
+    status: undefined,
+  };
   const forget = async () => {
     if (!isInMemory(dialect)) return;
     for (const id of service.jobs.keys()) await books.end(id, 'failed');
@@ -47,6 +59,7 @@ export async function startVideosUpstream(dialect: DialectName, key: string | un
     videoPath: fakeVideoPath,
     refuse: (status, body) => (service.refusal = { status, body }),
     embellish: (fields) => (service.extra = fields),
+    fail: (status) => (service.status = status),
   };
 }
 
@@ -76,7 +89,15 @@ async function answer(service: Service, request: IncomingMessage, response: Serv
     return await sendFakeVideo(request, response);
   }
   if (request.method === 'DELETE') return remove(service, id, response);
-  send(response, 200, record(service, id));
+  const shown = record(service, id);
+  send(response, service.status ?? statusOf(dialect, shown), shown);
+}
+
+/** vLLM-Omni answers a read of a failed job with the status of its error. */
+function statusOf(dialect: DialectName, { status, error }: JobRecord): number {
+  if (dialect !== 'vllm-omni' || status !== 'failed') return 200;
+  const code = typeof error === 'object' ? error?.code : undefined;
+  return typeof code === 'number' ? code : 500;
 }
 
 async function create(
@@ -145,8 +166,14 @@ const words: Record<BookedState, string> = {
   failed: 'failed',
   canceled: 'failed',
 };
+type JobRecord = {
+  readonly id: string;
+  readonly status?: unknown;
+  readonly error?: string | { readonly code?: unknown } | null;
+};
 
-function record({ dialect, books, jobs, extra }: Service, id: string): object {
+
+function record({ dialect, books, jobs, extra }: Service, id: string): JobRecord {
   const state = books.find(id)?.state ?? 'failed';
   const { createdAt, prompt = '' } = jobs.get(id) ?? {};
   const status = words[state];
@@ -160,7 +187,7 @@ function record({ dialect, books, jobs, extra }: Service, id: string): object {
     return { ...polling, ...ended, ...(hasFailed && { error: 'the upstream failed' }), ...extra };
   }
   const failure = dialect === 'sglang' ? { message: 'out of memory' } : { code: 500, message: 'out of memory' };
-  return {
+  const shown = {
     id,
     object: 'video',
     model: 'model',
@@ -180,6 +207,7 @@ function fault(dialect: DialectName, message: string): object {
   return isInMemory(dialect)
     ? { detail: message }
     : { error: { code: 'not_ok', message, type: 'invalid_request_error' } };
+  return shown;
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  bodyOf,
   classifyCreate,
   classifyPoll,
   type CreateRules,
@@ -46,9 +47,13 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
   const recordOf = async (id: string, signal: AbortSignal) => {
     const reply = await call('GET', `/${id}`, { timeoutMs: statusTimeoutMs, signal });
     const poll = classifyPoll(reply, isMissing);
+    const body = 'answer' in reply ? bodyOf(reply.answer) : undefined;
+    const { data: record } = recordSchema.safeParse(body);
+    const isOwn = body !== undefined && record?.id === id;
+    // vLLM-Omni sends the record of a failed job with the HTTP status of its error, which may be 404.
+    if (isOwn && isFinal(readState(record.status))) return { record, body };
     if ('status' in poll) return poll;
-    const { data: record } = recordSchema.safeParse(poll.body);
-    if (record?.id === id) return { record, body: poll.body };
+    if (isOwn) return { record, body };
     return { status: { state: 'unclear', detail: detailOf(reply) } } satisfies Poll;
   };
   return {
@@ -133,7 +138,13 @@ const states = {
   deleted: 'failed',
 } as const;
 
-function statusOf(record: JobRecord, state: (typeof states)[keyof typeof states]): JobStatus {
+type State = (typeof states)[keyof typeof states];
+
+function isFinal(state: State): boolean {
+  return state === 'succeeded' || state === 'failed';
+}
+
+function statusOf(record: JobRecord, state: State): JobStatus {
   const { progress, usage, error } = record;
   if (state === 'queued' || state === 'running') return { state, ...(progress !== undefined && { progress }) };
   // OpenRouter bills in dollars.
