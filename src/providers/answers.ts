@@ -70,8 +70,11 @@ export function classifyCreate(reply: Reply, rules: CreateRules): SubmitOutcome 
 const maxHandleBytes = 4096;
 
 /** Whether the database takes what an upstream says of a job. A job that could not be recorded would be lost, and paid for. */
+/** LiteLLM packs names into the ids of jobs, which become longer than 300 characters. */
+export const maxJobIdLength = 4096;
 export function isStorable({ id, handle }: { readonly id: string; readonly handle?: JsonObject }): boolean {
-  return /^[\x21-\x7e]{1,300}$/.test(id) && Buffer.byteLength(JSON.stringify(handle ?? {})) <= maxHandleBytes;
+  const isUsable = id.length <= maxJobIdLength && /^[\x21-\x7e]+$/.test(id);
+  return isUsable && Buffer.byteLength(JSON.stringify(handle ?? {})) <= maxHandleBytes;
 }
 
 /** What a question about jobs was answered with: the body of a 2xx, or the status of every job that it asked about. */

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { DialectName } from '../../src/providers/openai-videos/dialects.ts';
@@ -121,11 +121,17 @@ async function create(
   if (dialect === 'vllm-omni' && isTooMuchForH3(fields))
     return send(response, 400, { detail: 'fl2va takes at most 2 images' });
   creates.push({ contentType: isForm ? 'multipart/form-data' : contentType, fields });
-  const id = dialect === 'vllm-omni' ? `video_gen_${randomUUID().replaceAll('-', '')}` : randomUUID();
+  const id = newId(dialect);
   const prompt = String(fields['prompt']);
   books.begin({ id, prompt });
   jobs.set(id, { createdAt: Math.floor(Date.now() / 1000), prompt });
   send(response, dialect === 'openrouter' ? 202 : 200, record(service, id));
+}
+
+/** A proxy such as LiteLLM packs its own names into the id: 310 characters for MiniMax-H3 on vLLM. */
+function newId(dialect: DialectName): string {
+  if (dialect === 'vllm-omni') return `video_gen_${randomUUID().replaceAll('-', '')}`;
+  return dialect === 'generic' ? `video_${randomBytes(228).toString('base64url')}` : randomUUID();
 }
 
 /** Without a task that is named MiniMax-H3 takes images for the first and the last frame. */
@@ -160,18 +166,18 @@ function remove(service: Service, id: string, response: ServerResponse): void {
   );
 }
 
-const words: Record<BookedState, string> = {
-  running: 'in_progress',
-  succeeded: 'completed',
-  failed: 'failed',
-  canceled: 'failed',
-};
 type JobRecord = {
   readonly id: string;
   readonly status?: unknown;
   readonly error?: string | { readonly code?: unknown } | null;
 };
 
+const words: Record<BookedState, string> = {
+  running: 'in_progress',
+  succeeded: 'completed',
+  failed: 'failed',
+  canceled: 'failed',
+};
 
 function record({ dialect, books, jobs, extra }: Service, id: string): JobRecord {
   const state = books.find(id)?.state ?? 'failed';
@@ -201,13 +207,13 @@ function record({ dialect, books, jobs, extra }: Service, id: string): JobRecord
     error: hasFailed ? failure : null,
     ...extra,
   };
+  return shown;
 }
 
 function fault(dialect: DialectName, message: string): object {
   return isInMemory(dialect)
     ? { detail: message }
     : { error: { code: 'not_ok', message, type: 'invalid_request_error' } };
-  return shown;
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createAccount } from '../../src/stores/accounts.ts';
+import { listClaimedJobs } from '../../src/stores/lost-calls.ts';
 import { type Admission, reservePlace, sweepPlaces } from '../../src/stores/places.ts';
 import {
   endProviderJob,
@@ -262,5 +264,15 @@ describe('places of a pool', () => {
     assert.equal((await listProviderJobs(database.db, ended.taskId))[0]?.outcome, 'not_created');
     assert.deepEqual(await run('select task_id from place_waits where pool = $1', [pool]), [{ task_id: alive.taskId }]);
     assert.equal(await kindOf(reserve(alive, 1)), 'granted');
+  });
+
+  test('an upstream id of 4 kB is recorded, and found among the ids that are taken', async () => {
+    const accountId = await newAccount();
+    const waiter = await newTask(accountId);
+    await reserve(waiter, 1);
+    await intend(waiter);
+    const jobId = randomBytes(3072).toString('base64url');
+    await recordProviderJob(database.db, { taskId: waiter.taskId, ordinal: 1, jobId });
+    assert.deepEqual(await listClaimedJobs(database.db, provider, [jobId, 'another']), new Set([jobId]));
   });
 });

@@ -7,6 +7,7 @@ import {
   createStateReader,
   declinesCancel,
   detailOf,
+  maxJobIdLength,
   type Poll,
   replyOf,
   shownText,
@@ -46,12 +47,12 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     replyOf(client.call(method, `/videos${path}`, { maxBytes: maxRecordBytes, ...limits }));
   const recordOf = async (id: string, signal: AbortSignal) => {
     const reply = await call('GET', `/${id}`, { timeoutMs: statusTimeoutMs, signal });
-    const poll = classifyPoll(reply, isMissing);
     const body = 'answer' in reply ? bodyOf(reply.answer) : undefined;
     const { data: record } = recordSchema.safeParse(body);
     const isOwn = body !== undefined && record?.id === id;
     // vLLM-Omni sends the record of a failed job with the HTTP status of its error, which may be 404.
     if (isOwn && isFinal(readState(record.status))) return { record, body };
+    const poll = classifyPoll(reply, isMissing);
     if ('status' in poll) return poll;
     if (isOwn) return { record, body };
     return { status: { state: 'unclear', detail: detailOf(reply) } } satisfies Poll;
@@ -101,7 +102,10 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
 }
 
 /** In a URL as it is. */
-const jobId = z.string().regex(/^[\w-][\w.:=~-]{0,299}$/);
+const jobId = z
+  .string()
+  .max(maxJobIdLength)
+  .regex(/^[\w-][\w.:=~-]*$/);
 const errorSchema = z.object({
   code: z.union([z.string(), z.number()]).nullish().catch(undefined),
   message: z.string().catch(''),

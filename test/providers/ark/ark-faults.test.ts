@@ -18,7 +18,7 @@ describe('a create that is answered', () => {
     [200, { task_id: 'v2-1' }, { kind: 'accepted', id: 'v2-1' }],
     [200, {}, unknown],
     [200, { id: '' }, unknown],
-    [200, { id: 'x'.repeat(301) }, unknown],
+    [200, { id: 'x'.repeat(4097) }, unknown],
     [200, error('InvalidParameter'), unknown],
     [429, error('ModelAccountRpmRateLimitExceeded'), busy],
     [429, error('ModelAccountTpmRateLimitExceeded'), busy],
