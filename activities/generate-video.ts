@@ -1,5 +1,4 @@
 import { Context } from '@temporalio/activity';
-import { join } from 'node:path';
 import { TaskFault } from '../src/domain/errors.ts';
 import type { ReferenceImage, VideoWants } from '../src/domain/ports.ts';
 import type { GeneratedVideo } from '../src/providers/contract.ts';
@@ -11,7 +10,7 @@ import { type Attempt, deadlinePassed, isWaiting } from './generation/attempt.ts
 import { openJob, type Opened } from './generation/open-job.ts';
 import { workOn } from './generation/work-on.ts';
 import { heartbeatProgress } from './heartbeats.ts';
-import { fetchFirst, type StagedVideo, storeDelivered, usablePoster } from './store-result.ts';
+import { type StagedVideo, storeDelivered, usablePoster } from './store-result.ts';
 import { imageFolderOf, mediaKeysOf, withWorkFolder } from './task-files.ts';
 
 export type GenerationOrder = {
@@ -103,12 +102,12 @@ async function toVideo(
   first: Opened | undefined,
   wants: VideoWants | undefined,
 ): Promise<StagedVideo> {
-  const { deps, task, workFolder } = attempt;
+  const { deps, task } = attempt;
   const { taskId, isFirst } = task;
   // Nothing is created before the generation has begun, so the first attempt at it finds nothing.
   let opened = first ?? (await openJob(deps, task, isFirst ? [] : await listProviderJobs(deps.db, taskId)));
   for (;;) {
-    const earlier = opened.kind === 'resumed' ? await stagedEarlier(deps, taskId, workFolder) : undefined;
+    const earlier = opened.kind === 'resumed' ? await stagedEarlier(deps, taskId) : undefined;
     if (earlier !== undefined) return earlier;
     const video = await workOn(attempt, opened);
     if (video !== undefined) {
@@ -122,10 +121,11 @@ async function toVideo(
 }
 
 /** An earlier attempt may have kept its video, and only its answer was lost; then nothing is generated again. */
-async function stagedEarlier(deps: ActivityDeps, taskId: string, workFolder: string): Promise<StagedVideo | undefined> {
+async function stagedEarlier(deps: ActivityDeps, taskId: string): Promise<StagedVideo | undefined> {
   const { staged, stagedPoster, video, poster } = mediaKeysOf(taskId);
-  if (!(await fetchFirst(deps, [staged, video], join(workFolder, 'staged.mp4')))) return undefined;
-  const hasPoster = await fetchFirst(deps, [stagedPoster, poster], join(workFolder, 'staged.jpg'));
+  const isStored = async (key: string) => (await deps.media.sizeOf(key)) !== undefined;
+  if (!(await isStored(staged)) && !(await isStored(video))) return undefined;
+  const hasPoster = (await isStored(stagedPoster)) || (await isStored(poster));
   await succeed(deps, taskId);
   return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
 }

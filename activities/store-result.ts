@@ -114,7 +114,7 @@ function requireOwn(taskId: string, staged: StagedVideo | null | undefined): voi
 }
 
 /** From its staging key, or from its final key when an earlier attempt has moved it and its answer was lost. */
-export async function fetchFirst({ media }: ActivityDeps, keys: readonly string[], filePath: string): Promise<boolean> {
+async function fetchFirst({ media }: ActivityDeps, keys: readonly string[], filePath: string): Promise<boolean> {
   for (const key of keys) if (await media.fetchTo(key, filePath)) return true;
   return false;
 }
