@@ -199,7 +199,7 @@ const [passing, operators] = [
 ];
 
 /** A pool that fails takes no task for a while; what only its operator can mend is true for all models of the provider. */
-async function strike(
+export async function strike(
   { db, log }: ActivityDeps,
   { pool, open }: Pooled,
   { reason, retryAfterMs }: { readonly reason: StrikeReason; readonly retryAfterMs?: number },

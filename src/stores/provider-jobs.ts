@@ -127,6 +127,20 @@ export async function recordProviderJob(
   return row?.is_wanted === true;
 }
 
+const recordLost = {
+  name: 'record-lost-run',
+  text: `
+update provider_jobs set lost_runs = lost_runs + 1 where task_id = $1 and ordinal = $2 returning lost_runs as "lostRuns"`,
+};
+
+/** The connection in which the job ran broke. Returns how many runs of the job have been lost in this way. */
+export async function recordLostRun(
+  db: Database,
+  { taskId, ordinal }: { taskId: string; ordinal: number },
+): Promise<number> {
+  return (await readRow<{ lostRuns: number }>(db, recordLost, [taskId, ordinal]))?.lostRuns ?? 0;
+}
+
 const recordEndUpstream = {
   name: 'record-upstream-end',
   text: `

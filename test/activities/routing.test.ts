@@ -8,7 +8,7 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { createGenerationActivities } from '../../activities/index.ts';
 import { switchedOff } from '../../activities/switches.ts';
 import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
-import type { PolledProvider } from '../../src/providers/contract.ts';
+import type { HeldProvider, PolledProvider } from '../../src/providers/contract.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
@@ -24,7 +24,7 @@ import { listPools, setProviderSwitchAs } from '../../src/stores/provider-pools.
 import { findTask } from '../../src/stores/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type FakeTerms, modelsAt, providersOf } from '../support/fake-providers.ts';
+import { type FakeTerms, heldProvider, modelsAt, providersOf } from '../support/fake-providers.ts';
 import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/fake-upstream.ts';
 import { type PlayedTask, playTask } from '../support/play-task.ts';
 import { silentActivity } from '../support/silent-activity.ts';
@@ -344,3 +344,24 @@ function priced(cost: CatalogueModel['tiers'][number][number]['cost']) {
     return { ...deps, models: new Map(models.map((model) => [model.model, model])) };
   };
 }
+
+test('a run that breaks off is repeated under the same name, three times at most, and then the task is refunded', async () => {
+  const names: string[] = [];
+  const provider: HeldProvider = {
+    ...heldProvider({ onRun: () => {} }),
+    name: `held-${tests}`,
+    runs: 'held',
+    run: async ({ jobKey }) => {
+      names.push(jobKey);
+      return { kind: 'lost', detail: 'socket hang up' };
+    },
+  };
+  const change = (deps: ActivityDeps) => ({
+    ...deps,
+    providers: providersOf([provider]),
+    models: modelsAt([provider.name]),
+  });
+  const { end, calls, taskId } = await played({ upstreams: [], change });
+  assert.deepEqual([end, calls], ['provider_unavailable', ['held abandoned']]);
+  assert.deepEqual(names, [taskId, taskId, taskId]);
+});
