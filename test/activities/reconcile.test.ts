@@ -447,6 +447,19 @@ for (const end of ['success', 'fail', undefined] as const) {
   });
 }
 
+test('a job whose provider has left the catalogue is kept until the provider is back, and given up after a day', async () => {
+  const world = { ...deps(), providers: providersOf([]) };
+  await failedWithJob();
+  assert.deepEqual(await run(activities(world).settleProviderJobs), { stopped: 0, late: 0 });
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
+  assert.equal(upstream.jobs[0]?.state, 'cancelled');
+  const old = await failedWithJob();
+  await administer(`alter table tasks disable trigger final_tasks_never_change`);
+  await administer(`update tasks set completed_at = completed_at - interval '25 hours' where id = '${old}'`);
+  await administer(`alter table tasks enable trigger final_tasks_never_change`);
+  assert.deepEqual(await run(activities(world).settleProviderJobs), { stopped: 1, late: 0 });
+});
+
 test('a job whose provider does not answer is asked about again in the next run', async () => {
   await failedWithJob();
   const world = deps();
