@@ -3,7 +3,7 @@ import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
 import { routesOf } from '../../src/domain/catalogue/route.ts';
 import { effectiveRules } from '../../src/domain/catalogue/rules.ts';
 import type { Task } from '../../src/domain/task.ts';
-import { type Admission, reservePlace } from '../../src/stores/places.ts';
+import { reservePlace } from '../../src/stores/places.ts';
 import type { ProviderJob } from '../../src/stores/provider-jobs.ts';
 import { readTiers } from '../../src/stores/task-tiers.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -44,8 +44,6 @@ type Tiers = CatalogueModel['tiers'];
 
 /** Calls for a job that a task may make; each of them but the last was refused without creating a job. */
 const maxCalls = 20;
-/** How often a task looks whether the operator has turned its providers on again. */
-const switchedOffMs = 30_000;
 
 async function nextCall(
   deps: ActivityDeps,
@@ -70,7 +68,7 @@ async function nextCall(
       const admission = await reservePlace(deps.db, { taskId, ordinal, accountId, pool, provider, limit });
       if (admission.kind === 'granted') return { ...call, pool };
       isFull ||= admission.kind === 'full';
-      pauseMs = Math.min(pauseMs, pauseOf(admission));
+      pauseMs = Math.min(pauseMs, admission.againInMs);
     }
     // Our own limit is a queue: it does not send tasks to the next tier.
     if (isFull) break;
@@ -82,10 +80,6 @@ async function nextCall(
 
 function isUnused({ isIntended, outcome }: ProviderJob): boolean {
   return !isIntended && outcome === undefined;
-}
-
-function pauseOf(admission: Exclude<Admission, { kind: 'granted' }>): number {
-  return admission.kind === 'switched_off' ? switchedOffMs : admission.againInMs;
 }
 
 /** Each provider has one job of a task at most, but for one that its operator lets try again after a lost one. */
