@@ -73,7 +73,7 @@ async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<S
   const found = await findJob(
     deps,
     { provider, imageReference: open.imageReference },
-    { taskId, accountId, jobKey, row, ...param, deadlineMs: 0 },
+    { taskId, accountId, jobKey, row, ...param, input: row.sentInput ?? param.input, deadlineMs: 0 },
   );
   if (found === 'not_created') return { outcome: 'abandoned', cost: 'free' };
   if (found === 'unknown') return lost(deps, unsettled);

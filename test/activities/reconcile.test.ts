@@ -25,6 +25,7 @@ import {
   refundTask,
   startGeneration,
 } from '../../src/stores/tasks.ts';
+import { deleteTaskContent } from '../../src/stores/content-deletion.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/credits.ts';
 import {
@@ -371,6 +372,24 @@ test('the job of a task that ended before the answer to its create came is found
   await agedIntent(taskId);
   assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
   assert.equal(upstream.jobs[0]?.state, 'cancelled');
+});
+
+test('the job of a lost create is looked up by what was sent, also after the content of its task was deleted', async () => {
+  const taskId = await failedWithJob({ isAnswered: false });
+  const task = await findTask(database.db, taskId);
+  assert.ok(task);
+  await deleteTaskContent(database.db, task, []);
+  await agedIntent(taskId);
+  const prompts: string[] = [];
+  const recover: PolledProvider['recover'] = async (lost, signal) => {
+    prompts.push(lost.input.prompt);
+    return await upstream.provider.recover(lost, signal);
+  };
+  const world = { ...deps(), providers: providersOf([{ ...upstream.provider, recover }]) };
+  assert.deepEqual(await run(activities(world).settleProviderJobs), { stopped: 1, late: 0 });
+  assert.deepEqual(prompts, [task.param.input.prompt]);
+  const [job] = await listProviderJobs(database.db, taskId);
+  assert.equal(job?.sentInput, undefined);
 });
 
 for (const dies of [false, true]) {
