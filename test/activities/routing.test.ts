@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
@@ -7,8 +7,10 @@ import { validate, version } from 'uuid';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createGenerationActivities } from '../../activities/index.ts';
 import { switchedOff } from '../../activities/switches.ts';
+import { incomingKeyOf } from '../../activities/task-files.ts';
 import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
 import type { HeldProvider, PolledProvider } from '../../src/providers/contract.ts';
+import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
@@ -365,3 +367,31 @@ test('a run that breaks off is repeated under the same name, three times at most
   assert.deepEqual([end, calls], ['provider_unavailable', ['held abandoned']]);
   assert.deepEqual(names, [taskId, taskId, taskId]);
 });
+
+for (const onLostAnswer of ['fail', 'resubmit'] as const) {
+  test(`a video that an upstream uploaded before it lost the job is delivered, and no second job is made: ${onLostAnswer}`, async () => {
+    const upstream = upstreamOf('uploads');
+    const uploading = (deps: ActivityDeps): PolledProvider => ({
+      ...upstream.provider,
+      uploads: true,
+      submit: async (request, signal) => {
+        const clip = join(folder, `clip-${request.taskId}`);
+        await mkdir(clip);
+        const { path } = await copyInstantClip(clip);
+        await deps.media.put(incomingKeyOf(request.taskId, request.jobKey), path);
+        return await upstream.provider.submit(request, signal);
+      },
+    });
+    const change = (deps: ActivityDeps): ActivityDeps => {
+      const providers = providersOf([uploading(deps)], () => ({ onLostAnswer }));
+      const lost = (open: OpenProvider | undefined) =>
+        open && { ...open, follow: async () => ({ state: 'gone' }) as const };
+      return {
+        ...deps,
+        providers: { ofEntry: (entry) => lost(providers.ofEntry(entry)), ofJob: (job) => lost(providers.ofJob(job)) },
+      };
+    };
+    const { end, calls } = await played({ upstreams: [upstream], change });
+    assert.deepEqual([end, calls], ['success', ['uploads success']]);
+  });
+}
