@@ -19,6 +19,7 @@ import {
   deadlinePassed,
   endCall,
   failTask,
+  failureFor,
   unclear,
   providerFailures,
 } from './attempt.ts';
@@ -165,9 +166,8 @@ export async function takeFailure(
   const isFree = open.terms.failedJobs === 'free' && cost === undefined;
   if (!isFree) await recordEnd(attempt, running, cost);
   const end = { outcome: 'fail', detail: fault.detail, cost: isFree ? 'free' : undefined } as const;
-  if (fault.kind === 'content' || fault.kind === 'image')
-    throw await failTask(attempt, running, providerFailures[fault.kind], end);
-  if (open.terms.failedJobs === 'billed') throw await failTask(attempt, running, providerFailures.rejected, end);
+  const failure = failureFor(fault) ?? (open.terms.failedJobs === 'billed' ? providerFailures.failed : undefined);
+  if (failure !== undefined) throw await failTask(attempt, running, failure, end);
   await endCall(deps, { taskId, ordinal, ...end });
 }
 

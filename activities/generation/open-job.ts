@@ -2,7 +2,7 @@ import { v5 as uuidv5 } from 'uuid';
 import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
 import { routesOf } from '../../src/domain/catalogue/route.ts';
 import { effectiveRules } from '../../src/domain/catalogue/rules.ts';
-import type { Task } from '../../src/domain/task.ts';
+import type { Task, TaskFailure } from '../../src/domain/task.ts';
 import { reservePlace } from '../../src/stores/places.ts';
 import type { ProviderJob } from '../../src/stores/provider-jobs.ts';
 import { readTiers } from '../../src/stores/task-tiers.ts';
@@ -74,8 +74,12 @@ async function nextCall(
     if (isFull) break;
   }
   if (pauseMs < Infinity) throw waits('no place at any provider', pauseMs);
-  const failure = last?.outcome === 'refused' ? providerFailures.rejected : providerFailures.unavailable;
-  throw faultOf(failure, 'no provider is left to ask');
+  throw faultOf(failureAfter(last), 'no provider is left to ask');
+}
+
+function failureAfter(last: ProviderJob | undefined): TaskFailure {
+  if (last?.outcome === 'refused') return providerFailures.rejected;
+  return last?.outcome === 'fail' ? providerFailures.failed : providerFailures.unavailable;
 }
 
 function isUnused({ isIntended, outcome }: ProviderJob): boolean {

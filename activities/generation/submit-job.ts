@@ -17,10 +17,10 @@ import {
   deadlinePassed,
   endCall,
   failTask,
+  failureFor,
   type NewCall,
   type Pooled,
   unclear,
-  providerFailures,
 } from './attempt.ts';
 
 // One call for a job. Its intent is committed before it, and what came of it after it; only an answer that surely means "no job"
@@ -174,7 +174,7 @@ export async function recordAccepted(
 
 /** The upstream has surely made no job: another provider may be asked, unless the task itself was refused. */
 export async function recordDeclined(attempt: Attempt, call: Pooled, declined: NotAccepted | Refused): Promise<void> {
-  const { deps, signal } = attempt;
+  const { deps, signal, task } = attempt;
   const { taskId, ordinal } = call;
   if (declined.kind === 'not_accepted') {
     const { detail, reason } = declined;
@@ -185,11 +185,12 @@ export async function recordDeclined(attempt: Attempt, call: Pooled, declined: N
     signal.throwIfAborted();
     return;
   }
-  const { kind, detail } = declined.fault;
+  const { detail } = declined.fault;
   deps.log.info({ ...logged(call), fault: declined.fault }, 'job refused');
-  if (kind === 'content' || kind === 'image') {
-    throw await failTask(attempt, call, providerFailures[kind], { outcome: 'fail', detail, cost: 'free' });
-  }
+  // Without images there is nothing else that a create could be refused for.
+  const isPrompt = declined.fault.kind === 'content' && task.param.input.imageUrls.length === 0;
+  const failure = failureFor(isPrompt ? { ...declined.fault, about: 'prompt' } : declined.fault);
+  if (failure !== undefined) throw await failTask(attempt, call, failure, { outcome: 'fail', detail, cost: 'free' });
   await endCall(deps, { taskId, ordinal, outcome: 'refused', detail, cost: 'free' });
 }
 

@@ -9,7 +9,7 @@ import { createGenerationActivities } from '../../activities/index.ts';
 import { switchedOff } from '../../activities/switches.ts';
 import { incomingKeyOf } from '../../activities/task-files.ts';
 import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
-import type { HeldProvider, PolledProvider } from '../../src/providers/contract.ts';
+import type { Fault, HeldProvider, PolledProvider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
@@ -395,3 +395,23 @@ for (const onLostAnswer of ['fail', 'resubmit'] as const) {
     assert.deepEqual([end, calls], ['success', ['uploads success']]);
   });
 }
+
+test('each cause of a failure has its own message', async () => {
+  const content = (about?: 'prompt' | 'image' | 'output') =>
+    ({ kind: 'content', detail: '', ...(about && { about }) }) as const;
+  const refuses = (fault: Fault) => ({ declines: () => ({ kind: 'refused', fault }) as const });
+  const cases: readonly (readonly [FakeOptions, 'billed' | 'free', string])[] = [
+    [refuses(content()), 'billed', 'The prompt was rejected by the content policy.'],
+    [{ fault: content('image') }, 'billed', 'A reference image was rejected by the content policy.'],
+    [{ fault: content('output') }, 'free', 'The generated video was rejected by the content policy.'],
+    [{ fault: content() }, 'billed', 'The request was rejected by the content policy.'],
+    [{ fault: upstreamFault }, 'billed', 'The video model failed while it made this video.'],
+    [{ fault: upstreamFault }, 'free', 'The video model failed while it made this video.'],
+    [refuses({ kind: 'input', detail: '' }), 'free', 'The video provider does not accept this request.'],
+  ];
+  for (const [options, failedJobs, message] of cases) {
+    tests += 1;
+    const { taskId } = await played({ upstreams: [upstreamOf('only', options)], terms: { failedJobs } });
+    assert.equal((await findTask(database.db, taskId))?.failure?.failMsg, message);
+  }
+});
