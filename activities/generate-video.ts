@@ -3,7 +3,13 @@ import { TaskFault } from '../src/domain/errors.ts';
 import type { ReferenceImage, VideoWants } from '../src/domain/ports.ts';
 import type { GeneratedVideo } from '../src/providers/contract.ts';
 import { listProviderJobs, succeedProviderJob } from '../src/stores/provider-jobs.ts';
-import { findGeneration, type GeneratingTask, pauseGeneration, startGeneration } from '../src/stores/tasks.ts';
+import {
+  findGeneration,
+  type GeneratingTask,
+  pauseGeneration,
+  recordGenerating,
+  startGeneration,
+} from '../src/stores/tasks.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import { type Attempt, deadlinePassed, isWaiting } from './generation/attempt.ts';
@@ -30,16 +36,13 @@ export function createGenerateVideo(deps: ActivityDeps) {
     withActivityFailures(async () => {
       const { taskId, deadlineMs, isRemote = false } = order;
       const opened = isRemote ? await openFirst(deps, taskId) : undefined;
-      const task = await startGeneration(deps.db, taskId, deadlineMs);
+      const task = await startGeneration(deps.db, taskId, deadlineMs, { waitsForJob: isRemote });
       if (task === undefined) throw hasEnded();
-      const { createdAt, generationStartedAt = Date.now(), isFirst } = task;
+      const { createdAt, generationStartedAt = createdAt, isFirst } = task;
       if (isFirst) deps.taskEvents.stage('queue_wait', generationStartedAt - createdAt);
-      const staged = await withWorkFolder(deps.workFolder, taskId, (folder) =>
+      return await withWorkFolder(deps.workFolder, taskId, (folder) =>
         generate(deps, task, { folder, isRemote, opened }),
       );
-      // It began perhaps on another machine, so this is as good as the clocks agree.
-      deps.taskEvents.stage('generation', Date.now() - generationStartedAt);
-      return staged;
     });
 }
 
@@ -54,7 +57,7 @@ function hasEnded(): TaskFault {
   return new TaskFault('internal', 'The task has already ended.');
 }
 
-/** The task is generating, and its deadline runs, only once it has a place. */
+/** An attempt, for which the deadline runs, begins only once the task has a place. */
 async function openFirst(deps: ActivityDeps, taskId: string): Promise<Opened> {
   const task = await findGeneration(deps.db, taskId);
   if (task === undefined) throw hasEnded();
@@ -79,10 +82,18 @@ async function generate(deps: ActivityDeps, task: GeneratingTask, start: Start):
   const { imageUrls: urls } = task.param.input;
   const fetchImages = () => (images ??= deps.fetchImages({ urls, folder: start.folder, signal }));
   const { report } = progress;
-  const { deadlineMs } = task;
+  const { deadlineMs, createdAt } = task;
+  let startedAt = task.generationStartedAt;
+  const markGenerating = async (sinceMs = 0) => {
+    if (startedAt !== undefined) return;
+    startedAt = (await recordGenerating(deps.db, taskId, sinceMs))?.generationStartedAt;
+    if (startedAt !== undefined) deps.taskEvents.stage('queue_wait', startedAt - createdAt);
+  };
   try {
     const parts = { workFolder: start.folder, signal, patientSignal, images: fetchImages, report, deadlineMs };
-    const staged = await toVideo({ deps, task, ...parts }, start.opened, wants);
+    const staged = await toVideo({ deps, task, markGenerating, ...parts }, start.opened, wants);
+    // It began perhaps on another machine, so this is as good as the clocks agree.
+    if (startedAt !== undefined) deps.taskEvents.stage('generation', Date.now() - startedAt);
     // The upstream needs them no more. What a failed task or a crash leaves is found by `reconcile`.
     if (urls.length > 0) await deps.media.deleteFolder(imageFolderOf(taskId));
     return wants === undefined ? staged : { ...staged, wants };

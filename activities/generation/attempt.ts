@@ -50,6 +50,8 @@ export type Attempt = {
   /** The reference images, fetched once in an attempt. */
   readonly images: JobRequest['images'];
   readonly report: (progress: number) => void;
+  /** The task has a job, since so many milliseconds: from now on it is `generating`. May be called again. */
+  readonly markGenerating: (sinceMs?: number) => Promise<void>;
 };
 
 /** A call for a job at a provider: one that is to be made, or one that an earlier attempt has made. */

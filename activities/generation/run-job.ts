@@ -27,10 +27,13 @@ export async function runJob(
 ): Promise<CallEnd> {
   const { deps } = attempt;
   const { taskId, ordinal, pool } = call;
+  if (provider.runs === 'here') await attempt.markGenerating();
+  const begunAt = performance.now();
   const end = await heldEnd(attempt, call, provider, request);
   if (pool !== undefined) deps.onProviderEvent(provider.name, { kind: 'call', outcome: callOutcomeOf(end) });
   switch (end.kind) {
     case 'video':
+      await attempt.markGenerating(performance.now() - begunAt);
       if (pool === undefined) return end.video;
       await recordUpstreamEnd(deps.db, { taskId, ordinal, cost: end.cost });
       await clearStrikes(deps.db, pool);
@@ -60,7 +63,13 @@ const maxLostRuns = 3;
 const ended = { outcome: 'abandoned', isSettled: true } as const;
 
 async function heldEnd(attempt: Attempt, call: Call, provider: HeldProvider, request: JobRequest): Promise<HeldEnd> {
-  const { signal, report, workFolder } = attempt;
+  const { deps, signal, report, workFolder, markGenerating } = attempt;
+  const onRunning = () => {
+    markGenerating(acceptedAfterMs).catch((err: unknown) =>
+      deps.log.warn({ taskId: call.taskId, err }, 'task not marked as generating'),
+    );
+  };
+  const accepted = setTimeout(onRunning, acceptedAfterMs);
   try {
     signal.throwIfAborted();
     return await provider.run(request, report, { workFolder, signal });
@@ -75,5 +84,10 @@ async function heldEnd(attempt: Attempt, call: Call, provider: HeldProvider, req
     if (!(error instanceof TaskFault) || error.retryable) throw error;
     await failTask(attempt, call, { failCode: error.failCode, failMsg: error.message }, { outcome: 'fail' });
     throw error;
+  } finally {
+    clearTimeout(accepted);
   }
 }
+
+/** A held call says only at its end that it was accepted; an upstream that is busy or unreachable says so sooner than this. */
+const acceptedAfterMs = 10_000;

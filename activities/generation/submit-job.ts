@@ -155,13 +155,14 @@ export async function intend({ deps, task }: Attempt, call: NewCall): Promise<vo
 
 /** Commits the id of the job. A job whose intent was closed is stopped; the next attempt finds the state of its task. */
 export async function recordAccepted(
-  { deps, task, patientSignal }: Attempt,
+  { deps, task, patientSignal, markGenerating }: Attempt,
   { taskId, ordinal, open, jobKey, pool }: Pooled,
   { id, handle }: AcceptedJob,
 ): Promise<void> {
   const isWanted = await recordProviderJob(deps.db, { taskId, ordinal, jobId: id, handle });
   if (isWanted) {
     if (pool !== undefined) await clearStrikes(deps.db, pool);
+    await markGenerating();
     return;
   }
   if (open.provider.runs === 'upstream') {

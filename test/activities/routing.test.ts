@@ -415,3 +415,43 @@ test('each cause of a failure has its own message', async () => {
     assert.equal((await findTask(database.db, taskId))?.failure?.failMsg, message);
   }
 });
+
+test('a task is queuing until an upstream has made a job for it, and generating from then on', async () => {
+  let isDown = true;
+  const unreachable = { kind: 'not_accepted', reason: 'unreachable', detail: 'ECONNREFUSED' } as const;
+  const upstream = upstreamOf('down', { declines: () => (isDown ? unreachable : undefined), instant: false });
+  const states: unknown[] = [];
+  const look = async () => {
+    const [row] = await database.db.run<{ state: string; isBegun: boolean; stage: string }>({
+      name: 'test-state',
+      text: `select state, generation_started_at is not null as "isBegun" from tasks order by created_at desc limit 1`,
+      plannedAnew: true,
+    });
+    states.push([row?.state, row?.isBegun]);
+  };
+  const betweenAttempts = async () => {
+    await look();
+    isDown = states.length < 2;
+    await timePasses();
+  };
+  const waits: number[] = [];
+  const change = (deps: ActivityDeps): ActivityDeps => {
+    const stage: ActivityDeps['taskEvents']['stage'] = (name) =>
+      void (name === 'queue_wait' && waits.push(states.length));
+    return { ...deps, taskEvents: { ...deps.taskEvents, stage } };
+  };
+  const status: PolledProvider['status'] = async (jobs, signal) => {
+    await look();
+    upstream.finish();
+    return await upstream.provider.status(jobs, signal);
+  };
+  const asked = { ...upstream, provider: { ...upstream.provider, status } };
+  const { end } = await played({ upstreams: [asked], betweenAttempts, change });
+  assert.equal(end, 'success');
+  assert.deepEqual(states.slice(0, 3), [
+    ['queuing', false],
+    ['queuing', false],
+    ['generating', true],
+  ]);
+  assert.deepEqual(waits, [2], 'the wait in the queue is measured once, until the job was made');
+});
