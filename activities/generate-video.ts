@@ -13,7 +13,7 @@ import {
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import { type Attempt, deadlinePassed, isWaiting } from './generation/attempt.ts';
-import { openJob, type Opened } from './generation/open-job.ts';
+import { openJob, type Opened, requireOwnMachine } from './generation/open-job.ts';
 import { workOn } from './generation/work-on.ts';
 import { heartbeatProgress } from './heartbeats.ts';
 import { type StagedVideo, storeDelivered, usablePoster } from './store-result.ts';
@@ -35,13 +35,14 @@ export function createGenerateVideo(deps: ActivityDeps) {
   return (order: GenerationOrder): Promise<StagedVideo> =>
     withActivityFailures(async () => {
       const { taskId, deadlineMs, isRemote = false } = order;
-      const opened = isRemote ? await openFirst(deps, taskId) : undefined;
+      // Before the generation begins, so that the task stays `queuing` while it waits.
+      const opened = isRemote ? await openFirst(deps, taskId) : await requireOwnMachine(deps);
       const task = await startGeneration(deps.db, taskId, deadlineMs, { waitsForJob: isRemote });
       if (task === undefined) throw hasEnded();
       const { createdAt, generationStartedAt = createdAt, isFirst } = task;
       if (isFirst) deps.taskEvents.stage('queue_wait', generationStartedAt - createdAt);
       return await withWorkFolder(deps.workFolder, taskId, (folder) =>
-        generate(deps, task, { folder, isRemote, opened }),
+        generate(deps, task, { folder, isRemote, opened: opened ?? undefined }),
       );
     });
 }

@@ -40,6 +40,14 @@ export async function openJob(deps: ActivityDeps, task: OpenedTask, jobs: readon
   return { kind: 'new', call: await nextCall(deps, task, calls, ordinal), calls };
 }
 
+/** How often a task of our own machine checks whether the operator has enabled it again. */
+const switchedOffPauseMs = 5_000;
+
+/** Throws that the task has to wait while our own machine takes no tasks. */
+export async function requireOwnMachine({ switches }: ActivityDeps): Promise<void> {
+  if (await switches.isDisabled('preview')) throw waits('provider disabled', switchedOffPauseMs);
+}
+
 type Tiers = CatalogueModel['tiers'];
 
 /** Calls for a job that a task may make; each of them but the last was refused without creating a job. */
@@ -62,7 +70,11 @@ async function nextCall(
       const open = deps.providers.ofEntry(entry);
       if (open === undefined) continue;
       const call = { taskId: task.taskId, ordinal, jobKey: jobKeyOf(task.taskId, entry.provider, calls), open, entry };
-      if (open.provider.runs === 'here') return { ...call, pool: undefined };
+      if (open.provider.runs === 'here') {
+        if (!(await deps.switches.isDisabled(entry.provider))) return { ...call, pool: undefined };
+        pauseMs = Math.min(pauseMs, switchedOffPauseMs);
+        continue;
+      }
       const { pool, provider, limit } = entry;
       const { taskId, accountId } = task;
       const admission = await reservePlace(deps.db, { taskId, ordinal, accountId, pool, provider, limit });

@@ -455,3 +455,30 @@ test('a task is queuing until an upstream has made a job for it, and generating 
   ]);
   assert.deepEqual(waits, [2], 'the wait in the queue is measured once, until the job was made');
 });
+
+test('a task of our own machine waits in the queue while the operator has switched the preview off or drains it', async () => {
+  const actor = { kind: 'command_line', name: 'ada' } as const;
+  const set = (state: 'enabled' | 'draining' | 'off') =>
+    setProviderSwitchAs(database.db, actor, { provider: 'preview', state, reason: 'a test' });
+  let runs = 0;
+  const provider = heldProvider({ onRun: () => (runs += 1) });
+  const change = (deps: ActivityDeps): ActivityDeps => ({
+    ...deps,
+    providers: providersOf([provider]),
+    models: modelsAt([provider.name], { isRemote: false }),
+  });
+  const seen: unknown[] = [];
+  const betweenAttempts = async () => {
+    const text = 'select state from tasks order by created_at desc limit 1';
+    const [row] = await database.db.run<{ state: string }>({ name: 'test-state-here', text, plannedAnew: true });
+    seen.push([row?.state, runs]);
+    await set(seen.length === 1 ? 'draining' : 'enabled');
+  };
+  await set('off');
+  const { end } = await played({ upstreams: [], change, betweenAttempts });
+  assert.deepEqual([end, runs], ['success', 1]);
+  assert.deepEqual(seen, [
+    ['queuing', 0],
+    ['queuing', 0],
+  ]);
+});
