@@ -70,8 +70,10 @@ describe('a task that the example server generates', { skip: skipWithoutPython }
     const taskId = await create('a lighthouse');
     const job = await jobOf('a lighthouse');
     assert.equal(job.id, taskId);
-    const live = await recordInfo(api, taskId);
-    assert.equal(live.body.data['state'], 'generating');
+    await waitFor('its generation', async () => {
+      const { body } = await recordInfo(api, taskId);
+      return body.data['state'] === 'generating' ? true : undefined;
+    });
     await upstream.books.end(job.id, 'succeeded');
     const task = await ended(taskId);
     assert.equal(task.state, 'success', task.failure?.failMsg);

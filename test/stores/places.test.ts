@@ -205,7 +205,7 @@ describe('places of a pool', () => {
 
   test('are asked for again within seconds of a cooldown that an operator ends, in the order of before', async () => {
     const accountId = await newAccount();
-    const [first, later] = [await newTask(accountId), await newTask(accountId)];
+    const [first, second] = [await newTask(accountId), await newTask(accountId)];
     await reserve(first, 1);
     await endProviderJob(database.db, { taskId: first.taskId, ordinal: 1, outcome: 'not_created' });
     const hour = 3_600_000;
@@ -219,7 +219,7 @@ describe('places of a pool', () => {
     });
     assert.deepEqual(await reserve(first, 1, 2), { kind: 'cooling', reason: 'operator', againInMs: 5_000 });
     await setProviderSwitchAs(database.db, actor, { provider, state: 'enabled', reason: 'it works again' });
-    assert.equal(await kindOf(reserve(later, 1)), 'full');
+    assert.equal(await kindOf(reserve(second, 1)), 'full');
     assert.equal(await kindOf(reserve(first, 1, 2)), 'granted');
   });
 
