@@ -1,17 +1,22 @@
 import { Context } from '@temporalio/activity';
-import { join } from 'node:path';
 import { TaskFault } from '../src/domain/errors.ts';
 import type { ReferenceImage, VideoWants } from '../src/domain/ports.ts';
 import type { GeneratedVideo } from '../src/providers/contract.ts';
 import { listProviderJobs, succeedProviderJob } from '../src/stores/provider-jobs.ts';
-import { findGeneration, type GeneratingTask, pauseGeneration, startGeneration } from '../src/stores/tasks.ts';
+import {
+  findGeneration,
+  type GeneratingTask,
+  pauseGeneration,
+  recordGenerating,
+  startGeneration,
+} from '../src/stores/tasks.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import { type Attempt, deadlinePassed, isWaiting } from './generation/attempt.ts';
-import { openJob, type Opened } from './generation/open-job.ts';
+import { openJob, type Opened, requireOwnMachine } from './generation/open-job.ts';
 import { workOn } from './generation/work-on.ts';
 import { heartbeatProgress } from './heartbeats.ts';
-import { fetchFirst, type StagedVideo, storeDelivered, usablePoster } from './store-result.ts';
+import { type StagedVideo, storeDelivered, usablePoster } from './store-result.ts';
 import { imageFolderOf, mediaKeysOf, withWorkFolder } from './task-files.ts';
 
 export type GenerationOrder = {
@@ -30,17 +35,15 @@ export function createGenerateVideo(deps: ActivityDeps) {
   return (order: GenerationOrder): Promise<StagedVideo> =>
     withActivityFailures(async () => {
       const { taskId, deadlineMs, isRemote = false } = order;
-      const opened = isRemote ? await openFirst(deps, taskId) : undefined;
-      const task = await startGeneration(deps.db, taskId, deadlineMs);
+      // Before the generation begins, so that the task stays `queuing` while it waits.
+      const opened = isRemote ? await openFirst(deps, taskId) : await requireOwnMachine(deps);
+      const task = await startGeneration(deps.db, taskId, deadlineMs, { waitsForJob: isRemote });
       if (task === undefined) throw hasEnded();
-      const { createdAt, generationStartedAt = Date.now(), isFirst } = task;
+      const { createdAt, generationStartedAt = createdAt, isFirst } = task;
       if (isFirst) deps.taskEvents.stage('queue_wait', generationStartedAt - createdAt);
-      const staged = await withWorkFolder(deps.workFolder, taskId, (folder) =>
-        generate(deps, task, { folder, isRemote, opened }),
+      return await withWorkFolder(deps.workFolder, taskId, (folder) =>
+        generate(deps, task, { folder, isRemote, opened: opened ?? undefined }),
       );
-      // It began perhaps on another machine, so this is as good as the clocks agree.
-      deps.taskEvents.stage('generation', Date.now() - generationStartedAt);
-      return staged;
     });
 }
 
@@ -55,7 +58,7 @@ function hasEnded(): TaskFault {
   return new TaskFault('internal', 'The task has already ended.');
 }
 
-/** The task is generating, and its deadline runs, only once it has a place. */
+/** An attempt, for which the deadline runs, begins only once the task has a place. */
 async function openFirst(deps: ActivityDeps, taskId: string): Promise<Opened> {
   const task = await findGeneration(deps.db, taskId);
   if (task === undefined) throw hasEnded();
@@ -77,10 +80,18 @@ async function generate(deps: ActivityDeps, task: GeneratingTask, start: Start):
   const { imageUrls: urls } = task.param.input;
   const fetchImages = () => (images ??= deps.fetchImages({ urls, folder: start.folder, signal }));
   const { report } = progress;
-  const { deadlineMs } = task;
+  const { deadlineMs, createdAt } = task;
+  let startedAt = task.generationStartedAt;
+  const markGenerating = async (sinceMs = 0) => {
+    if (startedAt !== undefined) return;
+    startedAt = (await recordGenerating(deps.db, taskId, sinceMs))?.generationStartedAt;
+    if (startedAt !== undefined) deps.taskEvents.stage('queue_wait', startedAt - createdAt);
+  };
   try {
     const parts = { workFolder: start.folder, signal, patientSignal, images: fetchImages, report, deadlineMs };
-    const staged = await toVideo({ deps, task, ...parts }, start.opened, wants);
+    const staged = await toVideo({ deps, task, markGenerating, ...parts }, start.opened, wants);
+    // It began perhaps on another machine, so this is as good as the clocks agree.
+    if (startedAt !== undefined) deps.taskEvents.stage('generation', Date.now() - startedAt);
     // The upstream needs them no more. What a failed task or a crash leaves is found by `reconcile`.
     if (urls.length > 0) await deps.media.deleteFolder(imageFolderOf(taskId));
     return wants === undefined ? staged : { ...staged, wants };
@@ -100,12 +111,12 @@ async function toVideo(
   first: Opened | undefined,
   wants: VideoWants | undefined,
 ): Promise<StagedVideo> {
-  const { deps, task, workFolder } = attempt;
+  const { deps, task } = attempt;
   const { taskId, isFirst } = task;
   // Nothing is created before the generation has begun, so the first attempt at it finds nothing.
   let opened = first ?? (await openJob(deps, task, isFirst ? [] : await listProviderJobs(deps.db, taskId)));
   for (;;) {
-    const earlier = opened.kind === 'resumed' ? await stagedEarlier(deps, taskId, workFolder) : undefined;
+    const earlier = opened.kind === 'resumed' ? await stagedEarlier(deps, taskId) : undefined;
     if (earlier !== undefined) return earlier;
     const video = await workOn(attempt, opened);
     if (video !== undefined) {
@@ -119,10 +130,11 @@ async function toVideo(
 }
 
 /** An earlier attempt may have kept its video, and only its answer was lost; then nothing is generated again. */
-async function stagedEarlier(deps: ActivityDeps, taskId: string, workFolder: string): Promise<StagedVideo | undefined> {
+async function stagedEarlier(deps: ActivityDeps, taskId: string): Promise<StagedVideo | undefined> {
   const { staged, stagedPoster, video, poster } = mediaKeysOf(taskId);
-  if (!(await fetchFirst(deps, [staged, video], join(workFolder, 'staged.mp4')))) return undefined;
-  const hasPoster = await fetchFirst(deps, [stagedPoster, poster], join(workFolder, 'staged.jpg'));
+  const isStored = async (key: string) => (await deps.media.sizeOf(key)) !== undefined;
+  if (!(await isStored(staged)) && !(await isStored(video))) return undefined;
+  const hasPoster = (await isStored(stagedPoster)) || (await isStored(poster));
   await succeed(deps, taskId);
   return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
 }

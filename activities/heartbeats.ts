@@ -49,10 +49,13 @@ function lastProgress(details: unknown): number {
   return typeof details.progress === 'number' ? details.progress : 0;
 }
 
-/** Sends heartbeats while `work` runs: a dead worker is noticed within the heartbeat timeout, and a cancellation arrives. */
-export async function withKeepAlive<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Sends heartbeats with `details` while `work` runs: a dead worker is noticed within the heartbeat timeout, and a cancellation
+ * arrives. The next attempt receives the last details.
+ */
+export async function withKeepAlive<T>(details: () => unknown, work: () => Promise<T>): Promise<T> {
   const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(), keepAliveMs);
+  const timer = setInterval(() => context.heartbeat(details()), keepAliveMs);
   try {
     return await work();
   } finally {

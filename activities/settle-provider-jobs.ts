@@ -56,7 +56,9 @@ async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<S
   const row = calls.find((call) => call.ordinal === ordinal);
   const task = await findTask(deps.db, taskId);
   const open = row && deps.providers.ofJob(row);
-  if (row === undefined || task === undefined || open === undefined) return lost(deps, unsettled);
+  if (row === undefined || task === undefined) return lost(deps, unsettled);
+  // The catalogue may name the provider again soon, as after a mistake in its file.
+  if (open === undefined) return isOld ? lost(deps, unsettled) : undefined;
   const { provider } = open;
   // Nothing is asked of it now; its place stays taken.
   if (await deps.switches.isOff(row.provider)) return undefined;
@@ -71,7 +73,7 @@ async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<S
   const found = await findJob(
     deps,
     { provider, imageReference: open.imageReference },
-    { taskId, accountId, jobKey, row, ...param, deadlineMs: 0 },
+    { taskId, accountId, jobKey, row, ...param, input: row.sentInput ?? param.input, deadlineMs: 0 },
   );
   if (found === 'not_created') return { outcome: 'abandoned', cost: 'free' };
   if (found === 'unknown') return lost(deps, unsettled);

@@ -1,9 +1,11 @@
 import { Context } from '@temporalio/activity';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { TaskFault } from '../src/domain/errors.ts';
 import type { VideoWants } from '../src/domain/ports.ts';
 import type { TaskResult } from '../src/domain/task.ts';
+import { FfmpegError } from '../src/media/ffmpeg.ts';
 import { measureWhole } from '../src/media/inspect-video.ts';
 import type { GeneratedVideo } from '../src/providers/contract.ts';
 import { withActivityFailures } from './activity-failure.ts';
@@ -31,10 +33,31 @@ export type StagedVideo = {
 export function createStoreResult(deps: ActivityDeps) {
   return ({ taskId, staged }: { taskId: string; staged: StagedVideo }): Promise<TaskResult> =>
     withActivityFailures(() =>
-      withKeepAlive(() =>
-        withWorkFolder(deps.workFolder, `${taskId}-result`, (folder) => store(deps, taskId, staged, folder)),
+      withTimeoutsCounted((details) =>
+        withKeepAlive(details, () =>
+          withWorkFolder(deps.workFolder, `${taskId}-result`, (folder) => store(deps, taskId, staged, folder)),
+        ),
       ),
     );
+}
+
+const maxTimeouts = 3;
+const timeoutsSchema = z.object({ timeouts: z.int().nonnegative() });
+
+/** A video that ffmpeg cannot convert in time is not converted for a whole day: heartbeats carry the count to the next attempt. */
+async function withTimeoutsCounted<T>(work: (details: () => unknown) => Promise<T>): Promise<T> {
+  const context = Context.current();
+  const { data } = timeoutsSchema.safeParse(context.info.heartbeatDetails);
+  const timeouts = data?.timeouts ?? 0;
+  try {
+    return await work(() => ({ timeouts }));
+  } catch (cause) {
+    if (!(cause instanceof FfmpegError && cause.failure.timedOut)) throw cause;
+    if (timeouts + 1 >= maxTimeouts)
+      throw new TaskFault('result_invalid', 'The generated video took too long to convert.', { cause });
+    context.heartbeat({ timeouts: timeouts + 1 });
+    throw cause;
+  }
 }
 
 async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, folder: string): Promise<TaskResult> {
@@ -114,7 +137,7 @@ function requireOwn(taskId: string, staged: StagedVideo | null | undefined): voi
 }
 
 /** From its staging key, or from its final key when an earlier attempt has moved it and its answer was lost. */
-export async function fetchFirst({ media }: ActivityDeps, keys: readonly string[], filePath: string): Promise<boolean> {
+async function fetchFirst({ media }: ActivityDeps, keys: readonly string[], filePath: string): Promise<boolean> {
   for (const key of keys) if (await media.fetchTo(key, filePath)) return true;
   return false;
 }

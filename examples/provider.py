@@ -1,40 +1,102 @@
-"""A provider for Videogen (docs/provider-protocol.md). `KEY=secret python3 provider.py COMMAND` runs the shell command for each job,
-in a folder that holds request.json; there it writes video.mp4. Videogen's `limit` says how many of them run at a time."""
-import http.server, json, os, pathlib, re, subprocess, sys, threading
-folder, lock, processes = pathlib.Path(os.getenv("JOBS", "jobs")), threading.Lock(), {}
-jobs = json.loads((folder / "jobs.json").read_text()) if (folder / "jobs.json").exists() else {}
-def save(id, status, message=None):  # through a second file, so that a crash leaves the old jobs.json or the new one
-    jobs[id] = {"id": id, "status": status, "error": message and {"code": "internal", "message": message}}
-    (folder / "next.json").write_text(json.dumps(jobs))
-    os.replace(folder / "next.json", folder / "jobs.json")
-def begin(id, request):
-    (folder / id).mkdir(parents=True, exist_ok=True)
-    (folder / id / "request.json").write_bytes(request)
-    save(id, "running")  # comes first: a job that is not written down could be run twice
-    processes[id] = subprocess.Popen(sys.argv[1], shell=True, cwd=folder / id, start_new_session=True)
-    threading.Thread(target=lambda: end(id, processes[id].wait())).start()
-def end(id, code):
+"""A provider for Videogen (docs/provider-protocol.md), without dependencies.
+
+KEY=secret python3 provider.py COMMAND runs the shell command for each job, in a folder that holds request.json. The command writes
+video.mp4 there. Videogen's `limit` says how many commands run at the same time.
+"""
+import http.server, json, os, pathlib, re, signal, subprocess, sys, threading
+
+FOLDER = pathlib.Path(os.getenv("JOBS", "jobs"))
+lock = threading.Lock()
+supervisors = {}
+jobs = {}
+
+
+def supervise(command):
+    """Runs a command, and kills all that it started when the server dies, so that no orphan keeps the GPU busy."""
+    def watch():
+        os.read(0, 1)  # ends when the server does, because nobody else holds the other end of the pipe
+        os.killpg(0, signal.SIGKILL)
+
+    threading.Thread(target=watch, daemon=True).start()
+    return subprocess.call(command, shell=True, stdin=subprocess.DEVNULL)
+
+
+def save(job_id, status, message=None):
+    error = message and {"code": "internal", "message": message}
+    jobs[job_id] = {"id": job_id, "status": status, "error": error}
+    # A crash leaves the old file or the new one.
+    (FOLDER / "next.json").write_text(json.dumps(jobs))
+    os.replace(FOLDER / "next.json", FOLDER / "jobs.json")
+
+
+def begin(job_id, request):
+    folder = FOLDER / job_id
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "request.json").write_bytes(request)
+    save(job_id, "running")  # before the command starts: a job that is not recorded could run twice
+    command = [sys.executable, os.path.abspath(__file__), "--supervise", sys.argv[1]]
+    supervisors[job_id] = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, start_new_session=True)
+    threading.Thread(target=wait, args=(job_id, folder / "video.mp4")).start()
+
+
+def wait(job_id, video):
+    code = supervisors[job_id].wait()
     with lock:
-        if jobs[id]["status"] != "running": return  # it was canceled
-        if code == 0 and (folder / id / "video.mp4").exists(): save(id, "succeeded")
-        else: save(id, "failed", f"the command ended with {code}")
+        if jobs[job_id]["status"] != "running":
+            return  # it was canceled
+        if code == 0 and video.exists():
+            save(job_id, "succeeded")
+        else:
+            save(job_id, "failed", f"the command ended with {code}")
+
+
+def cancel(job_id):
+    save(job_id, "canceled")
+    os.killpg(supervisors[job_id].pid, signal.SIGKILL)
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
-    def outcome(self, request, id, video):
-        status = jobs[id]["status"] if id in jobs else None
-        if self.headers["Authorization"] != "Bearer " + os.environ["KEY"]: return 401, b'{"error": {"code": "unauthorized"}}'
-        if self.command == "PUT" and id and not status:
-            try: json.loads(request), begin(id, request)
-            except ValueError: return 400, b'{"error": {"code": "input_invalid", "message": "no JSON"}}'
-        if self.command == "DELETE" and status == "running": save(id, "canceled"), os.killpg(processes[id].pid, 9)
-        if id not in jobs or video and status != "succeeded": return 404, b'{"error": {"code": "not_found"}}'
-        return 200, (folder / id / "video.mp4").read_bytes() if video else json.dumps(jobs[id]).encode()
+    def outcome(self, body):
+        """The status and the body of the answer."""
+        if self.headers["Authorization"] != "Bearer " + os.environ["KEY"]:
+            return 401, error("unauthorized")
+        job_id, video = re.fullmatch("/jobs/([0-9a-f-]{36})(/video)?|.*", self.path).groups()
+        if self.command == "PUT" and job_id and job_id not in jobs:
+            try:
+                json.loads(body)
+            except ValueError:
+                return 400, error("input_invalid")
+            begin(job_id, body)
+        if job_id not in jobs or (video and jobs[job_id]["status"] != "succeeded"):
+            return 404, error("not_found")
+        if self.command == "DELETE" and jobs[job_id]["status"] == "running":
+            cancel(job_id)
+        return 200, (FOLDER / job_id / "video.mp4").read_bytes() if video else json.dumps(jobs[job_id]).encode()
+
     def answer(self):
-        request = self.rfile.read(int(self.headers["Content-Length"] or 0))
-        with lock: status, body = self.outcome(request, *re.fullmatch("/jobs/([0-9a-f-]{36})(/video)?|.*", self.path).groups())
-        first = int((re.fullmatch(r"bytes=(\d+)-", self.headers["Range"] or "") or "00")[1])
+        body = self.rfile.read(int(self.headers["Content-Length"] or 0))
+        with lock:
+            status, content = self.outcome(body)
+        asked = re.fullmatch(r"bytes=(\d+)-", self.headers["Range"] or "")
+        first = int(asked[1]) if asked else 0
         self.send_response(206 if first else status)
-        if first: self.send_header("Content-Range", f"bytes {first}-{len(body) - 1}/{len(body)}")
-        self.send_header("Content-Length", len(body[first:])), self.end_headers(), self.wfile.write(body[first:])
+        if first:
+            self.send_header("Content-Range", f"bytes {first}-{len(content) - 1}/{len(content)}")
+        self.send_header("Content-Length", str(len(content) - first))
+        self.end_headers()
+        self.wfile.write(content[first:])
+
     do_GET = do_PUT = do_DELETE = answer
-for id in [id for id in jobs if jobs[id]["status"] == "running"]: save(id, "failed", "the server was restarted")
-http.server.ThreadingHTTPServer(("127.0.0.1", int(os.getenv("PORT", 9000))), Handler).serve_forever()
+
+
+def error(code):
+    return json.dumps({"error": {"code": code}}).encode()
+
+
+if sys.argv[1] == "--supervise":
+    sys.exit(supervise(sys.argv[2]))
+if (FOLDER / "jobs.json").exists():
+    jobs.update(json.loads((FOLDER / "jobs.json").read_text()))
+for job_id in [job_id for job_id, job in jobs.items() if job["status"] == "running"]:
+    save(job_id, "failed", "the server was restarted")
+http.server.ThreadingHTTPServer(("127.0.0.1", int(os.getenv("PORT", "9000"))), Handler).serve_forever()

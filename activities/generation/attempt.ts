@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { TaskFault } from '../../src/domain/errors.ts';
 import type { TierEntry } from '../../src/domain/catalogue/models.ts';
 import type { TaskFailure } from '../../src/domain/task.ts';
-import type { GeneratedVideo, JobRequest } from '../../src/providers/contract.ts';
+import type { Fault, GeneratedVideo, JobRequest } from '../../src/providers/contract.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { endProviderJob, listProviderJobs, type ProviderJobEnd } from '../../src/stores/provider-jobs.ts';
 import type { GeneratingTask } from '../../src/stores/tasks.ts';
@@ -12,14 +12,27 @@ import type { ActivityDeps } from '../deps.ts';
 
 /** What a client reads when a provider could not make its video. No word of an upstream is in it. */
 export const providerFailures = {
-  content: { failCode: 'content_rejected', failMsg: 'The prompt was rejected by the content policy.' },
   image: { failCode: 'image_invalid', failMsg: 'A reference image was rejected by the video provider.' },
-  rejected: { failCode: 'provider_rejected', failMsg: 'The video provider could not make this video.' },
+  rejected: { failCode: 'provider_rejected', failMsg: 'The video provider does not accept this request.' },
+  failed: { failCode: 'provider_rejected', failMsg: 'The video model failed while it made this video.' },
   unavailable: { failCode: 'provider_unavailable', failMsg: 'The video provider is not available at the moment.' },
   tooLarge: { failCode: 'result_invalid', failMsg: 'The generated video is too large to be stored.' },
   timeout: { failCode: 'timeout', failMsg: 'The video was not finished within the time allowed for this model.' },
   cancelled: { failCode: 'cancelled', failMsg: 'The task was cancelled.' },
 } as const satisfies Readonly<Record<string, TaskFailure>>;
+
+const rejectedByPolicy = {
+  prompt: 'The prompt was rejected by the content policy.',
+  image: 'A reference image was rejected by the content policy.',
+  output: 'The generated video was rejected by the content policy.',
+  unknown: 'The request was rejected by the content policy.',
+} as const;
+
+/** The failure of a task that no other provider is asked to make; undefined for a fault that is only this provider's. */
+export function failureFor({ kind, about }: Fault): TaskFailure | undefined {
+  if (kind === 'content') return { failCode: 'content_rejected', failMsg: rejectedByPolicy[about ?? 'unknown'] };
+  return kind === 'image' ? providerFailures.image : undefined;
+}
 
 /** With this reason the signal of a generation aborts when the task's deadline passes. */
 export const deadlinePassed = faultOf(providerFailures.timeout);
@@ -37,6 +50,8 @@ export type Attempt = {
   /** The reference images, fetched once in an attempt. */
   readonly images: JobRequest['images'];
   readonly report: (progress: number) => void;
+  /** The task has a job, since so many milliseconds: from now on it is `generating`. May be called again. */
+  readonly markGenerating: (sinceMs?: number) => Promise<void>;
 };
 
 /** A call for a job at a provider: one that is to be made, or one that an earlier attempt has made. */

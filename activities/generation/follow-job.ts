@@ -19,6 +19,7 @@ import {
   deadlinePassed,
   endCall,
   failTask,
+  failureFor,
   unclear,
   providerFailures,
 } from './attempt.ts';
@@ -88,6 +89,11 @@ async function takeEnd(
     case 'gone':
       break;
   }
+  const uploaded = provider.uploads === true ? await takeUpload(attempt, running) : undefined;
+  if (uploaded !== undefined) {
+    await recordEnd(attempt, running, undefined);
+    return uploaded;
+  }
   const detail = 'the upstream knows the job no more';
   await giveUp(attempt, running, { why: 'the provider has lost a job', detail, isSettled: true });
   return undefined;
@@ -107,6 +113,8 @@ async function fetchVideo(
   const signal = AbortSignal.any([patientSignal, limit]);
   try {
     const uploaded = isUploaded ? await takeUpload(attempt, running) : undefined;
+    if (isUploaded && uploaded === undefined)
+      deps.log.warn({ taskId: running.taskId, provider: provider.name }, 'uploaded video not found; downloading it');
     return uploaded ?? (await provider.result(job, result, { workFolder, signal }));
   } catch (error) {
     if (patientSignal.aborted) throw await stopped(attempt, running, provider);
@@ -120,10 +128,10 @@ async function fetchVideo(
 
 /**
  * Moves what the upstream wrote into our store to where only we can write, without its bytes coming here. Undefined when there is
- * nothing: the video is then downloaded.
+ * nothing.
  */
 async function takeUpload(attempt: Attempt, running: RunningJob): Promise<CallEnd> {
-  const { media, log } = attempt.deps;
+  const { media } = attempt.deps;
   const { taskId, job } = running;
   const [incoming, { staged }] = [incomingKeyOf(taskId, job.jobKey), mediaKeysOf(taskId)];
   const requireSize = async (key: string) => {
@@ -135,9 +143,7 @@ async function takeUpload(attempt: Attempt, running: RunningJob): Promise<CallEn
   await requireSize(incoming);
   await media.move([{ from: incoming, to: staged }]);
   // Once more: until now the upstream could write another one.
-  if ((await requireSize(staged)) !== undefined) return { isStaged: true };
-  log.warn({ taskId, provider: running.open.provider.name }, 'an uploaded video is not there; it is downloaded');
-  return undefined;
+  return (await requireSize(staged)) === undefined ? undefined : { isStaged: true };
 }
 
 /** Its place is free from now on, and what the upstream reports replaces the estimate. */
@@ -160,9 +166,8 @@ export async function takeFailure(
   const isFree = open.terms.failedJobs === 'free' && cost === undefined;
   if (!isFree) await recordEnd(attempt, running, cost);
   const end = { outcome: 'fail', detail: fault.detail, cost: isFree ? 'free' : undefined } as const;
-  if (fault.kind === 'content' || fault.kind === 'image')
-    throw await failTask(attempt, running, providerFailures[fault.kind], end);
-  if (open.terms.failedJobs === 'billed') throw await failTask(attempt, running, providerFailures.rejected, end);
+  const failure = failureFor(fault) ?? (open.terms.failedJobs === 'billed' ? providerFailures.failed : undefined);
+  if (failure !== undefined) throw await failTask(attempt, running, failure, end);
   await endCall(deps, { taskId, ordinal, ...end });
 }
 

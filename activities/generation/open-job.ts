@@ -2,8 +2,8 @@ import { v5 as uuidv5 } from 'uuid';
 import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
 import { routesOf } from '../../src/domain/catalogue/route.ts';
 import { effectiveRules } from '../../src/domain/catalogue/rules.ts';
-import type { Task } from '../../src/domain/task.ts';
-import { type Admission, reservePlace } from '../../src/stores/places.ts';
+import type { Task, TaskFailure } from '../../src/domain/task.ts';
+import { reservePlace } from '../../src/stores/places.ts';
 import type { ProviderJob } from '../../src/stores/provider-jobs.ts';
 import { readTiers } from '../../src/stores/task-tiers.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -40,12 +40,18 @@ export async function openJob(deps: ActivityDeps, task: OpenedTask, jobs: readon
   return { kind: 'new', call: await nextCall(deps, task, calls, ordinal), calls };
 }
 
+/** How often a task of our own machine checks whether the operator has enabled it again. */
+const switchedOffPauseMs = 5_000;
+
+/** Throws that the task has to wait while our own machine takes no tasks. */
+export async function requireOwnMachine({ switches }: ActivityDeps): Promise<void> {
+  if (await switches.isDisabled('preview')) throw waits('provider disabled', switchedOffPauseMs);
+}
+
 type Tiers = CatalogueModel['tiers'];
 
 /** Calls for a job that a task may make; each of them but the last was refused without creating a job. */
 const maxCalls = 20;
-/** How often a task looks whether the operator has turned its providers on again. */
-const switchedOffMs = 30_000;
 
 async function nextCall(
   deps: ActivityDeps,
@@ -64,28 +70,32 @@ async function nextCall(
       const open = deps.providers.ofEntry(entry);
       if (open === undefined) continue;
       const call = { taskId: task.taskId, ordinal, jobKey: jobKeyOf(task.taskId, entry.provider, calls), open, entry };
-      if (open.provider.runs === 'here') return { ...call, pool: undefined };
+      if (open.provider.runs === 'here') {
+        if (!(await deps.switches.isDisabled(entry.provider))) return { ...call, pool: undefined };
+        pauseMs = Math.min(pauseMs, switchedOffPauseMs);
+        continue;
+      }
       const { pool, provider, limit } = entry;
       const { taskId, accountId } = task;
       const admission = await reservePlace(deps.db, { taskId, ordinal, accountId, pool, provider, limit });
       if (admission.kind === 'granted') return { ...call, pool };
       isFull ||= admission.kind === 'full';
-      pauseMs = Math.min(pauseMs, pauseOf(admission));
+      pauseMs = Math.min(pauseMs, admission.againInMs);
     }
     // Our own limit is a queue: it does not send tasks to the next tier.
     if (isFull) break;
   }
   if (pauseMs < Infinity) throw waits('no place at any provider', pauseMs);
-  const failure = last?.outcome === 'refused' ? providerFailures.rejected : providerFailures.unavailable;
-  throw faultOf(failure, 'no provider is left to ask');
+  throw faultOf(failureAfter(last), 'no provider is left to ask');
+}
+
+function failureAfter(last: ProviderJob | undefined): TaskFailure {
+  if (last?.outcome === 'refused') return providerFailures.rejected;
+  return last?.outcome === 'fail' ? providerFailures.failed : providerFailures.unavailable;
 }
 
 function isUnused({ isIntended, outcome }: ProviderJob): boolean {
   return !isIntended && outcome === undefined;
-}
-
-function pauseOf(admission: Exclude<Admission, { kind: 'granted' }>): number {
-  return admission.kind === 'switched_off' ? switchedOffMs : admission.againInMs;
 }
 
 /** Each provider has one job of a task at most, but for one that its operator lets try again after a lost one. */

@@ -17,10 +17,10 @@ import {
   deadlinePassed,
   endCall,
   failTask,
+  failureFor,
   type NewCall,
   type Pooled,
   unclear,
-  providerFailures,
 } from './attempt.ts';
 
 // One call for a job. Its intent is committed before it, and what came of it after it; only an answer that surely means "no job"
@@ -155,13 +155,14 @@ export async function intend({ deps, task }: Attempt, call: NewCall): Promise<vo
 
 /** Commits the id of the job. A job whose intent was closed is stopped; the next attempt finds the state of its task. */
 export async function recordAccepted(
-  { deps, task, patientSignal }: Attempt,
+  { deps, task, patientSignal, markGenerating }: Attempt,
   { taskId, ordinal, open, jobKey, pool }: Pooled,
   { id, handle }: AcceptedJob,
 ): Promise<void> {
   const isWanted = await recordProviderJob(deps.db, { taskId, ordinal, jobId: id, handle });
   if (isWanted) {
     if (pool !== undefined) await clearStrikes(deps.db, pool);
+    await markGenerating();
     return;
   }
   if (open.provider.runs === 'upstream') {
@@ -174,7 +175,7 @@ export async function recordAccepted(
 
 /** The upstream has surely made no job: another provider may be asked, unless the task itself was refused. */
 export async function recordDeclined(attempt: Attempt, call: Pooled, declined: NotAccepted | Refused): Promise<void> {
-  const { deps, signal } = attempt;
+  const { deps, signal, task } = attempt;
   const { taskId, ordinal } = call;
   if (declined.kind === 'not_accepted') {
     const { detail, reason } = declined;
@@ -185,11 +186,12 @@ export async function recordDeclined(attempt: Attempt, call: Pooled, declined: N
     signal.throwIfAborted();
     return;
   }
-  const { kind, detail } = declined.fault;
+  const { detail } = declined.fault;
   deps.log.info({ ...logged(call), fault: declined.fault }, 'job refused');
-  if (kind === 'content' || kind === 'image') {
-    throw await failTask(attempt, call, providerFailures[kind], { outcome: 'fail', detail, cost: 'free' });
-  }
+  // Without images there is nothing else that a create could be refused for.
+  const isPrompt = declined.fault.kind === 'content' && task.param.input.imageUrls.length === 0;
+  const failure = failureFor(isPrompt ? { ...declined.fault, about: 'prompt' } : declined.fault);
+  if (failure !== undefined) throw await failTask(attempt, call, failure, { outcome: 'fail', detail, cost: 'free' });
   await endCall(deps, { taskId, ordinal, outcome: 'refused', detail, cost: 'free' });
 }
 
@@ -199,7 +201,7 @@ const [passing, operators] = [
 ];
 
 /** A pool that fails takes no task for a while; what only its operator can mend is true for all models of the provider. */
-async function strike(
+export async function strike(
   { db, log }: ActivityDeps,
   { pool, open }: Pooled,
   { reason, retryAfterMs }: { readonly reason: StrikeReason; readonly retryAfterMs?: number },

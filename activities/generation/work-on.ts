@@ -46,6 +46,8 @@ async function resume(attempt: Attempt, row: ProviderJob, calls: readonly Provid
   const known = row.jobId === undefined ? undefined : { id: row.jobId, handle: row.handle };
   const job = known ?? (await untilDeadline(attempt, () => recoverJob(attempt, { ...call, row }, provider)));
   if (job === undefined) return undefined;
+  // The attempt that recorded the job may have died before this.
+  await attempt.markGenerating();
   const running = { ...call, submittedAt, upstreamEndedAt, job: jobOf(attempt, call, job) };
   return await followJob(attempt, running, provider);
 }

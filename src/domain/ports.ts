@@ -70,8 +70,10 @@ export type FfmpegRun = {
   readonly cwd: string;
   /** Aborting kills the child; the run then rejects with the signal's reason, after the child has ended. */
   readonly signal: AbortSignal;
-  /** The longest time without another frame; a child that stalls is killed. The signal limits the whole run. */
+  /** The longest time without another frame; a child that stalls is killed. */
   readonly stallMs?: number;
+  /** The longest time of the whole run; unlimited by default. */
+  readonly limitMs?: number;
   /** Takes the number of frames written so far, about twice a second. */
   readonly onFrame?: (frames: number) => void;
 };

@@ -7,7 +7,7 @@ import type { OwnEndpoint } from '../outbound/guard.ts';
 import { createProviderClient } from '../outbound/provider-client.ts';
 import { compareWorkflow, readNodeClasses, type WorkflowFindings } from '../providers/comfy/node-classes.ts';
 import type { Database } from '../stores/database.ts';
-import { holdPool, listProviderSwitches } from '../stores/provider-pools.ts';
+import { endCooldown, holdPool, listPools, listProviderSwitches } from '../stores/provider-pools.ts';
 
 // Workflows of ComfyUI are compared with their servers before a task has paid for one that cannot run.
 
@@ -101,22 +101,28 @@ type WatchDeps = Pick<WorkflowCheckDeps, 'readSecret' | 'own'> & {
 };
 
 /**
- * Compares each workflow until it fits, at the start and when the catalogue has changed. The pool of one that cannot run takes no
- * task meanwhile; a server that is down only makes a warning.
+ * Compares each workflow until it fits, at the start and when the catalogue has changed, and again while its pool cools down because
+ * its server was unreachable. The pool of one that cannot run takes no task meanwhile; a server that is down only makes a warning.
  */
 export function watchWorkflows({ catalogue, db, log, ...deps }: WatchDeps): WorkflowWatch {
   const fitting = new Set<string>();
   const told = new Map<string, string>();
   const stopping = new AbortController();
   const look = async () => {
-    const open = workflowsIn(catalogue()).filter(({ key }) => !fitting.has(key));
+    const unreachable = await listUnreachable(db);
+    const open = workflowsIn(catalogue()).filter(({ key, pool }) => !fitting.has(key) || unreachable.has(pool));
     if (open.length === 0) return;
     const switches = await listProviderSwitches(db);
     const isOff = (name: string) => switches.some(({ provider, state }) => provider === name && state === 'off');
     for (const { key, found } of await checkAll(open, { ...deps, isOff, signal: stopping.signal })) {
       const { provider, pool, faults, warnings, unchecked } = found;
       if (faults.length > 0) await holdPool(db, { pool, provider, holdMs });
-      else if (unchecked === undefined) fitting.add(key);
+      else if (unchecked === undefined) {
+        // A server that answers is reachable; one whose workflow fits at last needs its operator no more.
+        const reasons = fitting.has(key) ? (['unreachable'] as const) : (['unreachable', 'operator'] as const);
+        await endCooldown(db, { pool, reasons });
+        fitting.add(key);
+      }
       const isNew = told.get(key) !== JSON.stringify(found);
       told.set(key, JSON.stringify(found));
       if (!isNew || stopping.signal.aborted) continue;
@@ -142,4 +148,9 @@ export function watchWorkflows({ catalogue, db, log, ...deps }: WatchDeps): Work
       await running?.catch(() => {});
     },
   };
+}
+
+async function listUnreachable(db: Database): Promise<ReadonlySet<string>> {
+  const pools = await listPools(db);
+  return new Set(pools.filter(({ coolingReason }) => coolingReason === 'unreachable').map(({ pool }) => pool));
 }

@@ -12,6 +12,8 @@ export type FfmpegFailure = {
   readonly killedBy: string | null;
   /** Killed, because it made no progress. */
   readonly stalled: boolean;
+  /** Killed, because it ran longer than allowed. */
+  readonly timedOut: boolean;
   /** The end of what it wrote to standard error; may name files, so it belongs in the log only. */
   readonly stderr: string;
   readonly cause?: unknown;
@@ -29,6 +31,7 @@ export class FfmpegError extends Error {
 }
 
 function howItEnded(failure: FfmpegFailure): string {
+  if (failure.timedOut) return 'took too long and was killed';
   if (failure.stalled) return 'made no progress and was killed';
   if (failure.killedBy !== null) return `was killed by ${failure.killedBy}`;
   return failure.exitCode === null ? 'could not be started' : `ended with exit code ${failure.exitCode}`;
@@ -51,18 +54,23 @@ const execute = promisify(execFile);
 /** Finds the binary once (throws when there is none, see `ffmpegBinary`) and answers the function that runs it. */
 export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
   const binary = ffmpegBinary(options.path);
-  return async ({ args, cwd, signal, stallMs = longestStallMs, onFrame }) => {
+  return async ({ args, cwd, signal, stallMs = longestStallMs, limitMs, onFrame }) => {
     signal.throwIfAborted();
     // Without its own signal and timeout, at which it would answer before the child has ended and left the folder alone.
     const running = execute(binary, [...globalOptions, ...beforeEachInput(args)], { cwd, maxBuffer: mostOutputBytes });
     const { child } = running;
     const kill = () => child.kill('SIGKILL');
-    let [stalled, last] = [false, 0];
+    let [stalled, timedOut, last] = [false, false, 0];
     const onStall = () => {
       stalled = true;
       kill();
     };
     let stall = setTimeout(onStall, stallMs);
+    const onLimit = () => {
+      timedOut = true;
+      kill();
+    };
+    const limit = limitMs === undefined ? undefined : setTimeout(onLimit, limitMs);
     signal.addEventListener('abort', kill, { once: true });
     lowerPriority(child.pid);
     onFrames(child.stdout, (frames) => {
@@ -77,18 +85,19 @@ export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
     try {
       await running.catch((error: unknown) => {
         signal.throwIfAborted();
-        throw new FfmpegError({ ...endOf(error), stalled, cause: error });
+        throw new FfmpegError({ ...endOf(error), stalled, timedOut, cause: error });
       });
       signal.throwIfAborted();
     } finally {
       clearTimeout(stall);
+      clearTimeout(limit);
       signal.removeEventListener('abort', kill);
     }
   };
 }
 
 /** `code` is an exit code, or a system's error such as EMFILE when the child was not started. */
-function endOf(error: unknown): Omit<FfmpegFailure, 'stalled'> {
+function endOf(error: unknown): Omit<FfmpegFailure, 'stalled' | 'timedOut'> {
   // What `execFile` rejects with, by its documentation.
   const { code, signal, stderr = '' } = error as ExecFileException;
   const exitCode = typeof code === 'number' ? code : null;

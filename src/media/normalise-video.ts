@@ -27,6 +27,8 @@ const defaultMostBytes = 1024 ** 3;
 const mostSeconds = 600;
 /** Of a picture that is decoded: 8192 × 4096. A larger one would take the memory of all tasks. */
 const mostPixels = 33_554_432;
+/** One run of ffmpeg; below the time limit of `storeResult`, which includes the wait for a free core and the store. */
+const limitMs = 10 * 60_000;
 /** Of the length that a file claims. A file that was cut short decodes without an error up to the cut. */
 const leastShare = 0.9;
 
@@ -49,7 +51,7 @@ export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostByt
       // An upstream's notes, such as the prompt and the graph that made the video, are not for the client.
       const output = ['-map_metadata', '-1', '-map_chapters', '-1', '-movflags', '+faststart', '-f', 'mp4', targetPath];
       const args = [...input, ...plan.args, ...limits, ...output];
-      await limited(() => ffmpeg({ args, cwd: dirname(targetPath), signal }));
+      await limited(() => ffmpeg({ args, cwd: dirname(targetPath), signal, limitMs }));
       await requireWhole(targetPath, mostBytes, found?.durationSeconds ?? 0);
       return targetPath;
     });

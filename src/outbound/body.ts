@@ -25,9 +25,12 @@ export async function* chunksOf(response: IncomingMessage, maxBytes: number): As
   }
 }
 
-/** The whole body, in memory. */
-export async function readWhole(response: IncomingMessage, maxBytes: number): Promise<Answer> {
-  return { ...headOf(response), body: await buffer(chunksOf(response, maxBytes)) };
+/** Reads a body in chunks, and returns what is kept of it in memory. */
+export type ReadBody = (chunks: AsyncIterable<Buffer>) => Promise<Buffer>;
+
+/** The whole body, in memory unless `read` puts it elsewhere. */
+export async function readWhole(response: IncomingMessage, maxBytes: number, read: ReadBody = buffer): Promise<Answer> {
+  return { ...headOf(response), body: await read(chunksOf(response, maxBytes)) };
 }
 
 /** As `readWhole`, but the body of a failure is left unread and empty. */

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { AllowList } from './allow-list.ts';
-import { type Answer, type Head, readStart, readSuccess, readWhole, save } from './body.ts';
+import { type Answer, type Head, type ReadBody, readStart, readSuccess, readWhole, save } from './body.ts';
 import { type ConnectionPool, createConnectionPool, type PoolLimits } from './connection-pool.ts';
 import { exchange, type OutboundRequest, type Read } from './exchange.ts';
 import { literalRefusal, type OwnEndpoint, targetOf } from './guard.ts';
@@ -52,6 +52,7 @@ export type RequestOptions = ExchangeOptions & {
   readonly headers: Headers;
   readonly body?: string | Uint8Array | undefined;
   readonly maxBytes: number;
+  readonly readBody?: ReadBody | undefined;
   /** As in `PostOptions`; without a key the request gets a connection of its own. */
   readonly poolKey?: string | undefined;
 };
@@ -110,14 +111,14 @@ export function createGuardedClient(options: GuardedClientOptions) {
     request: (
       method: string,
       url: string,
-      { timeoutMs, signal: caller, maxBytes, ...request }: RequestOptions,
+      { timeoutMs, signal: caller, maxBytes, readBody, ...request }: RequestOptions,
     ): Promise<Answer> =>
       run({ timeoutMs, signal: caller }, (signal) => {
         const headers = { ...wholeBodies, ...request.headers };
         return send(
           { method, url, ...request, headers },
           signal,
-          whole(signal, (response) => readWhole(response, maxBytes)),
+          whole(signal, (response) => readWhole(response, maxBytes, readBody)),
         );
       }),
     /** Breaks off what is under way (`aborted`) and waits until it is gone; later calls are `aborted` too. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { AllowList } from './allow-list.ts';
-import type { Answer } from './body.ts';
+import type { Answer, ReadBody } from './body.ts';
 import { createGuardedClient, type GuardedClientOptions } from './client.ts';
 import { targetOf } from './guard.ts';
 import { OutboundError } from './outbound-error.ts';
@@ -28,6 +28,8 @@ export type CallOptions = {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+  /** For answers that are too large for the memory. */
+  readonly readBody?: ReadBody;
 };
 
 export type DownloadOptions = {

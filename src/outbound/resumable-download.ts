@@ -44,10 +44,12 @@ export class ExpiredUrl extends Error {
 /** How much of which file has been written. Without a validator nothing proves that a later answer is of the same file. */
 type Part = { bytes: number; total?: number | undefined; validator?: string | undefined };
 
+/** After so many breaks in a row without a new byte the address may be the cause, so the caller requests a fresh one. */
+const maxBreaksWithoutProgress = 3;
+
 /**
- * Downloads into a file, and after a break asks for the rest. Ends only with the whole file, with the signal (throws its reason), or
- * with what no repetition mends: `ExpiredUrl`, a full disk, and `OutboundError` for a forbidden address, a file that is too large or
- * a client that was closed.
+ * Downloads into a file, and requests the rest after a break. Throws the signal's reason; `ExpiredUrl`; the error of a full disk;
+ * and `OutboundError` for a forbidden address, a file that is too large, a closed client or the third break without progress.
  */
 export async function downloadResumably({
   open,
@@ -59,6 +61,7 @@ export async function downloadResumably({
   const limits = { maxBytes: maxVideoBytes, stallMs: 60_000, firstPauseMs: 1_000, maxPauseMs: 30_000, ...given };
   const part: Part = { bytes: 0 };
   let furthest = 0;
+  let breaks = 0;
   for (let pauseMs = limits.firstPauseMs; ; pauseMs = Math.min(limits.maxPauseMs, 2 * pauseMs)) {
     signal.throwIfAborted();
     try {
@@ -76,8 +79,11 @@ export async function downloadResumably({
       signal.throwIfAborted();
       if (!isBreak(error)) throw error;
       onBreak?.(error);
+      const hasProgress = part.bytes > furthest;
+      breaks = hasProgress ? 0 : breaks + 1;
+      if (breaks >= maxBreaksWithoutProgress) throw error;
+      if (hasProgress) pauseMs = limits.firstPauseMs;
     }
-    if (part.bytes > furthest) pauseMs = limits.firstPauseMs;
     furthest = Math.max(furthest, part.bytes);
     // An aborted pause leads to the check of the signal.
     await delay(pauseMs, undefined, { signal }).catch(() => undefined);
@@ -92,11 +98,14 @@ function rangeOf({ bytes, validator }: Part): Readonly<Record<string, string>> {
   return bytes === 0 || validator === undefined ? {} : { range: `bytes=${bytes}-`, 'if-range': validator };
 }
 
-const expiredStatuses: ReadonlySet<number> = new Set([401, 403, 404, 410]);
+/** Stores answer an expired link with 400, 401, 403, 404 or 410; only these statuses say that the same link may work later. */
+function isExpired(status: number): boolean {
+  return status >= 400 && status < 500 && ![408, 416, 425, 429].includes(status);
+}
 
 /** Makes `part` what the answer goes on from: itself for its rest, nothing for the whole file. Throws for any other answer. */
 function begin({ statusCode = 0, headers }: IncomingMessage, part: Part): void {
-  if (expiredStatuses.has(statusCode)) throw new ExpiredUrl(statusCode);
+  if (isExpired(statusCode)) throw new ExpiredUrl(statusCode);
   const validator = validatorOf(headers);
   if (statusCode === 200) {
     const length = headers['content-length'];

@@ -38,8 +38,11 @@ export type CreateRules = {
   ) => NotAccepted | Refused | { readonly kind: 'unknown'; readonly detail: string } | undefined;
 };
 
-/** A 303 tells where the outcome of the request is, so something was done; the other redirects come before that. */
-export const unprovenStatuses = new Set([303, 408, 425, 499]);
+/**
+ * Frameworks redirect with 301, 302 or 303 after they have processed a POST. 307 and 308 ask for the same request elsewhere, so
+ * nothing was processed.
+ */
+export const unprovenStatuses = new Set([301, 302, 303, 408, 425, 499]);
 const operatorStatuses = new Set([401, 402, 403]);
 
 /**
@@ -67,11 +70,14 @@ export function classifyCreate(reply: Reply, rules: CreateRules): SubmitOutcome 
   return { kind: 'refused', fault: { kind: 'upstream', ...code, detail } };
 }
 
+/** LiteLLM packs names into the ids of jobs, which become longer than 300 characters. */
+export const maxJobIdLength = 4096;
 const maxHandleBytes = 4096;
 
 /** Whether the database takes what an upstream says of a job. A job that could not be recorded would be lost, and paid for. */
 export function isStorable({ id, handle }: { readonly id: string; readonly handle?: JsonObject }): boolean {
-  return /^[\x21-\x7e]{1,300}$/.test(id) && Buffer.byteLength(JSON.stringify(handle ?? {})) <= maxHandleBytes;
+  const isUsable = id.length <= maxJobIdLength && /^[\x21-\x7e]+$/.test(id);
+  return isUsable && Buffer.byteLength(JSON.stringify(handle ?? {})) <= maxHandleBytes;
 }
 
 /** What a question about jobs was answered with: the body of a 2xx, or the status of every job that it asked about. */

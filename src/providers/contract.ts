@@ -57,6 +57,8 @@ export type ResultUpload = { readonly url: string; readonly expireTime: number }
  */
 export type Fault = {
   readonly kind: 'content' | 'image' | 'input' | 'upstream';
+  /** What the content policy rejected, where the upstream says it. */
+  readonly about?: 'prompt' | 'image' | 'output';
   readonly code?: string;
   readonly detail: string;
 };

@@ -1,9 +1,11 @@
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { Job, JobStatus, PolledProvider, Warn } from './contract.ts';
 import { backOffMs, type Ended, follow, type FollowedJob, type FollowOptions, hear } from './followed-job.ts';
+import type { PollRate } from './poll-rate.ts';
 import { createPollRequests, type Poll, type PollOutcome } from './poll-requests.ts';
 
-// All jobs of one frozen configuration that this worker follows share their questions to the upstream.
+// All jobs of one frozen configuration that this worker follows share their questions to the upstream. Pollers of one provider share
+// its rate.
 
 export type Poller = {
   /** The end of the job; rejects with the signal's reason. The slots of the worker bound how many jobs are followed. */
@@ -15,6 +17,7 @@ export type Poller = {
 export type PollerDeps = {
   readonly provider: PolledProvider;
   readonly warn: Warn;
+  readonly rate: PollRate;
   /** Counts the requests. */
   readonly onPoll: (outcome: PollOutcome) => void;
 };
@@ -22,11 +25,12 @@ export type PollerDeps = {
 /** A job is preferred to others for a hint no more often than this. */
 const hintPauseMs = 1_000;
 
-export function createPoller({ provider, warn, onPoll }: PollerDeps): Poller {
+export function createPoller({ provider, rate, warn, onPoll }: PollerDeps): Poller {
   const followed = new Set<FollowedJob>();
   const requests = createPollRequests(provider, { onAnswer: take, onRoom: schedule, onPoll });
   const rest = createRest(warn);
-  let nextSendAt = -Infinity;
+  /** The time that the rate has given to the next request. */
+  let sendAt: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   return {
     follow: async (job, options) => {
@@ -54,14 +58,18 @@ export function createPoller({ provider, warn, onPoll }: PollerDeps): Poller {
     let dueAt = Infinity;
     for (const one of followed) if (one.awaits === undefined) dueAt = Math.min(dueAt, one.dueAt);
     if (dueAt === Infinity) return;
-    const waitMs = Math.max(dueAt, nextSendAt, rest.until()) - performance.now();
+    const waitMs = Math.max(dueAt, sendAt ?? -Infinity, rest.until()) - performance.now();
     timer = setTimeout(sendNext, Math.max(0, Math.ceil(waitMs)));
   }
 
   function sendNext(): void {
     const jobs = mostOverdue(followed, provider);
-    if (jobs.length > 0) {
-      nextSendAt = performance.now() + 1000 / provider.maxPollsPerSecond;
+    const now = performance.now();
+    // A time that was not used, because the upstream was left alone meanwhile, has lapsed.
+    if (sendAt !== undefined && sendAt < now - 1000) sendAt = undefined;
+    if (jobs.length > 0) sendAt ??= rate(provider.maxPollsPerSecond);
+    if (sendAt !== undefined && sendAt <= now && jobs.length > 0) {
+      sendAt = undefined;
       // Shared by many tasks, so of no task's trace.
       void context.with(ROOT_CONTEXT, () => requests.send(jobs));
     }

@@ -6,6 +6,7 @@ import type { Catalogue, TierEntry } from '../domain/catalogue/models.ts';
 import type { SecretReader } from '../domain/catalogue/providers.ts';
 import { adapterOf, type DeclaredSettings } from './adapters.ts';
 import type { FrozenConfig, HeldProvider, Provider, UpstreamClient, Warn } from './contract.ts';
+import { createPollRate, type PollRate } from './poll-rate.ts';
 import { createPoller, type Poller, type PollerDeps } from './poller.ts';
 import { type OnProviderEvent, tellDownloads } from './provider-events.ts';
 
@@ -56,6 +57,7 @@ const maxOpen = 2_000;
 
 export function createProviders(deps: ProvidersDeps): Providers {
   const opened = new LRUCache<string, OpenProvider>({ max: maxOpen });
+  const rates = new Map<string, PollRate>();
   const settingsOf = (name: string) => deps.catalogue().providers.get(name);
 
   function open(name: string, settings: DeclaredSettings, terms: JobTerms): OpenProvider | undefined {
@@ -78,7 +80,9 @@ export function createProviders(deps: ProvidersDeps): Providers {
     const provider = adapter.open({ name, config, client, settings, files, warn, ...agreed });
     const { imageReference } = settings;
     const onPoll: PollerDeps['onPoll'] = (outcome) => deps.onEvent(name, { kind: 'poll', outcome });
-    const one = openProvider(provider, terms, { warn, onPoll, imageReference });
+    const rate = rates.get(name) ?? createPollRate();
+    rates.set(name, rate);
+    const one = openProvider(provider, terms, { rate, warn, onPoll, imageReference });
     opened.set(key, one);
     return one;
   }
@@ -116,13 +120,13 @@ export function createProviders(deps: ProvidersDeps): Providers {
   };
 }
 
-type OpenOptions = Partial<Pick<PollerDeps, 'warn' | 'onPoll'>> & Pick<OpenProvider, 'imageReference'>;
+type OpenOptions = Partial<Pick<PollerDeps, 'rate' | 'warn' | 'onPoll'>> & Pick<OpenProvider, 'imageReference'>;
 
 /** A provider with its terms; the poller of its jobs is made with the first of them. */
 export function openProvider(
   provider: Provider,
   terms: JobTerms,
-  { warn = () => {}, onPoll = () => {}, imageReference }: OpenOptions = {},
+  { rate = createPollRate(), warn = () => {}, onPoll = () => {}, imageReference }: OpenOptions = {},
 ): OpenProvider {
   const text = JSON.stringify(terms);
   let poller: Poller | undefined;
@@ -133,7 +137,7 @@ export function openProvider(
     imageReference,
     follow: async (job, options) => {
       if (provider.runs !== 'upstream') throw new Error(`jobs of ${provider.name} live in their call`);
-      poller ??= createPoller({ provider, warn, onPoll });
+      poller ??= createPoller({ provider, rate, warn, onPoll });
       return await poller.follow(job, options);
     },
     hint: (jobKey) => poller?.hint(jobKey),

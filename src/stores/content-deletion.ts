@@ -22,7 +22,9 @@ with task as (
   where id = $1 and state in ('success', 'fail') and content_deleted_at is null
   returning id, account_id, content_deleted_at
 ), job as (
-  update provider_jobs set ${jobContent('$3::text')} from task where task_id = task.id
+  update provider_jobs set ${jobContent('$3::text')},
+    sent_input = case when job_id is null and intended_at is not null and ${mayRun} then $5::json end
+  from task where task_id = task.id
 ), delivery as (
   delete from callback_deliveries using task where task_id = task.id
 ), upload as (
@@ -32,10 +34,16 @@ with task as (
   insert into content_deletions (task_id, account_id, upload_ids) select id, account_id, $4::uuid[] from task
 )
 select content_deleted_at as "deletedAt" from task`,
-  values: ({ taskId, param }, uploadIds) => [taskId, JSON.stringify(withoutContent(param)), deletedMessage, uploadIds],
+  values: ({ taskId, param }, uploadIds) => [
+    taskId,
+    JSON.stringify(withoutContent(param)),
+    deletedMessage,
+    uploadIds,
+    JSON.stringify(param.input),
+  ],
 });
 
-/** What upstreams said. The handle of a job that may still run is needed to stop it, and goes later. */
+/** What upstreams said. The handle of a job that may still run is needed to stop it, and goes later, as `sent_input` does. */
 function jobContent(message: string): string {
   return `detail = null, fail_msg = case when fail_msg is not null then ${message} end,
     handle = case when ${mayRun} then handle end`;
@@ -121,7 +129,9 @@ export const clearJobs = many<{ readonly ordinal: number }, [taskId: string]>({
   name: 'clear-provider-jobs',
   text: `
 with cleared as (
-  update provider_jobs set ${jobContent('$2::text')} where task_id = $1
+  update provider_jobs set ${jobContent('$2::text')},
+    sent_input = case when ${mayRun} and intended_at > now() - interval '1 day' then sent_input end
+  where task_id = $1
 )
 select ordinal from provider_jobs where task_id = $1 and ${mayRun}`,
   values: (taskId) => [taskId, deletedMessage],

@@ -3,9 +3,14 @@ import { takesPlace } from './provider-pools.ts';
 
 // What tells apart the jobs that a lost call may have made.
 
+/** An index has no room for a whole id. */
+const indexedLength = 1000;
+
 const selectClaimed = {
   name: 'list-claimed-jobs',
-  text: `select job_id as "jobId" from provider_jobs where provider = $1 and job_id = any($2::text[])`,
+  text: `
+select job_id as "jobId" from provider_jobs
+where provider = $1 and left(job_id, ${indexedLength}) = any($2::text[]) and job_id = any($3::text[])`,
 };
 
 /** Which of these upstream ids belong to jobs of ours. */
@@ -14,7 +19,11 @@ export async function listClaimedJobs(
   provider: string,
   jobIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const rows = await db.run<{ jobId: string }>(selectClaimed, [provider, jobIds]);
+  const rows = await db.run<{ jobId: string }>(selectClaimed, [
+    provider,
+    jobIds.map((id) => id.slice(0, indexedLength)),
+    jobIds,
+  ]);
   return new Set(rows.map(({ jobId }) => jobId));
 }
 

@@ -20,7 +20,11 @@ export type Admission =
   | { readonly kind: 'full'; readonly ahead: number; readonly againInMs: number }
   /** The pool has failed; or one task tries whether it works again, and the others wait for that. */
   | { readonly kind: 'cooling'; readonly reason: StrikeReason | undefined; readonly againInMs: number }
-  | { readonly kind: 'switched_off'; readonly state: Exclude<ProviderSwitch, 'enabled'> };
+  | {
+      readonly kind: 'switched_off';
+      readonly state: Exclude<ProviderSwitch, 'enabled'>;
+      readonly againInMs: number;
+    };
 
 type LockedPool = {
   readonly switch: ProviderSwitch;
@@ -100,16 +104,34 @@ type Admitted = { readonly hasPlace: boolean; readonly ahead: number; readonly a
 
 /** How long tasks wait for the one that tries the pool after a failure. */
 const probeMs = 5_000;
+const switchedOffMs = 30_000;
+
+// A task that waits for a failed pool keeps its turn, and asks again soon: the pool may be back before its cooldown is over. The
+// more tasks wait, the less often each asks, for all of them to ask twenty times a second at most.
+const waitForPool = {
+  name: 'wait-for-pool',
+  text: `
+insert into place_waits (task_id, pool, account_id, due_at)
+select $1, $2, $3, now() + least($4::float8, greatest(5000, (
+  select count(*) * 50 from place_waits w where pool = $2 and ${stillWaits}
+))) * interval '1 millisecond'
+on conflict (pool, task_id) do update set due_at = excluded.due_at
+returning ceil(extract(epoch from due_at - now()) * 1000)::bigint as "againInMs"`,
+};
 
 /** Reserves a place in the pool for a job of the task, or tells why there is none and when to ask again. */
 export async function reservePlace(db: Database, request: PlaceRequest): Promise<Admission> {
   const { taskId, ordinal, accountId, pool, provider, limit } = request;
   return db.transaction(async (run) => {
     const { switch: state, strikes, reason, coolingMs = 0 } = await lockedPool(run, request);
-    if (state !== 'enabled') return { kind: 'switched_off', state };
-    if (coolingMs > 0) return { kind: 'cooling', reason, againInMs: coolingMs };
+    const againInMs = async (mostMs: number) => {
+      const row = await readRow<{ againInMs: number }>({ run }, waitForPool, [taskId, pool, accountId, mostMs]);
+      return row?.againInMs ?? mostMs;
+    };
+    if (state !== 'enabled') return { kind: 'switched_off', state, againInMs: await againInMs(switchedOffMs) };
+    if (coolingMs > 0) return { kind: 'cooling', reason, againInMs: await againInMs(coolingMs) };
     const isProbed = strikes > 0 && (await run(selectProbe, [pool, taskId, ordinal])).length > 0;
-    if (isProbed) return { kind: 'cooling', reason, againInMs: probeMs };
+    if (isProbed) return { kind: 'cooling', reason, againInMs: await againInMs(probeMs) };
     const admitted = await readRow<Admitted>({ run }, admit, [taskId, ordinal, pool, provider, accountId, limit]);
     if (admitted?.hasPlace === true) return { kind: 'granted' };
     return { kind: 'full', ahead: admitted?.ahead ?? 0, againInMs: admitted?.againInMs ?? 0 };

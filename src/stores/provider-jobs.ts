@@ -1,4 +1,4 @@
-import type { TaskFailure } from '../domain/task.ts';
+import type { TaskFailure, TaskInput } from '../domain/task.ts';
 import { type Database, readRow, readRows } from './database.ts';
 import { isReserved } from './provider-pools.ts';
 
@@ -17,6 +17,8 @@ export type ProviderJob = {
   readonly isIntended: boolean;
   readonly jobId: string | undefined;
   readonly handle: unknown;
+  /** For a create whose response was lost and whose task's content was deleted since: what was sent. */
+  readonly sentInput: TaskInput | undefined;
   /** What was frozen with the call. */
   readonly config: unknown;
   readonly outcome: ProviderJobOutcome | undefined;
@@ -39,7 +41,8 @@ export type ProviderJob = {
 const selectJobs = {
   name: 'list-provider-jobs',
   text: `
-select ordinal, provider, pool, intended_at is not null as "isIntended", job_id as "jobId", handle, config, outcome,
+select ordinal, provider, pool, intended_at is not null as "isIntended", job_id as "jobId", handle,
+  sent_input as "sentInput", config, outcome,
   case when fail_code is not null then json_build_object('failCode', fail_code, 'failMsg', fail_msg) end as failure,
   intended_at as "intendedAt", submitted_at as "submittedAt", upstream_ended_at as "upstreamEndedAt",
   ended_at as "endedAt",
@@ -107,6 +110,7 @@ const recordSubmitted = {
   name: 'record-provider-job',
   text: `
 update provider_jobs set job_id = $3, handle = coalesce($4::json, handle), submitted_at = coalesce(submitted_at, now()),
+  sent_input = null,
   settled_at = case when outcome in ('not_created', 'abandoned') and job_id is distinct from $3 then null else settled_at end,
   outcome = case outcome when 'not_created' then 'abandoned' else outcome end
 where task_id = $1 and ordinal = $2
@@ -125,6 +129,20 @@ export async function recordProviderJob(
   const values = [taskId, ordinal, jobId, handle === undefined ? undefined : JSON.stringify(handle)];
   const [row] = await db.run<{ is_wanted: boolean }>(recordSubmitted, values);
   return row?.is_wanted === true;
+}
+
+const recordLost = {
+  name: 'record-lost-run',
+  text: `
+update provider_jobs set lost_runs = lost_runs + 1 where task_id = $1 and ordinal = $2 returning lost_runs as "lostRuns"`,
+};
+
+/** The connection in which the job ran broke. Returns how many runs of the job have been lost in this way. */
+export async function recordLostRun(
+  db: Database,
+  { taskId, ordinal }: { taskId: string; ordinal: number },
+): Promise<number> {
+  return (await readRow<{ lostRuns: number }>(db, recordLost, [taskId, ordinal]))?.lostRuns ?? 0;
 }
 
 const recordEndUpstream = {
@@ -252,7 +270,7 @@ export async function listUnsettledJobs(
 const settleUnsettled = {
   name: 'settle-provider-job',
   text: `
-update provider_jobs set settled_at = now(), outcome = $3, ended_at = coalesce(ended_at, now()), ${replacedCost('$4')}
+update provider_jobs set settled_at = now(), sent_input = null, outcome = $3, ended_at = coalesce(ended_at, now()), ${replacedCost('$4')}
 where task_id = $1 and ordinal = $2 and settled_at is null and (outcome is null or outcome = 'abandoned')
 returning ${endedCall}, ended_at = now() as "isFirst"`,
 };

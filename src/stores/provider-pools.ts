@@ -73,6 +73,20 @@ export async function clearStrikes(db: Database, pool: string): Promise<void> {
   await db.run(clear, [pool]);
 }
 
+const endCooling = {
+  name: 'end-cooldown',
+  text: `update provider_pools set strikes = 0, cooling_until = null, cooling_reason = null
+where pool = $1 and cooling_reason = any($2)`,
+};
+
+/** Ends a cooldown that has one of these reasons. */
+export async function endCooldown(
+  db: Database,
+  { pool, reasons }: { readonly pool: string; readonly reasons: readonly StrikeReason[] },
+): Promise<void> {
+  await db.run(endCooling, [pool, reasons]);
+}
+
 /** `draining` takes no new job; `off` sends no request at all, not even about running jobs. */
 export const providerStates = ['enabled', 'draining', 'off'] as const;
 export type ProviderSwitch = (typeof providerStates)[number];

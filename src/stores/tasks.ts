@@ -55,6 +55,7 @@ export const attemptTouchMs = 15_000;
 
 /** A task at the start of an attempt at its generation. */
 export type GeneratingTask = Task & {
+  /** Whether its generation began with this attempt. */
   readonly isFirst: boolean;
   /** How long the generation may still run; nothing, or less, when its deadline has passed. */
   readonly leftMs: number;
@@ -72,19 +73,23 @@ const spentMs = `generation_spent_ms + coalesce(extract(epoch from
 const spentUpstreamMs = `least(coalesce(deadline_ms, $2) - 60000, generation_spent_ms
   + coalesce(extract(epoch from now() - attempt_started_at) * 1000, 0)::bigint)`;
 
-const beginAttempt = maybeOne<GeneratingTask, [taskId: string, deadlineMs: number]>({
+// A task that waits for its first upstream job stays `queuing`.
+const attemptState = `case when $3 and state <> 'generating' then 'queuing' else 'generating' end`;
+
+const beginAttempt = maybeOne<GeneratingTask, [taskId: string, deadlineMs: number, waitsForJob: boolean]>({
   name: 'begin-generation',
   text: `
-update tasks set state = 'generating', generation_started_at = coalesce(generation_started_at, now()),
+update tasks set state = ${attemptState},
+  generation_started_at = coalesce(generation_started_at, case when not $3 then now() end),
   attempt_started_at = now(), attempt_seen_at = now(), deadline_ms = coalesce(deadline_ms, $2),
   generation_spent_ms = greatest(${spentMs}, case when exists (
     select from provider_jobs
     where task_id = $1 and submitted_at is not null and outcome is null and upstream_ended_at is null
   ) then ${spentUpstreamMs} end),
-  updated_at = case state when 'generating' then updated_at else now() end
+  updated_at = case state when ${attemptState} then updated_at else now() end
 where id = $1 and state in ('waiting', 'queuing', 'generating')
 returning ${taskColumns}, providers, deadline_ms as "deadlineMs",
-  deadline_ms - generation_spent_ms as "leftMs", generation_started_at = now() as "isFirst"`,
+  deadline_ms - generation_spent_ms as "leftMs", coalesce(generation_started_at = now(), false) as "isFirst"`,
 });
 
 /** A task that is to be generated, before an attempt at it begins; undefined when it is final or unknown. */
@@ -97,22 +102,36 @@ const thirtyMinutesMs = 30 * 60_000;
 
 /**
  * An attempt at the generation has begun. Undefined when the task is final or unknown: there is nothing to generate. `deadlineMs`
- * counts for a task that keeps none.
+ * counts for a task that keeps none. With `waitsForJob` the task is not `generating` before `recordGenerating`.
  */
 export function startGeneration(
   db: Database,
   taskId: string,
   deadlineMs = thirtyMinutesMs,
+  { waitsForJob = false } = {},
 ): Promise<GeneratingTask | undefined> {
-  return beginAttempt(db, taskId, deadlineMs);
+  return beginAttempt(db, taskId, deadlineMs, waitsForJob);
 }
+
+/**
+ * An upstream has made a job for the task, `sinceMs` ago. Returns when the generation began, and undefined when the task was
+ * `generating` before, or has ended.
+ */
+export const recordGenerating = maybeOne<{ readonly generationStartedAt: number }, [taskId: string, sinceMs: number]>({
+  name: 'record-generating',
+  text: `
+update tasks set state = 'generating', updated_at = now(),
+  generation_started_at = now() - $2::float8 * interval '1 millisecond'
+where id = $1 and state in ('waiting', 'queuing')
+returning generation_started_at as "generationStartedAt"`,
+});
 
 /** The running attempts are alive, and keep the places that they have reserved. */
 export const touchGenerations = none<[taskIds: readonly string[]]>({
   name: 'touch-generations',
   text: `
 with renewed as (update provider_jobs set reserved_at = now() where task_id = any($1::uuid[]) and ${isReserved})
-update tasks set attempt_seen_at = now() where id = any($1::uuid[]) and state = 'generating'`,
+update tasks set attempt_seen_at = now() where id = any($1::uuid[]) and state in ('queuing', 'generating')`,
 });
 
 /** The attempt has ended, and the next one waits for a provider: that time is none of the deadline's. */
@@ -121,7 +140,7 @@ export const pauseGeneration = none<[taskId: string]>({
   text: `
 update tasks set attempt_started_at = null, attempt_seen_at = now(),
   generation_spent_ms = generation_spent_ms + coalesce(extract(epoch from now() - attempt_started_at) * 1000, 0)::bigint
-where id = $1 and state = 'generating'`,
+where id = $1 and state in ('queuing', 'generating')`,
 });
 
 /** A final task, with what came of the call that was to end it. */

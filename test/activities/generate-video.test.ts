@@ -98,6 +98,15 @@ test('a video that may be of another kind is staged with what its task wants, al
   assert.equal(upstream.jobs.length, 1);
 });
 
+test('an attempt that finds the staged video of an earlier one does not download it', async () => {
+  const taskId = await accepted();
+  const world = activityDeps(database.db, folder, [createFakeUpstream()]);
+  const media = { ...world.media, fetchTo: () => assert.fail('the video was downloaded') };
+  const generate = () =>
+    silentActivity({ workflowId: taskId }, () => createGenerateVideo({ ...world, media })({ taskId, deadlineMs }));
+  assert.deepEqual(await generate(), await generate());
+});
+
 for (const decided of ['timeout', undefined] as const) {
   test(`an attempt that sees a job fail which another attempt has stopped ${decided === undefined ? 'leaves the task to the next one' : 'comes to the end that the other one has committed'}`, async () => {
     const taskId = await accepted();

@@ -25,6 +25,7 @@ import {
   refundTask,
   startGeneration,
 } from '../../src/stores/tasks.ts';
+import { deleteTaskContent } from '../../src/stores/content-deletion.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listTaskEntries } from '../../src/stores/credits.ts';
 import {
@@ -375,6 +376,24 @@ test('the job of a task that ended before the answer to its create came is found
   assert.equal(upstream.jobs[0]?.state, 'cancelled');
 });
 
+test('the job of a lost create is looked up by what was sent, also after the content of its task was deleted', async () => {
+  const taskId = await failedWithJob({ isAnswered: false });
+  const task = await findTask(database.db, taskId);
+  assert.ok(task);
+  await deleteTaskContent(database.db, task, []);
+  await agedIntent(taskId);
+  const prompts: string[] = [];
+  const recover: PolledProvider['recover'] = async (lost, signal) => {
+    prompts.push(lost.input.prompt);
+    return await upstream.provider.recover(lost, signal);
+  };
+  const world = { ...deps(), providers: providersOf([{ ...upstream.provider, recover }]) };
+  assert.deepEqual(await run(activities(world).settleProviderJobs), { stopped: 1, late: 0 });
+  assert.deepEqual(prompts, [task.param.input.prompt]);
+  const [job] = await listProviderJobs(database.db, taskId);
+  assert.equal(job?.sentInput, undefined);
+});
+
 for (const dies of [false, true]) {
   test(`a job that is made after its task was settled, by a worker that was frozen, is stopped${dies ? ' by the next run' : ''}`, async () => {
     const task = await findTask(database.db, await accepted());
@@ -448,6 +467,19 @@ for (const end of ['success', 'fail', undefined] as const) {
     );
   });
 }
+
+test('a job whose provider has left the catalogue is kept until the provider is back, and given up after a day', async () => {
+  const world = { ...deps(), providers: providersOf([]) };
+  await failedWithJob();
+  assert.deepEqual(await run(activities(world).settleProviderJobs), { stopped: 0, late: 0 });
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
+  assert.equal(upstream.jobs[0]?.state, 'cancelled');
+  const old = await failedWithJob();
+  await administer(`alter table tasks disable trigger final_tasks_never_change`);
+  await administer(`update tasks set completed_at = completed_at - interval '25 hours' where id = '${old}'`);
+  await administer(`alter table tasks enable trigger final_tasks_never_change`);
+  assert.deepEqual(await run(activities(world).settleProviderJobs), { stopped: 1, late: 0 });
+});
 
 test('a job whose provider does not answer is asked about again in the next run', async () => {
   await failedWithJob();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
@@ -7,8 +7,10 @@ import { validate, version } from 'uuid';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createGenerationActivities } from '../../activities/index.ts';
 import { switchedOff } from '../../activities/switches.ts';
+import { incomingKeyOf } from '../../activities/task-files.ts';
 import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
-import type { PolledProvider } from '../../src/providers/contract.ts';
+import type { Fault, HeldProvider, PolledProvider } from '../../src/providers/contract.ts';
+import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
@@ -24,7 +26,7 @@ import { listPools, setProviderSwitchAs } from '../../src/stores/provider-pools.
 import { findTask } from '../../src/stores/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type FakeTerms, modelsAt, providersOf } from '../support/fake-providers.ts';
+import { type FakeTerms, heldProvider, modelsAt, providersOf } from '../support/fake-providers.ts';
 import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/fake-upstream.ts';
 import { type PlayedTask, playTask } from '../support/play-task.ts';
 import { silentActivity } from '../support/silent-activity.ts';
@@ -361,3 +363,139 @@ function priced(cost: CatalogueModel['tiers'][number][number]['cost']) {
     return { ...deps, models: new Map(models.map((model) => [model.model, model])) };
   };
 }
+
+test('a run that breaks off is repeated under the same name, three times at most, and then the task is refunded', async () => {
+  const names: string[] = [];
+  const provider: HeldProvider = {
+    ...heldProvider({ onRun: () => {} }),
+    name: `held-${tests}`,
+    runs: 'held',
+    run: async ({ jobKey }) => {
+      names.push(jobKey);
+      return { kind: 'lost', detail: 'socket hang up' };
+    },
+  };
+  const change = (deps: ActivityDeps) => ({
+    ...deps,
+    providers: providersOf([provider]),
+    models: modelsAt([provider.name]),
+  });
+  const { end, calls, taskId } = await played({ upstreams: [], change });
+  assert.deepEqual([end, calls], ['provider_unavailable', ['held abandoned']]);
+  assert.deepEqual(names, [taskId, taskId, taskId]);
+});
+
+for (const onLostAnswer of ['fail', 'resubmit'] as const) {
+  test(`a video that an upstream uploaded before it lost the job is delivered, and no second job is made: ${onLostAnswer}`, async () => {
+    const upstream = upstreamOf('uploads');
+    const uploading = (deps: ActivityDeps): PolledProvider => ({
+      ...upstream.provider,
+      uploads: true,
+      submit: async (request, signal) => {
+        const clip = join(folder, `clip-${request.taskId}`);
+        await mkdir(clip);
+        const { path } = await copyInstantClip(clip);
+        await deps.media.put(incomingKeyOf(request.taskId, request.jobKey), path);
+        return await upstream.provider.submit(request, signal);
+      },
+    });
+    const change = (deps: ActivityDeps): ActivityDeps => {
+      const providers = providersOf([uploading(deps)], () => ({ onLostAnswer }));
+      const lost = (open: OpenProvider | undefined) =>
+        open && { ...open, follow: async () => ({ state: 'gone' }) as const };
+      return {
+        ...deps,
+        providers: { ofEntry: (entry) => lost(providers.ofEntry(entry)), ofJob: (job) => lost(providers.ofJob(job)) },
+      };
+    };
+    const { end, calls } = await played({ upstreams: [upstream], change });
+    assert.deepEqual([end, calls], ['success', ['uploads success']]);
+  });
+}
+
+test('each cause of a failure has its own message', async () => {
+  const content = (about?: 'prompt' | 'image' | 'output') =>
+    ({ kind: 'content', detail: '', ...(about && { about }) }) as const;
+  const refuses = (fault: Fault) => ({ declines: () => ({ kind: 'refused', fault }) as const });
+  const cases: readonly (readonly [FakeOptions, 'billed' | 'free', string])[] = [
+    [refuses(content()), 'billed', 'The prompt was rejected by the content policy.'],
+    [{ fault: content('image') }, 'billed', 'A reference image was rejected by the content policy.'],
+    [{ fault: content('output') }, 'free', 'The generated video was rejected by the content policy.'],
+    [{ fault: content() }, 'billed', 'The request was rejected by the content policy.'],
+    [{ fault: upstreamFault }, 'billed', 'The video model failed while it made this video.'],
+    [{ fault: upstreamFault }, 'free', 'The video model failed while it made this video.'],
+    [refuses({ kind: 'input', detail: '' }), 'free', 'The video provider does not accept this request.'],
+  ];
+  for (const [options, failedJobs, message] of cases) {
+    tests += 1;
+    const { taskId } = await played({ upstreams: [upstreamOf('only', options)], terms: { failedJobs } });
+    assert.equal((await findTask(database.db, taskId))?.failure?.failMsg, message);
+  }
+});
+
+test('a task is queuing until an upstream has made a job for it, and generating from then on', async () => {
+  let isDown = true;
+  const unreachable = { kind: 'not_accepted', reason: 'unreachable', detail: 'ECONNREFUSED' } as const;
+  const upstream = upstreamOf('down', { declines: () => (isDown ? unreachable : undefined), instant: false });
+  const states: unknown[] = [];
+  const look = async () => {
+    const [row] = await database.db.run<{ state: string; isBegun: boolean; stage: string }>({
+      name: 'test-state',
+      text: `select state, generation_started_at is not null as "isBegun" from tasks order by created_at desc limit 1`,
+      plannedAnew: true,
+    });
+    states.push([row?.state, row?.isBegun]);
+  };
+  const betweenAttempts = async () => {
+    await look();
+    isDown = states.length < 2;
+    await timePasses();
+  };
+  const waits: number[] = [];
+  const change = (deps: ActivityDeps): ActivityDeps => {
+    const stage: ActivityDeps['taskEvents']['stage'] = (name) =>
+      void (name === 'queue_wait' && waits.push(states.length));
+    return { ...deps, taskEvents: { ...deps.taskEvents, stage } };
+  };
+  const status: PolledProvider['status'] = async (jobs, signal) => {
+    await look();
+    upstream.finish();
+    return await upstream.provider.status(jobs, signal);
+  };
+  const asked = { ...upstream, provider: { ...upstream.provider, status } };
+  const { end } = await played({ upstreams: [asked], betweenAttempts, change });
+  assert.equal(end, 'success');
+  assert.deepEqual(states.slice(0, 3), [
+    ['queuing', false],
+    ['queuing', false],
+    ['generating', true],
+  ]);
+  assert.deepEqual(waits, [2], 'the wait in the queue is measured once, until the job was made');
+});
+
+test('a task of our own machine waits in the queue while the operator has switched the preview off or drains it', async () => {
+  const actor = { kind: 'command_line', name: 'ada' } as const;
+  const set = (state: 'enabled' | 'draining' | 'off') =>
+    setProviderSwitchAs(database.db, actor, { provider: 'preview', state, reason: 'a test' });
+  let runs = 0;
+  const provider = heldProvider({ onRun: () => (runs += 1) });
+  const change = (deps: ActivityDeps): ActivityDeps => ({
+    ...deps,
+    providers: providersOf([provider]),
+    models: modelsAt([provider.name], { isRemote: false }),
+  });
+  const seen: unknown[] = [];
+  const betweenAttempts = async () => {
+    const text = 'select state from tasks order by created_at desc limit 1';
+    const [row] = await database.db.run<{ state: string }>({ name: 'test-state-here', text, plannedAnew: true });
+    seen.push([row?.state, runs]);
+    await set(seen.length === 1 ? 'draining' : 'enabled');
+  };
+  await set('off');
+  const { end } = await played({ upstreams: [], change, betweenAttempts });
+  assert.deepEqual([end, runs], ['success', 1]);
+  assert.deepEqual(seen, [
+    ['queuing', 0],
+    ['queuing', 0],
+  ]);
+});

@@ -8,6 +8,7 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { createCompleteTask } from '../../activities/end-task.ts';
 import { mediaKeysOf } from '../../activities/task-files.ts';
 import { createStoreResult } from '../../activities/store-result.ts';
+import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
 import { createVideoNormaliser } from '../../src/media/normalise-video.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
@@ -146,6 +147,22 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       const storing = store({ ...order, staged: { ...order.staged, wants } });
       await assert.rejects(storing, { type: 'result_invalid', nonRetryable: true });
       assert.deepEqual(await keysOf('no-video'), [order.staged.posterKey, order.staged.key]);
+    });
+
+    test('a conversion that times out is tried three times, and then ends the task', async () => {
+      const { order } = await staged('slow-conversion');
+      const failure = { exitCode: null, killedBy: 'SIGKILL', stalled: false, timedOut: true, stderr: '' };
+      const normaliseVideo = () => Promise.reject(new FfmpegError(failure));
+      const wants = { audio: true, fit: 'keep', ratio: '16:9' } as const;
+      let heartbeatDetails: unknown;
+      const attempt = () =>
+        silentActivity(
+          { workflowId: order.taskId, heartbeatDetails, onHeartbeat: (details) => (heartbeatDetails = details) },
+          () => createStoreResult({ ...deps, normaliseVideo })({ ...order, staged: { ...order.staged, wants } }),
+        );
+      await assert.rejects(attempt(), FfmpegError);
+      await assert.rejects(attempt(), FfmpegError);
+      await assert.rejects(attempt(), { type: 'result_invalid', nonRetryable: true });
     });
 
     test('only the task’s own staging keys are taken: any other end the task, and nothing is moved', async () => {

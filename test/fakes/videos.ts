@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { DialectName } from '../../src/providers/openai-videos/dialects.ts';
@@ -16,6 +16,8 @@ export type VideosUpstream = RunningUpstream & {
   refuse(status: number, body: object): void;
   /** Changes the record of every job. */
   embellish(fields: object): void;
+  /** The HTTP status of every record. */
+  fail(status: number): void;
 };
 
 type Create = { readonly contentType: string; readonly fields: Readonly<Record<string, unknown>> };
@@ -29,11 +31,21 @@ type Service = {
   readonly jobs: Map<string, { readonly createdAt: number; readonly prompt: string }>;
   refusal: { readonly status: number; readonly body: object } | undefined;
   extra: object;
+  status: number | undefined;
 };
 
 export async function startVideosUpstream(dialect: DialectName, key: string | undefined): Promise<VideosUpstream> {
   const books = createBooks();
-  const service: Service = { dialect, key, books, creates: [], jobs: new Map(), refusal: undefined, extra: {} };
+  const service: Service = {
+    dialect,
+    key,
+    books,
+    creates: [],
+    jobs: new Map(),
+    refusal: undefined,
+    extra: {},
+    status: undefined,
+  };
   const forget = async () => {
     if (!isInMemory(dialect)) return;
     for (const id of service.jobs.keys()) await books.end(id, 'failed');
@@ -47,6 +59,7 @@ export async function startVideosUpstream(dialect: DialectName, key: string | un
     videoPath: fakeVideoPath,
     refuse: (status, body) => (service.refusal = { status, body }),
     embellish: (fields) => (service.extra = fields),
+    fail: (status) => (service.status = status),
   };
 }
 
@@ -76,7 +89,15 @@ async function answer(service: Service, request: IncomingMessage, response: Serv
     return await sendFakeVideo(request, response);
   }
   if (request.method === 'DELETE') return remove(service, id, response);
-  send(response, 200, record(service, id));
+  const shown = record(service, id);
+  send(response, service.status ?? statusOf(dialect, shown), shown);
+}
+
+/** vLLM-Omni answers a read of a failed job with the status of its error. */
+function statusOf(dialect: DialectName, { status, error }: JobRecord): number {
+  if (dialect !== 'vllm-omni' || status !== 'failed') return 200;
+  const code = typeof error === 'object' ? error?.code : undefined;
+  return typeof code === 'number' ? code : 500;
 }
 
 async function create(
@@ -100,11 +121,17 @@ async function create(
   if (dialect === 'vllm-omni' && isTooMuchForH3(fields))
     return send(response, 400, { detail: 'fl2va takes at most 2 images' });
   creates.push({ contentType: isForm ? 'multipart/form-data' : contentType, fields });
-  const id = dialect === 'vllm-omni' ? `video_gen_${randomUUID().replaceAll('-', '')}` : randomUUID();
+  const id = newId(dialect);
   const prompt = String(fields['prompt']);
   books.begin({ id, prompt });
   jobs.set(id, { createdAt: Math.floor(Date.now() / 1000), prompt });
   send(response, dialect === 'openrouter' ? 202 : 200, record(service, id));
+}
+
+/** A proxy such as LiteLLM packs its own names into the id: 310 characters for MiniMax-H3 on vLLM. */
+function newId(dialect: DialectName): string {
+  if (dialect === 'vllm-omni') return `video_gen_${randomUUID().replaceAll('-', '')}`;
+  return dialect === 'generic' ? `video_${randomBytes(228).toString('base64url')}` : randomUUID();
 }
 
 /** Without a task that is named MiniMax-H3 takes images for the first and the last frame. */
@@ -139,6 +166,12 @@ function remove(service: Service, id: string, response: ServerResponse): void {
   );
 }
 
+type JobRecord = {
+  readonly id: string;
+  readonly status?: unknown;
+  readonly error?: string | { readonly code?: unknown } | null;
+};
+
 const words: Record<BookedState, string> = {
   running: 'in_progress',
   succeeded: 'completed',
@@ -146,7 +179,7 @@ const words: Record<BookedState, string> = {
   canceled: 'failed',
 };
 
-function record({ dialect, books, jobs, extra }: Service, id: string): object {
+function record({ dialect, books, jobs, extra }: Service, id: string): JobRecord {
   const state = books.find(id)?.state ?? 'failed';
   const { createdAt, prompt = '' } = jobs.get(id) ?? {};
   const status = words[state];
@@ -160,7 +193,7 @@ function record({ dialect, books, jobs, extra }: Service, id: string): object {
     return { ...polling, ...ended, ...(hasFailed && { error: 'the upstream failed' }), ...extra };
   }
   const failure = dialect === 'sglang' ? { message: 'out of memory' } : { code: 500, message: 'out of memory' };
-  return {
+  const shown = {
     id,
     object: 'video',
     model: 'model',
@@ -174,6 +207,7 @@ function record({ dialect, books, jobs, extra }: Service, id: string): object {
     error: hasFailed ? failure : null,
     ...extra,
   };
+  return shown;
 }
 
 function fault(dialect: DialectName, message: string): object {

@@ -5,7 +5,7 @@ import type { Catalogue } from '../../src/domain/catalogue/models.ts';
 import { watchWorkflows } from '../../src/main/workflow-checks.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { reservePlace } from '../../src/stores/places.ts';
-import { setProviderSwitchAs } from '../../src/stores/provider-pools.ts';
+import { setProviderSwitchAs, strikePool } from '../../src/stores/provider-pools.ts';
 import { type FakeComfyui, startFakeComfyui } from '../fakes/comfyui.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
@@ -89,6 +89,23 @@ describe('workflows of ComfyUI', () => {
     await watch.check();
     comfyui.classes.delete('FilmGrain');
     assert.equal(logged.length, 1);
+  });
+
+  test('a pool takes tasks again once its server answers or its workflow fits, whatever is left of the cooldown', async (t) => {
+    const baseUrl = `http://${comfyui.address}`;
+    const { watch, change } = watched(t, catalogueWith(baseUrl, misspelt));
+    await watch.check();
+    change(catalogueWith(baseUrl, good));
+    await watch.check();
+    assert.equal((await placeFor()).kind, 'granted');
+    const cooldown = { pool: 'comfy/wan', provider: 'comfy', baseMs: 300_000, maxMs: 300_000, isOfProvider: false };
+    await strikePool(database.db, { ...cooldown, reason: 'unreachable' });
+    assert.equal((await placeFor()).kind, 'cooling');
+    await watch.check();
+    assert.equal((await placeFor()).kind, 'granted');
+    await strikePool(database.db, { ...cooldown, reason: 'busy' });
+    await watch.check();
+    assert.equal((await placeFor()).kind, 'cooling');
   });
 
   test('a server that is down is a warning, told once, and its pool stays open', async (t) => {

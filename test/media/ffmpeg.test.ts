@@ -42,6 +42,11 @@ test('a run that makes no progress is killed and says so', async (t) => {
   await assert.rejects(ffmpeg(run), (error) => error instanceof FfmpegError && error.failure.stalled);
 });
 
+test('a run that takes longer than its limit is killed and says so', async (t) => {
+  const run = { args: endless, cwd: await temporaryFolder(t), signal, limitMs: 300 };
+  await assert.rejects(ffmpeg(run), (error) => error instanceof FfmpegError && error.failure.timedOut);
+});
+
 test('a run that goes on is left alone, however long it takes', async (t) => {
   const [stallMs, enough] = [60_000, new AbortController()];
   const cwd = await temporaryFolder(t);

@@ -42,7 +42,7 @@ test('without a poster, or with a bad one, it is made from the video, and the ba
 test('an ffmpeg that could not be started is no fault of the video', async (t) => {
   const folder = await temporaryFolder(t);
   const { path: videoPath } = await copyInstantClip(folder);
-  const failure = { exitCode: null, killedBy: null, stalled: false, stderr: '' };
+  const failure = { exitCode: null, killedBy: null, stalled: false, timedOut: false, stderr: '' };
   const unavailable: Ffmpeg = () => Promise.reject(new FfmpegError(failure));
   const order = { videoPath, deliveredPoster: undefined, posterPath: join(folder, 'made.jpg'), signal };
   await assert.rejects(createVideoInspector(unavailable)(order), { name: 'FfmpegError' });

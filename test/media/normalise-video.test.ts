@@ -274,7 +274,7 @@ describe('normalising a video', () => {
     const aborted = createVideoNormaliser(aborting)({ ...order, signal: stop.signal });
     await assert.rejects(aborted, (error) => error === reason);
     await assert.rejects(access(order.targetPath));
-    const ended = { exitCode: 1, killedBy: null, stalled: false, stderr: '' };
+    const ended = { exitCode: 1, killedBy: null, stalled: false, timedOut: false, stderr: '' };
     for (const failure of [
       { ...ended, stderr: 'av_interleaved_write_frame(): No space left on device' },
       { ...ended, stalled: true },

@@ -237,14 +237,22 @@ test('a server that is slow but goes on is not left', async (t) => {
 });
 
 test('failures that may pass are no end', async (t) => {
-  const answers = [500, 503, 429, 400, 302, 204].map((code) => status(code));
-  const staged = await stage(t, [...answers, whole()]);
-  await staged.download();
-  await isWhole(staged);
-  assert.equal(staged.faults.length, answers.length);
+  for (const code of [500, 503, 408, 425, 429, 302, 204]) {
+    const staged = await stage(t, [status(code), status(code), whole()]);
+    await staged.download();
+    await isWhole(staged);
+    assert.equal(staged.faults.length, 2);
+  }
 });
 
-for (const code of [401, 403, 404, 410]) {
+test('three broken transfers without progress end the download, and progress starts the count again', async (t) => {
+  const cut = whole(tagged, { sent: 400 });
+  const staged = await stage(t, [cut, status(500), status(500), rest({ sent: 300 }), status(500), rest({ sent: 0 })]);
+  await assert.rejects(staged.download(), { kind: 'closed' });
+  assert.equal(staged.faults.length, 7);
+});
+
+for (const code of [400, 401, 403, 404, 409, 410, 451]) {
   test(`${code} says that the address is no longer good, also in the middle of a download`, async (t) => {
     const isExpired = (error: unknown) => error instanceof ExpiredUrl && error.status === code;
     const staged = await stage(t, [whole(tagged, { sent: 400 }), status(code)]);

@@ -2,6 +2,7 @@ import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Job, JobStatus, PolledProvider } from '../../src/providers/contract.ts';
 import { createOwnProvider } from '../../src/providers/own/own-provider.ts';
+import { createPollRate } from '../../src/providers/poll-rate.ts';
 import { createPoller } from '../../src/providers/poller.ts';
 import { clientFor } from './provider-client.ts';
 import { jobOf, jobRequest } from './job-request.ts';
@@ -59,6 +60,7 @@ export function stage(t: TestContext, traits: Traits = {}) {
   const provider = { ...base, maxBatch: 100, forgetsJobs: false, ...traits, status };
   const poller = createPoller({
     provider,
+    rate: createPollRate(),
     warn: (event, detail) => warnings.push(`${event}: ${detail}`),
     onPoll: (outcome) => outcomes.push(outcome),
   });
@@ -100,7 +102,7 @@ export function secondsOf(requests: readonly Request[], id: string): readonly nu
 }
 
 /** The most requests within any second. */
-export function mostInASecond(requests: readonly Request[]): number {
+export function mostInASecond(requests: readonly Pick<Request, 'at'>[]): number {
   return Math.max(...requests.map(({ at }) => requests.filter((one) => one.at >= at && one.at < at + 1000).length));
 }
 

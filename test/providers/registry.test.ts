@@ -1,13 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { readCatalogueFile } from '../../src/catalogue-file.ts';
 import type { HeldProvider } from '../../src/providers/contract.ts';
 import { createProviders } from '../../src/providers/registry.ts';
 import { startFakeComfyui } from '../fakes/comfyui.ts';
-import { jobRequest } from './job-request.ts';
+import { jobOf, jobRequest } from './job-request.ts';
+import { mostInASecond } from './poller-stage.ts';
 import { clientFor } from './provider-client.ts';
 
 const { signal } = new AbortController();
+
+const preview: HeldProvider = {
+  name: 'preview',
+  config: { kind: 'preview', baseUrl: '', upstreamModel: '', options: {} },
+  runs: 'here',
+  namesJobs: true,
+  forgetsJobs: true,
+  images: 'file',
+  run: () => Promise.reject(new Error('no job is made here')),
+};
 
 test('a changed workflow counts for the next task, without a restart', async (t) => {
   const comfyui = await startFakeComfyui();
@@ -28,15 +40,6 @@ test('a changed workflow counts for the next task, without a restart', async (t)
     return readCatalogueFile({ path: '/x/catalogue', readText: (path) => JSON.stringify(texts[path]) });
   };
   let catalogue = catalogueWith(20);
-  const preview: HeldProvider = {
-    name: 'preview',
-    config: { kind: 'preview', baseUrl: '', upstreamModel: '', options: {} },
-    runs: 'here',
-    namesJobs: true,
-    forgetsJobs: true,
-    images: 'file',
-    run: () => Promise.reject(new Error('no job is made here')),
-  };
   const providers = createProviders({
     catalogue: () => catalogue,
     preview,
@@ -53,4 +56,46 @@ test('a changed workflow counts for the next task, without a restart', async (t)
     assert.equal((await open.provider.submit(jobRequest(), signal)).kind, 'accepted');
     assert.deepEqual(comfyui.graphs.at(-1)?.['3']?.inputs, { steps });
   }
+});
+
+test('all models of a provider share its rate of polls', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 0 });
+  t.mock.method(performance, 'now', () => Date.now());
+  const models = ['first', 'second', 'third'].map((model) => ({
+    model,
+    title: model,
+    prices: [{ creditsPerSecond: 1 }],
+    tiers: [[{ provider: 'reseller', model }]],
+  }));
+  const reseller = { kind: 'openai-videos', dialect: 'generic', baseUrl: 'http://reseller.example', pollsPerSecond: 5 };
+  const text = JSON.stringify({ providers: { reseller }, models });
+  const catalogue = readCatalogueFile({ path: '/x/catalogue', readText: () => text });
+  const requests: { readonly at: number; readonly id: string }[] = [];
+  const call = async (_method: string, path: string) => {
+    const id = path.replace('/videos/', '');
+    requests.push({ at: Date.now(), id });
+    return { status: 200, headers: {}, body: Buffer.from(JSON.stringify({ id, status: 'in_progress' })) };
+  };
+  const providers = createProviders({
+    catalogue: () => catalogue,
+    preview,
+    readSecret: () => () => '',
+    openClient: () => ({ call, download: () => assert.fail('nothing is downloaded') }),
+    onEvent: () => {},
+    warn: () => {},
+  });
+  for (const { tiers } of catalogue.models.values()) {
+    for (const entry of tiers.flat()) {
+      for (let index = 0; index < 10; index += 1) {
+        const job = jobOf(jobRequest(), `${entry.upstreamModel}-${index}`);
+        void providers.ofEntry(entry)?.follow(job, { ageMs: 1000, onProgress: () => {}, signal });
+      }
+    }
+  }
+  for (let left = 12_000; left > 0; left -= 10) {
+    t.mock.timers.tick(10);
+    await turn();
+  }
+  assert.ok(mostInASecond(requests) <= 6, `${mostInASecond(requests)} requests in a second`);
+  assert.equal(new Set(requests.map(({ id }) => id)).size, 30, 'no model waits for the others for ever');
 });

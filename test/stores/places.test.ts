@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createAccount } from '../../src/stores/accounts.ts';
+import { listClaimedJobs } from '../../src/stores/lost-calls.ts';
 import { type Admission, reservePlace, sweepPlaces } from '../../src/stores/places.ts';
 import {
   endProviderJob,
@@ -188,7 +190,9 @@ describe('places of a pool', () => {
     assert.equal(await kindOf(reserve(waiter, 1)), 'granted');
     const coolingMs = async () => {
       const admission = await reserve(waiter, 1);
-      return admission.kind === 'cooling' ? [admission.reason, Math.ceil(admission.againInMs / 5_000)] : admission.kind;
+      if (admission.kind !== 'cooling') return admission.kind;
+      const state = (await listPools(database.db)).find((one) => one.pool === pool);
+      return [admission.reason, Math.ceil((state?.coolingMs ?? 0) / 5_000)];
     };
     await Promise.all(Array.from({ length: 8 }, () => strike()));
     assert.deepEqual(await coolingMs(), ['busy', 1]);
@@ -202,6 +206,39 @@ describe('places of a pool', () => {
     assert.deepEqual(await coolingMs(), ['busy', 60]);
     await clearStrikes(database.db, pool);
     assert.equal(await coolingMs(), 'granted');
+  });
+
+  test('are asked for again within seconds of a cooldown that an operator ends, in the order of before', async () => {
+    const accountId = await newAccount();
+    const [first, second] = [await newTask(accountId), await newTask(accountId)];
+    await reserve(first, 1);
+    await endProviderJob(database.db, { taskId: first.taskId, ordinal: 1, outcome: 'not_created' });
+    const hour = 3_600_000;
+    await strikePool(database.db, {
+      pool,
+      provider,
+      reason: 'operator',
+      isOfProvider: true,
+      baseMs: hour,
+      maxMs: hour,
+    });
+    assert.deepEqual(await reserve(first, 1, 2), { kind: 'cooling', reason: 'operator', againInMs: 5_000 });
+    await setProviderSwitchAs(database.db, actor, { provider, state: 'enabled', reason: 'it works again' });
+    assert.equal(await kindOf(reserve(second, 1)), 'full');
+    assert.equal(await kindOf(reserve(first, 1, 2)), 'granted');
+  });
+
+  test('are asked for less often by each task, the more tasks wait for a pool that cools down', async () => {
+    const accountId = await newAccount();
+    const [first, ...others] = await Promise.all(Array.from({ length: 122 }, () => newTask(accountId)));
+    assert.ok(first);
+    await reserve(first, 1);
+    await setProviderSwitchAs(database.db, actor, { provider, state: 'draining', reason: 'the upstream moves' });
+    const pauses: number[] = [];
+    for (const task of others)
+      pauses.push(...[await reserve(task, 1)].map((one) => ('againInMs' in one ? one.againInMs : 0)));
+    assert.deepEqual([pauses[0], pauses.at(-1)], [5_000, 6_000]);
+    await setProviderSwitchAs(database.db, actor, { provider, state: 'enabled', reason: 'it has moved' });
   });
 
   test('are given to one task alone after a cooldown, with eight connections racing, and to all once it is accepted', async () => {
@@ -248,7 +285,7 @@ describe('places of a pool', () => {
     await strike('operator');
     for (const state of ['draining', 'off'] as const) {
       await setProviderSwitchAs(database.db, actor, { provider, state, reason: 'the upstream moves' });
-      assert.deepEqual(await reserve(waiter, 1), { kind: 'switched_off', state });
+      assert.deepEqual(await reserve(waiter, 1), { kind: 'switched_off', state, againInMs: 5_000 });
     }
     await setProviderSwitchAs(database.db, actor, { provider, state: 'enabled', reason: 'it has moved' });
     assert.equal(await kindOf(reserve(waiter, 1)), 'granted');
@@ -267,5 +304,15 @@ describe('places of a pool', () => {
     assert.equal((await listProviderJobs(database.db, ended.taskId))[0]?.outcome, 'not_created');
     assert.deepEqual(await run('select task_id from place_waits where pool = $1', [pool]), [{ task_id: alive.taskId }]);
     assert.equal(await kindOf(reserve(alive, 1)), 'granted');
+  });
+
+  test('an upstream id of 4 kB is recorded, and found among the ids that are taken', async () => {
+    const accountId = await newAccount();
+    const waiter = await newTask(accountId);
+    await reserve(waiter, 1);
+    await intend(waiter);
+    const jobId = randomBytes(3072).toString('base64url');
+    await recordProviderJob(database.db, { taskId: waiter.taskId, ordinal: 1, jobId });
+    assert.deepEqual(await listClaimedJobs(database.db, provider, [jobId, 'another']), new Set([jobId]));
   });
 });

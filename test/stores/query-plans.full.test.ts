@@ -37,6 +37,7 @@ import {
   listEndedAmong,
   pauseGeneration,
   refundTask,
+  recordGenerating,
   startGeneration,
   touchGenerations,
 } from '../../src/stores/tasks.ts';
@@ -324,6 +325,9 @@ test('no statement on the way of a task to an upstream does, with thousands of t
   assert.equal((await places.reservePlace(watched, free)).kind, 'granted');
   await pools.strikePool(watched, { ...free, ...strike });
   assert.equal((await places.reservePlace(watched, free)).kind, 'granted');
+  await pools.holdPool(watched, { ...free, holdMs: 60_000 });
+  assert.equal((await places.reservePlace(watched, free)).kind, 'cooling');
+  await pools.endCooldown(watched, { pool: free.pool, reasons: ['operator'] });
   assert.ok(await jobs.intendReservedJob(watched, job));
   await pools.clearStrikes(watched, free.pool);
   await pools.holdPool(watched, { ...free, holdMs: 0 });
@@ -331,6 +335,7 @@ test('no statement on the way of a task to an upstream does, with thousands of t
   await lostCalls.listClaimedJobs(watched, 'free', ['job']);
   await hints.recordHint(watched, { taskId, ordinal: 1 });
   assert.deepEqual(await hints.takeHints(watched, [taskId]), [{ taskId, ordinal: 1 }]);
+  await jobs.recordLostRun(watched, { taskId, ordinal: 1 });
   await jobs.recordUpstreamEnd(watched, { taskId, ordinal: 1 });
   await keepTiers(watched, taskId, []);
   await readTiers(watched, ['sha256:none']);
@@ -338,6 +343,7 @@ test('no statement on the way of a task to an upstream does, with thousands of t
   await startGeneration(watched, taskId);
   await touchGenerations(watched, [taskId]);
   await pauseGeneration(watched, taskId);
+  await recordGenerating(watched, taskId, 0);
   await assertPlans();
 });
 

@@ -15,5 +15,6 @@ export function attemptAt(deps: ActivityDeps, task: Task, workFolder: string): A
     patientSignal: signal,
     images: () => Promise.resolve([]),
     report: () => {},
+    markGenerating: async () => {},
   };
 }

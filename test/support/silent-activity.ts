@@ -4,12 +4,22 @@ import { DefaultLogger } from '@temporalio/worker';
 /** Attempts that fail are the point of these tests and need no line each. */
 const logger = new DefaultLogger('ERROR', () => {});
 
+type AttemptInfo = {
+  readonly workflowId: string;
+  readonly attempt?: number;
+  /** What the last attempt sent with its last heartbeat. */
+  readonly heartbeatDetails?: unknown;
+  readonly onHeartbeat?: (details: unknown) => void;
+};
+
 /** Runs an activity without an engine, as an attempt of the workflow that has this id. */
 export async function silentActivity<T>(
-  { workflowId, attempt = 1 }: { readonly workflowId: string; readonly attempt?: number },
+  { workflowId, attempt = 1, heartbeatDetails, onHeartbeat }: AttemptInfo,
   work: () => Promise<T>,
 ): Promise<T> {
-  const info = { attempt, workflowExecution: { workflowId, runId: 'run' } };
+  const info = { attempt, heartbeatDetails, workflowExecution: { workflowId, runId: 'run' } };
+  const environment = new MockActivityEnvironment(info, { logger });
+  if (onHeartbeat !== undefined) environment.on('heartbeat', onHeartbeat);
   // The environment types its answer as unknown; it is what `work` answers.
-  return (await new MockActivityEnvironment(info, { logger }).run(work)) as T;
+  return (await environment.run(work)) as T;
 }

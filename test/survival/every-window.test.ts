@@ -102,7 +102,7 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     await throughEveryWindow({ fewest: 8, upstream: { fault } }, async ({ task, upstream, spare, entries }) => {
       assert.deepEqual(task.failure, {
         failCode: 'content_rejected',
-        failMsg: 'The prompt was rejected by the content policy.',
+        failMsg: 'The request was rejected by the content policy.',
       });
       assert.deepEqual(entries, ['charge', 'refund']);
       assert.deepEqual([upstream.jobs.length, spare.jobs.length], [1, 0]);

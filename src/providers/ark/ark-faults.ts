@@ -52,8 +52,15 @@ export const classifyRefusal: CreateRules['classify'] = ({ status, code = '', me
   const meaning = refusals.has(status) ? meaningOf(code, message) : undefined;
   if (meaning === undefined) return undefined;
   if (meaning !== 'content' && meaning !== 'input') return { kind: 'not_accepted', reason: meaning, detail };
-  return { kind: 'refused', fault: { kind: meaning, code: shownText(code, 100), detail } };
+  return { kind: 'refused', fault: { kind: meaning, ...aboutIn(code), code: shownText(code, 100), detail } };
 };
+
+/** The codes of content say what was rejected, such as `InputImageSensitiveContentDetected`. */
+function aboutIn(code: string): Pick<Fault, 'about'> {
+  if (code.startsWith('InputText')) return { about: 'prompt' };
+  if (code.startsWith('InputImage')) return { about: 'image' };
+  return code.startsWith('Output') ? { about: 'output' } : {};
+}
 
 const refusals: ReadonlySet<number> = new Set([400, 401, 403, 404, 413, 422, 429]);
 
@@ -62,5 +69,5 @@ export function faultOfJob(record: JsonObject, state: string): Fault {
   const { code, message } = errorOf(record) ?? { code: state, message: '' };
   const meaning = meaningOf(code, message);
   const kind = meaning === 'content' || meaning === 'input' ? meaning : 'upstream';
-  return { kind, code: shownText(code, 100), detail: shownText(message) };
+  return { kind, ...(kind === 'content' && aboutIn(code)), code: shownText(code, 100), detail: shownText(message) };
 }

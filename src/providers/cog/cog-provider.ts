@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
@@ -15,9 +14,12 @@ import type {
   Warn,
   WorkPlace,
 } from '../contract.ts';
+import { OutboundError } from '../../outbound/outbound-error.ts';
+import { maxVideoBytes } from '../../outbound/resumable-download.ts';
 import { downloadResult } from '../download-result.ts';
 import { imageDataUrls } from '../image-parts.ts';
 import { taskValues } from '../task-values.ts';
+import { takeVideo } from './take-video.ts';
 
 export type CogProviderDeps = {
   readonly name: string;
@@ -27,8 +29,10 @@ export type CogProviderDeps = {
   readonly warn: Warn;
 };
 
-/** All images of a request as data URLs, and the answer, which carries the video in base64: some 90 MB of video. */
-const [maxImageBytes, maxAnswerBytes] = [40_000_000, 128 * 1024 * 1024];
+/** All images of a request as data URLs. */
+const maxImageBytes = 40_000_000;
+/** The answer carries the video and the images in base64. */
+const maxAnswerBytes = 1.5 * maxVideoBytes;
 const [healthTimeoutMs, joinedPauseMs] = [10_000, 2_000];
 /** As long as a deadline can be; the signal ends a prediction earlier. */
 const maxRunMs = 86_400_000;
@@ -47,6 +51,7 @@ export function createCogProvider({ name, config, client, warn }: CogProviderDep
     images: 'file',
     run: async (request, report, to) => {
       const body = await predictionBody(request, config);
+      const path = join(to.workFolder, 'video');
       const predict = () =>
         replyOf(
           client.call('PUT', `/predictions/${request.jobKey}`, {
@@ -54,6 +59,7 @@ export function createCogProvider({ name, config, client, warn }: CogProviderDep
             timeoutMs: maxRunMs,
             maxBytes: maxAnswerBytes,
             signal: to.signal,
+            readBody: (chunks) => takeVideo(chunks, path),
           }),
         );
       for (;;) {
@@ -119,11 +125,8 @@ async function ended(prediction: Prediction, client: UpstreamClient, to: WorkPla
   if (status !== 'succeeded') return { kind: 'failed', fault: { kind: 'upstream', detail } };
   const video = videoIn(output);
   if (video === undefined) return { kind: 'failed', fault: { kind: 'upstream', detail: 'the output is no video' } };
-  if (!video.startsWith('data:'))
-    return { kind: 'video', video: await downloadResult(client, async () => video, to, warn) };
-  const path = join(to.workFolder, 'video');
-  await writeFile(path, Buffer.from(video.slice(video.indexOf(',') + 1), 'base64'), { signal: to.signal });
-  return { kind: 'video', video: { path } };
+  if (video.startsWith('data:')) return { kind: 'video', video: { path: join(to.workFolder, 'video') } };
+  return { kind: 'video', video: await downloadResult(client, async () => video, to, warn) };
 }
 
 /** An output is one file or a list of them: a data URL, or an address when the server uploads its files. */
@@ -153,6 +156,8 @@ const deadStates = ['UNHEALTHY', 'DEFUNCT', 'SETUP_FAILED'];
 
 /** A server whose worker has died says "at capacity" for ever; only its health tells that from a busy one. */
 async function notRun(client: UpstreamClient, reply: Reply, signal: AbortSignal): Promise<HeldEnd> {
+  if ('error' in reply && reply.error instanceof OutboundError && reply.error.kind === 'too_large')
+    return { kind: 'failed', fault: { kind: 'upstream', detail: detailOf(reply) } };
   const outcome = classifyCreate(reply, rules);
   if (outcome.kind === 'unknown' || outcome.kind === 'accepted') return { kind: 'lost', detail: detailOf(reply) };
   if (outcome.kind === 'refused' || outcome.reason !== 'busy') return outcome;

@@ -7,6 +7,7 @@ import {
   createStateReader,
   declinesCancel,
   detailOf,
+  maxJobIdLength,
   type Poll,
   type Reply,
   replyOf,
@@ -117,7 +118,10 @@ type Sent = {
 };
 
 /** In a path as it is. */
-const jobId = z.string().regex(/^[\w-]{1,300}$/);
+const jobId = z
+  .string()
+  .max(maxJobIdLength)
+  .regex(/^[\w-]+$/);
 const errorSchema = z.object({ code: z.string(), message: z.string().catch('') });
 const recordSchema = z.object({
   id: jobId,

@@ -1,5 +1,4 @@
 import jsonata from 'jsonata';
-import pLimit from 'p-limit';
 import { unknownName } from '../../domain/catalogue/faults.ts';
 import type { JsonObject, JsonValue } from '../contract.ts';
 
@@ -8,7 +7,7 @@ import type { JsonObject, JsonValue } from '../contract.ts';
 
 export type Expression = {
   readonly text: string;
-  /** The value as JSON; undefined for nothing. Throws an `ExpressionError`. */
+  /** The value as JSON; undefined for nothing. Throws an `ExpressionError`. Evaluations of one expression must not overlap. */
   evaluate(data: JsonObject): Promise<JsonValue | undefined>;
 };
 
@@ -33,9 +32,6 @@ const functions = ['string', 'length', 'substring', 'substringBefore', 'substrin
 /** A name of a variable that no expression can write. */
 const budgetName = ' budget';
 
-/** Evaluations that take turns would use up each other's time. */
-const oneAtATime = pLimit(1);
-
 type Budget = { steps: number; size: number };
 
 /** Reads an expression once, for any number of evaluations; throws an `ExpressionError` with all its faults. */
@@ -48,20 +44,19 @@ export function compileExpression(text: string): Expression {
   hooks.assign(Symbol.for('jsonata.__evaluate_exit'), countSize);
   return {
     text,
-    evaluate: async (data) =>
-      await oneAtATime(async () => {
-        try {
-          return await evaluated(compiled, data);
-        } catch (error) {
-          // A pause of the whole process takes time, too, and the answer that this reads may be worth a paid job.
-          if (!isTimeout(error)) throw new ExpressionError(describe(error));
-        }
-        try {
-          return await evaluated(compiled, data);
-        } catch (error) {
-          throw new ExpressionError(describe(error));
-        }
-      }),
+    evaluate: async (data) => {
+      try {
+        return await evaluated(compiled, data);
+      } catch (error) {
+        // A pause of the whole process takes time, too, and the answer that this reads may be worth a paid job.
+        if (!isTimeout(error)) throw new ExpressionError(describe(error));
+      }
+      try {
+        return await evaluated(compiled, data);
+      } catch (error) {
+        throw new ExpressionError(describe(error));
+      }
+    },
   };
 }
 

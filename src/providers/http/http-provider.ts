@@ -26,7 +26,7 @@ import { downloadResult } from '../download-result.ts';
 import { answerData, costIn, createRules, faultIn, foundJobs } from './answer-meaning.ts';
 import { type Expression, ExpressionError } from './expression.ts';
 import type { ProviderFile } from './file-schema.ts';
-import { createReader, type Reader, textOf, type Trace } from './reader.ts';
+import { createReaders, type Reader, textOf, type Trace } from './reader.ts';
 import { createData, jobData, jsonBody, lostData } from './request-data.ts';
 
 /** `config.options.parameters` reach the expressions. The client has the `headers` of the file and what `credentialsOf` answers. */
@@ -42,7 +42,7 @@ const maxAnswerBytes = 256 * 1024;
 /** Speaks to an upstream as its file says; what its answers prove is decided by the rules that hold for every provider. */
 export function createHttpProvider(deps: HttpProviderDeps): PolledProvider {
   const { name, config, file, client, webhook, pollsPerSecond, warn } = deps;
-  const reader = createReader(warn, deps.trace);
+  const { creates, others: reader } = createReaders(warn, deps.trace);
   const call: Call = async (request, { limits, ...options }) => {
     return await replyOf(
       client.call(request.method, options.path, { ...options, ...limits, maxBytes: maxAnswerBytes }),
@@ -60,7 +60,7 @@ export function createHttpProvider(deps: HttpProviderDeps): PolledProvider {
     maxBatch: 1,
     minPollMs: file.status.minSeconds * 1000,
     maxPollsPerSecond: pollsPerSecond,
-    submit: async (request, signal) => await submit(upstream, request, signal),
+    submit: async (request, signal) => await submit({ ...upstream, reader: creates }, request, signal),
     recover: async (lost, signal) => await recover(upstream, lost, signal),
     status: async (jobs, signal) => await statusOfEach(jobs, (job) => statusOf(upstream, job, signal)),
     result: async (job, known, to) => {

@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import { type JsonObject, type JsonValue, type Warn } from '../contract.ts';
 import { type Expression, ExpressionError } from './expression.ts';
 
@@ -19,11 +20,29 @@ export type Reader = {
   flag(field: string, expression: Expression | undefined, data: JsonObject): Promise<boolean>;
 };
 
-export function createReader(warn: Warn, trace: Trace = () => undefined): Reader {
+/**
+ * The readers of one file. Its evaluations follow each other, because interleaved ones would use up each other's time; those of
+ * `creates` come first, since the id of a paid job may depend on them. Other files have queues of their own.
+ */
+export function createReaders(warn: Warn, trace: Trace = () => undefined): { creates: Reader; others: Reader } {
   const warned = new Set<string>();
+  const queue = new PQueue({ concurrency: 1 });
+  const readerAt = (priority: number) => createReader({ warn, warned, trace, queue, priority });
+  return { creates: readerAt(1), others: readerAt(0) };
+}
+
+type ReaderDeps = {
+  readonly warn: Warn;
+  readonly warned: Set<string>;
+  readonly trace: Trace;
+  readonly queue: PQueue;
+  readonly priority: number;
+};
+
+function createReader({ warn, warned, trace, queue, priority }: ReaderDeps): Reader {
   const evaluated = async (field: string, expression: Expression, data: JsonObject) => {
     try {
-      const value = await expression.evaluate(data);
+      const value = await queue.add(() => expression.evaluate(data), { priority });
       trace(field, { value });
       return { value };
     } catch (error) {

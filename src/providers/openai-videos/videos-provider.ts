@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import {
+  bodyOf,
   classifyCreate,
   classifyPoll,
   type CreateRules,
   createStateReader,
   declinesCancel,
   detailOf,
+  maxJobIdLength,
   type Poll,
   replyOf,
   shownText,
@@ -45,10 +47,14 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     replyOf(client.call(method, `/videos${path}`, { maxBytes: maxRecordBytes, ...limits }));
   const recordOf = async (id: string, signal: AbortSignal) => {
     const reply = await call('GET', `/${id}`, { timeoutMs: statusTimeoutMs, signal });
+    const body = 'answer' in reply ? bodyOf(reply.answer) : undefined;
+    const { data: record } = recordSchema.safeParse(body);
+    const isOwn = body !== undefined && record?.id === id;
+    // vLLM-Omni sends the record of a failed job with the HTTP status of its error, which may be 404.
+    if (isOwn && isFinal(readState(record.status))) return { record, body };
     const poll = classifyPoll(reply, isMissing);
     if ('status' in poll) return poll;
-    const { data: record } = recordSchema.safeParse(poll.body);
-    if (record?.id === id) return { record, body: poll.body };
+    if (isOwn) return { record, body };
     return { status: { state: 'unclear', detail: detailOf(reply) } } satisfies Poll;
   };
   return {
@@ -96,7 +102,10 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
 }
 
 /** In a URL as it is. */
-const jobId = z.string().regex(/^[\w-][\w.:=~-]{0,299}$/);
+const jobId = z
+  .string()
+  .max(maxJobIdLength)
+  .regex(/^[\w-][\w.:=~-]*$/);
 const errorSchema = z.object({
   code: z.union([z.string(), z.number()]).nullish().catch(undefined),
   message: z.string().catch(''),
@@ -133,7 +142,13 @@ const states = {
   deleted: 'failed',
 } as const;
 
-function statusOf(record: JobRecord, state: (typeof states)[keyof typeof states]): JobStatus {
+type State = (typeof states)[keyof typeof states];
+
+function isFinal(state: State): boolean {
+  return state === 'succeeded' || state === 'failed';
+}
+
+function statusOf(record: JobRecord, state: State): JobStatus {
   const { progress, usage, error } = record;
   if (state === 'queued' || state === 'running') return { state, ...(progress !== undefined && { progress }) };
   // OpenRouter bills in dollars.

@@ -94,12 +94,12 @@ describe('doctor, of the database,', () => {
   test('tells an index that is missing, and one whose build was broken off', async (t) => {
     assert.match(await line('indexes'), /^ok: /);
     t.after(() => migrateToLatest(environment.database.url));
-    await run('drop index provider_jobs_by_job');
+    await run('drop index provider_jobs_by_id');
     await run(`update pg_index set indisvalid = false where indexrelid = 'tasks_by_completion'::regclass`);
     t.after(() => run(`update pg_index set indisvalid = true where indexrelid = 'tasks_by_completion'::regclass`));
     assert.match(
       await line('indexes'),
-      /^warning: missing or half built: provider_jobs_by_job, tasks_by_completion → Run "videogen migrate"/,
+      /^warning: missing or half built: provider_jobs_by_id, tasks_by_completion → Run "videogen migrate"/,
     );
   });
 

@@ -18,7 +18,7 @@ describe('a create that is answered', () => {
     [200, { task_id: 'v2-1' }, { kind: 'accepted', id: 'v2-1' }],
     [200, {}, unknown],
     [200, { id: '' }, unknown],
-    [200, { id: 'x'.repeat(301) }, unknown],
+    [200, { id: 'x'.repeat(4097) }, unknown],
     [200, error('InvalidParameter'), unknown],
     [429, error('ModelAccountRpmRateLimitExceeded'), busy],
     [429, error('ModelAccountTpmRateLimitExceeded'), busy],
@@ -72,9 +72,24 @@ describe('a create that is answered', () => {
   }
 });
 
+test('a refusal for its content says what was refused', async () => {
+  for (const [code, about] of [
+    ['InputTextSensitiveContentDetected', 'prompt'],
+    ['InputImageSensitiveContentDetected.PrivacyInformation', 'image'],
+    ['SensitiveContentDetected', undefined],
+  ] as const) {
+    const provider = arkProvider('http://ark.example', { client: answering(400, error(code)) });
+    const outcome = await provider.submit(jobRequest(), signal);
+    assert.equal(outcome.kind === 'refused' && outcome.fault.about, about);
+  }
+});
+
 describe('the record of a job', () => {
   const job = jobOf(jobRequest(), 'cgt-1');
-  const failed = (kind: string, code: string, detail = 'words') => ({ state: 'failed', fault: { kind, code, detail } });
+  const failed = (kind: string, code: string, detail = 'words') => {
+    const about = code.startsWith('Output') ? { about: 'output' } : {};
+    return { state: 'failed', fault: { kind, ...about, code, detail } };
+  };
   const cases: readonly (readonly [status: number, record: object, expected: object])[] = [
     [200, { status: 'queued' }, { state: 'queued' }],
     [200, { status: 'running' }, { state: 'running' }],

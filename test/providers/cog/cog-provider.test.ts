@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -206,6 +206,16 @@ describe('an answer of cog', () => {
       assert.equal(`${end.kind}${why}`, expected);
     });
   }
+
+  test('of more than 128 MiB is that video', async (t) => {
+    const video = await readFile(cogVideo);
+    const padding = Buffer.alloc(100 * 1024 * 1024 - (video.length % 3));
+    const base64 = Buffer.concat([video, padding]).toString('base64');
+    const { run } = await answering(t, 200, `{"status":"succeeded","output":"data:video/mp4;base64,${base64}"}`);
+    const end = await run('x');
+    assert.ok(end.kind === 'video', JSON.stringify(end));
+    assert.equal((await stat(end.video.path)).size, video.length + padding.length);
+  });
 
   test('with its video in a list, in base64, is that video', async (t) => {
     const video = await readFile(cogVideo);

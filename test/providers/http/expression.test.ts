@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../../src/providers/contract.ts';
-import { compileExpression, ExpressionError } from '../../../src/providers/http/expression.ts';
+import { compileExpression, type Expression, ExpressionError } from '../../../src/providers/http/expression.ts';
+import { createReaders, type Reader } from '../../../src/providers/http/reader.ts';
 
 async function value(text: string, data: JsonObject = {}): Promise<JsonValue | undefined> {
   return await compileExpression(text).evaluate(data);
@@ -26,14 +27,34 @@ describe('an expression', () => {
       assert.deepEqual(await value(text, data), expected);
     });
   }
+});
 
-  test('serves several evaluations at a time, and none takes from the steps of another', async () => {
-    const expression = compileExpression('( $f := function($n) { $n = 0 ? 0 : $f($n - 1) }; $f(150) )');
-    const values = Array.from({ length: 20 }, () => expression.evaluate({}));
-    assert.deepEqual(
-      await Promise.all(values),
-      Array.from({ length: 20 }, () => 0),
-    );
+describe('the expressions of a file', () => {
+  const slow = compileExpression('( $f := function($n) { $n = 0 ? 0 : $f($n - 1) }; $f(150) )');
+  const quick = compileExpression('id');
+
+  /** The order in which twenty slow evaluations, and a quick one that is requested after them, end. */
+  async function orderOf(first: Reader, last: Reader): Promise<readonly (JsonValue | undefined)[]> {
+    const ended: (JsonValue | undefined)[] = [];
+    const note = async (reader: Reader, expression: Expression) =>
+      void ended.push(await reader.value('field', expression, { id: 'quick' }));
+    await Promise.all([...Array.from({ length: 20 }, () => note(first, slow)), note(last, quick)]);
+    return ended;
+  }
+
+  test('follow each other, and none takes from the steps of another', async () => {
+    const { others } = createReaders(() => assert.fail('an evaluation failed'));
+    assert.deepEqual(await orderOf(others, others), [...Array.from({ length: 20 }, () => 0), 'quick']);
+  });
+
+  test('of a create come before those of polls that wait', async () => {
+    const { creates, others } = createReaders(() => assert.fail('an evaluation failed'));
+    assert.equal((await orderOf(others, creates)).indexOf('quick'), 1);
+  });
+
+  test('are not delayed by those of another file', async () => {
+    const [{ others: busy }, { others: idle }] = [createReaders(() => {}), createReaders(() => {})];
+    assert.equal((await orderOf(busy, idle)).indexOf('quick'), 0);
   });
 });
 

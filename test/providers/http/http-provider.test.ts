@@ -118,7 +118,7 @@ describe('a create by a file', () => {
       { kind: 'not_accepted', reason: 'busy' },
     ],
     ['replicate-seedance', 201, { id: '' }, { kind: 'unknown' }],
-    ['replicate-seedance', 201, { id: 'x'.repeat(301) }, { kind: 'unknown' }],
+    ['replicate-seedance', 201, { id: 'x'.repeat(4097) }, { kind: 'unknown' }],
     ['replicate-seedance', 201, { id: 17 }, { kind: 'accepted', id: '17' }],
     ['replicate-seedance', 408, { detail: 'input' }, { kind: 'unknown' }],
     ['replicate-seedance', 500, { detail: 'input is sensitive' }, { kind: 'unknown' }],

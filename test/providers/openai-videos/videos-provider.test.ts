@@ -237,6 +237,26 @@ describe('a job', () => {
     });
   }
 
+  for (const code of [400, 404, 500]) {
+    test(`of vLLM-Omni whose record comes with HTTP ${code} has failed`, async (t) => {
+      const { upstream, begin } = await stage(t, 'vllm-omni');
+      const { job, status } = await begin();
+      await upstream.books.end(job.id, 'failed');
+      upstream.embellish({ error: { code, message: 'out of memory' } });
+      assert.deepEqual(await status(), {
+        state: 'failed',
+        fault: { kind: 'upstream', code: String(code), detail: 'out of memory' },
+      });
+    });
+  }
+
+  test('whose record comes with HTTP 500 and no final status is no verdict', async (t) => {
+    const { upstream, begin } = await stage(t, 'vllm-omni');
+    const { status } = await begin();
+    upstream.fail(500);
+    assert.equal((await status())?.state, 'unclear');
+  });
+
   test('is not missing because the base URL is wrong', async (t) => {
     const { upstream, begin } = await stage(t, 'vllm-omni');
     const { job } = await begin();

