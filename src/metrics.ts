@@ -39,6 +39,12 @@ export function createMetrics() {
       labelNames: ['of'] as const,
       registers,
     }),
+    reconcileSchedulePresent: new Gauge({
+      name: 'videogen_reconcile_schedule_present',
+      help: 'Whether the last check of this worker found or created the schedule of reconcile for this task queue',
+      labelNames: ['queue'] as const,
+      registers,
+    }),
     creditsCharged: new Counter({
       name: 'videogen_credits_charged_total',
       help: 'Credits charged for tasks that this process accepted',
