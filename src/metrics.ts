@@ -70,6 +70,20 @@ export function createMetrics() {
       buckets: stageBuckets,
       registers,
     }),
+    databaseUp: new Gauge({
+      name: 'videogen_database_up',
+      help: 'Whether the database answers, accepts writes and has the schema of this release, as of the last check',
+      labelNames: ['of'] as const,
+      registers,
+    }),
+    temporalUp: new Gauge({
+      name: 'videogen_temporal_up',
+      help: 'Whether Temporal answers and has the namespace, as of the last check',
+      labelNames: ['of'] as const,
+      registers,
+    }),
+    /** Why a part of the process is not ready, for `/readyz` on METRICS_PORT. */
+    readiness: new Map<PartName, () => readonly string[]>(),
     /** How the connections of a part of the process are used, as of each scrape. */
     databases: exportDatabases(registry),
   };

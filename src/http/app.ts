@@ -15,6 +15,7 @@ import { refuseMalformed } from './middleware/malformed-requests.ts';
 import { traceRequests } from './middleware/trace-requests.ts';
 import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
 import { hookRoute } from './routes/hooks.ts';
+import { refuseUnlessReady } from './routes/monitoring.ts';
 import { oidcRoutes } from './routes/console/oidc.ts';
 import { mediaRoute } from './routes/media.ts';
 import { pageRoutes } from './routes/pages.ts';
@@ -27,10 +28,16 @@ export function createApp(deps: HttpDeps): HttpApp {
   return createAppOf({ log, onRequest, isTraced }, createRouter(deps), metrics && createMetricsRouter(metrics));
 }
 
-/** For a port of its own: `/metrics` and `/healthz`, to every client that reaches it. */
-export function createMetricsApp({ log, metrics }: Required<Pick<HttpDeps, 'log' | 'metrics'>>): HttpApp {
+type MetricsDeps = Required<Pick<HttpDeps, 'log' | 'metrics'>> & { readonly readiness: () => readonly string[] };
+
+/** For a port of its own: `/metrics`, `/healthz` and `/readyz`, to every client that reaches it. */
+export function createMetricsApp({ log, metrics, readiness }: MetricsDeps): HttpApp {
   const router = createMetricsRouter(metrics);
   router.get('/healthz', (ctx) => answer(ctx, { code: 200, msg: 'success', data: {} }));
+  router.get('/readyz', (ctx) => {
+    refuseUnlessReady(readiness());
+    answer(ctx, { code: 200, msg: 'success', data: {} });
+  });
   return createAppOf({ log }, router);
 }
 

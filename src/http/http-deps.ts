@@ -114,6 +114,6 @@ export type HttpDeps = {
   readonly temporalUiUrl?: string | undefined;
   /** Unix milliseconds. */
   readonly now?: () => number;
-  /** True once the process is about to stop: `/readyz` answers 503 then. */
-  readonly isLeaving?: () => boolean;
+  /** Why requests should not be sent to this process now, for `/readyz`; none when it is ready. Never waits for a check. */
+  readonly readiness: () => Promise<readonly string[]>;
 };

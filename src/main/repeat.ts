@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Runs `work`, which never rejects, until the signal, with a pause after each run. Does not keep the process alive. */
+/** Runs `work`, which never rejects, until the signal, with a pause before each run. Does not keep the process alive. */
 export async function repeat(pauseMs: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-  while (!signal.aborted) {
-    await work();
+  for (;;) {
     await pause(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+    if (signal.aborted) return;
+    await work();
   }
 }

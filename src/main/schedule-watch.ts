@@ -33,5 +33,6 @@ export async function watchSchedule(
       log.warn({ err: error }, 'reconcile schedule check failed');
     }
   };
+  await check();
   await repeat(pauseMs, signal, check);
 }

@@ -34,10 +34,14 @@ import { exportPoolMetrics } from './pool-metrics.ts';
 import { exportQueueMetrics } from './queue-metrics.ts';
 import { countTasks } from './task-metrics.ts';
 import { currentTracing } from './tracing.ts';
+import { watchReadiness } from './readiness.ts';
 import { createRequestParser, type RunningPart, type Settings } from './settings.ts';
 
 /** Running requests, and then the starts of workflows behind them, get this long each. */
 const drainMs = 15_000;
+
+/** A load balancer learns within this time and its own interval that the database is unavailable. */
+const readinessPauseMs = 1_000;
 
 /** Prometheus gives up after ten seconds, and then knows nothing of the process at all. */
 const scrapeLimitMs = 3_000;
@@ -91,7 +95,16 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   };
   const taskWaiters = createTaskWaiters(db);
   const keyTouches = createKeyTouches(db);
+  const readiness = await watchReadiness({
+    part: 'api',
+    databaseUrl: settings.databaseUrl,
+    metrics,
+    log,
+    pauseMs: readinessPauseMs,
+  });
   let isLeaving = false;
+  const reasons = () => (isLeaving ? ['stopping'] : readiness.reasons());
+  metrics.readiness.set('api', reasons);
   const app = createApp({
     db,
     log,
@@ -150,10 +163,11 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       passwordSignIn: settings.passwordSignIn,
       oidc: settings.oidc && createIdentityProvider(settings.oidc, settings.publicUrl + oidcCallbackPath),
     },
-    isLeaving: () => isLeaving,
+    readiness: () => Promise.resolve(reasons()),
   });
   const { host, port } = settings;
-  const server = await startHttpServer({ app, host, port, log }).catch((error: unknown) => {
+  const server = await startHttpServer({ app, host, port, log }).catch(async (error: unknown) => {
+    await readiness.close();
     throw listenFault(error, settings, 'PORT');
   });
   log.info({ port: server.port, publicUrl: settings.publicUrl }, 'api started');
@@ -172,7 +186,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       await server.close(drainMs);
       await Promise.all(draining.map((part) => part.drain(drainMs)));
       await keyTouches.drain();
-      await Promise.allSettled([testCallbacks.close(), temporal.close(), db.close()]);
+      await Promise.allSettled([testCallbacks.close(), readiness.close(), temporal.close(), db.close()]);
     },
   };
 }

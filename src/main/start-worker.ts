@@ -12,6 +12,7 @@ import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { ensureReconcileSchedule } from '../temporal/reconcile-schedule.ts';
 import { makePrivateFolder } from './local-faults.ts';
 import { openStore, openStoreForLinks } from './open-store.ts';
+import { watchReadiness } from './readiness.ts';
 import { retry } from './retry.ts';
 import { watchSchedule } from './schedule-watch.ts';
 import type { RunningPart, Settings } from './settings.ts';
@@ -22,6 +23,7 @@ import { mainQueue, workerOptions } from './worker-options.ts';
 /** Longer than the longest deadline: no attempt with an older folder is alive. */
 const staleWorkMs = 26 * 60 * 60_000;
 
+const readinessPauseMs = 5_000;
 const scheduleCheckMs = 60_000;
 
 export type RunningWorker = RunningPart & {
@@ -57,6 +59,16 @@ export async function startWorker(
   const deps = wrap(dependencies.deps);
   // Without the SDK's own retries, which throw from a timer once the connection is closed under them.
   const temporal = connectTemporal(settings.temporal, { retries: false });
+  const readiness = await watchReadiness({
+    part: 'worker',
+    databaseUrl: settings.databaseUrl,
+    temporal: temporal.client,
+    metrics,
+    log,
+    pauseMs: readinessPauseMs,
+  });
+  let phase: 'starting' | 'running' | 'stopping' = 'starting';
+  metrics.readiness.set('worker', () => [...(phase === 'running' ? [] : [phase]), ...readiness.reasons()]);
   const stopping = new AbortController();
   const step = (name: string) => ({ step: name, log, signal: stopping.signal });
   const workers: Worker[] = [];
@@ -74,6 +86,7 @@ export async function startWorker(
       runs.push(run);
       run.catch(onFatal);
     }
+    phase = 'running';
     log.info(
       { queues: workerQueues, taskQueue: settings.taskQueue, concurrency: settings.generationConcurrency },
       'worker is running',
@@ -92,6 +105,7 @@ export async function startWorker(
     if (!stopping.signal.aborted) onFatal(error);
   });
   const close = async () => {
+    phase = 'stopping';
     stopping.abort();
     await running.catch(() => {});
     await watching;
@@ -99,7 +113,7 @@ export async function startWorker(
     await Promise.allSettled(runs);
     // It refuses while a worker that was just being made still holds it; the process ends anyway.
     await opened?.close().catch((error: unknown) => log.warn({ err: error }, 'connection not closed'));
-    await Promise.allSettled([temporal.close(), dependencies.close()]);
+    await Promise.allSettled([readiness.close(), temporal.close(), dependencies.close()]);
   };
   return { running, close };
 }

@@ -93,6 +93,7 @@ export async function startHttpService({
       reveal: (accountId) => revealSecret(ownDatabase.db, box, accountId),
       rotate: (rotation) => rotateSecret(ownDatabase.db, box, rotation),
     },
+    readiness: () => Promise.resolve([]),
     progressOf: () => Promise.resolve(0),
     createRate: undefined,
     reads: undefined,
