@@ -2,7 +2,7 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { Logger } from 'pino';
 import { createAuthentication } from './authentication.ts';
-import { isFromThisMachine } from './client-address.ts';
+import { addressOf, isFromThisMachine } from './client-address.ts';
 import { answer, type AppRouter, type Extras, type RequestState } from './context.ts';
 import { consoleRoutes } from './console/serve-console.ts';
 import { endpoints } from './endpoints.ts';
@@ -24,8 +24,12 @@ export type HttpApp = Koa<RequestState, Extras>;
 
 /** The whole HTTP contract: the middleware of every request, then one route per endpoint. */
 export function createApp(deps: HttpDeps): HttpApp {
-  const { log, metrics, onRequest, isTraced } = deps;
-  return createAppOf({ log, onRequest, isTraced }, createRouter(deps), metrics && createMetricsRouter(metrics));
+  const { log, metrics, onRequest, isTraced, isTrustedProxy } = deps;
+  return createAppOf(
+    { log, onRequest, isTraced, isTrustedProxy },
+    createRouter(deps),
+    metrics && createMetricsRouter(metrics),
+  );
 }
 
 type MetricsDeps = Required<Pick<HttpDeps, 'log' | 'metrics'>> & { readonly readiness: () => readonly string[] };
@@ -70,11 +74,20 @@ type Watching = {
   readonly log: Logger;
   readonly onRequest?: HttpDeps['onRequest'];
   readonly isTraced?: boolean | undefined;
+  readonly isTrustedProxy?: HttpDeps['isTrustedProxy'];
 };
 
 /** The steps around the routes. Those of `own` exist for this machine alone: metrics show the volume of business. */
-function createAppOf({ log, onRequest, isTraced }: Watching, router: AppRouter, own?: AppRouter): HttpApp {
+function createAppOf(
+  { log, onRequest, isTraced, isTrustedProxy = () => false }: Watching,
+  router: AppRouter,
+  own?: AppRouter,
+): HttpApp {
   const app: HttpApp = new Koa();
+  app.use((ctx, next) => {
+    ctx.state.clientAddress = addressOf(ctx.req, isTrustedProxy);
+    return next();
+  });
   if (isTraced === true) app.use(traceRequests);
   app.use(logRequests(log));
   if (onRequest !== undefined) app.use(measureRequests(onRequest));

@@ -89,6 +89,8 @@ export type HttpDeps = {
   /** How many creates of an account's keys, or of a person, may be refused before all are, for a while; undefined is no limit. */
   readonly refusedCreates: RateLimiter | undefined;
   readonly badKeys: BadKeys;
+  /** Whether a peer's `X-Forwarded-For` is believed. */
+  readonly isTrustedProxy: (address: string) => boolean;
   /** Reads the addresses that upstreams were given. */
   readonly hookLinks: Pick<HookLinks, 'callOf'>;
   /** How often an address may announce changes of jobs. */

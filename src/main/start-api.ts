@@ -13,6 +13,7 @@ import { createTaskWaiters } from '../http/tasks/long-poll.ts';
 import { createUncertainCreates } from '../http/tasks/uncertain-creates.ts';
 import type { Log } from '../log.ts';
 import { createIdentityProvider } from '../oidc/identity-provider.ts';
+import { isInNetworks } from '../outbound/allow-list.ts';
 import { literalRefusal } from '../outbound/guard.ts';
 import { createMetrics, recordCatalogue } from '../metrics.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
@@ -148,6 +149,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     reads: settings.readRate && createRateLimiter(settings.readRate),
     refusedCreates: settings.refusedCreateRate && createRateLimiter(settings.refusedCreateRate),
     badKeys: createBadKeys(settings.badKeyRate && createRateLimiter(settings.badKeyRate)),
+    isTrustedProxy: (address) => isInNetworks(address, settings.trustedProxies),
     hookLinks: createHookLinks(settings),
     hints: createRateLimiter(hintRate),
     signIns: createRateLimiter(signInRate),

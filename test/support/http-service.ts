@@ -99,6 +99,7 @@ export async function startHttpService({
     reads: undefined,
     refusedCreates: undefined,
     badKeys: createBadKeys(undefined),
+    isTrustedProxy: (address) => address === '127.0.0.1',
     hookLinks: createHookLinks({ secret: 's'.repeat(32), publicUrl: 'http://hooks.test' }),
     hints: createRateLimiter({ quota: 1_000, windowMs: 10_000 }),
     signIns: createRateLimiter({ quota: 1_000, windowMs: 10_000 }),
