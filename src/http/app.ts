@@ -24,9 +24,10 @@ export type HttpApp = Koa<RequestState, Extras>;
 
 /** The whole HTTP contract: the middleware of every request, then one route per endpoint. */
 export function createApp(deps: HttpDeps): HttpApp {
-  const { log, metrics, onRequest, isTraced, isTrustedProxy } = deps;
+  const { log, metrics, onRequest, isTraced, isTrustedProxy, publicUrl } = deps;
+  const isHttps = publicUrl.startsWith('https:');
   return createAppOf(
-    { log, onRequest, isTraced, isTrustedProxy },
+    { log, onRequest, isTraced, isTrustedProxy, isHttps },
     createRouter(deps),
     metrics && createMetricsRouter(metrics),
   );
@@ -75,17 +76,20 @@ type Watching = {
   readonly onRequest?: HttpDeps['onRequest'];
   readonly isTraced?: boolean | undefined;
   readonly isTrustedProxy?: HttpDeps['isTrustedProxy'];
+  /** Browsers then never use plain http for this host again. */
+  readonly isHttps?: boolean;
 };
 
 /** The steps around the routes. Those of `own` exist for this machine alone: metrics show the volume of business. */
 function createAppOf(
-  { log, onRequest, isTraced, isTrustedProxy = () => false }: Watching,
+  { log, onRequest, isTraced, isTrustedProxy = () => false, isHttps = false }: Watching,
   router: AppRouter,
   own?: AppRouter,
 ): HttpApp {
   const app: HttpApp = new Koa();
   app.use((ctx, next) => {
     ctx.state.clientAddress = addressOf(ctx.req, isTrustedProxy);
+    if (isHttps) ctx.set('Strict-Transport-Security', 'max-age=31536000');
     return next();
   });
   if (isTraced === true) app.use(traceRequests);

@@ -262,3 +262,23 @@ test('keys, bodies, queries and signatures stay out of the log', async () => {
     assert.ok(!log.includes(secret), secret);
   }
 });
+
+test('HSTS is sent with every answer where PUBLIC_URL is https, and only there', async () => {
+  const own = await startHttpService({ database, publicUrl: 'https://video.example.com' });
+  try {
+    for (const path of ['/healthz', '/nothing', '/api/v1/credits'])
+      assert.equal((await own.send('GET', path)).headers['strict-transport-security'], 'max-age=31536000', path);
+  } finally {
+    await own.close();
+  }
+  assert.equal((await service.send('GET', '/healthz')).headers['strict-transport-security'], undefined);
+});
+
+test('422 a name with bidirectional control characters, which would show it in another order', async () => {
+  const { key } = await service.newAccount(1_000, ['keys:write', 'tasks:read']);
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  for (const name of ['exe\u202Egpj', 'a\u2066b', 'a\u200Fb']) {
+    const body = JSON.stringify({ name, scopes: ['tasks:read'] });
+    assert.equal((await service.send('POST', '/api/v1/keys', { headers, body })).status, 422, JSON.stringify(name));
+  }
+});

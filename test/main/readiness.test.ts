@@ -88,8 +88,8 @@ test('an API stays ready while all connections of its pool are in use', async ()
     blocked.catch(() => {});
     await waitFor('the blocked request', async () => ((await run(blockedSessions)).length > 0 ? true : undefined));
     for (let checks = 0; checks < 2; checks++) {
-      const before = await lastCheck();
-      await waitFor('another check', async () => ((await lastCheck()) > before ? true : undefined));
+      const checkedAt = await lastCheck();
+      await waitFor('another check', async () => ((await lastCheck()) > checkedAt ? true : undefined));
     }
     assert.deepEqual(await readReadiness(), { status: 200, reasons: '' });
   });

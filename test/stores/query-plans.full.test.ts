@@ -13,6 +13,7 @@ import {
   createApiKey,
   createKeyAs,
   listApiKeys,
+  listApiKeysAfter,
   revokeApiKey,
   revokeKeyAs,
   rotateAccountKey,
@@ -264,6 +265,7 @@ test('no statement about keys, secrets and accounts does', async () => {
   await assertPlans();
   await touchKeys(watched, [made.keyId]);
   await listApiKeys(watched, accountId);
+  for (const last of [undefined, accountId]) await listApiKeysAfter(watched, accountId, last, 500);
   await revokeApiKey(watched, made.keyId);
   await createCallerFinder(watched)(newApiKey());
   await secrets.createFirstCallbackSecret(watched, accountId, 'sealed');
@@ -415,6 +417,7 @@ test('no statement of a person in the console does', async () => {
   assert.ok(typeof invitation === 'object');
   await members.withdrawMemberInvitation(watched, by, invitation.linkId);
   await members.listMembers(watched, accountId);
+  for (const last of [undefined, email]) await members.listMembersAfter(watched, accountId, last, 500);
   await members.changeRole(watched, by, { userId: other.userId, role: 'viewer' });
   await members.removeMember(watched, by, other.userId);
   await events.listAccountEvents(watched, accountId, { limit: 50 });

@@ -66,7 +66,7 @@ export async function readBody(req: IncomingMessage, maxBytes = maxBodyBytes): P
     };
     // Settles in every case, also when the request was destroyed before anyone read it.
     const forget = finished(req, { writable: false }, (error) => {
-      stop(error == null ? undefined : new HttpError('body_unreadable'));
+      stop(error ? new HttpError('body_unreadable') : undefined);
     });
     req.on('data', take);
   });

@@ -75,12 +75,12 @@ describe('doctor', () => {
     assert.match(await line('reconcile schedule'), /^fault: missing: .*→ Start a worker of the queue tasks/);
     const worker = await startTestWorker({ WORKER_QUEUES: 'tasks' });
     t.after(() => worker.close());
-    const found = () => findingLine('reconcile schedule', worker.environment);
-    assert.match(await found(), /^ok: /);
+    const shown = () => findingLine('reconcile schedule', worker.environment);
+    assert.match(await shown(), /^ok: /);
     const { client, close } = connectTemporal(worker.settings.temporal);
     t.after(close);
     await client.schedule.getHandle(`${worker.settings.taskQueue}-reconcile`).pause();
-    assert.match(await found(), /^warning: .* is paused.*--unpause/);
+    assert.match(await shown(), /^warning: .* is paused.*--unpause/);
   });
 
   test('tells a Temporal that is not there', async () => {
