@@ -8,7 +8,7 @@ import type { SecretReader } from './domain/catalogue/providers.ts';
 import { ConfigError, errorCode, SetupError } from './domain/errors.ts';
 import { parsePayloadKeys } from './domain/payload-keys.ts';
 import { parseQueueNames, queueNames } from './domain/worker-queues.ts';
-import { loopbackAllowance, parseAllowList } from './outbound/allow-list.ts';
+import { loopbackAllowance, parseAllowList, parseNetworks } from './outbound/allow-list.ts';
 import {
   absolute,
   anyText,
@@ -149,6 +149,8 @@ const schema = z.object({
   payloadKeys: from('TEMPORAL_PAYLOAD_KEYS', parsedBy(parsePayloadKeys).optional()),
   callbackAllow: from('CALLBACK_ALLOW', parsedBy(parseAllowList).optional()),
   imageAllow: from('IMAGE_ALLOW', parsedBy(parseAllowList).optional()),
+  /** Peers whose X-Forwarded-For is believed. */
+  trustedProxies: from('TRUSTED_PROXIES', parsedBy(parseNetworks).optional()),
   catalogue: from('VIDEOGEN_MODELS', anyText.transform(catalogueIn).optional()),
   /** Videos that this machine renders at the same time. */
   generationConcurrency: from('GENERATION_CONCURRENCY', wholeNumber(1, 10_000).default(2)),
@@ -220,6 +222,7 @@ function configOf(settings: z.output<typeof schema>, env: Record<string, string>
           },
     callbackAllow: settings.callbackAllow ?? usualAllow,
     imageAllow: settings.imageAllow ?? usualAllow,
+    trustedProxies: settings.trustedProxies ?? parseNetworks(isEmbedded ? '127.0.0.0/8,::1' : ''),
     /** The catalogue at the start of the process, without a look at its secrets. */
     catalogue: settings.catalogue?.catalogue ?? builtInCatalogue(),
     /** Where processes that go on look for changes of it; undefined for the built-in one. */

@@ -39,6 +39,12 @@ export function createMetrics() {
       labelNames: ['of'] as const,
       registers,
     }),
+    reconcileSchedulePresent: new Gauge({
+      name: 'videogen_reconcile_schedule_present',
+      help: 'Whether the last check of this worker found or created the schedule of reconcile for this task queue',
+      labelNames: ['queue'] as const,
+      registers,
+    }),
     creditsCharged: new Counter({
       name: 'videogen_credits_charged_total',
       help: 'Credits charged for tasks that this process accepted',
@@ -64,6 +70,20 @@ export function createMetrics() {
       buckets: stageBuckets,
       registers,
     }),
+    databaseUp: new Gauge({
+      name: 'videogen_database_up',
+      help: 'Whether the database answers, accepts writes and has the schema of this release, as of the last check',
+      labelNames: ['of'] as const,
+      registers,
+    }),
+    temporalUp: new Gauge({
+      name: 'videogen_temporal_up',
+      help: 'Whether Temporal answers and has the namespace, as of the last check',
+      labelNames: ['of'] as const,
+      registers,
+    }),
+    /** Why a part of the process is not ready, for `/readyz` on METRICS_PORT. */
+    readiness: new Map<PartName, () => readonly string[]>(),
     /** How the connections of a part of the process are used, as of each scrape. */
     databases: exportDatabases(registry),
   };

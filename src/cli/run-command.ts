@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { type Config, readConfig } from '../config.ts';
 import type { Actor } from '../domain/operator.ts';
 import { lockDataFolder } from '../embedded/data-folder.ts';
+import { clusterFolderOf } from '../embedded/postgres-cluster.ts';
 import { findPostgres, postgresFolder, startPostgres } from '../embedded/postgres.ts';
 import { type Account, findAccount } from '../stores/accounts.ts';
 import { createDatabase, type Database } from '../stores/database.ts';
@@ -38,10 +40,17 @@ function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Pr
   });
 }
 
-/** The database of a command: DATABASE_URL, else the embedded one, which is started for the command when it does not run. */
+/**
+ * The database of a command: DATABASE_URL, else the embedded one, which is started for the command when it does not run. A command
+ * never creates one: an operator who forgot DATABASE_URL would read that the installation is empty.
+ */
 export async function withDatabaseUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
   const url = config.databaseUrl ?? (await findPostgres(postgresFolder(config)));
   if (url !== undefined) return work(url);
+  if (!existsSync(clusterFolderOf(postgresFolder(config))))
+    throw new CommandError(
+      `no installation in ${config.dataFolder}: set DATABASE_URL or VIDEOGEN_DATA to those of the service, or create one with "npm start"`,
+    );
   const lock = await lockDataFolder(config.dataFolder);
   try {
     const server = await startPostgres({ folder: postgresFolder(config), log: () => {} });

@@ -1,5 +1,6 @@
 export const minPasswordLength = 12;
 export const maxPasswordLength = 128;
+const minDifferentCharacters = 5;
 export const maxEmailLength = 254;
 
 /** One spelling of each address: people write theirs in any case. */
@@ -19,6 +20,8 @@ export function passwordFault(
   const length = [...password].length;
   if (length < minPasswordLength || length > maxPasswordLength)
     return `must be ${minPasswordLength} to ${maxPasswordLength} characters`;
+  if (new Set(password.toLowerCase()).size < minDifferentCharacters)
+    return `must have at least ${minDifferentCharacters} different characters`;
   const bare = lettersOf(password);
   const names = [email, email.slice(0, email.lastIndexOf('@')), 'videogen'].map(lettersOf);
   if (bare !== '' && names.some((name) => name !== '' && bare.replaceAll(name, '') === ''))

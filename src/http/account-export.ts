@@ -2,8 +2,8 @@ import { findAccount } from '../stores/accounts.ts';
 import { listUploadsOf } from '../stores/account-closure.ts';
 import { readBooks } from '../stores/credits.ts';
 import type { Database } from '../stores/database.ts';
-import { listApiKeys } from '../stores/keys.ts';
-import { listMembers } from '../stores/members.ts';
+import { listApiKeysAfter } from '../stores/keys.ts';
+import { listMembersAfter } from '../stores/members.ts';
 import { listInvitations } from '../stores/one-time-links.ts';
 import { listOwnDeliveries } from '../stores/own-deliveries.ts';
 import { listAccountEvents } from '../stores/security-events.ts';
@@ -61,8 +61,14 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
     (last?: { taskId: string }) => listOwnDeliveries(db, { accountId, after: last?.taskId, limit: pageSize, nowMs }),
     (delivery) => ({ kind: 'callback', ...presentOwnCallback(delivery, delivery.attempts, nowMs) }),
   );
-  yield (await listApiKeys(db, accountId)).map((key) => ({ kind: 'key', ...presentKey(key) }));
-  yield (await listMembers(db, accountId)).map((member) => ({ kind: 'member', ...member }));
+  yield* paged(
+    (last?: { keyId: string }) => listApiKeysAfter(db, accountId, last?.keyId, pageSize),
+    (key) => ({ kind: 'key', ...presentKey(key) }),
+  );
+  yield* paged(
+    (last?: { email: string }) => listMembersAfter(db, accountId, last?.email, pageSize),
+    (member) => ({ kind: 'member', ...member }),
+  );
   yield (await listInvitations(db, accountId)).map((invitation) => ({ kind: 'invitation', ...invitation }));
   yield (await listUploadsOf(db, accountId, maxUploads)).map(({ uploadId }) => ({
     kind: 'image',

@@ -2,7 +2,7 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { Logger } from 'pino';
 import { createAuthentication } from './authentication.ts';
-import { isFromThisMachine } from './client-address.ts';
+import { addressOf, isFromThisMachine } from './client-address.ts';
 import { answer, type AppRouter, type Extras, type RequestState } from './context.ts';
 import { consoleRoutes } from './console/serve-console.ts';
 import { endpoints } from './endpoints.ts';
@@ -15,6 +15,7 @@ import { refuseMalformed } from './middleware/malformed-requests.ts';
 import { traceRequests } from './middleware/trace-requests.ts';
 import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
 import { hookRoute } from './routes/hooks.ts';
+import { refuseUnlessReady } from './routes/monitoring.ts';
 import { oidcRoutes } from './routes/console/oidc.ts';
 import { mediaRoute } from './routes/media.ts';
 import { pageRoutes } from './routes/pages.ts';
@@ -23,14 +24,25 @@ export type HttpApp = Koa<RequestState, Extras>;
 
 /** The whole HTTP contract: the middleware of every request, then one route per endpoint. */
 export function createApp(deps: HttpDeps): HttpApp {
-  const { log, metrics, onRequest, isTraced } = deps;
-  return createAppOf({ log, onRequest, isTraced }, createRouter(deps), metrics && createMetricsRouter(metrics));
+  const { log, metrics, onRequest, isTraced, isTrustedProxy, publicUrl } = deps;
+  const isHttps = publicUrl.startsWith('https:');
+  return createAppOf(
+    { log, onRequest, isTraced, isTrustedProxy, isHttps },
+    createRouter(deps),
+    metrics && createMetricsRouter(metrics),
+  );
 }
 
-/** For a port of its own: `/metrics` and `/healthz`, to every client that reaches it. */
-export function createMetricsApp({ log, metrics }: Required<Pick<HttpDeps, 'log' | 'metrics'>>): HttpApp {
+type MetricsDeps = Required<Pick<HttpDeps, 'log' | 'metrics'>> & { readonly readiness: () => readonly string[] };
+
+/** For a port of its own: `/metrics`, `/healthz` and `/readyz`, to every client that reaches it. */
+export function createMetricsApp({ log, metrics, readiness }: MetricsDeps): HttpApp {
   const router = createMetricsRouter(metrics);
   router.get('/healthz', (ctx) => answer(ctx, { code: 200, msg: 'success', data: {} }));
+  router.get('/readyz', (ctx) => {
+    refuseUnlessReady(readiness());
+    answer(ctx, { code: 200, msg: 'success', data: {} });
+  });
   return createAppOf({ log }, router);
 }
 
@@ -63,11 +75,23 @@ type Watching = {
   readonly log: Logger;
   readonly onRequest?: HttpDeps['onRequest'];
   readonly isTraced?: boolean | undefined;
+  readonly isTrustedProxy?: HttpDeps['isTrustedProxy'];
+  /** Browsers then never use plain http for this host again. */
+  readonly isHttps?: boolean;
 };
 
 /** The steps around the routes. Those of `own` exist for this machine alone: metrics show the volume of business. */
-function createAppOf({ log, onRequest, isTraced }: Watching, router: AppRouter, own?: AppRouter): HttpApp {
+function createAppOf(
+  { log, onRequest, isTraced, isTrustedProxy = () => false, isHttps = false }: Watching,
+  router: AppRouter,
+  own?: AppRouter,
+): HttpApp {
   const app: HttpApp = new Koa();
+  app.use((ctx, next) => {
+    ctx.state.clientAddress = addressOf(ctx.req, isTrustedProxy);
+    if (isHttps) ctx.set('Strict-Transport-Security', 'max-age=31536000');
+    return next();
+  });
   if (isTraced === true) app.use(traceRequests);
   app.use(logRequests(log));
   if (onRequest !== undefined) app.use(measureRequests(onRequest));

@@ -39,9 +39,9 @@ export function createAuthentication({
   async function find<Found>(ctx: Context, lookUp: (key: string) => Promise<Found | undefined>): Promise<Found> {
     const key = requireBearerToken(ctx);
     const hash = hashOf(key);
-    badKeys.refuse(ctx.req, hash);
+    badKeys.refuse(ctx, hash);
     const found = await lookUp(key);
-    badKeys.record(ctx.req, hash, found !== undefined);
+    badKeys.record(ctx, hash, found !== undefined);
     if (found !== undefined) return found;
     remembered.delete(hash);
     throw new HttpError('unauthorized');

@@ -1,15 +1,18 @@
 import ipaddr from 'ipaddr.js';
 import type { IncomingMessage } from 'node:http';
 
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
 /**
- * The client's address; of IPv6 the network, of which one client has all. A peer in a private network is taken for a
- * proxy and its last `X-Forwarded-For` is believed: forging it there gains no more than further tries.
+ * The client's address; of IPv6 the network, of which one client has all. Only a peer in TRUSTED_PROXIES is believed: anyone else could
+ * evade the limits per address with an `X-Forwarded-For` of its own. The last entry that is no trusted proxy counts.
  */
-export function addressOf({ socket, headers }: IncomingMessage): string {
+export function addressOf({ socket, headers }: IncomingMessage, isTrusted: (address: string) => boolean): string {
   const peer = parsed(socket.remoteAddress);
-  const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',').at(-1)?.trim();
-  const isProxy = peer !== undefined && peer.range() !== 'unicast';
-  const address = (isProxy ? parsed(forwarded) : undefined) ?? peer;
+  const isProxy = (address: Address) => isTrusted(address.toString());
+  const entries = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
+  const hops = [...entries.map((entry) => parsed(entry.trim())), peer];
+  const address = hops.findLast((hop) => hop === undefined || !isProxy(hop)) ?? peer;
   if (address === undefined) return 'unknown';
   const groups = address.toNormalizedString().split(':');
   return address.kind() === 'ipv6' ? groups.slice(0, 4).join(':') : address.toString();
@@ -24,6 +27,6 @@ export function isFromThisMachine({ socket, headers }: IncomingMessage): boolean
   return isLoopback && forwarding.every((name) => headers[name] === undefined);
 }
 
-function parsed(address: string | undefined): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+function parsed(address: string | undefined): Address | undefined {
   return address !== undefined && ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
 }

@@ -6,6 +6,8 @@ import type { Envelope, ErrorCode } from './errors.ts';
 /** What is known of a request. */
 export type RequestState = {
   requestId: string;
+  /** Of IPv6 the network. */
+  clientAddress: string;
   /** How the request was refused, for the log. */
   errorCode?: ErrorCode;
   /** Set once the caller is known; the log wants it also for requests that are refused later. */

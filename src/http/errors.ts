@@ -155,7 +155,7 @@ export const errorCatalogue = {
   ),
   not_ready: refusal(503, 'the service is not ready', {
     ...retrySoon,
-    data: z.strictObject({ away: z.array(z.string()) }),
+    data: z.strictObject({ reasons: z.array(z.string()) }),
   }),
 };
 

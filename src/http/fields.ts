@@ -31,8 +31,9 @@ export function plainText(maxLength: number) {
     .refine((text) => /\S/.test(text) && isOneLine(text));
 }
 
+/** Bidirectional control characters would show a name, or the text around it, in another order than it has. */
 export function isOneLine(text: string): boolean {
-  return !/[\p{Cc}\p{Cs}]/u.test(text);
+  return !/[\p{Cc}\p{Cs}\p{Bidi_Control}]/u.test(text);
 }
 
 export function oneOf<const Values extends readonly string[]>(values: Values) {

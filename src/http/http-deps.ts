@@ -89,6 +89,8 @@ export type HttpDeps = {
   /** How many creates of an account's keys, or of a person, may be refused before all are, for a while; undefined is no limit. */
   readonly refusedCreates: RateLimiter | undefined;
   readonly badKeys: BadKeys;
+  /** Whether a peer's `X-Forwarded-For` is believed. */
+  readonly isTrustedProxy: (address: string) => boolean;
   /** Reads the addresses that upstreams were given. */
   readonly hookLinks: Pick<HookLinks, 'callOf'>;
   /** How often an address may announce changes of jobs. */
@@ -114,6 +116,6 @@ export type HttpDeps = {
   readonly temporalUiUrl?: string | undefined;
   /** Unix milliseconds. */
   readonly now?: () => number;
-  /** True once the process is about to stop: `/readyz` answers 503 then. */
-  readonly isLeaving?: () => boolean;
+  /** Why requests should not be sent to this process now, for `/readyz`; none when it is ready. Never waits for a check. */
+  readonly readiness: () => Promise<readonly string[]>;
 };

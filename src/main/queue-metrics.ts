@@ -16,8 +16,7 @@ const sharedMs = 5_000;
 const states: readonly State[] = ['waiting', 'queuing', 'generating'];
 
 /**
- * What all processes together have before them, read from the database at a scrape; the last known figures while that is unavailable,
- * which `videogen_database_up` says. Every model of the catalogue has its figures, also while it has no task.
+ * What all processes together have before them, read from the database at a scrape; the last known figures while that is unavailable. Every model of the catalogue has its figures, also while it has no task.
  */
 export function exportQueueMetrics({ registry }: Metrics, db: Database, models: () => Models): void {
   const registers = [registry];
@@ -25,7 +24,6 @@ export function exportQueueMetrics({ registry }: Metrics, db: Database, models: 
   let reading: Promise<void> | undefined;
   const read = async () => {
     const backlog = await readBacklog(db).catch(() => undefined);
-    up.set(backlog === undefined ? 0 : 1);
     if (backlog !== undefined) show(backlog);
     readAt = performance.now();
     reading = undefined;
@@ -34,12 +32,6 @@ export function exportQueueMetrics({ registry }: Metrics, db: Database, models: 
   const collect = async () => {
     if (performance.now() - readAt >= sharedMs) await (reading ??= read());
   };
-  const up = new Gauge({
-    name: 'videogen_database_up',
-    help: 'Whether the database answered the last scrape; other figures from it are older when it did not',
-    registers,
-    collect,
-  });
   const tasks = new Gauge({
     name: 'videogen_tasks',
     help: 'Unfinished tasks',

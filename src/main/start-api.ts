@@ -13,6 +13,7 @@ import { createTaskWaiters } from '../http/tasks/long-poll.ts';
 import { createUncertainCreates } from '../http/tasks/uncertain-creates.ts';
 import type { Log } from '../log.ts';
 import { createIdentityProvider } from '../oidc/identity-provider.ts';
+import { isInNetworks } from '../outbound/allow-list.ts';
 import { literalRefusal } from '../outbound/guard.ts';
 import { createMetrics, recordCatalogue } from '../metrics.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
@@ -34,10 +35,14 @@ import { exportPoolMetrics } from './pool-metrics.ts';
 import { exportQueueMetrics } from './queue-metrics.ts';
 import { countTasks } from './task-metrics.ts';
 import { currentTracing } from './tracing.ts';
+import { watchReadiness } from './readiness.ts';
 import { createRequestParser, type RunningPart, type Settings } from './settings.ts';
 
 /** Running requests, and then the starts of workflows behind them, get this long each. */
 const drainMs = 15_000;
+
+/** A load balancer learns within this time and its own interval that the database is unavailable. */
+const readinessPauseMs = 1_000;
 
 /** Prometheus gives up after ten seconds, and then knows nothing of the process at all. */
 const scrapeLimitMs = 3_000;
@@ -91,7 +96,16 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   };
   const taskWaiters = createTaskWaiters(db);
   const keyTouches = createKeyTouches(db);
+  const readiness = await watchReadiness({
+    part: 'api',
+    databaseUrl: settings.databaseUrl,
+    metrics,
+    log,
+    pauseMs: readinessPauseMs,
+  });
   let isLeaving = false;
+  const reasons = () => (isLeaving ? ['stopping'] : readiness.reasons());
+  metrics.readiness.set('api', reasons);
   const app = createApp({
     db,
     log,
@@ -135,6 +149,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     reads: settings.readRate && createRateLimiter(settings.readRate),
     refusedCreates: settings.refusedCreateRate && createRateLimiter(settings.refusedCreateRate),
     badKeys: createBadKeys(settings.badKeyRate && createRateLimiter(settings.badKeyRate)),
+    isTrustedProxy: (address) => isInNetworks(address, settings.trustedProxies),
     hookLinks: createHookLinks(settings),
     hints: createRateLimiter(hintRate),
     signIns: createRateLimiter(signInRate),
@@ -150,10 +165,11 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       passwordSignIn: settings.passwordSignIn,
       oidc: settings.oidc && createIdentityProvider(settings.oidc, settings.publicUrl + oidcCallbackPath),
     },
-    isLeaving: () => isLeaving,
+    readiness: () => Promise.resolve(reasons()),
   });
   const { host, port } = settings;
-  const server = await startHttpServer({ app, host, port, log }).catch((error: unknown) => {
+  const server = await startHttpServer({ app, host, port, log }).catch(async (error: unknown) => {
+    await readiness.close();
     throw listenFault(error, settings, 'PORT');
   });
   log.info({ port: server.port, publicUrl: settings.publicUrl }, 'api started');
@@ -172,7 +188,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       await server.close(drainMs);
       await Promise.all(draining.map((part) => part.drain(drainMs)));
       await keyTouches.drain();
-      await Promise.allSettled([testCallbacks.close(), temporal.close(), db.close()]);
+      await Promise.allSettled([testCallbacks.close(), readiness.close(), temporal.close(), db.close()]);
     },
   };
 }

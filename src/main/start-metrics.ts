@@ -8,18 +8,22 @@ import type { RunningPart, Settings } from './settings.ts';
 /** A scrape takes no longer. */
 const drainMs = 1_000;
 
-/** Serves `/metrics` and `/healthz` of this process on `METRICS_PORT`, if set. Close it last: a draining process is alive. */
+/** Serves `/metrics`, `/healthz` and `/readyz` of this process on `METRICS_PORT`, if set. Close it last: a draining process is alive. */
 export async function startMetricsServer(
   { host, metricsPort }: Pick<Settings, 'host' | 'metricsPort'>,
   log: Log,
-  { registry }: Metrics,
+  { registry, readiness }: Metrics,
 ): Promise<RunningPart> {
   if (metricsPort === undefined) return { close: () => Promise.resolve() };
-  const app = createMetricsApp({ log, metrics: registry });
+  const app = createMetricsApp({ log, metrics: registry, readiness: () => reasonsOf(readiness) });
   const limits = { maxConnections: 100 };
   const server = await startHttpServer({ app, host, port: metricsPort, log, limits }).catch((error: unknown) => {
     throw listenFault(error, { host, port: metricsPort }, 'METRICS_PORT');
   });
   log.info({ port: server.port }, 'metrics server started');
   return { close: () => server.close(drainMs) };
+}
+
+function reasonsOf(readiness: Metrics['readiness']): readonly string[] {
+  return readiness.size === 0 ? ['starting'] : [...readiness.values()].flatMap((reasons) => reasons());
 }

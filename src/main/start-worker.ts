@@ -12,7 +12,9 @@ import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { ensureReconcileSchedule } from '../temporal/reconcile-schedule.ts';
 import { makePrivateFolder } from './local-faults.ts';
 import { openStore, openStoreForLinks } from './open-store.ts';
+import { watchReadiness } from './readiness.ts';
 import { retry } from './retry.ts';
+import { watchSchedule } from './schedule-watch.ts';
 import type { RunningPart, Settings } from './settings.ts';
 import { installTemporalRuntime } from './temporal-runtime.ts';
 import { openWorkerDependencies } from './worker-dependencies.ts';
@@ -21,6 +23,9 @@ import { mainQueue, workerOptions } from './worker-options.ts';
 /** Longer than the longest deadline: no attempt with an older folder is alive. */
 const staleWorkMs = 26 * 60 * 60_000;
 
+const readinessPauseMs = 5_000;
+const scheduleCheckMs = 60_000;
+
 export type RunningWorker = RunningPart & {
   /** Resolves once the worker of each queue polls, and the schedule exists; rejects when the worker is closed before. */
   readonly running: Promise<void>;
@@ -28,7 +33,7 @@ export type RunningWorker = RunningPart & {
 
 /**
  * Starts the workers of this process's queues. What is local is checked before this resolves, as far as these queues need it; what
- * needs Temporal is retried in the background. `wrap` may replace dependencies of the activities, such as providers.
+ * needs Temporal is retried in the background. Tests replace dependencies of the activities with `wrap`, and shorten `checkMs`.
  */
 export async function startWorker(
   settings: Settings,
@@ -36,6 +41,7 @@ export async function startWorker(
   onFatal: (error: unknown) => void,
   metrics = createMetrics(),
   wrap: (deps: ActivityDeps) => ActivityDeps = (deps) => deps,
+  checkMs = scheduleCheckMs,
 ): Promise<RunningWorker> {
   await installTemporalRuntime(log, settings);
   const { workerQueues } = settings;
@@ -53,6 +59,16 @@ export async function startWorker(
   const deps = wrap(dependencies.deps);
   // Without the SDK's own retries, which throw from a timer once the connection is closed under them.
   const temporal = connectTemporal(settings.temporal, { retries: false });
+  const readiness = await watchReadiness({
+    part: 'worker',
+    databaseUrl: settings.databaseUrl,
+    temporal: temporal.client,
+    metrics,
+    log,
+    pauseMs: readinessPauseMs,
+  });
+  let phase: 'starting' | 'running' | 'stopping' = 'starting';
+  metrics.readiness.set('worker', () => [...(phase === 'running' ? [] : [phase]), ...readiness.reasons()]);
   const stopping = new AbortController();
   const step = (name: string) => ({ step: name, log, signal: stopping.signal });
   const workers: Worker[] = [];
@@ -70,27 +86,34 @@ export async function startWorker(
       runs.push(run);
       run.catch(onFatal);
     }
+    phase = 'running';
     log.info(
       { queues: workerQueues, taskQueue: settings.taskQueue, concurrency: settings.generationConcurrency },
       'worker is running',
     );
     // Last, since a Temporal that was restarted itself takes up to seven seconds to answer for a schedule (measured), and no
     // task must wait for that.
-    const ensure = () => ensureReconcileSchedule(temporal.client, taskQueuesOf(settings.taskQueue));
-    if (runsWorkflows) await retry(step('ensure the reconcile schedule'), ensure);
+    if (!runsWorkflows) return;
+    const queues = taskQueuesOf(settings.taskQueue);
+    await retry(step('ensure the reconcile schedule'), () => ensureReconcileSchedule(temporal.client, queues));
+    const watched = { client: temporal.client, queues, log, metrics, pauseMs: checkMs };
+    watching = watchSchedule(watched, stopping.signal);
   };
+  let watching: Promise<void> | undefined;
   const running = start();
   running.catch((error: unknown) => {
     if (!stopping.signal.aborted) onFatal(error);
   });
   const close = async () => {
+    phase = 'stopping';
     stopping.abort();
     await running.catch(() => {});
+    await watching;
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     await Promise.allSettled(runs);
     // It refuses while a worker that was just being made still holds it; the process ends anyway.
     await opened?.close().catch((error: unknown) => log.warn({ err: error }, 'connection not closed'));
-    await Promise.allSettled([temporal.close(), dependencies.close()]);
+    await Promise.allSettled([readiness.close(), temporal.close(), dependencies.close()]);
   };
   return { running, close };
 }

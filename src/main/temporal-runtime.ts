@@ -18,7 +18,7 @@ export function installTemporalRuntime(log: Log, settings: RuntimeSettings = {})
 type RuntimeSettings = Partial<Pick<Settings, 'host' | 'temporalMetricsPort'>>;
 
 async function install(log: Log, settings: RuntimeSettings): Promise<void> {
-  const logger = new DefaultLogger('INFO', ({ level, message, meta }) => log[levels[level]](meta, message));
+  const logger = new DefaultLogger('INFO', ({ level, message, meta }) => log[levelOf(level, message)](meta, message));
   const bindAddress = await metricsAddress(settings);
   try {
     Runtime.install({
@@ -47,11 +47,17 @@ async function metricsAddress({ host, temporalMetricsPort: port }: RuntimeSettin
   return isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-// The SDK warns of a worker without workflows, which is what the workers of two of our queues are meant to be.
-const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'error'> = {
+/** The workers of most of our queues are meant to be without workflows. */
+const expectedWarning = 'No workflows registered, not polling for workflow tasks';
+
+export function levelOf(level: LogLevel, message: string) {
+  return message === expectedWarning ? 'info' : levels[level];
+}
+
+const levels: Record<LogLevel, 'trace' | 'debug' | 'warn' | 'error'> = {
   TRACE: 'trace',
   DEBUG: 'debug',
   INFO: 'debug',
-  WARN: 'info',
+  WARN: 'warn',
   ERROR: 'error',
 };

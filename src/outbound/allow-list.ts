@@ -78,3 +78,21 @@ function hostnameOf(text: string): string {
   if (!hostAndPort.test(text) || !URL.canParse(`http://${text}`)) return '';
   return new URL(`http://${text}`).hostname.replace(/^\[|\]$|\.+$/g, '');
 }
+
+/** Reads TRUSTED_PROXIES: addresses and networks, as in an allow-list, without hosts and ports. Throws `AllowListError`. */
+export function parseNetworks(text: string): readonly AllowedNetwork[] {
+  const { hosts, networks } = parseAllowList(text);
+  const [host] = hosts;
+  if (host !== undefined) throw new AllowListError(host.hostname, 'is not an address or a network');
+  if (networks.some(({ port }) => port !== undefined)) throw new AllowListError(text, 'must be without ports');
+  return networks;
+}
+
+/** Whether one of the networks has this address. */
+export function isInNetworks(address: string, networks: readonly AllowedNetwork[]): boolean {
+  const parsed = ipaddr.process(address);
+  return networks.some((network) => {
+    const { address: first, prefixBits } = network;
+    return first.kind() === parsed.kind() && parsed.match(first, prefixBits);
+  });
+}

@@ -76,6 +76,14 @@ export const listApiKeys = many<ApiKey, [accountId: string]>({
 select ${apiKeyColumns} from api_keys where account_id = $1 order by ${isActive} desc, created_at desc, id desc limit 1000`,
 });
 
+/** A page of all keys, for an export. */
+export const listApiKeysAfter = many<ApiKey, [accountId: string, after: string | undefined, limit: number]>({
+  name: 'list-api-keys-after',
+  text: `
+select ${apiKeyColumns} from api_keys
+where account_id = $1 and ($2::uuid is null or id > $2) order by id limit $3`,
+});
+
 /** A revoked key. `changed` is false when it had been revoked before. */
 export type RevokedKey = Pick<NewKey, 'accountId'> &
   Pick<ApiKey, 'name' | 'hint'> & { readonly revokedAt: number; readonly changed: boolean };

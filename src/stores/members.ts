@@ -36,6 +36,15 @@ select users.id as "userId", email, role, disabled_at is not null as "isDisabled
 from memberships join users on users.id = user_id where account_id = $1 order by email limit 1000`,
 });
 
+/** A page of all members, for an export. */
+export const listMembersAfter = many<Member, [accountId: string, after: string | undefined, limit: number]>({
+  name: 'list-members-after',
+  text: `
+select users.id as "userId", email, role, disabled_at is not null as "isDisabled", memberships.created_at as "joinedAt",
+  greatest(last_sign_in_at, (select max(last_used_at) from sessions where user_id = users.id)) as "lastUsedAt"
+from memberships join users on users.id = user_id where account_id = $1 and ($2::text is null or email > $2) order by email limit $3`,
+});
+
 /** The account about which an owner decides, and from where. */
 export type By = { readonly session: SignedIn; readonly accountId: string; readonly origin: Origin };
 

@@ -1,38 +1,59 @@
 import { hash } from 'node:crypto';
 import type { Database } from './database.ts';
-import { maybeOne, none } from './statement.ts';
+import { none, one } from './statement.ts';
 
-/** Of one e-mail, failed tries in 15 minutes; of one address, tries in a minute. Counted for all processes together. */
-const maxFailuresOfEmail = 10;
-const maxTriesOfAddress = 20;
+// Counted for all processes together. A source is a network, or a browser with a session of the person: what others try at an e-mail
+// slows down neither its owner at home nor one who is signed in.
 
-const insertTry = maybeOne<{ tryId: number }, [emailHash: Buffer, address: string]>({
+/** Failures of a source at one e-mail in 15 minutes before it has to wait between tries, twice as long after each. */
+const freeFailures = 10;
+/** The same for all sources together: an e-mail that many networks attack. Each of them then has one try in `maxPauseSeconds`. */
+const freeFailuresOfEmail = 100;
+const maxPauseSeconds = 60;
+/** Tries of one source in a minute, at any e-mail. */
+const maxTriesOfSource = 20;
+
+type Counted = { readonly tryId: number | undefined; readonly waitSeconds: number };
+
+const insertTry = one<Counted, [emailHash: Buffer, source: string]>({
   name: 'begin-sign-in-try',
   text: `
-insert into sign_in_tries (email_hash, address) select $1, $2
-where ${maxFailuresOfEmail} > (
-    select count(*) from sign_in_tries where email_hash = $1 and failed and created_at > now() - interval '15 minutes')
-  and ${maxTriesOfAddress} > (
-    select count(*) from sign_in_tries where address = $2 and created_at > now() - interval '1 minute')
-returning id as "tryId"`,
+with forgotten as (
+  delete from sign_in_tries where id in (
+    select id from sign_in_tries where created_at < now() - interval '1 hour' order by created_at limit 100
+    for update skip locked)),
+failures as (
+  select count(*) filter (where address = $2) as own, max(created_at) filter (where address = $2) as last_at,
+    count(*) as all
+  from sign_in_tries where email_hash = $1 and failed and created_at > now() - interval '15 minutes'),
+pause as (
+  select last_at, case
+    when failures.all >= ${freeFailuresOfEmail} then ${maxPauseSeconds}
+    when own >= ${freeFailures} then least(${maxPauseSeconds}, 2 ^ least(own - ${freeFailures} + 1, 10))
+    else 0 end as seconds from failures),
+waiting as (
+  select greatest(
+    coalesce(extract(epoch from last_at - now()) + seconds, 0),
+    case when ${maxTriesOfSource} <= (
+      select count(*) from sign_in_tries where address = $2 and created_at > now() - interval '1 minute')
+    then 60 else 0 end) as seconds from pause),
+inserted as (
+  insert into sign_in_tries (email_hash, address) select $1, $2 from waiting where seconds <= 0 returning id)
+select (select id from inserted) as "tryId", greatest(1, ceil(seconds))::int as "waitSeconds" from waiting`,
 });
 
-// One at a time, so that tries that come together cannot all be the last one.
-const lock = none<[]>({ name: 'lock-sign-in-tries', text: 'select pg_advisory_xact_lock(4202614)' });
-
-const forget = none<[]>({
-  name: 'forget-sign-in-tries',
-  text: `
-delete from sign_in_tries where id in (
-  select id from sign_in_tries where created_at < now() - interval '1 hour' order by created_at limit 100)`,
+// Tries at one e-mail, and of one source, come one after the other, so that tries at the same time cannot all be the last one.
+const lock = none<[email: string, source: string]>({
+  name: 'lock-sign-in-tries',
+  text: 'select pg_advisory_xact_lock(4202614, hashtext($1)), pg_advisory_xact_lock(4202615, hashtext($2))',
 });
 
-/** Counts a try as failed before anything is hashed, and answers its id; undefined when there were too many. */
-export function beginTry(db: Database, email: string, address: string): Promise<number | undefined> {
+/** Counts a try as failed before anything is hashed. Without `tryId` it is refused, and may be repeated after `waitSeconds`. */
+export function beginTry(db: Database, email: string, source: string): Promise<Counted> {
+  const emailHash = hash('sha256', email, 'buffer');
   return db.transaction(async (run) => {
-    await lock({ run });
-    await forget({ run });
-    return (await insertTry({ run }, hash('sha256', email, 'buffer'), address))?.tryId;
+    await lock({ run }, emailHash.toString('hex'), source);
+    return insertTry({ run }, emailHash, source);
   });
 }
 

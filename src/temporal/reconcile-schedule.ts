@@ -1,12 +1,13 @@
 import {
   type Client,
   ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
   type ScheduleOptionsAction,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
 import type { TaskQueues } from '../domain/task-queues.ts';
 import type { reconcile } from '../../workflows/index.ts';
-import { within } from './connect.ts';
+import { isNotFound, within } from './connect.ts';
 
 /** A Temporal server that was restarted takes up to seven seconds to answer for a schedule (measured). */
 const limitMs = 30_000;
@@ -16,6 +17,16 @@ const limitMs = 30_000;
  * after a crash. Of an existing schedule only the action is renewed; its interval, and a pause, are left to operators.
  */
 export async function ensureReconcileSchedule(client: Client, queues: TaskQueues): Promise<void> {
+  if (await createReconcileSchedule(client, queues)) return;
+  const handle = client.schedule.getHandle(reconcileScheduleId(queues));
+  await within(client, limitMs, () =>
+    handle.update(({ spec, policies, state }) => ({ spec, policies, state, action: reconcileAction(queues) })),
+  );
+  await triggerReconcile(client, queues);
+}
+
+/** Creates the schedule, which triggers a first run; returns false when it exists, and leaves it alone. */
+export async function createReconcileSchedule(client: Client, queues: TaskQueues): Promise<boolean> {
   try {
     await within(client, limitMs, () =>
       client.schedule.create({
@@ -26,13 +37,25 @@ export async function ensureReconcileSchedule(client: Client, queues: TaskQueues
         action: reconcileAction(queues),
       }),
     );
+    return true;
   } catch (error) {
-    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    const handle = client.schedule.getHandle(reconcileScheduleId(queues));
-    await within(client, limitMs, () =>
-      handle.update(({ spec, policies, state }) => ({ spec, policies, state, action: reconcileAction(queues) })),
-    );
-    await triggerReconcile(client, queues);
+    if (error instanceof ScheduleAlreadyRunning) return false;
+    throw error;
+  }
+}
+
+/** Undefined when the schedule does not exist. */
+export async function readReconcileSchedule(
+  client: Client,
+  queues: TaskQueues,
+): Promise<{ readonly id: string; readonly isPaused: boolean } | undefined> {
+  const id = reconcileScheduleId(queues);
+  try {
+    const { state } = await within(client, limitMs, () => client.schedule.getHandle(id).describe());
+    return { id, isPaused: state.paused };
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError || isNotFound(error)) return undefined;
+    throw error;
   }
 }
 

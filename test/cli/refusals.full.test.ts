@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { listApiKeys } from '../../src/stores/keys.ts';
@@ -67,4 +70,17 @@ test('a database that is down is named with host, port and reason', async () => 
   const { code, stderr } = await videogen(env, 'account', 'list');
   assert.equal(code, 1);
   assert.equal(stderr, 'database unavailable at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n');
+});
+
+test('a command without DATABASE_URL creates no installation, and says what to set', async (t) => {
+  const parent = await mkdtemp(join(tmpdir(), 'videogen-none-'));
+  t.after(() => rm(parent, { recursive: true }));
+  const folder = join(parent, 'data');
+  const env = { PATH: process.env['PATH'], HOME: parent, VIDEOGEN_DATA: folder };
+  for (const args of [['account', 'list'], ['migrate']]) {
+    const { code, stdout, stderr } = await videogen(env, ...args);
+    assert.deepEqual([code, stdout], [1, ''], args.join(' '));
+    assert.match(stderr, /no installation in .*: set DATABASE_URL or VIDEOGEN_DATA/);
+  }
+  assert.deepEqual(await readdir(parent), []);
 });

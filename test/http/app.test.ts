@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Database, DatabaseUnavailable } from '../../src/stores/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { heldReadiness } from '../support/held-readiness.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { parseAnswer, rawExchange } from '../support/http-raw.ts';
 import { type HttpService, type LogLine, plainRequest, startHttpService } from '../support/http-service.ts';
@@ -13,13 +12,13 @@ let service: HttpService;
 let account: { accountId: string; key: string };
 /** What the service's next statement throws instead of running. */
 let fault: Error | undefined;
-let isLeaving = false;
+let notReady: readonly string[] = [];
 before(async () => {
   database = await createTestDatabase();
   service = await startHttpService({
     database,
     db: faulty(database.db),
-    isLeaving: () => isLeaving,
+    readiness: () => Promise.resolve(notReady),
   });
   account = await service.newAccount(100_000);
 });
@@ -155,25 +154,13 @@ test('200 healthz answers without a key and without the database', async () => {
   fault = undefined;
 });
 
-test('200 readyz when the database answers, 503 with the reason when it does not or the process is about to stop', async () => {
+test('200 readyz while there is no reason against it, 503 with the reasons otherwise', async () => {
   assert.deepEqual((await service.send('GET', '/readyz')).json.data, {});
-  fault = new DatabaseUnavailable(true, new Error('unreachable'));
-  assertRefused(await service.send('GET', '/readyz'), 503, /database is unavailable/);
-  assert.equal(fault, undefined, 'the database was asked');
-  isLeaving = true;
+  notReady = ['database is read-only'];
   const refused = await service.send('GET', '/readyz');
-  isLeaving = false;
-  assertRefused(refused, 503, /not ready/, { away: ['stopping'] });
+  notReady = [];
+  assertRefused(refused, 503, /not ready/, { reasons: ['database is read-only'] });
   assert.match(String(refused.headers['retry-after']), /^\d+$/);
-});
-
-test('503 readyz when the database keeps it waiting, after three seconds', async () => {
-  const own = await startHttpService({ database, db: heldReadiness(database.db, () => new Promise(() => {})) });
-  try {
-    assertRefused(await own.send('GET', '/readyz'), 503, /not ready/, { away: ['no answer in time'] });
-  } finally {
-    await own.close();
-  }
 });
 
 test('414 an address that is too long', async () => {
@@ -273,5 +260,25 @@ test('keys, bodies, queries and signatures stay out of the log', async () => {
   const log = JSON.stringify(service.log);
   for (const secret of [account.key, prompt, 'private-key', 'verysecret', 'signature', 'expires']) {
     assert.ok(!log.includes(secret), secret);
+  }
+});
+
+test('HSTS is sent with every answer where PUBLIC_URL is https, and only there', async () => {
+  const own = await startHttpService({ database, publicUrl: 'https://video.example.com' });
+  try {
+    for (const path of ['/healthz', '/nothing', '/api/v1/credits'])
+      assert.equal((await own.send('GET', path)).headers['strict-transport-security'], 'max-age=31536000', path);
+  } finally {
+    await own.close();
+  }
+  assert.equal((await service.send('GET', '/healthz')).headers['strict-transport-security'], undefined);
+});
+
+test('422 a name with bidirectional control characters, which would show it in another order', async () => {
+  const { key } = await service.newAccount(1_000, ['keys:write', 'tasks:read']);
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  for (const name of ['exe\u202Egpj', 'a\u2066b', 'a\u200Fb']) {
+    const body = JSON.stringify({ name, scopes: ['tasks:read'] });
+    assert.equal((await service.send('POST', '/api/v1/keys', { headers, body })).status, 422, JSON.stringify(name));
   }
 });

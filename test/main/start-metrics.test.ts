@@ -9,7 +9,7 @@ import { assertRefused, createHttpClient } from '../support/http-client.ts';
 const host = '127.0.0.1';
 const log = createLog({ level: 'silent' });
 
-test('METRICS_PORT serves the metrics of this process and that it lives, and nothing else, until it is closed', async () => {
+test('METRICS_PORT serves the metrics of this process, that it lives and whether it is ready, and nothing else, until it is closed', async () => {
   const metricsPort = await freePort();
   const metrics = createMetrics();
   const part = await startMetricsServer({ host, metricsPort }, log, metrics);
@@ -20,7 +20,13 @@ test('METRICS_PORT serves the metrics of this process and that it lives, and not
     const answer = await send('GET', '/metrics', { headers: { 'x-forwarded-for': '203.0.113.1' } });
     assert.match(answer.bytes.toString(), /^videogen_tasks_settled_total\{outcome="started"\} 1$/m);
     assert.deepEqual((await send('GET', '/healthz')).json, { code: 200, msg: 'success', data: {} });
-    for (const path of ['/', '/api/v1/credits', '/openapi.json', '/docs', '/readyz']) {
+    assertRefused(await send('GET', '/readyz'), 503, /not ready/, { reasons: ['starting'] });
+    let reasons: readonly string[] = ['Temporal has no namespace x'];
+    metrics.readiness.set('worker', () => reasons);
+    assertRefused(await send('GET', '/readyz'), 503, /not ready/, { reasons });
+    reasons = [];
+    assert.deepEqual((await send('GET', '/readyz')).json, { code: 200, msg: 'success', data: {} });
+    for (const path of ['/', '/api/v1/credits', '/openapi.json', '/docs']) {
       assertRefused(await send('GET', path), 404, /no such endpoint/);
     }
     assertRefused(await send('POST', '/metrics'), 405, /^the method POST is not allowed; allowed: GET, HEAD, OPTIONS$/);

@@ -150,10 +150,10 @@ describe('the chart', { skip: noHelm }, () => {
       const probes = [container.readinessProbe, container.livenessProbe, container.startupProbe];
       for (const probe of probes.filter((one) => one !== undefined)) {
         assert.ok(ports.some(({ name }) => name === probe.httpGet.port));
-        // The metrics port has /healthz and /metrics alone.
+        // The metrics port has /healthz, /readyz and /metrics alone.
         const routes =
           probe.httpGet.port === 'metrics'
-            ? ['GET /healthz']
+            ? ['GET /healthz', 'GET /readyz']
             : endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
         assert.ok(routes.includes(`GET ${probe.httpGet.path}`), `${metadata.name}: ${probe.httpGet.path}`);
       }

@@ -121,7 +121,9 @@ test('every stage of a task is measured, and its end and credits are counted onc
     `videogen_tasks_ended_total{${model},state="success",fail_code=""} 1`,
     `videogen_tasks_ended_total{${model},state="fail",fail_code="content_rejected"} 1`,
     'videogen_http_requests_total{route="/api/v1/jobs/createTask",method="POST",status="200"} 2',
-    'videogen_database_up 1',
+    'videogen_database_up{of="api"} 1',
+    'videogen_database_up{of="worker"} 1',
+    'videogen_temporal_up{of="worker"} 1',
   ])
     assert.ok(text.split('\n').includes(line), line);
 });

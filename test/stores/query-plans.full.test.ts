@@ -13,6 +13,7 @@ import {
   createApiKey,
   createKeyAs,
   listApiKeys,
+  listApiKeysAfter,
   revokeApiKey,
   revokeKeyAs,
   rotateAccountKey,
@@ -79,6 +80,7 @@ import * as signIns from '../../src/stores/sign-in.ts';
 import * as users from '../../src/stores/users.ts';
 import { disableAs, endSessionsAs, setOperatorAs } from '../../src/stores/people.ts';
 import { beginProof, takeProof } from '../../src/stores/pending-proofs.ts';
+import { readSchemaState } from '../../src/stores/schema-state.ts';
 import { beginTry, succeedTry } from '../../src/stores/sign-in-tries.ts';
 import { signInWithIdentity } from '../../src/stores/oidc-identities.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -112,6 +114,7 @@ const growing = ['accounts', 'api_keys', 'tasks', 'ledger_entries', 'provider_jo
  */
 const notPeriodic = ['create-first-account', 'find-first-account'].concat([
   'read-database-facts',
+  'read-schema-state',
   'list-applied-migrations',
   'list-missing-rights',
   'list-unfinished-changes',
@@ -263,6 +266,7 @@ test('no statement about keys, secrets and accounts does', async () => {
   await assertPlans();
   await touchKeys(watched, [made.keyId]);
   await listApiKeys(watched, accountId);
+  for (const last of [undefined, accountId]) await listApiKeysAfter(watched, accountId, last, 500);
   await revokeApiKey(watched, made.keyId);
   await createCallerFinder(watched)(newApiKey());
   await secrets.createFirstCallbackSecret(watched, accountId, 'sealed');
@@ -408,7 +412,7 @@ test('no statement of a person in the console does', async () => {
   await signIns.reauthenticate(watched, session, origin, { means: 'password', checkedHash: passwordHash });
   await signIns.changePassword(watched, session, origin, { checkedHash: passwordHash, passwordHash });
   await sessions.listSessions(watched, user.userId);
-  const tryId = await beginTry(watched, email, origin.address);
+  const { tryId } = await beginTry(watched, email, origin.address);
   await succeedTry(watched, tryId ?? 0);
   await memberships.accountsOfUser(watched, user.userId);
   const by = { session, accountId, origin };
@@ -419,6 +423,7 @@ test('no statement of a person in the console does', async () => {
   assert.ok(typeof invitation === 'object');
   await members.withdrawMemberInvitation(watched, by, invitation.linkId);
   await members.listMembers(watched, accountId);
+  for (const last of [undefined, email]) await members.listMembersAfter(watched, accountId, last, 500);
   await members.changeRole(watched, by, { userId: other.userId, role: 'viewer' });
   await members.removeMember(watched, by, other.userId);
   await events.listAccountEvents(watched, accountId, { limit: 50 });
@@ -543,6 +548,7 @@ test('no statement of a command of operators does', async () => {
   const taskId = await newTask(account.accountId);
   await secrets.listSecretsToReseal(watched, 0, 100);
   await secrets.resealSecret(watched, 1, 'one', 'another');
+  await readSchemaState(watched, []);
   await inspection.listSealedSecrets(watched);
   await inspection.listUnfinishedChanges(watched, { indexes: [], constraints: [] });
   await settlement.countEndings(watched, Date.now() - 60 * 60_000);

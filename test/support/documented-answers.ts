@@ -102,7 +102,7 @@ const ofEveryAnswer = [
   'content-type',
   'content-length',
   'transfer-encoding',
-].concat(['cache-control', 'x-content-type-options']);
+].concat(['cache-control', 'x-content-type-options', 'strict-transport-security']);
 
 function requireHeaders({ operationId }: Operation, { status, headers }: Answer, documented: readonly string[]) {
   const missing = Object.keys(headers).filter((name) => ![...ofEveryAnswer, ...documented].includes(name));

@@ -1,12 +1,6 @@
-import type { Database } from '../../src/stores/database.ts';
+import type { HttpDeps } from '../../src/http/http-deps.ts';
 
-/** A database that answers `/readyz` once `gate` resolves, and everything else as it is asked. */
-export function heldReadiness(db: Database, gate: () => Promise<unknown>): Database {
-  return {
-    ...db,
-    run: async (statement, values) => {
-      if (statement.name === 'ready') await gate();
-      return db.run(statement, values);
-    },
-  };
+/** An API that answers `/readyz` once `gate` resolves. */
+export function heldReadiness(gate: () => Promise<unknown>): Pick<HttpDeps, 'readiness'> {
+  return { readiness: () => gate().then(() => []) };
 }

@@ -34,11 +34,13 @@ type Wish = {
 
 let browsers = 0;
 
-export function newBrowser({ send }: Pick<HttpService, 'send'>, given?: string): Browser {
+/** Each is at an address of its own by default, since tries to sign in are limited by it. */
+export function newBrowser(
+  { send }: Pick<HttpService, 'send'>,
+  given?: string,
+  address = `10.0.${(browsers += 1) >> 8}.${browsers & 255}`,
+): Browser {
   let cookie = given;
-  browsers += 1;
-  // Each at an address of its own, since tries to sign in are limited by it.
-  const address = `10.0.${browsers >> 8}.${browsers & 255}`;
   const askAs: Browser['askAs'] = async (method, path, headers = {}, body) => {
     const answer = await send(method, path, {
       headers: { ...(cookie !== undefined && { cookie }), 'x-forwarded-for': address, ...headers },

@@ -161,11 +161,18 @@ describe('after a loss', { concurrency: true }, () => {
       [again.code, JSON.parse(again.stdout)],
       [0, { checked: 1, missing: 0, creditsCharged: 0, tasks: [] }],
     );
-    // All that is left goes, too: as when the store is another one.
-    await rm(join(String(environment.environment['RESULT_STORE']), 'results', kept), { recursive: true });
+    // The store is lost, and one video is newer than that.
+    const more = await generating('/more');
+    const fresh = await generating('/fresh');
+    for (const taskId of [more, fresh]) {
+      upstream.finish(taskId);
+      await waitForEnd(environment.database.db, taskId);
+    }
+    for (const taskId of [kept, more])
+      await rm(join(String(environment.environment['RESULT_STORE']), 'results', taskId), { recursive: true });
     const refused = await command('media', 'check', '--forget');
     assert.deepEqual([refused.code, refused.stdout], [1, '']);
-    assert.match(refused.stderr, /^None of 1 videos is in .*--forget all\.$/m);
+    assert.match(refused.stderr, /^2 of 3 videos are not in .*--forget all\.$/m);
     assert.equal((await findTask(environment.database.db, kept))?.mediaDeletedAt, undefined);
     await command('media', 'check', '--forget', 'all');
     assert.notEqual((await findTask(environment.database.db, kept))?.mediaDeletedAt, undefined);

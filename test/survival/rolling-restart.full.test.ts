@@ -57,7 +57,7 @@ test('SIGTERM turns /readyz to 503 while creates still succeed; SIGINT closes at
     const response = await fetch(`${baseUrl}/readyz`);
     return response.status === 503 ? response.json() : undefined;
   });
-  assert.deepEqual((answer as { data: unknown }).data, { away: ['stopping'] });
+  assert.deepEqual((answer as { data: unknown }).data, { reasons: ['stopping'] });
   const request = { model: 'videogen-2.0-fast', input: { prompt: 'late' } };
   assert.equal((await createTask({ baseUrl, key }, request)).status, 200);
   leaving.child.kill('SIGKILL');

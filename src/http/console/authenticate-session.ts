@@ -3,7 +3,6 @@ import type { Caller } from '../../domain/api-key.ts';
 import type { Actor } from '../../domain/operator.ts';
 import { type Role, scopesOfRole } from '../../domain/role.ts';
 import { type FoundSession, findSession } from '../../stores/sessions.ts';
-import { addressOf } from '../client-address.ts';
 import type { Context } from '../context.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -88,5 +87,5 @@ export function originOf(ctx: Context) {
     .get('User-Agent')
     .replaceAll(/[^\x20-\x7e]/g, '')
     .slice(0, maxAgentLength);
-  return { address: addressOf(ctx.req), userAgent };
+  return { address: ctx.state.clientAddress, userAgent };
 }

@@ -1,6 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import type { IncomingMessage } from 'node:http';
-import { addressOf } from '../client-address.ts';
 import type { Context } from '../context.ts';
 import { HttpError, toHttpError } from '../errors.ts';
 import type { Caller } from '../../domain/api-key.ts';
@@ -50,8 +48,8 @@ export function limitReads(ctx: Context, reads: RateLimiter | undefined, who: st
 }
 
 /** Limits what upstreams announce, by address, because each announcement costs a statement. */
-export function limitHints({ req }: Context, hints: RateLimiter): void {
-  const taken = hints.take(addressOf(req));
+export function limitHints({ state }: Context, hints: RateLimiter): void {
+  const taken = hints.take(state.clientAddress);
   if (!taken.isAllowed) throw new HttpError('rate_limited', { headers: refusalHeaders('hints', hints.rate, taken) });
 }
 
@@ -59,8 +57,8 @@ export function limitHints({ req }: Context, hints: RateLimiter): void {
  * Limits those who are not known yet, by address: what they begin takes one of the places that all of them share, and a passkey that
  * fails is logged for good.
  */
-export function limitSignIns({ req }: Context, signIns: RateLimiter): void {
-  const taken = signIns.take(addressOf(req));
+export function limitSignIns({ state }: Context, signIns: RateLimiter): void {
+  const taken = signIns.take(state.clientAddress);
   if (taken.isAllowed) return;
   throw new HttpError('too_many_sign_ins', { headers: refusalHeaders('sign-ins', signIns.rate, taken, () => 0) });
 }
@@ -97,18 +95,18 @@ export type BadKeys = ReturnType<typeof createBadKeys>;
 export function createBadKeys(limiter: RateLimiter | undefined) {
   const good = new LRUCache<string, true>({ max: maxGoodKeys, ttl: goodForMs });
   return {
-    refuse: (req: IncomingMessage, hash: string): void => {
+    refuse: ({ state }: Context, hash: string): void => {
       if (limiter === undefined || good.has(hash)) return;
-      const left = limiter.peek(addressOf(req));
+      const left = limiter.peek(state.clientAddress);
       if (left.remaining > 0) return;
       throw new HttpError('too_many_bad_keys', { headers: refusalHeaders('bad-keys', limiter.rate, left, () => 0) });
     },
     /** Counts the outcome of a look-up in the database. */
-    record: (req: IncomingMessage, hash: string, isGood: boolean): void => {
+    record: ({ state }: Context, hash: string, isGood: boolean): void => {
       if (isGood) good.set(hash, true);
       else {
         good.delete(hash);
-        limiter?.take(addressOf(req));
+        limiter?.take(state.clientAddress);
       }
     },
   };

@@ -39,7 +39,7 @@ function logOurFaults(ctx: Context, { code, cause }: HttpError, log: Logger): vo
     log.warn({ requestId, errorCode: code, error: describeError(cause) }, 'a request failed');
 }
 
-const preservedHeaders: readonly string[] = ['x-request-id', 'x-content-type-options'];
+const preservedHeaders: readonly string[] = ['x-request-id', 'x-content-type-options', 'strict-transport-security'];
 
 const maxDrainMs = 2_000;
 

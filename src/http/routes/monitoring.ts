@@ -1,4 +1,3 @@
-import pTimeout from 'p-timeout';
 import { z } from 'zod';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { HttpError } from '../errors.ts';
@@ -17,17 +16,18 @@ const readyz = defineEndpoint({
   operationId: 'readyz',
   route: 'GET /readyz',
   scope: 'none',
-  summary: 'Whether requests should be sent here',
+  summary: 'Tells whether requests should be sent here',
   data: z.strictObject({}),
-  failures: ['not_ready', 'database_unavailable', 'database_busy'],
-  handler: async (_call, deps) => {
-    if (deps.isLeaving?.() === true) throw new HttpError('not_ready', { data: { away: ['stopping'] } });
-    const isReady = deps.db.run({ name: 'ready', text: 'select 1 as one' }).then(() => true);
-    // Probes give up after a few seconds themselves.
-    const isInTime = await pTimeout(isReady, { milliseconds: 3_000, fallback: () => false });
-    if (!isInTime) throw new HttpError('not_ready', { data: { away: ['no answer in time'] } });
+  failures: ['not_ready'],
+  handler: async (_call, { readiness }) => {
+    refuseUnlessReady(await readiness());
     return {};
   },
 });
+
+/** Throws `not_ready` if there is a reason. */
+export function refuseUnlessReady(reasons: readonly string[]): void {
+  if (reasons.length > 0) throw new HttpError('not_ready', { data: { reasons } });
+}
 
 export const healthEndpoints = [healthz, readyz];

@@ -25,7 +25,11 @@ export function answerClientError(error: Error, socket: Duplex, last: Exchange |
     return refuse(socket, new HttpError(errorCode));
   }
   const { req, res } = last;
-  res.once('close', () => socket.destroy());
+  res.once('close', () => {
+    // After an answer Node tells nobody who still reads the body that no more will come.
+    req.destroy();
+    socket.destroy();
+  });
   // The fault is in what follows a good request, whose answer comes first.
   if (req.complete) return { errorCode };
   // The fault is in the body of a request: its own response is the place for the answer, if it is still free.

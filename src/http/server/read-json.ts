@@ -1,6 +1,6 @@
 import { type JSONPath, visit } from 'jsonc-parser';
 import type { IncomingMessage } from 'node:http';
-import getRawBody from 'raw-body';
+import { finished } from 'node:stream';
 import { fieldPath } from '../../domain/field-errors.ts';
 import { isPlainText, notPlainText } from '../../domain/task-input.ts';
 import type { Context } from '../context.ts';
@@ -48,20 +48,30 @@ function isJsonType(header: string): boolean {
 
 /** Reads the body to its end, up to `maxBytes`. */
 export async function readBody(req: IncomingMessage, maxBytes = maxBodyBytes): Promise<Buffer> {
-  try {
-    return await getRawBody(req, { limit: maxBytes, length: req.headers['content-length'] ?? null });
-  } catch (error) {
-    const type = error instanceof Error && 'type' in error ? String(error.type) : '';
-    if (type === 'entity.too.large') {
-      throw new HttpError('body_too_large', { msg: `the body is larger than ${maxBytes / 1024} KiB` });
-    }
-    if (brokenOff.includes(type)) throw new HttpError('body_unreadable');
-    throw error;
-  }
+  const tooLarge = () => new HttpError('body_too_large', { msg: `the body is larger than ${maxBytes / 1024} KiB` });
+  if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  await new Promise<void>((resolve, reject) => {
+    const take = (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= maxBytes) chunks.push(chunk);
+      else stop(tooLarge());
+    };
+    const stop = (refusal?: HttpError) => {
+      req.off('data', take).pause();
+      forget();
+      if (refusal === undefined) resolve();
+      else reject(refusal);
+    };
+    // Settles in every case, also when the request was destroyed before anyone read it.
+    const forget = finished(req, { writable: false }, (error) => {
+      stop(error ? new HttpError('body_unreadable') : undefined);
+    });
+    req.on('data', take);
+  });
+  return Buffer.concat(chunks);
 }
-
-/** The client went away, before or while we read, or sent another length than it had said. */
-const brokenOff: readonly string[] = ['request.aborted', 'request.size.invalid', 'stream.not.readable'];
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -9,6 +9,7 @@ import {
   readRetentionMs,
   readServerVersion,
 } from '../../temporal/inspect.ts';
+import { readReconcileSchedule } from '../../temporal/reconcile-schedule.ts';
 import { fault, type Finding, messageOf, ok, unknown, warning } from './finding.ts';
 
 /** Fairness between accounts needs it. */
@@ -30,11 +31,13 @@ export async function checkTemporal(given: TemporalToCheck): Promise<readonly Fi
     const first = [server, tlsFinding(given.target), namespace];
     if (namespace.state === 'fault') return [...first, ...notChecked(given, 'there is no namespace')];
     const { main } = taskQueuesOf(given.taskQueue);
+    const usesSchedule = given.queues.includes('tasks');
     return [
       ...first,
       await attributesFinding(client),
       await partitionsFinding(client, main),
       fairness,
+      ...(usesSchedule ? [await scheduleFinding(client, given.taskQueue)] : []),
       ...(await Promise.all(
         given.queues.map((name) =>
           queueFinding(client, given.taskQueue, name).catch((error: unknown) =>
@@ -52,7 +55,12 @@ export async function checkTemporal(given: TemporalToCheck): Promise<readonly Fi
 }
 
 function notChecked({ queues }: TemporalToCheck, why: string): Finding[] {
-  const names = ['search attributes', 'task queue partitions', ...queues.map((name) => `queue ${name}`)];
+  const names = [
+    'search attributes',
+    'task queue partitions',
+    'reconcile schedule',
+    ...queues.map((name) => `queue ${name}`),
+  ];
   return names.map((name) => unknown(name, `not checked: ${why}`));
 }
 
@@ -137,6 +145,24 @@ async function queueFinding(client: Client, taskQueue: string, name: QueueName):
     `queue ${name}`,
     `nobody serves ${queue}: what is put on it waits`,
     `Start a worker of it: videogen worker --queues ${name}`,
+  );
+}
+
+async function scheduleFinding(client: Client, taskQueue: string): Promise<Finding> {
+  const check = 'reconcile schedule';
+  const schedule = await readReconcileSchedule(client, taskQueuesOf(taskQueue));
+  if (schedule === undefined)
+    return fault(
+      check,
+      'missing: nothing starts or refunds tasks that a crash left behind',
+      'Start a worker of the queue tasks; a running one creates the schedule again within a minute.',
+    );
+  const { id, isPaused } = schedule;
+  if (!isPaused) return ok(check, `${id} exists and is not paused`);
+  return warning(
+    check,
+    `${id} is paused: nothing starts or refunds tasks that a crash left behind`,
+    `temporal schedule toggle --unpause --schedule-id ${id} --reason back`,
   );
 }
 

@@ -6,6 +6,7 @@ import type { UploadOutcome } from '../../../src/http/http-deps.ts';
 import { findAccount } from '../../../src/stores/accounts.ts';
 import * as images from '../../support/hostile-images.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
+import { parseAnswer, rawConnection, rawExchange } from '../../support/http-raw.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -149,3 +150,33 @@ async function suspendedKey(): Promise<string> {
   await service.database.db.run({ name: 'test-suspend', text }, [accountId]);
   return key;
 }
+
+test('an upload whose client goes away, or sends too slowly, frees its slot', async () => {
+  const limits = { headersTimeout: 1_000, requestTimeout: 1_500, connectionsCheckingInterval: 10 };
+  const own = await startHttpService({ database: service.database, limits });
+  try {
+    const { key } = await own.newAccount(1_000);
+    const head = `POST /api/v1/uploads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: image/png\r\n`;
+    const begun = `${head}Content-Length: 100000\r\n\r\na`;
+    const image = await images.plainImage(300, 300).png().toBuffer();
+    const assertTakesUploads = async () => {
+      const answer = await waitFor('a free slot', async () => {
+        const tried = await upload(key, image, 'image/png', own);
+        return tried.status === 503 ? undefined : tried;
+      });
+      assert.equal(answer.status, 200, answer.bytes.toString());
+    };
+    const late = await Promise.all([rawExchange(own.server.port, begun), rawExchange(own.server.port, begun)]);
+    for (const text of late) assertRefused(parseAnswer(text), 408, /took too long/);
+    await assertTakesUploads();
+    const gone = [rawConnection(own.server.port), rawConnection(own.server.port)];
+    for (const connection of gone) {
+      connection.write(begun);
+      connection.socket.end();
+      await connection.closed;
+    }
+    await assertTakesUploads();
+  } finally {
+    await own.close();
+  }
+});

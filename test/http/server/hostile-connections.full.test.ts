@@ -219,11 +219,11 @@ test('a connection is served one request at a time, and may have 32 waiting; the
   let asked = 0;
   let release = () => {};
   const gate = new Promise<void>((resolve) => (release = resolve));
-  const db = heldReadiness(database.db, () => {
+  const held = heldReadiness(() => {
     asked += 1;
     return gate;
   });
-  await withService({ db }, async (own) => {
+  await withService(held, async (own) => {
     const connection = rawConnection(own.server.port);
     connection.write('GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000));
     await waitFor('the refusal', () => own.log.find(({ reason }) => /too many requests/.test(String(reason))));
@@ -238,8 +238,8 @@ test('a connection is served one request at a time, and may have 32 waiting; the
 test('a full server refuses by closing, and what keeps nobody waiting gives way to the next', async () => {
   let release = () => {};
   const gate = new Promise<void>((resolve) => (release = resolve));
-  const db = heldReadiness(database.db, () => gate);
-  await withService({ db, limits: { maxConnections: 4 } }, async (own) => {
+  const held = heldReadiness(() => gate);
+  await withService({ ...held, limits: { maxConnections: 4 } }, async (own) => {
     const busy = rawConnection(own.server.port);
     busy.write('GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     const reading = rawConnection(own.server.port);

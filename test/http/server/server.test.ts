@@ -44,8 +44,8 @@ async function withHeldAnswer(
   const release = () => {
     for (const answer of waiting.splice(0)) answer();
   };
-  const db = heldReadiness(database.db, () => new Promise<void>((resolve) => waiting.push(resolve)));
-  await withService({ ...options, db }, (own) =>
+  const held = heldReadiness(() => new Promise<void>((resolve) => waiting.push(resolve)));
+  await withService({ ...options, ...held }, (own) =>
     work(own, { asked: () => waitFor('the question', () => waiting[0]), release }).finally(release),
   );
 }

@@ -71,6 +71,18 @@ describe('doctor', () => {
     assert.ok(!(await found({}, 'api')).has('queue tasks'), 'one process can do nothing about it');
   });
 
+  test('tells a reconcile schedule that is missing or paused', async (t) => {
+    assert.match(await line('reconcile schedule'), /^fault: missing: .*→ Start a worker of the queue tasks/);
+    const worker = await startTestWorker({ WORKER_QUEUES: 'tasks' });
+    t.after(() => worker.close());
+    const shown = () => findingLine('reconcile schedule', worker.environment);
+    assert.match(await shown(), /^ok: /);
+    const { client, close } = connectTemporal(worker.settings.temporal);
+    t.after(close);
+    await client.schedule.getHandle(`${worker.settings.taskQueue}-reconcile`).pause();
+    assert.match(await shown(), /^warning: .* is paused.*--unpause/);
+  });
+
   test('tells a Temporal that is not there', async () => {
     const address = `127.0.0.1:${await freePort()}`;
     assert.match(

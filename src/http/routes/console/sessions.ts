@@ -94,7 +94,11 @@ const password = defineEndpoint({
   answerHeaders: cookieHeader,
   failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off'],
   handler: async ({ session, input: { currentPassword, newPassword }, ctx }, deps) => {
-    const { checkedHash } = await checkPassword(ctx, deps, session.email, currentPassword);
+    const { checkedHash } = await checkPassword(ctx, deps, {
+      email: session.email,
+      password: currentPassword,
+      session,
+    });
     const passwordHash = await hashChosenPassword(newPassword, session.email, 'newPassword');
     const hashes = { checkedHash, passwordHash };
     return answerSignedIn(ctx, deps, await changePassword(deps.db, session, originOf(ctx), hashes));

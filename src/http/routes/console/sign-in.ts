@@ -127,7 +127,7 @@ async function provenOrChosen(ctx: Context, deps: HttpDeps, { link, email, passw
   const user = await findUserByEmail(deps.db, email);
   if (link.purpose === 'reset' || user === undefined)
     return { passwordHash: await hashChosenPassword(password, email) };
-  const { checkedHash } = await checkPassword(ctx, deps, email, password);
+  const { checkedHash } = await checkPassword(ctx, deps, { email, password, session: await sessionBefore(ctx, deps) });
   return { checkedHash };
 }
 
@@ -142,8 +142,8 @@ const signInWithPassword = defineEndpoint({
   answerHeaders: cookieHeader,
   failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off', 'database_unavailable', 'database_busy'],
   handler: async ({ input: { email, password }, ctx }, deps) => {
-    const { user, checkedHash } = await checkPassword(ctx, deps, email, password);
     const before = await sessionBefore(ctx, deps);
+    const { user, checkedHash } = await checkPassword(ctx, deps, { email, password, session: before });
     const made = await signIn(deps.db, { user, origin: originOf(ctx), means: 'password', checkedHash, before });
     return answerSignedIn(ctx, deps, made);
   },
@@ -191,7 +191,7 @@ const prove = defineEndpoint({
   answerHeaders: cookieHeader,
   failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off'],
   handler: async ({ session, input: { password }, ctx }, deps) => {
-    const { checkedHash } = await checkPassword(ctx, deps, session.email, password);
+    const { checkedHash } = await checkPassword(ctx, deps, { email: session.email, password, session });
     const proof = { means: 'password', checkedHash } as const;
     return answerSignedIn(ctx, deps, await reauthenticate(deps.db, session, originOf(ctx), proof));
   },

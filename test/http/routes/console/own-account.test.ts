@@ -113,6 +113,24 @@ test('10,000 tasks are read page by page, as fast as they are taken', async () =
   }
 });
 
+test('an export has every key and every member, however many there are', async () => {
+  const { accountId } = await newMember(service);
+  const keys = `
+insert into api_keys (id, account_id, name, hash, hint, scopes, revoked_at)
+select gen_random_uuid(), $1::uuid, 'rotated', sha256(($1::text || n)::bytea), 'vg_', '{}', now() from generate_series(1, 1100) n`;
+  await db.run({ name: 'test-many-keys', text: keys }, [accountId]);
+  const users = `
+with made as (
+  insert into users (id, email) select gen_random_uuid(), 'many-' || n || '@example.com' from generate_series(1, 1100) n
+  returning id)
+insert into memberships (account_id, user_id, role) select $1, id, 'viewer' from made`;
+  await db.run({ name: 'test-many-members', text: users }, [accountId]);
+  let text = '';
+  for await (const lines of exportAccount(db, service.deps.resultStore, accountId)) text += lines;
+  const count = (kind: string) => linesOf(text).filter((line) => line.kind === kind).length;
+  assert.deepEqual([count('key'), count('member')], [1_100, 1_101]);
+});
+
 test('the command writes the same into a new file that only its owner may read, and no other file', async () => {
   const { accountId } = await filled('command');
   const folder = await mkdtemp(join(tmpdir(), 'videogen-export-'));

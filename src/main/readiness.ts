@@ -1,0 +1,105 @@
+import type { Client } from '@temporalio/client';
+import pTimeout from 'p-timeout';
+import { errorCode } from '../domain/errors.ts';
+import type { Log } from '../log.ts';
+import type { Metrics, PartName } from '../metrics.ts';
+import { createDatabase, type Database } from '../stores/database.ts';
+import { listMigrations } from '../stores/migrator.ts';
+import { readSchemaState } from '../stores/schema-state.ts';
+import { readRetentionMs } from '../temporal/inspect.ts';
+import { repeat } from './repeat.ts';
+
+/** Load balancers and probes often allow a second or less, so they get the result of the last check. */
+export type Readiness = {
+  /** Why this part of the process should get no requests or tasks; none when it is ready. */
+  readonly reasons: () => readonly string[];
+  readonly close: () => Promise<void>;
+};
+
+/** Returns the reason why something is not ready. A rejection is a reason, too. */
+type Check = () => Promise<string | undefined>;
+
+export type WatchedParts = {
+  readonly part: PartName;
+  readonly databaseUrl: string;
+  /** Workers need Temporal; an API accepts tasks without it. */
+  readonly temporal?: Client;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly pauseMs: number;
+};
+
+const checkLimitMs = 3_000;
+
+/** Checks what a part of the process depends on, again and again. Resolves after the first check of everything. */
+export async function watchReadiness(watched: WatchedParts): Promise<Readiness> {
+  const { part, databaseUrl, temporal, metrics } = watched;
+  // A connection of its own: a pool that is busy under load is no reason to send requests elsewhere.
+  const db = createDatabase({ url: databaseUrl, poolSize: 1 });
+  const { names } = await listMigrations();
+  const stopping = new AbortController();
+  const watch = (name: string, check: Check, up: Metrics['databaseUp']) =>
+    watchCheck({
+      ...watched,
+      name,
+      check,
+      signal: stopping.signal,
+      onResult: (isUp) => up.set({ of: part }, isUp ? 1 : 0),
+    });
+  const checks = [watch('database', () => checkSchema(db, names), metrics.databaseUp)];
+  if (temporal !== undefined) checks.push(watch('Temporal', () => checkNamespace(temporal), metrics.temporalUp));
+  await Promise.all(checks.map(({ first }) => first));
+  return {
+    reasons: () => checks.map(({ reason }) => reason()).filter((reason) => reason !== undefined),
+    close: async () => {
+      stopping.abort();
+      await Promise.all([...checks.map(({ ended }) => ended), db.close()]);
+    },
+  };
+}
+
+type WatchedCheck = { readonly name: string } & Pick<WatchedParts, 'part' | 'log' | 'pauseMs'> & {
+    readonly check: Check;
+    readonly signal: AbortSignal;
+    readonly onResult: (isUp: boolean) => void;
+  };
+
+function watchCheck({ name, part, log, pauseMs, check, signal, onResult }: WatchedCheck) {
+  let reason: string | undefined;
+  const run = async () => {
+    const { found, err } = await pTimeout(check(), { milliseconds: checkLimitMs }).then(
+      (result) => ({ found: result, err: undefined }),
+      // Everyone may read the reasons, so addresses are only logged.
+      (error: unknown) => ({ found: `${name} unavailable`, err: error }),
+    );
+    if (signal.aborted) return;
+    onResult(found === undefined);
+    if (found !== undefined && found !== reason) log.warn({ part, reason: found, err }, 'not ready');
+    if (found === undefined && reason !== undefined) log.info({ part, after: reason }, 'ready again');
+    reason = found;
+  };
+  const first = run();
+  const ended = first.then(() => repeat(pauseMs, signal, run));
+  return { first, ended, reason: () => reason };
+}
+
+/** PostgreSQL's codes of a missing table and of a missing right. */
+const [undefinedTable, insufficientPrivilege] = ['42P01', '42501'];
+
+async function checkSchema(db: Database, wanted: readonly string[]): Promise<string | undefined> {
+  try {
+    const { isReadOnly, missing } = await readSchemaState(db, wanted);
+    if (missing.length > 0) return `schema is older than this release: run "videogen migrate" (${missing.join(', ')})`;
+    return isReadOnly ? 'database is read-only' : undefined;
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefinedTable) return 'database has no schema: run "videogen migrate"';
+    if (code === insufficientPrivilege) return 'this database user may not read the table kysely_migration';
+    throw error;
+  }
+}
+
+async function checkNamespace(client: Client): Promise<string | undefined> {
+  const retentionMs = await readRetentionMs(client);
+  return retentionMs === undefined ? `Temporal has no namespace ${client.options.namespace}` : undefined;
+}

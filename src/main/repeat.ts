@@ -1,0 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Runs `work`, which never rejects, until the signal, with a pause before each run. Does not keep the process alive. */
+export async function repeat(pauseMs: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  for (;;) {
+    await pause(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+    if (signal.aborted) return;
+    await work();
+  }
+}
