@@ -57,7 +57,8 @@ export const faults = {
   'meets a restart of the upstream': { forwarded: 1, restarts: true, reply: 'cut' },
   'gets 429': { forwarded: 0, reply: said(429, 'slow down', { 'retry-after': '7' }) },
   'gets 401': { forwarded: 0, reply: said(401, 'no') },
-  'gets a redirect': { forwarded: 0, reply: said(301, '', { location: 'https://example.com/' }) },
+  'gets 302 after its acceptance': { forwarded: 1, reply: said(302, '', { location: 'https://example.com/' }) },
+  'gets a redirect': { forwarded: 0, reply: said(308, '', { location: 'https://example.com/' }) },
 } as const satisfies Record<string, Fault>;
 
 export type FaultName = keyof typeof faults;

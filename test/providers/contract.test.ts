@@ -197,6 +197,7 @@ const expected: Record<FaultName, Partial<SubmitOutcome>> = {
   'meets a restart of the upstream': { kind: 'unknown' },
   'gets 429': { kind: 'not_accepted', reason: 'busy', retryAfterMs: 7_000 },
   'gets 401': { kind: 'not_accepted', reason: 'operator' },
+  'gets 302 after its acceptance': { kind: 'unknown' },
   'gets a redirect': { kind: 'not_accepted', reason: 'operator' },
 };
 
