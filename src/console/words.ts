@@ -77,7 +77,7 @@ export const callbackWords: Readonly<Record<'pending' | 'delivered' | 'failed' |
 
 export const roleWords = {
   owner: { word: 'Owner', can: 'Everything, also keys and members' },
-  member: { word: 'Member', can: 'Creates tasks, sees everything but keys' },
+  member: { word: 'Member', can: 'Creates tasks, sees everything except keys' },
   viewer: { word: 'Viewer', can: 'Sees tasks and credits' },
 } as const;
 
@@ -87,6 +87,8 @@ export const scopeWords = {
   'tasks:write': 'Create and cancel tasks',
   'tasks:read': 'Read tasks and videos',
   'credits:read': 'Read balance and ledger',
+  'callbacks:secret': 'Reveal and rotate the callback signing secret',
+  'content:delete': 'Delete the content of tasks',
   'keys:write': 'Create and revoke keys',
 } as const;
 

@@ -372,7 +372,8 @@ export type UsedApiKey = {
   readonly name: string;
   /** Beginning and end of the key, to tell it from its siblings. */
   readonly hint: string;
-  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  readonly scopes:
+    | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** In which words requests with the key are read and answered. */
   readonly dialect: 'native' | 'kie';
   readonly createTime: number;
@@ -392,7 +393,8 @@ export type NewApiKey = {
   readonly name: string;
   /** Beginning and end of the key, to tell it from its siblings. */
   readonly hint: string;
-  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  readonly scopes:
+    | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** In which words requests with the key are read and answered. */
   readonly dialect: 'native' | 'kie';
   readonly createTime: number;
@@ -409,7 +411,8 @@ export type RotatedApiKey = {
   readonly name: string;
   /** Beginning and end of the key, to tell it from its siblings. */
   readonly hint: string;
-  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  readonly scopes:
+    | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** In which words requests with the key are read and answered. */
   readonly dialect: 'native' | 'kie';
   readonly createTime: number;
@@ -628,7 +631,8 @@ export type ApiKey = {
   readonly name: string;
   /** Beginning and end of the key, to tell it from its siblings. */
   readonly hint: string;
-  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  readonly scopes:
+    | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** In which words requests with the key are read and answered. */
   readonly dialect: 'native' | 'kie';
   readonly createTime: number;
@@ -643,7 +647,8 @@ export type NewApiKeyOfAccount = {
   readonly name: string;
   /** Beginning and end of the key, to tell it from its siblings. */
   readonly hint: string;
-  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  readonly scopes:
+    | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** In which words requests with the key are read and answered. */
   readonly dialect: 'native' | 'kie';
   readonly createTime: number;
@@ -1259,8 +1264,11 @@ export type Sends = {
   readonly '/api/v1/keys': {
     readonly body: {
       readonly name: string;
-      /** Those of the calling key at most; without them all of those but `keys:write`. */
-      readonly scopes?: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[] | null | undefined;
+      /** At most those of the calling key. By default, those of `tasks:write`, `tasks:read` and `credits:read` that it has. */
+      readonly scopes?:
+        | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[]
+        | null
+        | undefined;
       /** `native`, when it is left out; `kie` is for clients of kie.ai's API. It never changes. */
       readonly dialect?: 'native' | 'kie' | null | undefined;
       /** Unix milliseconds; never, when it is left out. */
@@ -1531,8 +1539,11 @@ export type Sends = {
     readonly body: {
       readonly accountId: string;
       readonly name: string;
-      /** All of those but `keys:write`, when they are left out. */
-      readonly scopes?: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[] | null | undefined;
+      /** By default `tasks:write`, `tasks:read` and `credits:read`. */
+      readonly scopes?:
+        | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[]
+        | null
+        | undefined;
       /** `native`, when it is left out; `kie` is for clients of kie.ai's API. It never changes. */
       readonly dialect?: 'native' | 'kie' | null | undefined;
       /** Unix milliseconds; never, when it is left out. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { scopes } from '../../../../src/domain/api-key.ts';
 import { createAccount } from '../../../../src/stores/accounts.ts';
 import { listActions } from '../../../../src/stores/operator-actions.ts';
 import { assertRefused } from '../../../support/http-client.ts';
@@ -135,7 +136,7 @@ test('200 a key is made in the dialect that is asked for; the list and the audit
 
 test('403 a suspended account creates nothing and makes no keys, but reads, cancels and is read', async () => {
   const { accountId } = await service.newAccount(1_000);
-  const body = { accountId, name: 'all', scopes: ['tasks:write', 'tasks:read', 'credits:read', 'keys:write'] };
+  const body = { accountId, name: 'all', scopes };
   const { key } = await dataOf(operator.ask('POST', '/api/admin/v1/keys', { body }));
   const client = askWith(service, String(key));
   const taskId = String((await service.create(String(key), plainRequest)).json.data['taskId']);
