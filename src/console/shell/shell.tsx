@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { Me } from '../api/contract.ts';
 import { Button } from '../ui/button.tsx';
+import { ErrorBoundary } from './error-boundary.tsx';
 import { Mark } from './mark.tsx';
 import { OfflineBanner } from './offline-banner.tsx';
 import { Shortcuts } from './shortcuts.tsx';
@@ -72,7 +73,7 @@ function Frame({ sidebar, children }: { readonly sidebar: ComponentChildren; rea
         <div class="content">
           <OfflineBanner />
           <main class="main" id="main" ref={main} tabIndex={-1}>
-            {children}
+            <ErrorBoundary>{children}</ErrorBoundary>
           </main>
         </div>
       </div>

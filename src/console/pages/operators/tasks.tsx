@@ -33,6 +33,13 @@ const periods = [
   { value: '168', label: 'Last 7 days', hours: 168 },
 ] as const;
 
+/** Of all accounts the service searches a model or a provider in the last seven days only. */
+const limitedPeriods = [
+  { value: '', label: 'Last 7 days' },
+  { value: '1', label: 'Last hour' },
+  { value: '24', label: 'Last 24 hours' },
+] as const;
+
 const filters = ['search', 'state', 'failCode', 'account', 'model', 'provider', 'hours'] as const;
 
 /** Tasks of every account. What is chosen stands in the address. */
@@ -42,6 +49,7 @@ export function TasksPage() {
   const failCode = chosen(outcomes, get('failCode'));
   const period = periods.find(({ value }) => value === get('hours')) ?? periods[0];
   const [search, account, model, provider] = [get('search'), get('account'), get('model'), get('provider')];
+  const isLimited = account === undefined && (model ?? provider) !== undefined;
   const now = useShownNow();
   const from = period.hours === 0 ? undefined : now - period.hours * hourMs;
   return (
@@ -61,7 +69,7 @@ export function TasksPage() {
         <FilterSelect
           label="Created"
           value={period.value}
-          options={periods}
+          options={isLimited ? limitedPeriods : periods}
           onValue={(value) => set({ hours: value })}
         />
         {filters.some((name) => get(name) !== undefined) && (
