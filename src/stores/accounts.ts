@@ -165,3 +165,25 @@ export function limitAccountAs(
 function limitsOf({ maxUnfinishedTasks, createRate }: Limits) {
   return { maxUnfinishedTasks, creates: createRate ?? null };
 }
+
+const setName = maybeOne<Account, [accountId: string, name: string]>({
+  name: 'rename-account',
+  text: `update accounts set name = $2 where id = $1 returning ${accountColumns}`,
+});
+
+export type Renaming = { readonly accountId: string; readonly name: string };
+
+/** Renames an account; undefined when there is none. Throws `AccountClosed`. */
+export function renameAccountAs(
+  db: Database,
+  actor: Actor,
+  { accountId, name }: Renaming,
+): Promise<Account | undefined> {
+  return recordAction(db, actor, async (transaction) => {
+    const before = await lockOpenAccount(transaction, accountId);
+    if (before === undefined || before.name === name) return { answer: before };
+    const answer = await setName(transaction, accountId, name);
+    const details = { from: { name: before.name }, to: { name } };
+    return { answer, done: { action: 'accounts.rename', accountId, details } };
+  });
+}

@@ -764,6 +764,7 @@ export type OperatorAction = {
     | 'accounts.suspend'
     | 'accounts.unsuspend'
     | 'accounts.limits'
+    | 'accounts.rename'
     | 'accounts.close'
     | 'credits.grant'
     | 'credits.adjust'
@@ -1440,6 +1441,13 @@ export type Sends = {
       readonly name: string;
       /** Opening credits, the first entry of the ledger. */
       readonly credits?: number | undefined;
+    };
+    readonly answer: Account;
+  };
+  readonly '/api/admin/v1/accounts/rename': {
+    readonly body: {
+      readonly accountId: string;
+      readonly name: string;
     };
     readonly answer: Account;
   };

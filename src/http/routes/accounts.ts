@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { countLimit, countOfAccount, listAccounts } from '../../stores/account-list.ts';
-import { type Account, findAccount, limitAccountAs, openAccountAs, suspendAccountAs } from '../../stores/accounts.ts';
+import {
+  type Account,
+  findAccount,
+  limitAccountAs,
+  openAccountAs,
+  renameAccountAs,
+  suspendAccountAs,
+} from '../../stores/accounts.ts';
 import { closeAccountAs } from '../../stores/account-closure.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { idField, isOneLine, maxCredits, plainText, reasonField, unixMs, wholeNumber } from '../fields.ts';
@@ -173,4 +180,16 @@ const limit = defineEndpoint({
   },
 });
 
-export const accountEndpoints = [listAll, showOne, open, suspend, unsuspend, limit, close];
+const rename = defineEndpoint({
+  operationId: 'adminRenameAccount',
+  route: 'POST /api/admin/v1/accounts/rename',
+  summary: 'Rename an account',
+  description: 'Two accounts may have the same name.',
+  body: z.strictObject({ accountId: idField('an account'), name: plainText(200) }),
+  data: accountSchema,
+  failures: ['account_not_found', 'account_closed'],
+  handler: async ({ actor, input }, { db }) =>
+    presentAccount(existing(await renameAccountAs(db, actor, input), 'account_not_found')),
+});
+
+export const accountEndpoints = [listAll, showOne, open, rename, suspend, unsuspend, limit, close];

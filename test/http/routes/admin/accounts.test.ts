@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { scopes } from '../../../../src/domain/api-key.ts';
-import { createAccount } from '../../../../src/stores/accounts.ts';
+import { createAccount, findAccount } from '../../../../src/stores/accounts.ts';
 import { listActions } from '../../../../src/stores/operator-actions.ts';
 import { assertRefused } from '../../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../../support/http-service.ts';
@@ -132,6 +132,24 @@ test('200 a key is made in the dialect that is asked for; the list and the audit
   const { actions } = await dataOf(operator.ask('GET', '/api/admin/v1/audit', { query: { accountId } }));
   const [entry] = actions as { action: string; details: Record<string, unknown> }[];
   assert.deepEqual([entry?.action, entry?.details['dialect']], ['keys.create', 'kie']);
+});
+
+test('200 an account is renamed, once in the audit log; the same name again changes nothing', async () => {
+  const accountId = await newAccountNamed('first account');
+  const rename = () => dataOf(change('/rename', { accountId, name: 'Harbor Films' }));
+  assert.equal((await rename())['name'], 'Harbor Films');
+  assert.equal((await rename())['name'], 'Harbor Films');
+  assert.equal((await findAccount(service.database.db, accountId))?.name, 'Harbor Films');
+  const { actions } = await dataOf(operator.ask('GET', '/api/admin/v1/audit', { query: { accountId } }));
+  const renames = (actions as { action: string; details: unknown }[]).filter(
+    ({ action }) => action === 'accounts.rename',
+  );
+  assert.deepEqual(
+    renames.map(({ details }) => details),
+    [{ from: { name: 'first account' }, to: { name: 'Harbor Films' } }],
+  );
+  const unknown = await change('/rename', { accountId: randomUUID(), name: 'Harbor Films' });
+  assert.equal(unknown.json.error, 'account_not_found');
 });
 
 test('403 a suspended account creates nothing and makes no keys, but reads, cancels and is read', async () => {
