@@ -313,7 +313,7 @@ for (const [body, path] of [
   [{ name: 'x', expireTime: '2030-01-01' }, 'expireTime'],
   [{ name: 'x', expireTime: 1e17 }, 'expireTime'],
   [{ name: 'x', expireTime: maxUnixMs + 1 }, 'expireTime'],
-  [{ name: 'x', expires: 1 }, ''],
+  [{ name: 'x', expires: 1 }, 'expires'],
 ] as const) {
   test(`422 a new key of ${JSON.stringify(body).slice(0, 60)}`, async () => {
     const { key } = await owner();

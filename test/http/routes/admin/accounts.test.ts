@@ -152,6 +152,14 @@ test('200 an account is renamed, once in the audit log; the same name again chan
   assert.equal(unknown.json.error, 'account_not_found');
 });
 
+test('422 unknown fields are named by their paths, each', async () => {
+  const accountId = await newAccountNamed('a');
+  const creates = { quota: 1, windowSeconds: 1, burst: 2 };
+  const answer = await change('/limits', { accountId, creates, maxUnfinished: 3, rate: 1 });
+  const errors = ['creates.burst', 'maxUnfinished', 'rate'].map((path) => ({ path, message: 'unknown field' }));
+  assertRefused(answer, 422, /unknown field/, { errors });
+});
+
 test('403 a suspended account creates nothing and makes no keys, but reads, cancels and is read', async () => {
   const { accountId } = await service.newAccount(1_000);
   const body = { accountId, name: 'all', scopes };
