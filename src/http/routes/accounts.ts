@@ -150,7 +150,7 @@ const close = defineEndpoint({
   description:
     'It is suspended and cannot be opened again, its keys are revoked, its members are taken out. Within minutes its unfinished tasks ' +
     'are cancelled and refunded, and the prompts, images, videos and callbacks of all its tasks are deleted. The ledger and the ' +
-    'skeletons of tasks stay. May be repeated.',
+    'skeletons of tasks stay. No callback is sent any more. May be repeated.',
   ...suspension,
   failures: ['account_not_found'],
   handler: async ({ actor, input }, { db }) =>
