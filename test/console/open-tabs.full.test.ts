@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { findAccount } from '../../src/stores/accounts.ts';
+import { findAccount, suspendAccountAs } from '../../src/stores/accounts.ts';
 import { completeTask, refundTask } from '../../src/stores/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { settled, startVisitor, type Visitor } from '../support/console.ts';
@@ -115,3 +115,13 @@ for (const { title, laterMs, charges } of [
     assert.equal((await findAccount(service.database.db, accountId))?.balance, 10_000 - charges * 165);
   });
 }
+
+test('a suspended account is shown a banner with the operator’s reason', { skip }, async () => {
+  const { accountId } = await service.newAccount(0);
+  const suspension = { accountId, suspended: true, reason: 'The invoice of October is not paid.' };
+  await suspendAccountAs(service.database.db, { kind: 'command_line', name: 'ada' }, suspension);
+  const { page } = await visitor.signedIn({ [accountId]: 'viewer' });
+  await page.goto(`${service.url}/console/a/${accountId}`);
+  const banner = page.getByRole('status').filter({ hasText: 'This account is suspended' });
+  await banner.filter({ hasText: suspension.reason }).waitFor();
+});

@@ -437,6 +437,11 @@ export type Me = {
     readonly accountId: string;
     readonly name: string;
     readonly role: 'owner' | 'member' | 'viewer';
+    /** With the reason that the operator gave; null for an active account. */
+    readonly suspension: {
+      readonly startTime: number;
+      readonly reason: string | null;
+    } | null;
   }[];
   readonly session: {
     readonly sessionId: string;
@@ -510,6 +515,10 @@ export type InstallationOverview = {
     readonly created: number;
     readonly charged: number;
     readonly succeeded: number;
+    readonly cancelled: number;
+    /** Refused by a model for their content. */
+    readonly rejected: number;
+    /** The others that did not succeed. */
     readonly failed: readonly {
       readonly failCode:
         | 'content_rejected'

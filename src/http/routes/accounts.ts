@@ -124,7 +124,7 @@ const suspend = defineEndpoint({
   summary: 'Suspend an account',
   description:
     'It may create no more tasks and no keys, from the next request on. It may go on reading, and what it has paid for is ' +
-    'finished. Suspending it again changes nothing.',
+    'finished. Suspending it again changes nothing. Its members are shown the reason in the console.',
   ...suspension,
   handler: ({ actor, input }, { db }) => changeSuspension(db, actor, { ...input, suspended: true }),
 });

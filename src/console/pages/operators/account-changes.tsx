@@ -175,6 +175,7 @@ export function SuspendButton({ account: { accountId, name, suspendTime } }: Pro
         <ChangeDialog
           {...shared}
           path="/api/admin/v1/accounts/suspend"
+          reasonHint="Shown to the members of the account, and kept in the audit log with your name."
           title={`Suspend ${name}?`}
           action="Suspend the account"
           isDanger
