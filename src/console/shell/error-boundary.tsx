@@ -12,7 +12,8 @@ const broken: Failure = {
 /** A page that throws while it is drawn leaves the rest of the console usable. The next page starts afresh. */
 export function ErrorBoundary({ children }: { readonly children: ComponentChildren }) {
   const [path] = useLocation();
-  const [error, reset] = useErrorBoundary((thrown: unknown) => reportError(thrown));
+  // Anything may be thrown, for which the library's type is `any`.
+  const [error, reset] = useErrorBoundary((thrown: unknown) => reportError(thrown)) as [unknown, () => void];
   useEffect(() => reset(), [path]);
   if (error === undefined || error === null) return <>{children}</>;
   return (

@@ -7,7 +7,7 @@ import { ErrorBox } from '../../ui/notice.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { ledgerWord, ledgerWords } from '../../words.ts';
+import { ledgerWord, type ledgerWords } from '../../words.ts';
 import { TaskLink } from './references.tsx';
 
 /** Every entry with the balance after it, newest first. */

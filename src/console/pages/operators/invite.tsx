@@ -104,7 +104,7 @@ type AccountFieldProps = {
 function AccountField({ value, onValue, faults }: AccountFieldProps) {
   const id = useId();
   const { data } = useRead('/api/admin/v1/accounts', { limit: 100 });
-  if (data?.nextCursor != null) {
+  if (typeof data?.nextCursor === 'string') {
     return (
       <div class="field">
         <label for={id}>Account</label>

@@ -54,7 +54,7 @@ type FilterProps = { readonly value: string; readonly onValue: (accountId: strin
 /** A choice of accounts; where there are many, a text field that searches their names. */
 export function AccountFilter({ value, onValue }: FilterProps) {
   const first = useAccounts();
-  if (first?.nextCursor != null) return <AccountSearch value={value} onValue={onValue} />;
+  if (typeof first?.nextCursor === 'string') return <AccountSearch value={value} onValue={onValue} />;
   const known = (first?.accounts ?? []).map(({ accountId, name }) => ({ value: accountId, label: name }));
   const other = value === '' || known.some((one) => one.value === value) ? [] : [{ value, label: shortId(value) }];
   return (
@@ -96,7 +96,7 @@ export function AccountSearch({ value, onValue, id, isOpenOnly = false }: Search
       />
       <datalist id={listId}>
         {choices.map(({ accountId, label }) => (
-          <option key={accountId} value={label} />
+          <option key={accountId} value={label} aria-label={label} />
         ))}
       </datalist>
     </>

@@ -68,13 +68,13 @@ test("401 with a client's key", async () => {
 });
 
 test('200 cancelled tasks, and those refused for their content, do not count as failures', async () => {
-  const before = (await overview())['lastDay'] as Readonly<Record<string, unknown>>;
+  const earlier = (await overview())['lastDay'] as Readonly<Record<string, unknown>>;
   const { key } = await service.newAccount(1_000);
   for (const failCode of ['cancelled', 'content_rejected'] as const) {
     const { json } = await service.create(key, plainRequest);
     await refundTask(service.database.db, String(json.data['taskId']), { failCode, failMsg: 'A test.' });
   }
   const { cancelled, rejected, failed } = (await overview())['lastDay'] as Readonly<Record<string, unknown>>;
-  assert.deepEqual([cancelled, rejected], [Number(before['cancelled']) + 1, Number(before['rejected']) + 1]);
-  assert.deepEqual(failed, before['failed']);
+  assert.deepEqual([cancelled, rejected], [Number(earlier['cancelled']) + 1, Number(earlier['rejected']) + 1]);
+  assert.deepEqual(failed, earlier['failed']);
 });
