@@ -110,6 +110,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     resultStore,
     publicUrl: settings.publicUrl,
     keepImage: createImageUploads({ ...settings, db, resultStore }),
+    searchesPrompts: settings.promptSearch,
     retentionMs: settings.retentionMs,
     acceptTask: async (task) => {
       const startedAt = performance.now();

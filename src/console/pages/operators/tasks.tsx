@@ -6,7 +6,6 @@ import { Page } from '../../ui/page.tsx';
 import { useAddress } from '../../ui/pager.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { useShownNow } from '../../ui/shown-now.ts';
-import { searchedId } from '../account/use-task.ts';
 import { failCodes, failWords, stateWords, taskStates } from '../../words.ts';
 import { AccountFilter } from './references.tsx';
 import { TaskTable } from './task-table.tsx';
@@ -33,7 +32,7 @@ const periods = [
   { value: '168', label: 'Last 7 days', hours: 168 },
 ] as const;
 
-/** Of all accounts the service searches a model or a provider in the last seven days only. */
+/** Of all accounts the service searches a model, a provider or a part of an id in the last seven days only. */
 const limitedPeriods = [
   { value: '', label: 'Last 7 days' },
   { value: '1', label: 'Last hour' },
@@ -49,13 +48,17 @@ export function TasksPage() {
   const failCode = chosen(outcomes, get('failCode'));
   const period = periods.find(({ value }) => value === get('hours')) ?? periods[0];
   const [search, account, model, provider] = [get('search'), get('account'), get('model'), get('provider')];
-  const isLimited = account === undefined && (model ?? provider) !== undefined;
+  const isLimited = account === undefined && (model ?? provider ?? search) !== undefined;
   const now = useShownNow();
   const from = period.hours === 0 ? undefined : now - period.hours * hourMs;
   return (
     <Page title="Tasks" lead="Of every account, newest first.">
       <div class="filters">
-        <SearchField label="Task id" value={search ?? ''} onValue={(value) => set({ search: value })} />
+        <SearchField
+          label={account === undefined ? 'Task ID' : 'Prompt or task ID'}
+          value={search ?? ''}
+          onValue={(value) => set({ search: value })}
+        />
         <FilterSelect label="State" value={state} options={states} onValue={(value) => set({ state: value })} />
         <FilterSelect
           label="Failure"
@@ -80,7 +83,7 @@ export function TasksPage() {
       </div>
       <TaskTable
         filter={{
-          search: searchedId(search),
+          search,
           state: state === '' ? undefined : state,
           failCode: failCode === '' ? undefined : failCode,
           accountId: account,
