@@ -120,6 +120,8 @@ const schema = z.object({
   otlpTracesEndpoint: from('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', httpUrl.optional()),
   /** Base address in links; undefined means http://HOST:PORT. */
   publicUrl: from('PUBLIC_URL', baseUrl.optional()),
+  /** Whether an account may search its tasks for words of their prompts. */
+  promptSearch: from('PROMPT_SEARCH', onOrOff.default(true)),
   /** Whether people may sign in to the console with a password. */
   passwordSignIn: from('CONSOLE_PASSWORD_LOGIN', onOrOff.default(true)),
   /** An identity provider that people may sign in with, by OpenID Connect; undefined for none. */

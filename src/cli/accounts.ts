@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Rate } from '../domain/rate-limit.ts';
 import { listAccounts } from '../stores/account-list.ts';
 import { closeAccountAs } from '../stores/account-closure.ts';
-import { type Account, limitAccountAs, openAccountAs } from '../stores/accounts.ts';
+import { type Account, limitAccountAs, openAccountAs, renameAccountAs } from '../stores/accounts.ts';
 import { bookCreditsAs } from '../stores/credits.ts';
 import { auditLedger } from '../stores/ledger-audit.ts';
 import { maxReasonLength } from '../stores/prices.ts';
@@ -15,7 +15,9 @@ import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDa
 export const maxListedAccounts = 1000;
 
 export function addAccountCommands(program: Command, run: RunOnDatabase): void {
-  const account = program.command('account').description('open, list, export and close accounts, and set their limits');
+  const account = program
+    .command('account')
+    .description('open, list, rename, export and close accounts, and set their limits');
   account
     .command('list')
     .description('accounts by name, with their credits and unfinished tasks')
@@ -27,6 +29,12 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
     .argument('<name>', `whose account it is, 1 to ${maxNameLength} characters`, textUpTo(maxNameLength))
     .option('--credits <n>', 'opening credits', wholeNumber(0), 0)
     .action(run(create));
+  account
+    .command('rename')
+    .description('rename an account')
+    .argument('<account>', 'account id', id)
+    .argument('<name>', `the new name, 1 to ${maxNameLength} characters`, textUpTo(maxNameLength))
+    .action(run(rename));
   account
     .command('limits')
     .description("show an account's limits, or set them")
@@ -63,6 +71,12 @@ async function list({ db }: Context, { prefix }: { prefix: string }): Promise<An
 async function create({ db }: Context, name: string, { credits }: { credits: number }): Promise<Answer> {
   const { accountId } = await openAccountAs(db, commandLineActor(), { name, credits });
   return { json: { accountId }, lines: [`Account ${name}: ${accountId}, ${credits} credits`] };
+}
+
+async function rename({ db }: Context, accountId: string, name: string): Promise<Answer> {
+  const account = await renameAccountAs(db, commandLineActor(), { accountId, name });
+  if (account === undefined) throw noAccount(accountId);
+  return { json: { accountId, name }, lines: [`Account ${accountId} is now called ${name}.`] };
 }
 
 type Limits = { creates?: Rate | 'default'; unfinished?: number };

@@ -15,6 +15,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'account list': ['account list', 'account list --prefix stu --json'],
   'account create': ['account create studio --credits 10000'],
   'account limits': [`account limits ${account}`, `account limits ${account} --creates 50/10s --unfinished 200`],
+  'account rename': [`account rename ${account} "Harbor Films"`],
   'account export': [`account export ${account}`, `account export ${account} --output account.jsonl`],
   'account close': [`account close ${account} --reason "asked for by its owner"`],
   'credits grant': [`credits grant ${account} 5000 --reason "invoice 17"`],
@@ -53,7 +54,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'provider set': ['provider set gpu-box draining --reason "new drivers tonight"'],
   margin: ['margin --from 2026-11-01T00:00:00Z', 'margin --from 2026-11-01T00:00:00Z --model videogen-2.0 --json'],
   'provider check': [
-    'provider check http://127.0.0.1:9000',
+    'provider check http://127.0.0.1:9000 --key-env SCRIPT_KEY',
     'provider check http://gpu1:9000 --key-env SCRIPT_KEY --model wan-2.2 --json',
   ],
   'provider try': ['provider try builtin:kie', 'provider try ./upstream.yaml --send --key-env UPSTREAM_KEY'],

@@ -11,8 +11,9 @@ import {
   VideogenError,
 } from '../../clients/typescript/src/index.ts';
 import { readConfig } from '../config.ts';
+import { readAddress } from '../embedded/data-folder.ts';
 import { id } from './arguments.ts';
-import { addGenerationOptions, type GenerationOptions, withRequestBody } from './generation-options.ts';
+import { addGenerationOptions, defaultModelOf, type GenerationOptions, withRequestBody } from './generation-options.ts';
 import { interrupted, type Interruptions, listenForInterruptions } from './interruption.ts';
 import { saveVideo } from './local-files.ts';
 import { CommandError, invocation, isJson, printAnswer } from './output.ts';
@@ -41,7 +42,10 @@ export function addFollowCommand(program: Command): void {
 
 function addServiceOptions(command: Command): Command {
   return command
-    .option('--base-url <url>', 'address of the service; by default PUBLIC_URL, else http://HOST:PORT')
+    .option(
+      '--base-url <url>',
+      'address of the service; by default PUBLIC_URL, else that of the service on VIDEOGEN_DATA, else http://HOST:PORT',
+    )
     .option('--key <key>', 'API key; by default VIDEOGEN_API_KEY')
     .option('--out <file>', 'where to put the video; by default <task id>.mp4');
 }
@@ -64,7 +68,8 @@ async function withService(
   const config = readConfig();
   const key = givenKey ?? config.apiKey;
   if (key === undefined) throw new CommandError(`Give a key with --key or VIDEOGEN_API_KEY. ${keyHint()}`);
-  const baseUrl = givenUrl ?? config.publicUrl ?? `http://${config.host}:${config.port}`;
+  const local = config.publicUrl ?? (await readAddress(config.dataFolder)) ?? `http://${config.host}:${config.port}`;
+  const baseUrl = givenUrl ?? local;
   const story = createStory(asJson);
   const interruptions = listenForInterruptions();
   let warnedOf = '';
@@ -103,11 +108,21 @@ function keyHint(): string {
 }
 
 async function generate(service: Service, prompt: string, options: GenerationOptions): Promise<void> {
-  await withRequestBody(prompt, options, async (body) => {
+  const model = options.model ?? (await soldModel(service));
+  await withRequestBody(prompt, { ...options, model }, async (body) => {
     const { taskId, creditsCharged } = await created(service, body);
     service.story.step(`Task ${taskId}: ${creditsCharged} credits charged. Ctrl-C cancels it and gives them back.`);
     await saved(service, await waited(service, taskId, () => cancelled(service, taskId, creditsCharged)));
   });
+}
+
+async function soldModel({ client, interruptions: { signal } }: Service): Promise<string> {
+  try {
+    const { models } = await client.models({ signal });
+    return defaultModelOf(models.map(({ model }) => model));
+  } catch (error) {
+    throw signal.aborted ? interrupted('Nothing was requested.') : error;
+  }
 }
 
 async function follow(service: Service, taskId: string): Promise<void> {

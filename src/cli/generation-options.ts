@@ -7,7 +7,7 @@ import { isUrl, type LocalServer, serveFile } from './local-files.ts';
 /** What `demo` and `generate` let a person choose; the service checks it. Input fields have the options of their table. */
 export type GenerationOptions = {
   readonly image: readonly string[];
-  readonly model: string;
+  readonly model?: string;
   [option: string]: unknown;
 };
 
@@ -21,14 +21,23 @@ const inputOptions = inputFieldNames.flatMap((name) => {
 export function addGenerationOptions(command: Command): Command {
   command.option('--image <file-or-url>', 'a reference image; repeat it for more', collect, []);
   for (const { option } of inputOptions) command.addOption(option);
-  return command.option('--model <model>', 'which model generates', defaultModel);
+  return command.option(
+    '--model <model>',
+    `which model generates; by default ${defaultModel}, or else the first that is sold`,
+  );
 }
 
 const defaultModel = 'videogen-2.0-fast';
 
+/** The model of a request that names none. An installation may sell other models than the built-in ones. */
+export function defaultModelOf(sold: readonly string[]): string {
+  return sold.includes(defaultModel) ? defaultModel : (sold[0] ?? defaultModel);
+}
+
 /** What a first call of `generate` asks for beside the prompt, so that the catalogue sells it. */
 export function firstWish({ models }: Pick<Catalogue, 'models'>): readonly string[] {
-  const { model = defaultModel, tiers = [] } = models.get(defaultModel) ?? [...models.values()][0] ?? {};
+  const model = defaultModelOf([...models.keys()]);
+  const tiers = models.get(model)?.tiers ?? [];
   const [first = 4, ...others] = tiers[0]?.[0]?.rules.durations ?? [];
   const duration = others.includes(4) ? 4 : first;
   return ['--duration', String(duration), ...(model === defaultModel ? [] : ['--model', model])];
@@ -37,7 +46,7 @@ export function firstWish({ models }: Pick<Catalogue, 'models'>): readonly strin
 /** The body of createTask. Local images are served on loopback for as long as `work` takes. */
 export async function withRequestBody<T>(
   prompt: string,
-  { image, model, ...options }: GenerationOptions,
+  { image, model = defaultModel, ...options }: GenerationOptions,
   work: (body: TaskRequest) => Promise<T>,
 ): Promise<T> {
   const servers: LocalServer[] = [];

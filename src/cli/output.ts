@@ -26,6 +26,18 @@ export function listed<Row>(name: string, rows: readonly Row[], line: (row: Row)
   return { json: { [name]: rows }, lines: rows.length === 0 ? [`No ${name}.`] : rows.map(line) };
 }
 
+/** Rows below their header, in aligned columns; without a header when that is empty. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+  const all = header.length === 0 ? rows : [header, ...rows];
+  const widths = (all[0] ?? []).map((_cell, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  return all.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
 /** Whether `--json` was given. */
 export function isJson(program: Command): boolean {
   return program.opts<{ json?: boolean }>().json === true;

@@ -90,7 +90,10 @@ async function checked(baseUrl: string, options: CheckOptions, asJson: boolean):
   const workFolder = await mkdtemp(join(tmpdir(), 'videogen-check-'));
   const { client, ...strangers } = clients;
   try {
-    await requireAnswer(client, baseUrl, signal);
+    const status = await statusOf(client, baseUrl, signal);
+    if (status === 401 && key === undefined) {
+      throw new CommandError(`${baseUrl} requires a key; pass it with --key-env NAME or --key-file PATH`);
+    }
     const findings = await checkConformance({
       client,
       strangers: key === undefined ? undefined : strangers,
@@ -121,12 +124,17 @@ function keyRefOf({ keyEnv, keyFile }: CheckOptions): SecretRef | undefined {
   return keyFile === undefined ? undefined : { file: keyFile };
 }
 
-/** A wrong address breaks no rule. */
-async function requireAnswer(client: Conformance['client'], baseUrl: string, signal: AbortSignal): Promise<void> {
+/** The status of a first request; undefined for a response that is no HTTP. An address where nothing responds breaks no rule. */
+async function statusOf(client: Conformance['client'], baseUrl: string, signal: AbortSignal) {
   try {
-    await client.call('GET', `/jobs/${uuid()}`, { timeoutMs: 10_000, maxBytes: 1024 * 1024, signal });
+    const { status } = await client.call('GET', `/jobs/${uuid()}`, {
+      timeoutMs: 10_000,
+      maxBytes: 1024 * 1024,
+      signal,
+    });
+    return status;
   } catch (error) {
-    if (!(error instanceof OutboundError) || error.wasSent) return;
+    if (!(error instanceof OutboundError) || error.wasSent) return undefined;
     throw new CommandError(`${baseUrl} cannot be reached: ${error.detail}`);
   }
 }

@@ -42,6 +42,7 @@ function startAnswer(service: Service, firstKey: FirstKey | undefined, setupUrl:
   const { settings, logPath } = service;
   const json = {
     publicUrl: settings.publicUrl,
+    consoleUrl: `${settings.publicUrl}/console`,
     docsUrl: `${settings.publicUrl}/docs`,
     temporalUiUrl: settings.temporalUiUrl ?? null,
     dataFolder: settings.dataFolder,
@@ -54,6 +55,7 @@ function startAnswer(service: Service, firstKey: FirstKey | undefined, setupUrl:
     'Videogen is running. Ctrl-C stops it; tasks under way go on at the next start.',
     '',
     `  API           ${settings.publicUrl}`,
+    `  Console       ${settings.publicUrl}/console`,
     `  Documentation ${settings.publicUrl}/docs`,
     ...(settings.temporalUiUrl === undefined ? [] : [`  Temporal UI   ${settings.temporalUiUrl}`]),
     `  Data          ${settings.dataFolder}`,

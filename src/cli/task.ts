@@ -10,7 +10,7 @@ import { uploadIdsOf } from '../domain/upload.ts';
 import type { Database } from '../stores/database.ts';
 import { listTasks, readTaskDetail } from '../stores/task-list.ts';
 import { id, textUpTo, wholeNumber } from './arguments.ts';
-import { type Answer, CommandError, listed } from './output.ts';
+import { type Answer, CommandError, table } from './output.ts';
 import { temporalOf } from './own-temporal.ts';
 import { commandLineActor, type Context, type RunOnDatabase } from './run-command.ts';
 
@@ -48,7 +48,7 @@ type ListOptions = { readonly account?: string; readonly state?: TaskState; read
 async function list({ db }: Context, { account: accountId, ...filter }: ListOptions): Promise<Answer> {
   const found = await listTasks(db, { accountId, ...filter });
   const tasks = found.map((one) => ({ accountId: one.accountId, ...taskRecord(one, 0, []) }));
-  return { json: { tasks }, lines: listed('tasks', found, taskLine).lines };
+  return { json: { tasks }, lines: found.length === 0 ? ['No tasks.'] : table(taskHeader, found.map(taskRow)) };
 }
 
 async function show({ db }: Context, taskId: string): Promise<Answer> {
@@ -58,7 +58,7 @@ async function show({ db }: Context, taskId: string): Promise<Answer> {
   const log = attempts.map((one) => ({ ...one, responseHead: one.responseHead?.toString('utf8') }));
   const callback = delivery === undefined ? null : { ...delivery, log };
   const json = { task: record, ledger, providerJobs, callback };
-  return { json, lines: [JSON.stringify(json, undefined, 2)] };
+  return { json, lines: taskLines(found, { ledger, providerJobs, delivery, attempts }) };
 }
 
 async function cancel({ db, config }: Context, taskId: string, { reason }: { reason: string }): Promise<Answer> {
@@ -95,10 +95,69 @@ async function requireTask(db: Database, taskId: string): Promise<Task> {
   return task;
 }
 
-function taskLine({ taskId, accountId, state, param, createdAt, creditsCharged, failure }: Task): string {
-  const end = failure === undefined ? state : `${state} (${failure.failCode})`;
-  const created = new Date(createdAt).toISOString();
-  return [taskId, created, end, param.model, `${creditsCharged} credits`, accountId].join('  ');
+const taskHeader = ['TASK', 'CREATED', 'STATE', 'MODEL', 'COST', 'ACCOUNT', 'PROMPT'];
+const promptLength = 40;
+
+/** The cost is what the account paid in the end: nothing for a refunded task. */
+function taskRow(task: Task): readonly string[] {
+  const { taskId, accountId, param, createdAt, creditsCharged, creditsRefunded } = task;
+  const [first = ''] = param.input.prompt.split(/[\r\n]/, 1);
+  const prompt = first.length > promptLength ? `${first.slice(0, promptLength - 1)}…` : first;
+  const cost = String(creditsCharged - creditsRefunded);
+  return [taskId, timeOf(createdAt), stateOf(task), param.model, cost, accountId, prompt];
+}
+
+function stateOf({ state, failure }: Task): string {
+  return failure === undefined ? state : `${state} (${failure.failCode})`;
+}
+
+const timeOf = (ms: number | undefined) => (ms === undefined ? '-' : new Date(ms).toISOString());
+
+type Detail = Awaited<ReturnType<typeof readTaskDetail>>;
+
+function taskLines(task: Task, { ledger, providerJobs, delivery, attempts }: Detail): readonly string[] {
+  const { param, creditsCharged, creditsRefunded, failure, completedAt } = task;
+  const { prompt, duration, ratio, generateAudio, imageUrls } = param.input;
+  const images = imageUrls.length === 0 ? 'no images' : `${imageUrls.length} images`;
+  const facts = [
+    ['Task', task.taskId],
+    ['Account', task.accountId],
+    ['State', stateOf(task)],
+    ...(failure === undefined ? [] : [['Reason', failure.failMsg]]),
+    ['Model', param.model],
+    ['Request', `${duration} s, ${ratio}, ${generateAudio ? 'with' : 'without'} sound, ${images}`],
+    ['Cost', `${creditsCharged - creditsRefunded} credits (${creditsCharged} charged, ${creditsRefunded} refunded)`],
+    ['Created', timeOf(task.createdAt)],
+    ['Ended', timeOf(completedAt)],
+    ['Prompt', prompt],
+  ];
+  const entries = ledger.map(({ entryId, kind, amount, balanceAfter, createdAt }) =>
+    [`#${entryId}`, kind, amount, balanceAfter, timeOf(createdAt)].map(String),
+  );
+  const jobs = providerJobs.map(({ ordinal, provider, jobId = '-', outcome = 'running', intendedAt, endedAt }) => [
+    String(ordinal),
+    provider,
+    jobId,
+    outcome,
+    timeOf(intendedAt),
+    timeOf(endedAt),
+  ]);
+  const tries = attempts.map(({ attempt, status, error, startedAt }) => [
+    `#${attempt}`,
+    String(status ?? error ?? '-'),
+    timeOf(startedAt),
+  ]);
+  return [
+    ...table([], facts),
+    ...section('Ledger', ['ENTRY', 'KIND', 'AMOUNT', 'BALANCE', 'TIME'], entries),
+    ...section('Provider jobs', ['JOB', 'PROVIDER', 'UPSTREAM ID', 'OUTCOME', 'SENT', 'ENDED'], jobs),
+    ...(delivery === undefined ? [] : ['', `Callback to ${delivery.url}: ${delivery.state}`]),
+    ...(tries.length === 0 ? [] : table(['ATTEMPT', 'RESPONSE', 'TIME'], tries)),
+  ];
+}
+
+function section(title: string, header: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+  return rows.length === 0 ? [] : ['', title, ...table(header, rows)];
 }
 
 /** The refund is committed; this only saves the work of generating. A owed callback is sent by `reconcile`. */

@@ -10,6 +10,14 @@ function keysOf<Key extends string>(words: Readonly<Record<Key, unknown>>): read
   return Object.keys(words) as Key[];
 }
 
+/**
+ * A tab stays open while the service is upgraded, so it must show names that are newer than its code: as they are. The functions below
+ * look words up; the tables serve lists of choices.
+ */
+function wordOf<Known>(words: Readonly<Record<string, Known>>, name: string, unknown: Known): Known {
+  return words[name] ?? unknown;
+}
+
 export const stateWords: Readonly<Record<TaskState, Word>> = {
   waiting: { word: 'Waiting', tone: 'calm' },
   queuing: { word: 'In queue', tone: 'calm' },
@@ -17,6 +25,10 @@ export const stateWords: Readonly<Record<TaskState, Word>> = {
   success: { word: 'Succeeded', tone: 'good' },
   fail: { word: 'Failed', tone: 'bad' },
 };
+
+export function stateWord(state: string): Word {
+  return wordOf(stateWords, state, { word: state, tone: 'calm' });
+}
 
 /** In the order of a task's life. */
 export const taskStates = keysOf(stateWords);
@@ -59,6 +71,10 @@ export const failWords: Readonly<Record<FailCode, { readonly title: string; read
   },
 };
 
+export function failWord(code: string): (typeof failWords)[FailCode] {
+  return wordOf(failWords, code, { title: code, advice: 'Reload this page to read more about it.' });
+}
+
 export const failCodes = keysOf(failWords);
 
 export const ledgerWords = {
@@ -68,6 +84,10 @@ export const ledgerWords = {
   adjustment: 'Adjustment',
 } as const;
 
+export function ledgerWord(kind: string): string {
+  return wordOf<string>(ledgerWords, kind, kind);
+}
+
 export const callbackWords: Readonly<Record<'pending' | 'delivered' | 'failed' | 'gone', Word>> = {
   pending: { word: 'Pending', tone: 'live' },
   delivered: { word: 'Delivered', tone: 'good' },
@@ -75,18 +95,28 @@ export const callbackWords: Readonly<Record<'pending' | 'delivered' | 'failed' |
   gone: { word: 'Refused for good', tone: 'warn' },
 };
 
+export function callbackWord(state: string): Word {
+  return wordOf(callbackWords, state, { word: state, tone: 'calm' });
+}
+
 export const roleWords = {
   owner: { word: 'Owner', can: 'Everything, also keys and members' },
-  member: { word: 'Member', can: 'Creates tasks, sees everything but keys' },
+  member: { word: 'Member', can: 'Creates tasks, sees everything except keys' },
   viewer: { word: 'Viewer', can: 'Sees tasks and credits' },
 } as const;
 
 export type Role = keyof typeof roleWords;
 
+export function roleWord(role: string): string {
+  return wordOf<{ readonly word: string }>(roleWords, role, { word: role }).word;
+}
+
 export const scopeWords = {
   'tasks:write': 'Create and cancel tasks',
   'tasks:read': 'Read tasks and videos',
   'credits:read': 'Read balance and ledger',
+  'callbacks:secret': 'Reveal and rotate the callback signing secret',
+  'content:delete': 'Delete the content of tasks',
   'keys:write': 'Create and revoke keys',
 } as const;
 
@@ -114,3 +144,7 @@ export const eventWords: Readonly<Record<SecurityEvent['kind'], string>> = {
   identity_linked: 'Linked to single sign-on',
   account_closed: 'Account closed',
 };
+
+export function eventWord(kind: string): string {
+  return wordOf<string>(eventWords, kind, kind);
+}

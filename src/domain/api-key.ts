@@ -1,22 +1,31 @@
-/** What a key may be allowed to do. `keys:write` makes, lists and revokes the keys of its account. */
-export const scopes = ['tasks:write', 'tasks:read', 'credits:read', 'keys:write'] as const;
+/** The permissions of a key. `keys:write` creates, lists and revokes the keys of its account. */
+export const scopes = [
+  'tasks:write',
+  'tasks:read',
+  'credits:read',
+  'callbacks:secret',
+  'content:delete',
+  'keys:write',
+] as const;
 export type Scope = (typeof scopes)[number];
 
-/** What a key is allowed unless somebody says otherwise: all but making other keys. */
-export const ordinaryScopes: readonly Scope[] = scopes.filter((scope) => scope !== 'keys:write');
+/**
+ * The scopes of a new key by default. The others forge callbacks, destroy content or create keys, so a key gets them only when they are
+ * named, and only from a person who has re-authenticated.
+ */
+export const ordinaryScopes: readonly Scope[] = ['tasks:write', 'tasks:read', 'credits:read'];
 
 /** In which words an API key's clients speak: our own, or those of the API that ours descends from (docs/dialect-kie.md). */
 export const dialects = ['native', 'kie'] as const;
 export type Dialect = (typeof dialects)[number];
 
-/** A key, or a person in the console; of a person also whether they own the account, and have proved who they are a short while ago. */
+/** A key, or a person in the console; `isRecent`: the person has authenticated a short while ago. */
 export type CalledBy =
   | { readonly kind: 'key'; readonly keyId: string }
   | {
       readonly kind: 'person';
       readonly userId: string;
       readonly email: string;
-      readonly isOwner: boolean;
       readonly isRecent: boolean;
     };
 

@@ -13,6 +13,7 @@ export const operatorActions = [
   'accounts.suspend',
   'accounts.unsuspend',
   'accounts.limits',
+  'accounts.rename',
   'accounts.close',
   'credits.grant',
   'credits.adjust',

@@ -27,6 +27,12 @@ export function uploadIdOf(publicUrl: string, url: string): string | undefined {
   return url.startsWith(publicUrl) ? uploadPath.exec(url.slice(publicUrl.length))?.[1] : undefined;
 }
 
+/** Whether this is a signed link for looking at an uploaded image. It expires, so a task must not depend on it. */
+export function isUploadPreview(publicUrl: string, url: string): boolean {
+  const [address = '', query] = url.split('?', 2);
+  return query !== undefined && uploadIdOf(publicUrl, address) !== undefined;
+}
+
 type NamesImages = { readonly input: { readonly imageUrls: readonly string[] } };
 
 /** The images that a request names. */

@@ -83,3 +83,18 @@ export async function openLog({ dataFolder, logLevel }: Config): Promise<{ log: 
   await boundServerLog(path);
   return { log: createLog({ level: logLevel, path }), path };
 }
+
+/** Commands find the service that runs on this folder by its address, whatever port it was given. */
+export async function recordAddress(folder: string, url: string): Promise<{ readonly remove: () => Promise<void> }> {
+  const path = join(folder, addressFile);
+  await writeFile(path, `${url}\n`, { mode: 0o600 });
+  return { remove: () => rm(path, { force: true }) };
+}
+
+/** The address of the service that runs on this folder, or ran there until it was killed; undefined without one. */
+export async function readAddress(folder: string): Promise<string | undefined> {
+  const url = (await readFile(join(folder, addressFile), 'utf8').catch(() => '')).trim();
+  return URL.canParse(url) ? url : undefined;
+}
+
+const addressFile = 'address';

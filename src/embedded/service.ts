@@ -14,7 +14,7 @@ import { startTracing } from '../main/tracing.ts';
 import { ffmpegBinary } from '../media/ffmpeg-binary.ts';
 import { createMetrics } from '../metrics.ts';
 import { migrateToLatest } from '../stores/migrator.ts';
-import { lockDataFolder, openLog, persistedSecret } from './data-folder.ts';
+import { lockDataFolder, openLog, persistedSecret, recordAddress } from './data-folder.ts';
 import { freePort } from './persisted-port.ts';
 import { postgresFolder, startPostgres } from './postgres.ts';
 import { findTemporalCli } from './temporal-cli.ts';
@@ -62,6 +62,7 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
     reportLateWorkers(worker, say);
     const api = await startApi(settings, log, metrics);
     closings.push(api.close);
+    closings.push((await recordAddress(config.dataFolder, settings.publicUrl)).remove);
     return { ...api, settings, log, logPath, fatal: fatal.promise, close };
   } catch (error) {
     await close();

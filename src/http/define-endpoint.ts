@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { howToGetKieKey } from '../dialects/kie-request.ts';
 import type { Caller } from '../domain/api-key.ts';
 import type { Actor } from '../domain/operator.ts';
-import { fieldPath, maxFieldErrors } from '../domain/field-errors.ts';
+import { type FieldError, fieldPath, maxFieldErrors } from '../domain/field-errors.ts';
 import { isPlainText, notPlainText } from '../domain/task-input.ts';
 import type { Task } from '../domain/task.ts';
 import type { Authentication } from './authentication.ts';
@@ -172,8 +172,15 @@ function authorize(operation: Operation, { caller, dialect }: ClientIdentity): v
 function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.slice(0, maxFieldErrors);
-  throw invalidRequest(issues.map(({ path, message }) => ({ path: fieldPath(path), message })));
+  throw invalidRequest(parsed.error.issues.flatMap(fieldErrors).slice(0, maxFieldErrors));
+}
+
+/** An unknown field has a path of its own. Unknown parameters of a query are listed in the message of its schema. */
+function fieldErrors(issue: z.core.$ZodIssue): readonly FieldError[] {
+  const { path, message } = issue;
+  if (issue.code !== 'unrecognized_keys' || message.startsWith('unknown parameter'))
+    return [{ path: fieldPath(path), message }];
+  return issue.keys.map((key) => ({ path: fieldPath([...path, key]), message: 'unknown field' }));
 }
 
 /** A parameter that is given twice is an array, which no schema takes. */

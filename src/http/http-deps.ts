@@ -56,6 +56,8 @@ export type HttpDeps = {
   /** Checks an uploaded image and keeps it. */
   readonly keepImage: (accountId: string, image: Buffer) => Promise<UploadOutcome>;
   /** How long media is kept. */
+  /** Whether lists of tasks are searched for words of prompts; they are by default. */
+  readonly searchesPrompts?: boolean;
   readonly retentionMs: number;
   /** Accepts and charges a task, or answers why not. */
   readonly acceptTask: (task: NewTask) => Promise<Acceptance>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { maxSearchLength } from '../domain/task-search.ts';
 import { type FieldMessage, maxUnixMs } from './fields.ts';
 
 // Schemas of queries, and the paging of lists.
@@ -35,18 +36,15 @@ export function idParameter(what: string) {
   return z.uuid({ error: onceOnly(`must be the id of ${what}`) });
 }
 
-const prefixError = 'must be the first 8 to 36 characters of the id of a task';
-const tail = (next: string) => `(?:-(?:[0-9a-f]{0,4}|[0-9a-f]{4}${next}))?`;
-const prefixShape = new RegExp(`^[0-9a-f]{8}${tail(tail(tail('-[0-9a-f]{0,12}')))}$`);
-
-/** How the id of a task begins, as the range of ids that begin so. Fewer characters would be those of too many tasks. */
-export const taskIdPrefix = textParameter(prefixError)
-  .regex(prefixShape, { error: prefixError })
-  .transform((prefix): readonly [first: string, last: string] => {
-    const rest = 'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'.slice(prefix.length);
-    return [prefix + rest.replaceAll('x', '0'), prefix + rest.replaceAll('x', 'f')];
-  })
-  .meta({ description: 'How the id begins, 8 characters at least.' });
+/** What to search for among tasks. */
+export const taskSearchParameter = textParameter('must be a text')
+  .min(1)
+  .max(maxSearchLength, { error: `must be at most ${maxSearchLength} characters` })
+  .meta({
+    description:
+      'Any part of the id, or words of the prompt, all of which it must hold; the last word may be unfinished. An installation may ' +
+      'disable the search for words, which then find nothing.',
+  });
 
 /** A day of UTC, such as 2026-01-31. */
 export const dayParameter = z.iso.date({ error: onceOnly('must be a day, such as 2026-01-31') });

@@ -5,12 +5,17 @@ import { adapterOf } from '../dialects/dialect.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import { resultUrls } from '../media/signed-link.ts';
 import type { SecretBox } from '../outbound/secrets.ts';
+import { findAccount } from '../stores/accounts.ts';
 import type { Database } from '../stores/database.ts';
 import { findDelivery } from '../stores/deliveries.ts';
 import { findTask } from '../stores/tasks.ts';
 import { callbackSecretsOf } from './account-secrets.ts';
 
-/** Finds the callback owed for a task. Its body has links signed for this very attempt; its secrets are those valid now. */
+/**
+ * Finds the callback owed for a task. A closed account is owed none, so that it does not depend on the order of the cancellation and the
+ * deletion of its tasks whether its receiver is called. The body has links signed for this very attempt; the secrets
+ * are those valid now.
+ */
 export function createOwedCallbacks(
   db: Database,
   box: SecretBox,
@@ -20,6 +25,7 @@ export function createOwedCallbacks(
   return async (taskId) => {
     const [delivery, task] = [await findDelivery(db, taskId), await findTask(db, taskId)];
     if (delivery === undefined || task === undefined) return undefined;
+    if ((await findAccount(db, delivery.accountId))?.closedAt !== undefined) return undefined;
     return {
       ...delivery,
       body: async () =>

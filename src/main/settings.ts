@@ -5,7 +5,7 @@ import type { Catalogue } from '../domain/catalogue/models.ts';
 import { refuseInput } from '../domain/catalogue/route.ts';
 import type { StoreLocation } from '../domain/store-location.ts';
 import { createTaskRequestParser, type ParsedTaskRequest } from '../domain/task-request.ts';
-import { uploadIdOf } from '../domain/upload.ts';
+import { isUploadPreview, uploadIdOf } from '../domain/upload.ts';
 import { literalRefusal, type OwnEndpoint } from '../outbound/guard.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
 
@@ -70,7 +70,10 @@ export function createRequestParser(
     createTaskRequestParser({
       models,
       // An uploaded image is read from the store, whatever its address: only createTask knows whose it is.
-      refuseImageUrl: (url) => (uploadIdOf(publicUrl, url) === undefined ? literalRefusal(url, imageAllow) : undefined),
+      refuseImageUrl: (url) => {
+        if (isUploadPreview(publicUrl, url)) return 'is the previewUrl of an upload, which expires; give its imageUrl';
+        return uploadIdOf(publicUrl, url) === undefined ? literalRefusal(url, imageAllow) : undefined;
+      },
       refuseCallbackUrl: (url) => literalRefusal(url, callbackAllow),
       refuseInput: ({ model: name, input }) => {
         const model = models.get(name);

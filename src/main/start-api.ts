@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { createHookLinks } from '../domain/hook-link.ts';
 import type { Engine } from '../domain/ports.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
@@ -6,6 +7,7 @@ import { createKeyTouches } from '../http/authentication.ts';
 import { originsOf } from '../domain/store-location.ts';
 import type { CancelledTask } from '../http/http-deps.ts';
 import { createBadKeys, createRateLimiter } from '../http/limits/rate-limits.ts';
+import { publishConsole } from '../http/console/serve-console.ts';
 import { isCookieExposed } from '../http/console/session-cookie.ts';
 import { oidcCallbackPath } from '../http/routes/console/oidc.ts';
 import { startHttpServer } from '../http/server/server.ts';
@@ -34,6 +36,7 @@ import { countRequests } from './http-metrics.ts';
 import { exportPoolMetrics } from './pool-metrics.ts';
 import { exportQueueMetrics } from './queue-metrics.ts';
 import { countTasks } from './task-metrics.ts';
+import { retry } from './retry.ts';
 import { currentTracing } from './tracing.ts';
 import { watchReadiness } from './readiness.ts';
 import { createRequestParser, type RunningPart, type Settings } from './settings.ts';
@@ -52,6 +55,8 @@ const hintRate = { quota: 1_000, windowMs: 10_000 };
 
 /** Of each address: a passkey takes two, to begin and to end. All people of an office have one address. */
 const signInRate = { quota: 30, windowMs: 60_000 };
+
+const publishLimitMs = 5_000;
 
 /** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
 export async function startApi(settings: Settings, log: Log, metrics = createMetrics()): Promise<RunningPart> {
@@ -119,6 +124,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     resultStore,
     publicUrl: settings.publicUrl,
     keepImage: createImageUploads({ ...settings, db, resultStore }),
+    searchesPrompts: settings.promptSearch,
     retentionMs: settings.retentionMs,
     acceptTask: async (task) => {
       const startedAt = performance.now();
@@ -167,6 +173,12 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     },
     readiness: () => Promise.resolve(reasons()),
   });
+  // A page that this process serves may load its files from another release's process. Without the database it starts all the same.
+  const stopping = new AbortController();
+  const publication = retry({ step: "publish the console's files", log, signal: stopping.signal }, () =>
+    publishConsole(inTime(db, publishLimitMs)),
+  ).catch(() => undefined);
+  await Promise.race([publication, pause(publishLimitMs, undefined, { ref: false })]);
   const { host, port } = settings;
   const server = await startHttpServer({ app, host, port, log }).catch(async (error: unknown) => {
     await readiness.close();
@@ -183,6 +195,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       isLeaving = true;
     },
     close: async () => {
+      stopping.abort();
       catalogue.close();
       taskWaiters.close();
       await server.close(drainMs);

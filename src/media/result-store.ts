@@ -46,6 +46,8 @@ export type OpenedLink = {
   readonly contentType: string;
   /** A name to save it under. */
   readonly downloadName: string;
+  /** A browser plays an inline file, and saves an attachment. */
+  readonly disposition: 'inline' | 'attachment';
   /** Unix milliseconds. */
   readonly linkExpiresAt: number;
 };
@@ -71,11 +73,12 @@ export function createResultStore(files: MediaFiles, options: LinkSignerOptions)
      */
     link: (key: string, lifeMs?: number): string => signer.sign(requireMediaKey(key), lifeMs),
     /** Undefined for a link that is altered or expired. */
-    open: (link: PresentedLink): OpenedLink | undefined => {
+    open: (link: PresentedLink, disposition: OpenedLink['disposition'] = 'inline'): OpenedLink | undefined => {
       const contentType = contentTypeOf(link.key);
       const linkExpiresAt = signer.verify(link);
       if (contentType === undefined || linkExpiresAt === undefined) return undefined;
-      return { key: link.key, contentType, downloadName: link.key.split('/').slice(-2).join('-'), linkExpiresAt };
+      const downloadName = link.key.split('/').slice(-2).join('-');
+      return { key: link.key, contentType, downloadName, disposition, linkExpiresAt };
     },
   };
 }

@@ -195,7 +195,7 @@ async function sourceOf(bucket: Bucket, link: OpenedLink, method: 'GET' | 'HEAD'
   const sizeBytes = await sizeOf(bucket, link.key);
   if (sizeBytes === undefined) return undefined;
   if (link.key.startsWith(streamedFolder)) return { kind: 'stream', sizeBytes, body: undefined };
-  const wanted = { ...object, ResponseContentDisposition: `inline; filename="${link.downloadName}"` };
+  const wanted = { ...object, ResponseContentDisposition: `${link.disposition}; filename="${link.downloadName}"` };
   const command = method === 'HEAD' ? new HeadObjectCommand(wanted) : new GetObjectCommand(wanted);
   // The link to the store ends with ours, or with the credentials it is signed with; ours then leads to a new one.
   const expiresIn = Math.max(1, Math.floor((link.linkExpiresAt - Date.now()) / 1000));

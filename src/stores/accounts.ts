@@ -110,9 +110,11 @@ export function openAccountAs(db: Database, actor: Actor, wanted: NewAccount): P
   });
 }
 
-const setSuspended = maybeOne<Account, [accountId: string, suspended: boolean]>({
+const setSuspended = maybeOne<Account, [accountId: string, suspended: boolean, reason: string]>({
   name: 'suspend-account',
-  text: `update accounts set suspended_at = case when $2 then now() end where id = $1 returning ${accountColumns}`,
+  text: `
+update accounts set suspended_at = case when $2 then now() end, suspension_reason = case when $2 then $3 end
+where id = $1 returning ${accountColumns}`,
 });
 
 export type Suspension = { readonly accountId: string; readonly suspended: boolean; readonly reason: string };
@@ -130,7 +132,7 @@ export function suspendAccountAs(
     const before = await lockOpenAccount(transaction, accountId);
     const isAsWanted = (before?.suspendedAt !== undefined) === suspended;
     if (before === undefined || isAsWanted) return { answer: before };
-    const answer = await setSuspended(transaction, accountId, suspended);
+    const answer = await setSuspended(transaction, accountId, suspended, reason);
     const action = suspended ? 'accounts.suspend' : 'accounts.unsuspend';
     return { answer, done: { action, accountId, details: { reason } } };
   });
@@ -164,4 +166,26 @@ export function limitAccountAs(
 
 function limitsOf({ maxUnfinishedTasks, createRate }: Limits) {
   return { maxUnfinishedTasks, creates: createRate ?? null };
+}
+
+const setName = maybeOne<Account, [accountId: string, name: string]>({
+  name: 'rename-account',
+  text: `update accounts set name = $2 where id = $1 returning ${accountColumns}`,
+});
+
+export type Renaming = { readonly accountId: string; readonly name: string };
+
+/** Renames an account; undefined when there is none. Throws `AccountClosed`. */
+export function renameAccountAs(
+  db: Database,
+  actor: Actor,
+  { accountId, name }: Renaming,
+): Promise<Account | undefined> {
+  return recordAction(db, actor, async (transaction) => {
+    const before = await lockOpenAccount(transaction, accountId);
+    if (before === undefined || before.name === name) return { answer: before };
+    const answer = await setName(transaction, accountId, name);
+    const details = { from: { name: before.name }, to: { name } };
+    return { answer, done: { action: 'accounts.rename', accountId, details } };
+  });
 }

@@ -4,13 +4,20 @@ import { endSessions } from './sessions.ts';
 import { many, maybeOne, none } from './statement.ts';
 import { setOperator, type User } from './users.ts';
 
-export type OwnAccount = { readonly accountId: string; readonly name: string; readonly role: Role };
+export type OwnAccount = {
+  readonly accountId: string;
+  readonly name: string;
+  readonly role: Role;
+  /** Unix milliseconds; undefined for an account that is not suspended. */
+  readonly suspendedAt: number | undefined;
+  readonly suspensionReason: string | undefined;
+};
 
 /** The accounts of a user, by name; at most 200. */
 export const accountsOfUser = many<OwnAccount, [userId: string]>({
   name: 'list-accounts-of-user',
   text: `
-select account_id as "accountId", name, role from memberships join accounts on accounts.id = account_id
+select account_id as "accountId", name, role, suspended_at as "suspendedAt", suspension_reason as "suspensionReason" from memberships join accounts on accounts.id = account_id
 where user_id = $1 order by lower(name), account_id limit 200`,
 });
 

@@ -1,9 +1,11 @@
+import type { TaskSearch } from '../domain/task-search.ts';
 import type { FailCode, Task, TaskState } from '../domain/task.ts';
 import { listTaskEntries } from './credits.ts';
 import type { Database } from './database.ts';
 import { findDelivery, listDeliveryAttempts } from './deliveries.ts';
 import { listProviderJobs } from './provider-jobs.ts';
 import { type AgedPage, many, none, one } from './statement.ts';
+import { promptLexemes } from './migrations/0025-task-search.ts';
 import { makerColumn, type Maker } from './task-maker.ts';
 import { taskColumns } from './tasks.ts';
 
@@ -18,8 +20,8 @@ export type TaskFilter = {
   readonly failCode?: FailCode | undefined;
   /** A key or a person; a UUID. */
   readonly createdBy?: string | undefined;
-  /** The first and the last id that is wanted; UUIDs. */
-  readonly ids?: readonly [first: string, last: string] | undefined;
+  /** A part of the id, or words of the prompt. Needs an account, since no index covers parts of ids. */
+  readonly search?: TaskSearch | undefined;
   /** Unix milliseconds of creation, from (inclusive) and to (exclusive). */
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
@@ -49,10 +51,17 @@ where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2)
   and ($5 is null or created_at < to_timestamp($5 / 1000))
   and ($8::text is null or (state = 'fail' and fail_code = $8))
   and ($9::uuid is null or key_id = $9 or user_id = $9)
-  and ($10::uuid is null or id between $10 and $11::uuid)
+  and (not $10::boolean or id in (
+    select id from tasks
+    where $11::text is not null and ($1 is null or account_id = $1) and strpos(id::text, $11) > 0
+      and created_at >= coalesce(to_timestamp($4::float8 / 1000), '-infinity')
+    union all
+    select id from tasks
+    where $13::text is not null and account_id = $1
+      and ${promptLexemes} @@ (('''' || $1::text || '''')::tsquery && to_tsquery('simple', $13))))
   and ($12::text is null or (select 1 from provider_jobs where task_id = tasks.id and provider = $12 limit 1) = 1)
 order by created_at desc, id desc limit $7`,
-  values: ({ accountId, state, model, fromMs, toMs, after, limit, failCode, createdBy, ids, provider }) => [
+  values: ({ accountId, state, model, fromMs, toMs, after, limit, failCode, createdBy, search, provider }) => [
     accountId,
     state,
     model,
@@ -62,9 +71,10 @@ order by created_at desc, id desc limit $7`,
     limit,
     failCode,
     createdBy,
-    ids?.[0],
-    ids?.[1],
+    search !== undefined,
+    search?.idPart,
     provider,
+    search?.words,
   ],
 });
 

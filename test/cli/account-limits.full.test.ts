@@ -39,3 +39,10 @@ test('a rate that is none and an account that is none are refused', async () => 
   assert.notEqual(nobody.code, 0);
   assert.match(nobody.stderr, /no such account/);
 });
+
+test('an account is renamed', async () => {
+  const env = { ...process.env, DATABASE_URL: database.url, VIDEOGEN_SECRET: 's'.repeat(32) };
+  const { stdout } = await videogen(env, 'account', 'rename', accountId, 'Harbor Films');
+  assert.equal(stdout, `Account ${accountId} is now called Harbor Films.\n`);
+  assert.equal((await findAccount(database.db, accountId))?.name, 'Harbor Films');
+});

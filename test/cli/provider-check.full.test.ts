@@ -53,6 +53,12 @@ test('a broken rule is told with what was expected and what came, and the exit c
   assert.match(stderr, /does not keep the protocol\n$/);
 });
 
+test('a server that requires a key is not checked without one: nothing is broken', async (t) => {
+  const { code, stdout, stderr } = await checked(t, []);
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, /^http:\/\/127\.0\.0\.1:\d+ requires a key; pass it with --key-env NAME or --key-file PATH$/m);
+});
+
 test('a server that cannot be reached, and a wrong address, are told so', async () => {
   const gone = await videogen(process.env, 'provider', 'check', 'http://127.0.0.1:1');
   assert.equal(gone.code, 1);

@@ -98,6 +98,23 @@ for (const [method, path, meant] of [
   });
 }
 
+for (const [method, path] of [
+  ['POST', '/v1/videos'],
+  ['GET', '/v1/videos/video_123'],
+  ['POST', '/api/v1/videos'],
+  ['POST', '/v1/video/generations'],
+  ['POST', '/v1/predictions'],
+  ['POST', '/v1/image_to_video'],
+  ['POST', '/dream-machine/v1/generations'],
+  ['POST', '/api/v3/contents/generations/tasks'],
+  ['POST', '/v1/chat/completions'],
+] as const) {
+  test(`404 ${method} ${path}, which other APIs have, names the endpoints that do this here`, async () => {
+    const answer = await service.send(method, path, { headers: authorized() });
+    assertRefused(answer, 404, /^no such endpoint; POST \/api\/v1\/jobs\/createTask creates a video, /);
+  });
+}
+
 for (const path of [
   '/wp-login.php',
   '/api',

@@ -187,6 +187,10 @@ const examples: Readonly<Record<string, Example>> = {
     does: async () => ({ accountId: await newAccountId(), maxUnfinishedTasks: 3 }),
     refused: { accountId: nobody, maxUnfinishedTasks: 3 },
   },
+  adminRenameAccount: {
+    does: async () => ({ accountId: await newAccountId(), name: 'Harbor Films' }),
+    refused: { accountId: nobody, name: 'Harbor Films' },
+  },
   adminGrantCredits: {
     does: async () => ({ accountId: await newAccountId(), credits: 5, reason }),
     refused: { accountId: nobody, credits: 5, reason },

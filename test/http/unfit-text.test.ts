@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import { scopes } from '../../src/domain/api-key.ts';
 import { createApiKey } from '../../src/stores/keys.ts';
 import { createOperator } from '../../src/stores/operators.ts';
 import { type Answer, isObject } from '../support/http-client.ts';
@@ -33,7 +34,6 @@ before(async () => {
   const { db } = service.database;
   const { accountId } = await service.newAccount(1_000);
   const keyOf = async (dialect: 'native' | 'kie') => {
-    const scopes = ['tasks:write', 'tasks:read', 'credits:read', 'keys:write'] as const;
     const created = await createApiKey(db, { accountId, name: 'a', scopes, dialect });
     assert.ok(created);
     return created.key;

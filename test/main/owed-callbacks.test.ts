@@ -1,57 +1,62 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
-import { createFolderStore } from '../support/folder-store.ts';
-import { createSecretBox } from '../../src/outbound/secrets.ts';
-import { callbackSecretsOf, rotateSecret } from '../../src/main/account-secrets.ts';
+import { createSendCallback } from '../../activities/send-callback.ts';
+import { builtInCatalogue } from '../../src/catalogue-file.ts';
 import { createOwedCallbacks } from '../../src/main/owed-callbacks.ts';
+import { createSecretBox } from '../../src/outbound/secrets.ts';
+import { closeAccountAs } from '../../src/stores/account-closure.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
-import { askForRedelivery } from '../../src/stores/deliveries.ts';
+import { refundTask } from '../../src/stores/tasks.ts';
+import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { owedCallback } from '../support/owed-callback.ts';
+import { createFolderStore } from '../support/folder-store.ts';
+import { silentActivity } from '../support/silent-activity.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
-const box = createSecretBox('the key from the configuration');
-const store = createFolderStore('.');
 let database: TestDatabase;
-let find: ReturnType<typeof createOwedCallbacks>;
+let folder: string;
 before(async () => {
   database = await createTestDatabase();
-  find = createOwedCallbacks(database.db, box, store, () => modelCatalogue(defaultModels));
+  folder = await mkdtemp(join(tmpdir(), 'videogen-callbacks-'));
 });
-after(() => database.close());
-
-const newAccount = () => createAccount(database.db, { name: 'test', credits: 1_000 });
-
-test('a callback says how its own task ended, and is signed with the secrets of its own account', async () => {
-  for (const state of ['success', 'fail'] as const) {
-    const accountId = await newAccount();
-    const { taskId } = await owedCallback(database.db, accountId, 'http://receiver.example/', state);
-    const owed = (await find(taskId)) ?? assert.fail();
-    assert.deepEqual([owed.taskId, owed.accountId, owed.url], [taskId, accountId, 'http://receiver.example/']);
-    assert.deepEqual([owed.state, owed.round, owed.dialect], ['pending', 1, 'native']);
-    const body = JSON.stringify(await owed.body());
-    assert.ok(body.includes(taskId) && body.includes(state));
-    assert.deepEqual(await owed.secrets(), await callbackSecretsOf(database.db, box, accountId));
-  }
+after(async () => {
+  await database.close();
+  await rm(folder, { recursive: true });
 });
 
-test('a task that runs, or that has no callback, has nothing to send', async () => {
-  const accountId = await newAccount();
-  const running = await acceptTestTask(database.db, accountId, taskParam('a', {}, 'http://receiver.example/'));
-  assert.deepEqual([await find(running), await find(randomUUID())], [undefined, undefined]);
-});
-
-test('each attempt reads the secrets and the round as they are when it begins', async () => {
-  const accountId = await newAccount();
-  const { taskId } = await owedCallback(database.db, accountId, 'http://receiver.example/');
-  const signing = async () => (await find(taskId))?.secrets();
-  const [first] = (await signing()) ?? [];
-  const second = await rotateSecret(database.db, box, { accountId, overlapSeconds: 60 });
-  assert.deepEqual(await signing(), [second, first]);
-  const third = await rotateSecret(database.db, box, { accountId, overlapSeconds: 0 });
-  assert.deepEqual(await signing(), [third, first], 'one whose overlap has ended signs nothing');
-  await askForRedelivery(database.db, taskId);
-  assert.equal((await find(taskId))?.round, 2);
-});
+for (const { title, endsFirst } of [
+  { title: 'a task that had ended before', endsFirst: true },
+  { title: 'a task that the closing cancels', endsFirst: false },
+]) {
+  test(`a closed account gets no callback for ${title}`, async () => {
+    const { db } = database;
+    const store = createFolderStore(folder, { publicUrl: 'http://media.test' });
+    const { models } = builtInCatalogue();
+    const posted: string[] = [];
+    const sendCallback = createSendCallback({
+      ...activityDeps(db, folder, []),
+      findCallback: createOwedCallbacks(db, createSecretBox('s'.repeat(32)), store, () => models),
+      postCallback: ({ url }) => {
+        posted.push(url);
+        const network = { error: 'refused', retryAfterMs: undefined, responseHead: undefined };
+        return Promise.resolve({ ...network, status: undefined, startedAt: Date.now(), durationMs: 1 });
+      },
+    });
+    const attempt = (taskId: string) =>
+      silentActivity({ workflowId: taskId }, () => sendCallback({ taskId, isLast: false, nextPauseMs: 5_000 }));
+    const accountId = await createAccount(db, { name: 'test', credits: 1_000 });
+    const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
+    const end = () => refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+    if (endsFirst) {
+      await end();
+      assert.equal((await attempt(taskId)).kind, 'failed');
+    }
+    await closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'asked for' });
+    if (!endsFirst) await end();
+    assert.equal((await attempt(taskId)).kind, 'gone');
+    assert.equal(posted.length, endsFirst ? 1 : 0);
+  });
+}

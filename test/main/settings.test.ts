@@ -94,3 +94,19 @@ test('the address of an uploaded image passes although it is our own, and no oth
   }
   assert.ok(!isTaken(uploadUrl('http://127.0.0.1:46000', id)));
 });
+
+test('the previewUrl of an upload, which expires, is refused by name', () => {
+  const publicUrl = 'https://videos.example.com';
+  const none = parseAllowList('');
+  const one = { model: 'a', title: 'A', prices: [{ creditsPerSecond: 1 }] };
+  const catalogue = readCatalogueFile({ path: 'x', readText: () => JSON.stringify({ models: [one] }) });
+  const parse = createRequestParser({ imageAllow: none, callbackAllow: none, publicUrl }, () => catalogue);
+  const imageUrl = uploadUrl(publicUrl, '01a20547-5b77-41a5-a669-baf552d62195');
+  const imageUrls = [imageUrl, `${imageUrl}?expires=1790000000&signature=abc`];
+  assert.deepEqual(parse({ model: 'a', input: { prompt: 'A boat', imageUrls } }), {
+    ok: false,
+    errors: [
+      { path: 'input.imageUrls[1]', message: 'is the previewUrl of an upload, which expires; give its imageUrl' },
+    ],
+  });
+});

@@ -18,6 +18,7 @@ test('a link opens the very file, by its type and with a name to save it under',
     key,
     contentType: 'video/mp4',
     downloadName: '0193-video.mp4',
+    disposition: 'inline',
     linkExpiresAt: startMs + 24 * 60 * 60_000,
   });
   assert.equal(store.open({ ...link, key: 'results/0194/video.mp4' }), undefined);

@@ -74,13 +74,19 @@ describe('a bucket and its server', { skip }, () => {
   test('a link leads to the store itself, with ranges, the type and a name, and ends there too', async () => {
     const { files } = newFiles();
     await files.put(key, await bytesIn('video', Buffer.from('0123456789')));
-    const link = { key, contentType: 'video/mp4', downloadName: '0193-video.mp4', linkExpiresAt: Date.now() + 60_000 };
+    const video = { key, contentType: 'video/mp4', downloadName: '0193-video.mp4', linkExpiresAt: Date.now() + 60_000 };
+    const link = { ...video, disposition: 'inline' } as const;
     const source = await files.sourceOf(link, 'GET');
     assert.ok(source?.kind === 'redirect' && source.url.startsWith(`${server.s3.endpoint}/${server.bucket}/`));
     const part = await fetch(source.url, { headers: { range: 'bytes=2-4' } });
     assert.deepEqual([part.status, await part.text()], [206, '234']);
     assert.equal(part.headers.get('content-type'), 'video/mp4');
     assert.equal(part.headers.get('content-disposition'), 'inline; filename="0193-video.mp4"');
+    const saved = await files.sourceOf({ ...video, disposition: 'attachment' }, 'GET');
+    assert.ok(saved?.kind === 'redirect');
+    const download = await fetch(saved.url);
+    assert.equal(download.headers.get('content-disposition'), 'attachment; filename="0193-video.mp4"');
+    await download.arrayBuffer();
     const head = await files.sourceOf(link, 'HEAD');
     assert.ok(head?.kind === 'redirect');
     assert.equal((await fetch(head.url, { method: 'HEAD' })).headers.get('content-length'), '10');
@@ -91,7 +97,8 @@ describe('a bucket and its server', { skip }, () => {
   test('copies of images are sent by us: some upstreams follow no redirect', async () => {
     const { files } = newFiles();
     await files.put('images/0193/1.jpg', await bytesIn('image', Buffer.from('a picture')));
-    const link = { key: 'images/0193/1.jpg', contentType: 'image/jpeg', downloadName: 'x', linkExpiresAt: Date.now() };
+    const image = { key: 'images/0193/1.jpg', contentType: 'image/jpeg', downloadName: 'x' };
+    const link = { ...image, disposition: 'inline', linkExpiresAt: Date.now() } as const;
     const source = await files.sourceOf(link, 'GET');
     assert.ok(source?.kind === 'stream' && source.body !== undefined);
     assert.equal(source.sizeBytes, 9);

@@ -169,7 +169,13 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>,
     test('what is behind a link is found, and what is not there is not', async () => {
       const { files: store } = await open();
       await store.put(key, await fileOf('a video'));
-      const link = { key, contentType: 'video/mp4', downloadName: 'v.mp4', linkExpiresAt: Date.now() + 60_000 };
+      const link = {
+        key,
+        contentType: 'video/mp4',
+        downloadName: 'v.mp4',
+        disposition: 'inline',
+        linkExpiresAt: Date.now() + 60_000,
+      } as const;
       for (const method of ['GET', 'HEAD'] as const) {
         assert.notEqual(await store.sourceOf(link, method), undefined);
         assert.equal(await store.sourceOf({ ...link, key: 'results/0194/video.mp4' }, method), undefined);

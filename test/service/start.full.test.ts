@@ -97,6 +97,11 @@ describe('videogen start, with servers of its own', () => {
     assert.deepEqual(open, []);
   });
 
+  test('the banner names the console, and commands find the service by its data folder', async () => {
+    assert.match(running?.stdout() ?? '', new RegExp(`^  Console       ${api.baseUrl}/console$`, 'm'));
+    assert.equal(await readFile(join(data, 'address'), 'utf8'), `${api.baseUrl}\n`);
+  });
+
   test('a second start on the same folder refuses, says who has it, and leaves the first alone', async () => {
     const { code, stderr } = await videogen(env, 'start');
     assert.notEqual(code, 0);

@@ -22,6 +22,7 @@ import * as accounts from '../../src/stores/accounts.ts';
 import { newApiKey } from '../../src/stores/key-format.ts';
 import { createCallerFinder, touchKeys } from '../../src/stores/callers.ts';
 import { auditNextPart, readAuditState } from '../../src/stores/ledger-audit.ts';
+import * as consoleAssets from '../../src/stores/console-assets.ts';
 import * as secrets from '../../src/stores/callback-secrets.ts';
 import * as closures from '../../src/stores/account-closure.ts';
 import * as deletions from '../../src/stores/content-deletion.ts';
@@ -224,7 +225,7 @@ test('no statement of a request reads a growing table from end to end', async ()
   await assertPlans();
   await listTasks(watched, { accountId, createdBy: taskId, limit: 50 });
   await assertPlans();
-  await listTasks(watched, { accountId, ids: [taskId, taskId], limit: 50 });
+  await listTasks(watched, { accountId, search: { idPart: undefined, words: 'boat:*' }, limit: 50 });
   await findMaker(watched, taskId);
   await countAhead(watched, taskId);
   const times = { fromMs: Date.now() - 86_400_000, toMs: Date.now() };
@@ -359,6 +360,9 @@ test('no statement of an operator does', async () => {
   await accounts.openAccountAs(watched, actor, { name: 'new', credits: 1 });
   await accounts.suspendAccountAs(watched, actor, { accountId, suspended: true, reason: 'a' });
   await accounts.suspendAccountAs(watched, actor, { accountId, suspended: false, reason: 'a' });
+  await accounts.renameAccountAs(watched, actor, { accountId, name: 'Harbor Films' });
+  await consoleAssets.publishConsoleAssets(watched, [{ name: 'main-1.js', content: Buffer.from('1') }]);
+  await consoleAssets.findConsoleAsset(watched, 'main-1.js');
   await accounts.limitAccountAs(watched, actor, { accountId, maxUnfinishedTasks: 1_001 });
   await bookCreditsAs(watched, actor, { accountId, kind: 'grant', amount: 1, reason: 'a', idempotencyKey: 'a' });
   const wanted = { accountId, name: 'a', scopes: [], expiresAt: undefined };

@@ -300,7 +300,7 @@ export type TaskQuery = {
     | undefined;
   /** Tasks that this key or person made. */
   readonly createdBy?: string | undefined;
-  /** How the id begins, 8 characters at least. */
+  /** Any part of the id, or words of the prompt, all of which it must hold; the last word may be unfinished. An installation may disable the search for words, which then find nothing. */
   readonly search?: string | undefined;
   /** Created at this Unix millisecond or later. */
   readonly from?: number | undefined;

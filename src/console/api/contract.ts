@@ -372,7 +372,8 @@ export type UsedApiKey = {
   readonly name: string;
   /** Beginning and end of the key, to tell it from its siblings. */
   readonly hint: string;
-  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  readonly scopes:
+    | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** In which words requests with the key are read and answered. */
   readonly dialect: 'native' | 'kie';
   readonly createTime: number;
@@ -392,7 +393,8 @@ export type NewApiKey = {
   readonly name: string;
   /** Beginning and end of the key, to tell it from its siblings. */
   readonly hint: string;
-  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  readonly scopes:
+    | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** In which words requests with the key are read and answered. */
   readonly dialect: 'native' | 'kie';
   readonly createTime: number;
@@ -409,7 +411,8 @@ export type RotatedApiKey = {
   readonly name: string;
   /** Beginning and end of the key, to tell it from its siblings. */
   readonly hint: string;
-  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  readonly scopes:
+    | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** In which words requests with the key are read and answered. */
   readonly dialect: 'native' | 'kie';
   readonly createTime: number;
@@ -434,6 +437,11 @@ export type Me = {
     readonly accountId: string;
     readonly name: string;
     readonly role: 'owner' | 'member' | 'viewer';
+    /** With the reason that the operator gave; null for an active account. */
+    readonly suspension: {
+      readonly startTime: number;
+      readonly reason: string | null;
+    } | null;
   }[];
   readonly session: {
     readonly sessionId: string;
@@ -507,6 +515,10 @@ export type InstallationOverview = {
     readonly created: number;
     readonly charged: number;
     readonly succeeded: number;
+    readonly cancelled: number;
+    /** Refused by a model for their content. */
+    readonly rejected: number;
+    /** The others that did not succeed. */
     readonly failed: readonly {
       readonly failCode:
         | 'content_rejected'
@@ -628,7 +640,8 @@ export type ApiKey = {
   readonly name: string;
   /** Beginning and end of the key, to tell it from its siblings. */
   readonly hint: string;
-  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  readonly scopes:
+    | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** In which words requests with the key are read and answered. */
   readonly dialect: 'native' | 'kie';
   readonly createTime: number;
@@ -643,7 +656,8 @@ export type NewApiKeyOfAccount = {
   readonly name: string;
   /** Beginning and end of the key, to tell it from its siblings. */
   readonly hint: string;
-  readonly scopes: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[];
+  readonly scopes:
+    | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** In which words requests with the key are read and answered. */
   readonly dialect: 'native' | 'kie';
   readonly createTime: number;
@@ -759,6 +773,7 @@ export type OperatorAction = {
     | 'accounts.suspend'
     | 'accounts.unsuspend'
     | 'accounts.limits'
+    | 'accounts.rename'
     | 'accounts.close'
     | 'credits.grant'
     | 'credits.adjust'
@@ -824,7 +839,7 @@ export type Reads = {
         | undefined;
       /** Tasks that this key or person made. */
       readonly createdBy?: string | undefined;
-      /** How the id begins, 8 characters at least. */
+      /** Any part of the id, or words of the prompt, all of which it must hold; the last word may be unfinished. An installation may disable the search for words, which then find nothing. */
       readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
@@ -1099,7 +1114,7 @@ export type Reads = {
         | undefined;
       /** Tasks with a job at this provider. */
       readonly provider?: string | undefined;
-      /** How the id begins, 8 characters at least. */
+      /** Any part of the id, or words of the prompt, all of which it must hold; the last word may be unfinished. An installation may disable the search for words, which then find nothing. */
       readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
@@ -1259,8 +1274,11 @@ export type Sends = {
   readonly '/api/v1/keys': {
     readonly body: {
       readonly name: string;
-      /** Those of the calling key at most; without them all of those but `keys:write`. */
-      readonly scopes?: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[] | null | undefined;
+      /** At most those of the calling key. By default, those of `tasks:write`, `tasks:read` and `credits:read` that it has. */
+      readonly scopes?:
+        | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[]
+        | null
+        | undefined;
       /** `native`, when it is left out; `kie` is for clients of kie.ai's API. It never changes. */
       readonly dialect?: 'native' | 'kie' | null | undefined;
       /** Unix milliseconds; never, when it is left out. */
@@ -1435,6 +1453,13 @@ export type Sends = {
     };
     readonly answer: Account;
   };
+  readonly '/api/admin/v1/accounts/rename': {
+    readonly body: {
+      readonly accountId: string;
+      readonly name: string;
+    };
+    readonly answer: Account;
+  };
   readonly '/api/admin/v1/accounts/suspend': {
     readonly body: {
       readonly accountId: string;
@@ -1531,8 +1556,11 @@ export type Sends = {
     readonly body: {
       readonly accountId: string;
       readonly name: string;
-      /** All of those but `keys:write`, when they are left out. */
-      readonly scopes?: readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'keys:write')[] | null | undefined;
+      /** By default `tasks:write`, `tasks:read` and `credits:read`. */
+      readonly scopes?:
+        | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[]
+        | null
+        | undefined;
       /** `native`, when it is left out; `kie` is for clients of kie.ai's API. It never changes. */
       readonly dialect?: 'native' | 'kie' | null | undefined;
       /** Unix milliseconds; never, when it is left out. */

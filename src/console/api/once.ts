@@ -7,6 +7,9 @@ type Pending = {
   readonly key: string;
   /** The request that has the key. */
   readonly of: string;
+  /** The page load that sent it: after a reload nobody waits for its response. */
+  readonly page: number;
+  readonly sentAt: number;
   /** Since when an answer is missing, so that the service may have done it. */
   readonly lostAt?: number;
 };
@@ -20,9 +23,9 @@ export type Once = { readonly slot: string; readonly of?: string };
 /** The key of a request, which stays the same until `settle`. */
 export function keyOf({ slot, of = '' }: Once): string {
   const pending = pendingOf(slot);
-  if (pending?.of === of) return pending.key;
-  const key = randomKey();
-  store(slot, { key, of });
+  const key = pending?.of === of ? pending.key : randomKey();
+  const lostAt = pending?.of === of ? pending.lostAt : undefined;
+  store(slot, { key, of, page: performance.timeOrigin, sentAt: Date.now(), ...(lostAt !== undefined && { lostAt }) });
   return key;
 }
 
@@ -51,8 +54,10 @@ function store(slot: string, pending: Pending): void {
 function pendingOf(slot: string): Pending | undefined {
   // What `store` wrote.
   const pending = JSON.parse(sessionStorage.getItem(nameOf(slot)) ?? 'null') as Pending | null;
-  const isOld = pending?.lostAt !== undefined && Date.now() - pending.lostAt > lostForMs;
-  return pending === null || isOld ? undefined : pending;
+  if (pending === null) return undefined;
+  const isAbandoned = pending.lostAt === undefined && pending.page !== performance.timeOrigin;
+  const one = isAbandoned ? { ...pending, lostAt: pending.sentAt } : pending;
+  return one.lostAt !== undefined && Date.now() - one.lostAt > lostForMs ? undefined : one;
 }
 
 /** `crypto.randomUUID` exists for https and loopback only. */

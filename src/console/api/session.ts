@@ -33,7 +33,8 @@ export function forgetMe(client: QueryClient): void {
 export function useMe() {
   return useQuery({
     ...meQuery,
-    refetchInterval: ({ state }) => (isPassing(state.error) ? passingFailureMs : false),
+    // An open tab learns of another role and of a suspension.
+    refetchInterval: ({ state }) => (isPassing(state.error) ? passingFailureMs : 60_000),
   });
 }
 

@@ -10,6 +10,7 @@ import { lazy } from '../ui/lazy.tsx';
 import { ErrorBox } from '../ui/notice.tsx';
 import { Toasts } from '../ui/toast.tsx';
 import { ConfirmPerson } from './confirm-person.tsx';
+import { ErrorBoundary } from './error-boundary.tsx';
 import { Gate, GateLoading } from './gate.tsx';
 import { Forbidden, NotFound } from './page-states.tsx';
 import { AccountShell, OpsShell } from './shell.tsx';
@@ -20,7 +21,7 @@ const AcceptLink = lazy(async () => (await import('../pages/sign-in/accept-link.
 /** Pages for everybody, and behind them those of the person who is signed in. */
 export function App() {
   return (
-    <>
+    <ErrorBoundary>
       <Switch>
         <Route path={signInPaths.signIn} component={SignIn} />
         <Route path={signInPaths.setUp}>
@@ -37,7 +38,7 @@ export function App() {
         </Route>
       </Switch>
       <Toasts />
-    </>
+    </ErrorBoundary>
   );
 }
 

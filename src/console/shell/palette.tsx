@@ -69,7 +69,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         ))}
       </div>
       <p class="soft" role="status">
-        {goals.length === 0 ? 'Nothing has this name. The id of a task is searched from eight characters on.' : ''}
+        {goals.length === 0 ? 'Nothing has this name. To find tasks, enter at least four characters of an ID.' : ''}
       </p>
     </Dialog>
   );
@@ -103,13 +103,13 @@ function useGoals(text: string): readonly Goal[] {
 }
 
 const wholeId = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
-const partOfId = /^[0-9a-f]{8}(?:-[0-9a-f-]{0,27})?$/;
+const partOfId = /^[0-9a-f-]{4,36}$/;
 
-/** The task of this id, or a search for those whose id begins so. */
+/** The task of this id, or a search for those whose id contains the text. */
 function tasksOf(text: string, account: string | undefined, isOperator: boolean): readonly Goal[] {
   if (!partOfId.test(text) || (account === undefined && !isOperator)) return [];
   const isWhole = wholeId.test(text);
-  const label = isWhole ? `Task ${text}` : `Tasks whose id begins with ${text}`;
+  const label = isWhole ? `Task ${text}` : `Tasks whose ID contains ${text}`;
   const list = account === undefined ? opsPaths.tasks : paths.tasks(account);
   const whole = account === undefined ? opsPaths.task(text) : paths.task(account, text);
   const href = isWhole ? whole : `${list}?search=${encodeURIComponent(text)}`;

@@ -1,9 +1,11 @@
-import { Menu as MenuIcon } from 'lucide-preact';
+import { Ban, Menu as MenuIcon } from 'lucide-preact';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { Me } from '../api/contract.ts';
+import { useAccount } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
+import { ErrorBoundary } from './error-boundary.tsx';
 import { Mark } from './mark.tsx';
 import { OfflineBanner } from './offline-banner.tsx';
 import { Shortcuts } from './shortcuts.tsx';
@@ -12,15 +14,42 @@ import { AccountSidebar, OpsSidebar } from './sidebar.tsx';
 type ShellProps = { readonly me: Me; readonly children: ComponentChildren };
 
 export function AccountShell({ me, children }: ShellProps) {
-  return <Frame sidebar={<AccountSidebar me={me} />}>{children}</Frame>;
+  return (
+    <Frame sidebar={<AccountSidebar me={me} />} banner={<SuspensionBanner me={me} />}>
+      {children}
+    </Frame>
+  );
+}
+
+/** Otherwise people learn of a suspension only from a refused request. */
+function SuspensionBanner({ me }: { readonly me: Me }) {
+  const { accountId } = useAccount();
+  const suspension = me.accounts.find((account) => account.accountId === accountId)?.suspension ?? null;
+  if (suspension === null) return null;
+  return (
+    <p class="banner" role="status">
+      <Ban size={16} aria-hidden="true" />
+      <span>
+        This account is suspended: it can’t create tasks or keys.
+        {suspension.reason !== null && (
+          <>
+            {' '}
+            Reason: <bdi>{suspension.reason}</bdi>
+          </>
+        )}
+      </span>
+    </p>
+  );
 }
 
 export function OpsShell({ me, children }: ShellProps) {
   return <Frame sidebar={<OpsSidebar me={me} />}>{children}</Frame>;
 }
 
+type FrameProps = Readonly<Record<'sidebar' | 'children', ComponentChildren>> & { readonly banner?: ComponentChildren };
+
 /** Sidebar and content. A new page is announced, begins at its top and takes the focus, as a new document would. */
-function Frame({ sidebar, children }: { readonly sidebar: ComponentChildren; readonly children: ComponentChildren }) {
+function Frame({ sidebar, banner, children }: FrameProps) {
   const [path] = useLocation();
   const [isOpen, setOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
@@ -70,9 +99,10 @@ function Frame({ sidebar, children }: { readonly sidebar: ComponentChildren; rea
           {sidebar}
         </aside>
         <div class="content">
+          {banner}
           <OfflineBanner />
           <main class="main" id="main" ref={main} tabIndex={-1}>
-            {children}
+            <ErrorBoundary>{children}</ErrorBoundary>
           </main>
         </div>
       </div>

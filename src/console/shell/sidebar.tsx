@@ -8,7 +8,7 @@ import { accountLinks } from '../pages/account/links.ts';
 import { operatorLinks } from '../pages/operators/links.ts';
 import { Menu } from '../ui/menu.tsx';
 import { number } from '../ui/money.tsx';
-import { roleWords } from '../words.ts';
+import { roleWord } from '../words.ts';
 import type { NavGroup } from './nav.ts';
 import { PersonMenu } from './person-menu.tsx';
 
@@ -79,7 +79,7 @@ function Switcher({ me }: { readonly me: Me }) {
         <span class="visually-hidden">Account: </span>
         <strong class="truncate">{title}</strong>{' '}
         <small>
-          {role !== undefined ? roleWords[role].word : title === 'Operators' ? 'The whole service' : 'Choose one'}
+          {role !== undefined ? roleWord(role) : title === 'Operators' ? 'The whole service' : 'Choose one'}
         </small>
       </span>
       <ChevronsUpDown size={14} aria-hidden="true" />

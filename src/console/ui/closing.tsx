@@ -7,7 +7,7 @@ export function ClosingWords() {
     <>
       <p>
         <strong>At once:</strong> its keys are revoked, its members and invitations taken out. Within minutes its
-        unfinished tasks are cancelled and refunded.
+        unfinished tasks are canceled and refunded. No callback is sent any more.
       </p>
       <p>
         <strong>Deleted:</strong> prompts, images, videos and callbacks of all its tasks, and the callback secret.

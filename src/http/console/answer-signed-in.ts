@@ -14,7 +14,17 @@ export const meSchema = z
   .strictObject({
     user: z.strictObject({ userId: z.string(), email: z.string(), isOperator: z.boolean() }),
     accounts: z
-      .array(z.strictObject({ accountId: z.string(), name: z.string(), role: z.enum(roles) }))
+      .array(
+        z.strictObject({
+          accountId: z.string(),
+          name: z.string(),
+          role: z.enum(roles),
+          suspension: z
+            .strictObject({ startTime: unixMs, reason: z.string().nullable() })
+            .nullable()
+            .meta({ description: 'With the reason that the operator gave; null for an active account.' }),
+        }),
+      )
       .meta({ description: 'By name; at most 200.' }),
     session: z.strictObject({
       sessionId: z.string(),
@@ -29,7 +39,13 @@ export const cookieHeader = { 'Set-Cookie': 'The cookie of the session.' };
 
 export async function presentMe({ db }: Pick<HttpDeps, 'db'>, session: SignedIn) {
   const { userId, email, isOperator, sessionId, authenticatedAt: authTime, expiresAt: expireTime } = session;
-  const accounts = await accountsOfUser(db, userId);
+  const accounts = (await accountsOfUser(db, userId)).map(
+    ({ accountId, name, role, suspendedAt, suspensionReason }) => {
+      const suspension =
+        suspendedAt === undefined ? null : { startTime: suspendedAt, reason: suspensionReason ?? null };
+      return { accountId, name, role, suspension };
+    },
+  );
   return { user: { userId, email, isOperator }, accounts, session: { sessionId, authTime, expireTime } };
 }
 

@@ -27,7 +27,7 @@ export function createSessionAuthentication(deps: Deps) {
     caller: async (ctx: Context): Promise<Caller> => {
       const { session, accountId, role } = await findMember(ctx, deps);
       const { userId, email, isRecent, suspended } = session;
-      const by = { kind: 'person', userId, email, isOwner: role === 'owner', isRecent } as const;
+      const by = { kind: 'person', userId, email, isRecent } as const;
       return { by, accountId, scopes: scopesOfRole[role], suspended, dialect: 'native' };
     },
     /** The person as an operator. Others are not told that there is something. */

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findConsoleAsset, publishConsoleAssets } from '../../stores/console-assets.ts';
+import type { Database } from '../../stores/database.ts';
 import type { AppRouter, Context } from '../context.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -15,6 +17,9 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
+/** The name of a file in assets/: nothing else is looked up in the database. */
+const assetName = /^[\w.-]{1,100}$/;
+
 type Asset = {
   readonly type: string;
   readonly plain: Buffer;
@@ -22,11 +27,18 @@ type Asset = {
   readonly gzip: Buffer | undefined;
 };
 
+/** Stores this release's files in the database, so that the API processes of other releases can serve them to open pages. */
+export async function publishConsole(db: Database): Promise<void> {
+  const assets = [...readAssets(join(folder, 'assets'))].map(([name, { plain }]) => ({ name, content: plain }));
+  await publishConsoleAssets(db, assets);
+}
+
 /**
  * The console at `/console`: one page for every path below it, and its files. They are held in memory, so that a rebuild does not
- * take the files of an open page away.
+ * take the files of an open page away. Files of other releases come from the database: during a rolling upgrade a page of one release
+ * loads its code from the API of another, and a tab that is open afterwards still does.
  */
-export function consoleRoutes(router: AppRouter, { consoleMediaOrigins = [] }: HttpDeps): void {
+export function consoleRoutes(router: AppRouter, { db, consoleMediaOrigins = [] }: HttpDeps): void {
   const page = readFileSync(join(folder, 'index.html'));
   const assets = readAssets(join(folder, 'assets'));
   const headers = consoleHeaders(consoleMediaOrigins);
@@ -34,8 +46,9 @@ export function consoleRoutes(router: AppRouter, { consoleMediaOrigins = [] }: H
     ctx.set({ ...headers, 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-cache' });
     ctx.body = page;
   };
-  router.get(/^\/console\/assets\/[^/]+$/, (ctx) => {
-    const asset = assets.get(ctx.path.slice('/console/assets/'.length));
+  router.get(/^\/console\/assets\/[^/]+$/, async (ctx) => {
+    const name = ctx.path.slice('/console/assets/'.length);
+    const asset = assets.get(name) ?? (await publishedAsset(db, name));
     if (asset === undefined) throw new HttpError('unknown_endpoint');
     ctx.set({ ...headers, 'Content-Type': asset.type, 'Cache-Control': 'public, max-age=31536000, immutable' });
     sendAsset(ctx, asset);
@@ -48,6 +61,13 @@ export function consoleRoutes(router: AppRouter, { consoleMediaOrigins = [] }: H
   router.get('/console', showPage);
   // A path that the page does not know is its own "not found"; an asset that is gone never is the page.
   router.get(/^\/console\/(?!assets(?:\/|$)).+$/, showPage);
+}
+
+async function publishedAsset(db: Database, name: string): Promise<Asset | undefined> {
+  const type = types[extname(name)];
+  if (type === undefined || !assetName.test(name)) return undefined;
+  const found = await findConsoleAsset(db, name);
+  return found && { type, plain: found.content, br: undefined, gzip: undefined };
 }
 
 function readAssets(from: string): ReadonlyMap<string, Asset> {

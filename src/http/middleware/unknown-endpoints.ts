@@ -19,6 +19,16 @@ const notOffered: readonly (readonly [path: RegExp, sentence: string])[] = [
   ],
 ];
 
+/** Where clients of other video APIs create and query a video. They are told which endpoints do the same here. */
+const otherApis: readonly RegExp[] = [
+  /^(?:\/api)?\/v\d\/(?:videos?|generations|predictions|tasks)(?:\/.*)?$/,
+  /^(?:\/api)?\/v\d\/(?:text|image)_to_(?:video|image)$/,
+  /^(?:\/api)?\/v\d\/(?:images|chat|completions|responses)(?:\/.*)?$/,
+  /^\/dream-machine\/v\d\/generations(?:\/.*)?$/,
+  /^\/api\/v\d\/(?:contents\/generations\/tasks|services\/aigc\/.+)$/,
+];
+const ourApi = 'POST /api/v1/jobs/createTask creates a video, GET /api/v1/jobs/recordInfo queries it';
+
 type Route = { readonly method: string; readonly path: string };
 
 /** Runs when no route took the request: 404, 405 with `Allow`, or the answer to OPTIONS. `own` is for this machine alone. */
@@ -46,6 +56,7 @@ export function refuseUnknownRoutes(router: AppRouter, own?: AppRouter): Step {
 }
 
 function noSuchRoute(wrong: Route, routes: readonly Route[]): string {
+  if (otherApis.some((path) => path.test(wrong.path))) return `no such endpoint; ${ourApi}; all endpoints: /docs`;
   const meant = nearestRoute(wrong, routes);
   const hint = meant === undefined ? '' : `; did you mean ${meant.method} ${meant.path}?`;
   const all = routes.some(({ path }) => path === '/docs') ? `${hint === '' ? ';' : ''} all endpoints: /docs` : '';

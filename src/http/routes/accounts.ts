@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { countLimit, countOfAccount, listAccounts } from '../../stores/account-list.ts';
-import { type Account, findAccount, limitAccountAs, openAccountAs, suspendAccountAs } from '../../stores/accounts.ts';
+import {
+  type Account,
+  findAccount,
+  limitAccountAs,
+  openAccountAs,
+  renameAccountAs,
+  suspendAccountAs,
+} from '../../stores/accounts.ts';
 import { closeAccountAs } from '../../stores/account-closure.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { idField, isOneLine, maxCredits, plainText, reasonField, unixMs, wholeNumber } from '../fields.ts';
@@ -117,7 +124,7 @@ const suspend = defineEndpoint({
   summary: 'Suspend an account',
   description:
     'It may create no more tasks and no keys, from the next request on. It may go on reading, and what it has paid for is ' +
-    'finished. Suspending it again changes nothing.',
+    'finished. Suspending it again changes nothing. Its members are shown the reason in the console.',
   ...suspension,
   handler: ({ actor, input }, { db }) => changeSuspension(db, actor, { ...input, suspended: true }),
 });
@@ -143,7 +150,7 @@ const close = defineEndpoint({
   description:
     'It is suspended and cannot be opened again, its keys are revoked, its members are taken out. Within minutes its unfinished tasks ' +
     'are cancelled and refunded, and the prompts, images, videos and callbacks of all its tasks are deleted. The ledger and the ' +
-    'skeletons of tasks stay. May be repeated.',
+    'skeletons of tasks stay. No callback is sent any more. May be repeated.',
   ...suspension,
   failures: ['account_not_found'],
   handler: async ({ actor, input }, { db }) =>
@@ -173,4 +180,16 @@ const limit = defineEndpoint({
   },
 });
 
-export const accountEndpoints = [listAll, showOne, open, suspend, unsuspend, limit, close];
+const rename = defineEndpoint({
+  operationId: 'adminRenameAccount',
+  route: 'POST /api/admin/v1/accounts/rename',
+  summary: 'Rename an account',
+  description: 'Two accounts may have the same name.',
+  body: z.strictObject({ accountId: idField('an account'), name: plainText(200) }),
+  data: accountSchema,
+  failures: ['account_not_found', 'account_closed'],
+  handler: async ({ actor, input }, { db }) =>
+    presentAccount(existing(await renameAccountAs(db, actor, input), 'account_not_found')),
+});
+
+export const accountEndpoints = [listAll, showOne, open, rename, suspend, unsuspend, limit, close];

@@ -10,7 +10,7 @@ import {
 } from '../../stores/installation.ts';
 import { readAuditState } from '../../stores/ledger-audit.ts';
 import { countStuckTasks } from '../../stores/task-list.ts';
-import { failCodes } from '../../domain/task.ts';
+import { type FailCode, failCodes } from '../../domain/task.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { unixMs } from '../fields.ts';
 import { presentProviders, providerSchema } from '../presenters/provider.ts';
@@ -31,7 +31,11 @@ const daySchema = z.strictObject({
   created: count,
   charged: count,
   succeeded: count,
-  failed: z.array(z.strictObject({ failCode: z.enum(failCodes), tasks: count })),
+  cancelled: count,
+  rejected: count.meta({ description: 'Refused by a model for their content.' }),
+  failed: z
+    .array(z.strictObject({ failCode: z.enum(failCodes), tasks: count }))
+    .meta({ description: 'The others that did not succeed.' }),
   refunded: count,
 });
 
@@ -86,12 +90,22 @@ export const adminOverview = defineEndpoint({
 
 async function readLastDay(db: HttpDeps['db']) {
   const [{ created, charged }, ended] = await Promise.all([sumCreatedOfDay(db), sumEndedOfDay(db)]);
-  const failed = failCodes.flatMap((failCode) => {
-    const tasks = ended.find((one) => one.failCode === failCode)?.tasks;
-    return tasks === undefined ? [] : [{ failCode, tasks }];
-  });
-  const succeeded = ended.find((one) => one.failCode === undefined)?.tasks ?? 0;
-  return { created, charged, succeeded, failed, refunded: ended.reduce((sum, { refunded }) => sum + refunded, 0) };
+  const endedAs = (failCode: FailCode | undefined) => ended.find((one) => one.failCode === failCode)?.tasks ?? 0;
+  // Neither says that the service does not work.
+  const [cancelled, rejected] = [endedAs('cancelled'), endedAs('content_rejected')];
+  const failed = failCodes
+    .filter((failCode) => failCode !== 'cancelled' && failCode !== 'content_rejected')
+    .map((failCode) => ({ failCode, tasks: endedAs(failCode) }))
+    .filter(({ tasks }) => tasks > 0);
+  return {
+    created,
+    charged,
+    succeeded: endedAs(undefined),
+    cancelled,
+    rejected,
+    failed,
+    refunded: ended.reduce((sum, { refunded }) => sum + refunded, 0),
+  };
 }
 
 async function readBooks(db: HttpDeps['db']) {

@@ -166,7 +166,7 @@ const adminRedeliver = defineEndpoint({
 const showSecret = defineEndpoint({
   operationId: 'showCallbackSecret',
   route: 'POST /api/v1/callbacks/secret',
-  scope: 'tasks:write',
+  scope: 'callbacks:secret',
   needsRecentProof: true,
   summary: 'Show the secret that signs the callbacks, once',
   description:
@@ -184,7 +184,7 @@ const showSecret = defineEndpoint({
 const rotateSecret = defineEndpoint({
   operationId: 'rotateCallbackSecret',
   route: 'POST /api/v1/callbacks/secret/rotate',
-  scope: 'tasks:write',
+  scope: 'callbacks:secret',
   needsRecentProof: true,
   summary: 'Replace the secret that signs the callbacks',
   description:

@@ -19,14 +19,13 @@ const whatGoes =
 export const deleteTask = defineEndpoint({
   operationId: 'deleteTask',
   route: 'POST /api/v1/jobs/deleteTask',
-  scope: 'tasks:write',
+  scope: 'content:delete',
   summary: 'Delete what a task was about',
-  description: `${whatGoes} In the console, only owners of the account may do this.`,
+  description: `${whatGoes} In the console, only owners of the account have this permission.`,
   body: z.strictObject({ taskId: opaqueId.min(1, { error: 'is required' }) }),
   data: deletedTaskSchema,
-  failures: ['owner_required', 'task_not_found', 'task_not_finished'],
+  failures: ['task_not_found', 'task_not_finished'],
   handler: async ({ caller, input }, deps) => {
-    if (caller.by.kind === 'person' && !caller.by.isOwner) throw new HttpError('owner_required');
     const task = await ownTask(deps.db, input.taskId, caller.accountId);
     return deleted(deps, task, await deleteTaskContent(deps.db, task, uploadIdsOf(deps.publicUrl, task.param)));
   },

@@ -133,13 +133,17 @@ const create = defineEndpoint({
   refusesSuspended: true,
   summary: 'Make a key',
   description: `Shows the new key, this once. A key can never grant more scopes than it has itself. At most ${maxActiveKeys} keys of an account are active.`,
-  body: z.strictObject(wantedFields('Those of the calling key at most; without them all of those but `keys:write`.')),
+  body: z.strictObject(
+    wantedFields(
+      'At most those of the calling key. By default, those of `tasks:write`, `tasks:read` and `credits:read` that it has.',
+    ),
+  ),
   data: keySchema.extend({ key: secretSchema }).meta({ id: 'NewApiKey' }),
   failures: ['account_closed', 'too_many_keys', 'reauthentication_required'],
   handler: async ({ caller: { by, accountId, scopes: own }, input }, { db, now = Date.now }) => {
     const wanted = { accountId, scopes: grantedScopes(input.scopes, own), ...wantedKey(input, now()) };
-    // It could make further keys after the session has ended.
-    if (by.kind === 'person' && wanted.scopes.includes('keys:write')) requireRecentProof(by);
+    // Otherwise the key would do what the session may do only after a recent proof.
+    if (by.kind === 'person' && !wanted.scopes.every((scope) => ordinaryScopes.includes(scope))) requireRecentProof(by);
     return presentMadeKey(await createAccountKey(db, wanted));
   },
 });
@@ -152,7 +156,7 @@ const adminCreate = defineEndpoint({
   description: `Shows the new key, this once. At most ${maxActiveKeys} keys of an account are active.`,
   body: z.strictObject({
     accountId: idField('an account'),
-    ...wantedFields('All of those but `keys:write`, when they are left out.'),
+    ...wantedFields('By default `tasks:write`, `tasks:read` and `credits:read`.'),
   }),
   data: keySchema.extend({ accountId: z.string(), key: secretSchema }).meta({ id: 'NewApiKeyOfAccount' }),
   failures: ['account_not_found', 'account_closed', 'too_many_keys'],
@@ -164,7 +168,7 @@ const adminCreate = defineEndpoint({
   },
 });
 
-/** Unless named: all that the caller has, but not the right to make keys. Throws for a scope that the caller has not. */
+/** The named scopes; by default the ordinary ones that the caller has. Throws for a scope that the caller lacks. */
 function grantedScopes(named: readonly Scope[] | null | undefined, own: readonly Scope[]): readonly Scope[] {
   const granted = [...new Set(named ?? ordinaryScopes.filter((scope) => own.includes(scope)))];
   const missing = granted.find((scope) => !own.includes(scope));
@@ -172,7 +176,9 @@ function grantedScopes(named: readonly Scope[] | null | undefined, own: readonly
     throw new HttpError('scope_missing', { msg: `the API key lacks the scope ${missing}, so it cannot grant it` });
   }
   if (granted.length === 0)
-    throw invalidRequest([{ path: 'scopes', message: 'is required: this key has only keys:write' }]);
+    throw invalidRequest([
+      { path: 'scopes', message: `is required: this key has none of ${ordinaryScopes.join(', ')}` },
+    ]);
   return granted;
 }
 

@@ -9,7 +9,10 @@ import { sendFile } from '../server/send-file.ts';
 /** Any key: only a valid signature, and so only a key that we made, leads to a file. */
 const mediaPath = /^\/media\/.*$/s;
 
-/** `GET /media/<key>?expires=&signature=`: the files of the result store. Needs no API key. */
+/**
+ * `GET /media/<key>?expires=&signature=`: the files of the result store. Needs no API key. With `&download=1` a browser saves the file,
+ * also from a bucket: it ignores the `download` attribute of a link that redirects to another origin.
+ */
 export function mediaRoute(router: AppRouter, deps: HttpDeps): void {
   const { resultStore, now = Date.now } = deps;
   router.get(mediaPath, async (ctx) => {
@@ -43,7 +46,7 @@ const openToAllSites = {
 const maxRedirectSeconds = 600;
 
 async function sendSource(ctx: Context, source: MediaSource, link: OpenedLink, seconds: number): Promise<void> {
-  const { contentType, downloadName } = link;
+  const { contentType, downloadName, disposition } = link;
   if (source.kind === 'redirect') {
     ctx.status = 302;
     ctx.set({ Location: source.url, 'Cache-Control': `private, max-age=${Math.min(seconds, maxRedirectSeconds)}` });
@@ -51,7 +54,7 @@ async function sendSource(ctx: Context, source: MediaSource, link: OpenedLink, s
   }
   ctx.set({
     'Content-Type': contentType,
-    'Content-Disposition': `inline; filename="${downloadName}"`,
+    'Content-Disposition': `${disposition}; filename="${downloadName}"`,
     'Cache-Control': `private, max-age=${seconds}`,
   });
   if (source.kind === 'file') return sendFile(ctx, source);
@@ -76,5 +79,9 @@ function openedLink(ctx: Context, store: ResultStore): OpenedLink {
   // Given twice they are no number and no signature.
   const [expires, signature] = [query.getAll('expires').join(), query.getAll('signature').join()];
   // Taken as it came, not decoded: a key needs no escapes, so a path with one is not a key.
-  return existing(store.open({ key: ctx.path.slice('/media/'.length), expires, signature }), 'link_invalid');
+  const disposition = query.get('download') === '1' ? 'attachment' : 'inline';
+  return existing(
+    store.open({ key: ctx.path.slice('/media/'.length), expires, signature }, disposition),
+    'link_invalid',
+  );
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { adapterOf } from '../../dialects/dialect.ts';
 import { kieRecordSchema } from '../../dialects/kie-record.ts';
 import type { FieldError } from '../../domain/field-errors.ts';
+import { type TaskSearch, taskSearch } from '../../domain/task-search.ts';
 import { failCodes, isFinal, type TaskFailure, taskStates } from '../../domain/task.ts';
 import { listTasks, readTaskDetail } from '../../stores/task-list.ts';
 import { findMaker } from '../../stores/task-maker.ts';
@@ -17,7 +18,7 @@ import {
   nextCursorSchema,
   strictQuery,
   taskIdParameter,
-  taskIdPrefix,
+  taskSearchParameter,
   textParameter,
 } from '../query.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -152,17 +153,22 @@ const list = defineEndpoint({
     model: modelParameter.optional(),
     failCode: oneOf(failCodes).meta({ description: 'Failed tasks with this code.' }).optional(),
     createdBy: idParameter('a key or a person').meta({ description: 'Tasks that this key or person made.' }).optional(),
-    search: taskIdPrefix.optional(),
+    search: taskSearchParameter.optional(),
     ...createdBetweenPage,
   }),
   data: z.strictObject({ tasks: z.array(listedTaskSchema), nextCursor: nextCursorSchema }),
   handler: async ({ caller: { accountId }, query }, deps) => {
-    const { from: fromMs, to: toMs, cursor: after, limit, search: ids, ...others } = query;
-    const filter = { accountId, ...others, ids, fromMs, toMs, after, limit: limit + 1 };
+    const { from: fromMs, to: toMs, cursor: after, limit, search: text, ...others } = query;
+    const search = searchFor(text, deps);
+    const filter = { accountId, ...others, search, fromMs, toMs, after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
     return { tasks: await Promise.all(page.map((task) => presentListedTask(deps, task))), nextCursor };
   },
 });
+
+function searchFor(text: string | undefined, { searchesPrompts = true }: HttpDeps): TaskSearch | undefined {
+  return text === undefined ? undefined : taskSearch(text, { searchesPrompts });
+}
 
 /** So far is searched for what no list is kept of. */
 const maxScanMs = 7 * 86_400_000;
@@ -172,8 +178,8 @@ const adminList = defineEndpoint({
   route: 'GET /api/admin/v1/tasks',
   summary: 'List the tasks of all accounts, or of one',
   description:
-    `${listed} By \`model\` or \`provider\` and without \`accountId\`, only the ${maxScanMs / 86_400_000} days before \`to\`, or before ` +
-    'now, are searched.',
+    `${listed} By \`model\`, \`provider\` or \`search\` and without \`accountId\`, only the ${maxScanMs / 86_400_000} days before \`to\`, or before ` +
+    'now, are searched. Words of prompts are searched within an account only.',
   query: strictQuery({
     accountId: idParameter('an account').optional(),
     state: oneOf(taskStates).optional(),
@@ -183,7 +189,7 @@ const adminList = defineEndpoint({
       .max(100)
       .meta({ description: 'Tasks with a job at this provider.' })
       .optional(),
-    search: taskIdPrefix.optional(),
+    search: taskSearchParameter.optional(),
     ...createdBetweenPage,
   }),
   data: z.strictObject({
@@ -191,11 +197,13 @@ const adminList = defineEndpoint({
     nextCursor: nextCursorSchema,
   }),
   handler: async ({ query }, deps) => {
-    const { from = 0, to: toMs, cursor: after, limit, search: ids, ...others } = query;
+    const { from = 0, to: toMs, cursor: after, limit, search: text, ...others } = query;
     const { accountId, model, provider } = others;
-    const isScan = accountId === undefined && (model ?? provider) !== undefined;
+    const isWholeId = z.uuid().safeParse(text).success;
+    const isScan = accountId === undefined && !isWholeId && (model ?? provider ?? text) !== undefined;
+    const search = searchFor(text, deps);
     const fromMs = isScan ? Math.max(from, (toMs ?? Date.now()) - maxScanMs) : from;
-    const filter = { ...others, ids, fromMs, toMs, after, limit: limit + 1 };
+    const filter = { ...others, search, fromMs, toMs, after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
     const tasks = page.map(async (task) => ({ accountId: task.accountId, task: await presentListedTask(deps, task) }));
     return { tasks: await Promise.all(tasks), nextCursor };

@@ -60,7 +60,13 @@ async function tryFiles(files: MediaFiles, tempFolder: string): Promise<string |
 
 /** A link that a bucket has signed is opened as a client would, from here. */
 async function tryLink(files: MediaFiles, key: string): Promise<string | undefined> {
-  const link = { key, contentType: 'image/jpeg', downloadName: 'probe.jpg', linkExpiresAt: Date.now() + 60_000 };
+  const link = {
+    key,
+    contentType: 'image/jpeg',
+    downloadName: 'probe.jpg',
+    disposition: 'inline',
+    linkExpiresAt: Date.now() + 60_000,
+  } as const;
   const source = await files.sourceOf(link, 'GET');
   if (source?.kind !== 'redirect') return undefined;
   // Wherever the operator has put the bucket; no client named this address.

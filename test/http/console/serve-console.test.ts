@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { publishConsole } from '../../../src/http/console/serve-console.ts';
+import { publishConsoleAssets } from '../../../src/stores/console-assets.ts';
 import { type HttpService, startHttpService } from '../../support/http-service.ts';
 
 let service: HttpService;
@@ -88,4 +90,36 @@ test('every answer carries the headers that keep other pages and foreign code aw
 test('the page holds no code and no style of its own', async () => {
   const html = await pageOf('/console');
   assert.doesNotMatch(html, /<style|<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=/);
+});
+
+test('200 a file of another release comes from the database, for a week after that release was replaced', async () => {
+  const { db } = service.database;
+  const path = '/console/assets/page-OTHER1.js';
+  assert.equal((await get(path)).status, 404);
+  await publishConsoleAssets(db, [{ name: 'page-OTHER1.js', content: Buffer.from('export {}') }]);
+  const isServed = async () => {
+    const { status, headers, bytes } = await get(path, { 'accept-encoding': 'br' });
+    assert.deepEqual([status, headers['content-type']], [200, 'text/javascript; charset=utf-8']);
+    assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable');
+    assert.equal(bytes.toString(), 'export {}');
+  };
+  await isServed();
+  await publishConsole(db);
+  await isServed();
+  const text = `update console_assets set replaced_at = replaced_at - interval '8 days'`;
+  await db.run({ name: 'test-age-assets', text }, []);
+  await publishConsole(db);
+  assert.equal((await get(path)).status, 404);
+});
+
+test('200 every file of this release is published for the processes of other releases', async () => {
+  const { db } = service.database;
+  await publishConsole(db);
+  await publishConsole(db);
+  const text = 'select name, content from console_assets where replaced_at is null';
+  const rows = await db.run<{ name: string; content: Buffer }>({ name: 'test-list-assets', text }, []);
+  assert.ok(rows.length > 10);
+  for (const { name, content } of rows) {
+    assert.deepEqual((await get(`/console/assets/${name}`)).bytes, content, name);
+  }
 });

@@ -327,7 +327,7 @@ test('200 any key reads and writes the native dialect when it says so, for that 
 });
 
 test('200 a key of the dialect is shown the callback secret, the key of its X-Webhook-Signature', async () => {
-  const { kie } = await newAccount();
+  const { kie } = await newAccount(0, ['callbacks:secret']);
   const { status, json } = await post(kie, '/api/v1/callbacks/secret', {});
   assert.equal(status, 200, json.msg);
   assert.match(String(json.data['secret']), /^whsec_/);

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { ordinaryScopes } from '../../../src/domain/api-key.ts';
 import { type DeliveryAttempt, findDelivery, recordDeliveryAttempt } from '../../../src/stores/deliveries.ts';
 import { refundTask } from '../../../src/stores/tasks.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
+import { newPerson } from '../../support/person.ts';
 
 let service: HttpService;
 let account: { accountId: string; key: string };
 before(async () => {
   service = await startHttpService();
-  account = await service.newAccount(100_000);
+  account = await service.newAccount(100_000, [...ordinaryScopes, 'callbacks:secret']);
 });
 after(() => service.close());
 
@@ -250,22 +252,35 @@ for (const [body, path] of [
   });
 }
 
-test('403 reading needs tasks:read, the rest tasks:write', async () => {
+test('403 reading needs tasks:read, redelivery tasks:write, and the secret callbacks:secret, which no key has by default', async () => {
   const reader = await service.newAccount(0, ['tasks:read']);
   const writer = await service.newAccount(0, ['tasks:write']);
   assertRefused(await get(randomUUID(), writer.key), 403, /tasks:read/);
   for (const [path, body] of [
     ['/redeliver', { taskId: randomUUID() }],
     ['/redeliver-failed', { since: 0 }],
-    ['/secret', undefined],
-    ['/secret/rotate', {}],
   ] as const) {
     assertRefused(await post(path, body, reader.key), 403, /tasks:write/);
+  }
+  const byDefault = await service.newAccount(0, ordinaryScopes);
+  assertRefused(await post('/secret', undefined, byDefault.key), 403, /callbacks:secret/);
+  assertRefused(await post('/secret/rotate', {}, byDefault.key), 403, /callbacks:secret/);
+});
+
+test('403 a member cannot reveal or rotate the secret in the console; an owner can', async () => {
+  const { accountId } = await service.newAccount(0);
+  const ask = async (role: 'member' | 'owner', path: string) => {
+    const person = await newPerson(service, { roles: { [accountId]: role } });
+    return person.ask('POST', `/api/v1/callbacks${path}`, { accountId, body: {} });
+  };
+  for (const path of ['/secret', '/secret/rotate']) {
+    assertRefused(await ask('member', path), 403, /your role in this account lacks the scope callbacks:secret/);
+    assert.equal((await ask('owner', path)).status, 200);
   }
 });
 
 test('200 then 409: the secret is shown once, also to two keys of one account', async () => {
-  const { key } = await service.newAccount(0);
+  const { key } = await service.newAccount(0, ['callbacks:secret']);
   const first = await post('/secret', undefined, key);
   assert.match(String(first.json.data['secret']), /^whsec_[A-Za-z0-9+/]{43}=$/);
   assert.equal(first.headers['cache-control'], 'no-store');
@@ -273,7 +288,7 @@ test('200 then 409: the secret is shown once, also to two keys of one account', 
 });
 
 test('200 a rotation shows the new secret once; the overlap is a day unless chosen', async () => {
-  const { key } = await service.newAccount(0);
+  const { key } = await service.newAccount(0, ['callbacks:secret']);
   const first = String((await post('/secret', undefined, key)).json.data['secret']);
   const rotated = (await post('/secret/rotate', {}, key)).json.data;
   assert.match(String(rotated['secret']), /^whsec_/);

@@ -65,6 +65,8 @@ const newLife = {
   'a suspension': suspension('suspend'),
   'the end of its suspension': suspension('unsuspend'),
   'limits of its own': limits,
+  'another name': (accountId: string) =>
+    operator.ask('POST', '/api/admin/v1/accounts/rename', { body: { accountId, name: 'Harbor Films' } }),
 } as const;
 
 for (const [what, ask] of Object.entries(newLife)) {

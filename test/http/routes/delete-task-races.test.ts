@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { scopes } from '../../../src/domain/api-key.ts';
 import { deleteTaskContent } from '../../../src/stores/content-deletion.ts';
 import type { Database } from '../../../src/stores/database.ts';
 import { askForRedelivery, recordDeliveryAttempt } from '../../../src/stores/deliveries.ts';
@@ -17,7 +18,7 @@ let key: string;
 before(async () => {
   service = await startHttpService();
   operator = await createTestOperator(service);
-  ({ key } = await service.newAccount(100_000));
+  ({ key } = await service.newAccount(100_000, scopes));
 });
 after(() => service.close());
 

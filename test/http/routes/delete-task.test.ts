@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
+import { ordinaryScopes } from '../../../src/domain/api-key.ts';
 import type { Role } from '../../../src/domain/role.ts';
+import { createApiKey } from '../../../src/stores/keys.ts';
 import { markMediaDeleted } from '../../../src/stores/task-list.ts';
 import { completeTask, findTask } from '../../../src/stores/tasks.ts';
 import { recordDeliveryAttempt } from '../../../src/stores/deliveries.ts';
@@ -20,7 +22,7 @@ let account: { accountId: string; key: string };
 before(async () => {
   service = await startHttpService();
   operator = await createTestOperator(service);
-  account = await service.newAccount(100_000);
+  account = await service.newAccount(100_000, [...ordinaryScopes, 'content:delete']);
 });
 after(async () => {
   const violations = await auditLedger(service.database.db);
@@ -153,14 +155,16 @@ test('409 a task that has not ended, to the account and to an operator, and it g
   assert.equal((await findTask(service.database.db, taskId))?.param.input.prompt, secret);
 });
 
-test('403 a member and a viewer in the console; an owner may, and so may a key that creates tasks', async () => {
+test('403 a member, a viewer and a key with the default scopes; an owner may, and so may a key with content:delete', async () => {
   const roles = (role: Role) => ({ roles: { [account.accountId]: role } });
   const ask = async (role: Role, taskId: string) => {
     const person = await newPerson(service, roles(role));
     return person.ask('POST', '/api/v1/jobs/deleteTask', { accountId: account.accountId, body: { taskId } });
   };
   const taskId = await finished();
-  assertRefused(await ask('member', taskId), 403, /only owners/);
+  assertRefused(await ask('member', taskId), 403, /your role in this account lacks the scope content:delete/);
+  const byDefault = await createApiKey(service.database.db, { ...account, name: 'default', scopes: ordinaryScopes });
+  assertRefused(await remove({ taskId }, byDefault?.key), 403, /the API key lacks the scope content:delete/);
   assertRefused(await ask('viewer', taskId), 403, /your role in this account/);
   assert.equal((await findTask(service.database.db, taskId))?.param.input.prompt, secret);
   assert.equal((await ask('owner', taskId)).status, 200);
@@ -168,7 +172,7 @@ test('403 a member and a viewer in the console; an owner may, and so may a key t
 });
 
 test("404 an unknown task, and another account's", async () => {
-  const other = await service.newAccount(0);
+  const other = await service.newAccount(0, ['content:delete']);
   assertRefused(await remove({ taskId: await finished() }, other.key), 404, /no such task/);
   assertRefused(await remove({ taskId: 'x' }), 404, /no such task/);
   const nobody = { taskId: '019abc12-3456-7def-8901-234567890abc', reason: 'asked for' };

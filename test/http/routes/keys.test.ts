@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type Scope, scopes } from '../../../src/domain/api-key.ts';
+import { ordinaryScopes, type Scope, scopes } from '../../../src/domain/api-key.ts';
+import { endpoints } from '../../../src/http/endpoints.ts';
 import { maxUnixMs } from '../../../src/http/fields.ts';
 import { createAccountKey, createApiKey, maxActiveKeys, revokeApiKey } from '../../../src/stores/keys.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
@@ -78,7 +79,16 @@ test('200 a key that was made works at once, with the scopes it was given and no
   assertRefused(await service.create(reader.key, {}), 403, /tasks:write/);
 });
 
-test('200 without a wish a key gets the scopes of its maker, but not the one to make keys', async () => {
+test('a key has no scope by default for what a person may do only after a recent proof', () => {
+  const guarded = endpoints.filter(({ needsRecentProof }) => needsRecentProof === true).map(({ scope }) => scope);
+  assert.ok(guarded.includes('callbacks:secret') && guarded.includes('keys:write'));
+  assert.deepEqual(
+    ordinaryScopes.filter((scope) => guarded.includes(scope)),
+    [],
+  );
+});
+
+test('200 by default a key gets the ordinary scopes of its maker: none for keys, secrets or the deletion of content', async () => {
   const { accountId, key } = await owner();
   assert.deepEqual((await made(post(key, '', { name: 'a' }))).scopes, ['tasks:write', 'tasks:read', 'credits:read']);
   const narrow = await keyOf(accountId, ['keys:write', 'tasks:read']);
@@ -303,7 +313,7 @@ for (const [body, path] of [
   [{ name: 'x', expireTime: '2030-01-01' }, 'expireTime'],
   [{ name: 'x', expireTime: 1e17 }, 'expireTime'],
   [{ name: 'x', expireTime: maxUnixMs + 1 }, 'expireTime'],
-  [{ name: 'x', expires: 1 }, ''],
+  [{ name: 'x', expires: 1 }, 'expires'],
 ] as const) {
   test(`422 a new key of ${JSON.stringify(body).slice(0, 60)}`, async () => {
     const { key } = await owner();
@@ -318,11 +328,11 @@ for (const [body, path] of [
   });
 }
 
-test('422 a key with keys:write alone has nothing to pass on, unless it says what', async () => {
+test('422 a key without an ordinary scope has nothing to pass on by default', async () => {
   const { accountId } = await owner();
   const { key } = await keyOf(accountId, ['keys:write']);
   assertRefused(await post(key, '', { name: 'x' }), 422, /scopes: is required/, {
-    errors: [{ path: 'scopes', message: 'is required: this key has only keys:write' }],
+    errors: [{ path: 'scopes', message: 'is required: this key has none of tasks:write, tasks:read, credits:read' }],
   });
   assert.equal((await post(key, '', { name: 'x', scopes: ['keys:write'] })).status, 200);
 });

@@ -79,13 +79,41 @@ test('200 only tasks of one key, of one fail code, or with ids that begin so', a
   await refundTask(service.database.db, first, { failCode: 'timeout', failMsg: 'It took too long.' });
   assert.deepEqual(await pageOf(key, '?failCode=timeout'), { ids: [first], next: undefined });
   assert.deepEqual(await pageOf(key, '?failCode=internal'), { ids: [], next: undefined });
-  for (const length of [36, 35, 24, 23, 9]) {
-    const { ids } = await pageOf(key, `?search=${first.slice(0, length)}`);
-    assert.ok(ids.includes(first), `the first ${length} characters find it`);
-  }
   assert.deepEqual(await pageOf(key, `?search=${first}`), { ids: [first], next: undefined });
   const stranger = await service.newAccount(0);
   assert.deepEqual(await pageOf(stranger.key, `?search=${first}`), { ids: [], next: undefined });
+});
+
+test('200 a search finds any part of an id, and words of the prompt in any order and case, within the account', async () => {
+  const { key } = await service.newAccount(10_000);
+  const create = async (prompt: string, of = key) =>
+    String((await service.create(of, { ...plainRequest, input: { prompt } })).json.data['taskId']);
+  const [fog, storm] = [await create('A lighthouse in the fog'), await create("A STORM: lighthouse-keeper's café")];
+  const found = async (text: string, of = key) => (await pageOf(of, `?search=${encodeURIComponent(text)}`)).ids;
+  for (const part of [fog.slice(-8), fog.slice(0, 36), fog.slice(5, 30), fog.slice(-12).toUpperCase()])
+    assert.ok((await found(part)).includes(fog), part);
+  assert.deepEqual(await found(fog), [fog]);
+  assert.deepEqual(await found('lighthouse'), [storm, fog]);
+  assert.deepEqual(await found('LIGHT'), [storm, fog], 'the last word may be unfinished');
+  assert.deepEqual(await found('fog lighthouse'), [fog]);
+  assert.deepEqual(await found('café'), [storm]);
+  assert.deepEqual(await found('light fog'), [], 'other words may not');
+  for (const text of ['nothing', '!', "' | zz:*", '& !', '%', '_']) assert.deepEqual(await found(text), [], text);
+  const stranger = await service.newAccount(10_000);
+  for (const text of [fog, fog.slice(-8), 'lighthouse', 'fog']) assert.deepEqual(await found(text, stranger.key), []);
+});
+
+test('200 where the search of prompts is disabled, words find nothing, and ids are found', async () => {
+  const closed = await startHttpService({ database: service.database, searchesPrompts: false });
+  const { key } = await service.newAccount(10_000);
+  const taskId = await newTask(key);
+  const headers = { authorization: `Bearer ${key}` };
+  const idsOf = async (text: string) => {
+    const { json } = await closed.send('GET', `/api/v1/jobs/listTasks?search=${text}`, { headers });
+    return (json.data as { tasks: { taskId: string }[] }).tasks.map((task) => task.taskId);
+  };
+  assert.deepEqual([await idsOf('lighthouse'), await idsOf(taskId.slice(-8))], [[], [taskId]]);
+  await closed.close();
 });
 
 test('200 a task that a person made at the console has their address', async () => {
@@ -101,7 +129,7 @@ test('200 a task that a person made at the console has their address', async () 
   );
 });
 
-for (const query of ['failCode=none', 'createdBy=me', 'search=0123456', 'search=zzzzzzzz', 'search=0123456789']) {
+for (const query of ['failCode=none', 'createdBy=me', 'search=', `search=${'a'.repeat(201)}`]) {
   test(`422 ${query}`, async () => {
     const { key } = await service.newAccount(0);
     const { status, json } = await list(key, `?${query}`);

@@ -85,6 +85,12 @@ test('200 the whole file, with everything a player wants to know', async () => {
   });
 });
 
+test('200 with download=1 a browser saves the file; anything else plays it', async () => {
+  const dispositionOf = async (more: string) => (await get({}, `${linkTo(key)}${more}`)).headers['content-disposition'];
+  assert.equal(await dispositionOf('&download=1'), 'attachment; filename="0193-video.mp4"');
+  assert.equal(await dispositionOf('&download=0'), 'inline; filename="0193-video.mp4"');
+});
+
 test('200 a poster is served as the picture it is', async () => {
   const { headers, bytes } = await get({}, linkTo('results/0193/poster.jpg'));
   assert.deepEqual([headers['content-type'], bytes.toString()], ['image/jpeg', 'a picture']);

@@ -14,7 +14,7 @@ import { verifySample } from './verify-sample.ts';
 /** The secret that signs every callback of the account. It is shown a single time, so the page says so before. */
 export function CallbackSecret() {
   const [shown, setShown] = useState<'reveal' | 'rotate'>();
-  const reason = useRoleReason('member');
+  const reason = useRoleReason('owner');
   return (
     <Card title="Signing secret">
       <div class="stack">

@@ -18,7 +18,7 @@ import { Table } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { dayMs, Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { callbackWords } from '../../words.ts';
+import { callbackWord, callbackWords } from '../../words.ts';
 import { CallbackSecret } from './callback-secret.tsx';
 import { CallbackTest } from './callback-test.tsx';
 import { AttemptAnswer, RedeliverButton } from './task-callback.tsx';
@@ -85,7 +85,7 @@ function CallbackTable({ callbacks }: { readonly callbacks: readonly Callback[] 
         {
           title: 'State',
           kind: 'shrink',
-          cell: ({ state }) => <StateDot tone={callbackWords[state].tone}>{callbackWords[state].word}</StateDot>,
+          cell: ({ state }) => <StateDot tone={callbackWord(state).tone}>{callbackWord(state).word}</StateDot>,
         },
         {
           title: 'Last answer',

@@ -19,7 +19,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { dayMs, Time, useNow } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { ledgerWords } from '../../words.ts';
+import { ledgerWord, ledgerWords } from '../../words.ts';
 import { DayChart } from './day-chart.tsx';
 
 const kinds = ['charge', 'refund', 'grant', 'adjustment'] as const;
@@ -184,7 +184,7 @@ function LedgerTable({ entries }: { readonly entries: readonly LedgerEntry[] | u
       rows={entries}
       rowKey={({ entryId }) => entryId}
       columns={[
-        { title: 'Entry', kind: 'head', cell: ({ kind }) => <strong class="entry">{ledgerWords[kind]}</strong> },
+        { title: 'Entry', kind: 'head', cell: ({ kind }) => <strong class="entry">{ledgerWord(kind)}</strong> },
         { title: 'Number', isMinor: true, cell: ({ entryId }) => <span class="faint number">#{entryId}</span> },
         {
           title: 'For',

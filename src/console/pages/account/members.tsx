@@ -14,7 +14,7 @@ import { Card, Page } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { roleWords } from '../../words.ts';
+import { roleWord, roleWords } from '../../words.ts';
 import { InviteDialog } from './invite-dialog.tsx';
 import { SecurityEvents } from './security-events.tsx';
 
@@ -102,7 +102,7 @@ function MemberTable({ members, isOwner }: TableProps) {
             isOwner ? (
               <RoleChoice member={member} isLastOwner={member.role === 'owner' && owners === 1} />
             ) : (
-              roleWords[member.role].word
+              roleWord(member.role)
             ),
         },
         {
@@ -129,7 +129,7 @@ const lastOwner = 'An account keeps at least one owner: make another one first';
 /** Asked before it is sent: one key chooses from a closed list. It shows the old role until there is another. */
 function RoleChoice({ member, isLastOwner }: MemberProps) {
   const [asked, setAsked] = useState<Role>();
-  if (isLastOwner) return <span title={lastOwner}>{roleWords[member.role].word}</span>;
+  if (isLastOwner) return <span title={lastOwner}>{roleWord(member.role)}</span>;
   return (
     <>
       <FilterSelect
@@ -229,7 +229,7 @@ function InvitationTable({ invitations, reason }: InvitationsProps) {
       rowKey={({ linkId }) => linkId}
       columns={[
         { title: 'E-mail', kind: 'head', cell: ({ email }) => email },
-        { title: 'Role', cell: ({ role }) => roleWords[role].word },
+        { title: 'Role', cell: ({ role }) => roleWord(role) },
         { title: 'Expires', kind: 'end', cell: ({ expireTime }) => <Time ms={expireTime} /> },
         {
           title: 'Actions',

@@ -6,7 +6,7 @@ import { Card } from '../../ui/page.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { eventWords } from '../../words.ts';
+import { eventWord } from '../../words.ts';
 import { deviceOf } from './device.ts';
 
 /** Sign-ins, links, roles and ended sessions of the account's people. */
@@ -40,7 +40,7 @@ export function EventsCard({ data, error, onRetry }: EventsProps) {
           rows={data?.events}
           rowKey={({ eventId }) => eventId}
           columns={[
-            { title: 'What', kind: 'head', cell: ({ kind }) => eventWords[kind] },
+            { title: 'What', kind: 'head', cell: ({ kind }) => eventWord(kind) },
             {
               title: 'Who',
               isWide: true,

@@ -11,12 +11,12 @@ import { Card, Facts } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time, duration } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { callbackWords } from '../../words.ts';
+import { callbackWord } from '../../words.ts';
 import { verifySample } from './verify-sample.ts';
 
 /** What was sent to the client's own address, every attempt, and how a receiver knows it is genuine. */
 export function TaskCallback({ callback }: { readonly callback: Callback }) {
-  const { word, tone } = callbackWords[callback.state];
+  const { word, tone } = callbackWord(callback.state);
   return (
     <Card title="Callback" actions={<RedeliverButton taskId={callback.taskId} />} isFlush>
       <div class="body">

@@ -1,7 +1,7 @@
 import { CircleAlert, Clapperboard, Trash2 } from 'lucide-preact';
 import type { TaskTimeline } from '../../api/contract.ts';
 import { Player } from '../../ui/player.tsx';
-import { stateWords } from '../../words.ts';
+import { stateWord } from '../../words.ts';
 
 type FilmProps = {
   readonly timeline: TaskTimeline;
@@ -46,7 +46,7 @@ function Video({ timeline: { task, posterUrl }, onExpired }: FilmProps) {
 }
 
 function Waiting({ timeline: { task, aheadOfOwn } }: { readonly timeline: TaskTimeline }) {
-  const { word } = stateWords[task.state];
+  const { word } = stateWord(task.state);
   const isGenerating = task.state === 'generating';
   return (
     <div class="wait">

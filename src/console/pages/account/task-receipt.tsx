@@ -2,11 +2,11 @@ import type { TaskTimeline } from '../../api/contract.ts';
 import { sentence } from '../../api/problem.ts';
 import { Change, number } from '../../ui/money.tsx';
 import { ExactTime } from '../../ui/time.tsx';
-import { failWords } from '../../words.ts';
+import { failWord } from '../../words.ts';
 
 /** Why a task failed and that every credit came back, in one box: both were written together. */
 export function TaskReceipt({ timeline: { task, ledger } }: { readonly timeline: TaskTimeline }) {
-  const words = failWords[task.failCode ?? 'internal'];
+  const words = failWord(task.failCode ?? 'internal');
   const charge = ledger.find(({ kind }) => kind === 'charge');
   const refund = ledger.find(({ kind }) => kind === 'refund');
   return (

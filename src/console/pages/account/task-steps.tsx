@@ -5,7 +5,8 @@ import { ClockTime, duration, useNow } from '../../ui/time.tsx';
 
 type Step = TaskTimeline['steps'][number];
 
-const words: Readonly<Record<Step['step'], { readonly now: string; readonly done: string; readonly tone: Tone }>> = {
+type Words = { readonly now: string; readonly done: string; readonly tone: Tone };
+const words: Readonly<Record<Step['step'], Words>> = {
   accepted: { now: 'Accepted and charged', done: 'Accepted and charged', tone: 'calm' },
   waited: { now: 'Waiting for a free place', done: 'Waited for a free place', tone: 'calm' },
   generating: { now: 'Generating', done: 'Generated', tone: 'calm' },
@@ -15,6 +16,12 @@ const words: Readonly<Record<Step['step'], { readonly now: string; readonly done
   refunded: { now: 'Refunded in full', done: 'Refunded in full', tone: 'good' },
   callback: { now: 'Calling back', done: 'Called back', tone: 'calm' },
 };
+
+/** A step that is newer than this page is shown by its name. */
+function wordsOf(step: string): Words {
+  const known: Readonly<Record<string, Words>> = words;
+  return known[step] ?? { now: step, done: step, tone: 'calm' };
+}
 
 /** What happened when, by the clock of the service. Events have an instant, spans a length. */
 export function TaskSteps({ timeline: { steps, callback } }: { readonly timeline: TaskTimeline }) {
@@ -26,12 +33,12 @@ export function TaskSteps({ timeline: { steps, callback } }: { readonly timeline
           const isOpen = endTime === null;
           const isFailed = step === 'callback' && callback !== null && callback.state !== 'delivered' && !isOpen;
           const lengthMs = (endTime ?? now) - startTime;
-          const tone = step === 'callback' && callback?.state === 'delivered' ? 'good' : words[step].tone;
+          const tone = step === 'callback' && callback?.state === 'delivered' ? 'good' : wordsOf(step).tone;
           return (
             <li key={step}>
               <span class={`dot ${isOpen ? 'live' : isFailed ? 'bad' : tone}`} aria-hidden="true" />
               <span>
-                <span class="what">{isFailed ? 'Callback not delivered' : words[step][isOpen ? 'now' : 'done']}</span>
+                <span class="what">{isFailed ? 'Callback not delivered' : wordsOf(step)[isOpen ? 'now' : 'done']}</span>
                 {(isOpen || lengthMs > 0) && <small>{duration(Math.max(0, lengthMs))}</small>}
               </span>
               <span class="when">

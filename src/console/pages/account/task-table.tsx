@@ -6,7 +6,7 @@ import { StateDot } from '../../ui/badge.tsx';
 import { number } from '../../ui/money.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { failWords, stateWords } from '../../words.ts';
+import { failWord, stateWord } from '../../words.ts';
 import { Poster } from './poster.tsx';
 
 /** A task of a list: its record, and the picture that only lists show. */
@@ -51,14 +51,14 @@ export function TaskTable({
 }
 
 export function TaskState({ task: { state, progress, failCode } }: { readonly task: TaskRecord }) {
-  const { word, tone } = stateWords[state];
+  const { word, tone } = stateWord(state);
   return (
     <span>
       <StateDot tone={tone}>
         {word}
         {state === 'generating' && <span class="number faint">{progress}&nbsp;%</span>}
       </StateDot>
-      {failCode !== null && <small class="under">{failWords[failCode].title}</small>}
+      {failCode !== null && <small class="under">{failWord(failCode).title}</small>}
     </span>
   );
 }

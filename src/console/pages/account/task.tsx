@@ -20,7 +20,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { duration, ExactTime } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { ledgerWords, stateWords } from '../../words.ts';
+import { ledgerWord, stateWord } from '../../words.ts';
 import { TaskCallback } from './task-callback.tsx';
 import { TaskFilm } from './task-film.tsx';
 import { TaskReceipt } from './task-receipt.tsx';
@@ -77,7 +77,7 @@ type ContentProps = { readonly timeline: TaskTimeline; readonly back: Back; read
 
 function TaskContent({ timeline, back, onExpired }: ContentProps) {
   const { task, callback } = timeline;
-  const { word, tone } = stateWords[task.state];
+  const { word, tone } = stateWord(task.state);
   const heading = (
     <span class="row">
       Task <StateDot tone={tone}>{word}</StateDot>
@@ -169,7 +169,7 @@ function LedgerCard({ timeline: { ledger } }: { readonly timeline: TaskTimeline 
         rows={ledger}
         rowKey={({ entryId }) => entryId}
         columns={[
-          { title: 'Entry', kind: 'head', cell: ({ kind, entryId }) => `${ledgerWords[kind]} #${entryId}` },
+          { title: 'Entry', kind: 'head', cell: ({ kind, entryId }) => `${ledgerWord(kind)} #${entryId}` },
           { title: 'Credits', kind: 'end', cell: ({ amount }) => <Change amount={amount} /> },
           { title: 'Balance', kind: 'end', cell: ({ balanceAfter }) => number(balanceAfter) },
         ]}
@@ -219,7 +219,7 @@ function Actions({ timeline: { task } }: { readonly timeline: TaskTimeline }) {
     <>
       {isLive(task) && <CancelButton taskId={task.taskId} creditsCharged={task.creditsCharged} />}
       {url !== undefined && (
-        <a class="button" href={url} download={`${task.taskId}.mp4`}>
+        <a class="button" href={`${url}&download=1`} download={`${task.taskId}.mp4`}>
           <Download size={16} aria-hidden="true" /> Download
         </a>
       )}

@@ -20,7 +20,7 @@ import { useShownNow } from '../../ui/shown-now.ts';
 import { failCodes, failWords, stateWords, taskStates } from '../../words.ts';
 import { useFirstRequest } from './samples.ts';
 import { TaskTable } from './task-table.tsx';
-import { isLive, searchedId } from './use-task.ts';
+import { isLive } from './use-task.ts';
 
 /** Since when, as the address has it. */
 const spans = [
@@ -98,13 +98,12 @@ function useFilters(isPaused: boolean) {
   // To the minute, so that the query stays the same from one render to the next.
   const now = useShownNow(isPaused);
   const from = spanMs[since] === undefined ? undefined : Math.floor((now - spanMs[since]) / 60_000) * 60_000;
-  const id = searchedId(search);
   const query = {
     limit: 30,
     ...(state !== undefined && { state }),
     ...(failCode !== undefined && { failCode }),
     ...(model !== undefined && { model }),
-    ...(id !== undefined && { search: id }),
+    ...(search !== undefined && { search }),
     ...(from !== undefined && { from }),
     ...(cursor !== undefined && { cursor }),
   };
@@ -127,7 +126,7 @@ function Filters({ query, search = '', since, set, hrefWith, isFiltered }: Filte
     <div class="stack">
       <Tabs label="States" tabs={[tab(undefined, 'All'), ...taskStates.map((one) => tab(one, stateWords[one].word))]} />
       <div class="filters">
-        <SearchField label="Task id" value={search} onValue={(value) => set({ search: value })} />
+        <SearchField label="Prompt or task ID" value={search} onValue={(value) => set({ search: value })} />
         <FilterSelect
           label="Model"
           value={model}

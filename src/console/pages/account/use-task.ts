@@ -8,11 +8,6 @@ export function isLive({ state }: Pick<TaskRecord, 'state'>): boolean {
   return state !== 'success' && state !== 'fail';
 }
 
-/** What the service looks for: shorter beginnings of an id name thousands of tasks, and are refused. */
-export function searchedId(text: string | undefined): string | undefined {
-  return text !== undefined && text.length >= 8 ? text : undefined;
-}
-
 /** A live task is read every second, as the service asks its engine; one whose callback is under way every three. */
 export function useTask(taskId: string | undefined) {
   return useRead(

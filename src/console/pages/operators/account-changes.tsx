@@ -1,4 +1,4 @@
-import { Ban, CirclePlay, DoorClosed, Plus, Scale } from 'lucide-preact';
+import { Ban, CirclePlay, DoorClosed, Pencil, Plus, Scale } from 'lucide-preact';
 import { useState } from 'preact/hooks';
 import type { Account } from '../../api/contract.ts';
 import type { ApiProblem } from '../../api/problem.ts';
@@ -57,6 +57,41 @@ function GrantDialog({ accountId, name, onClose }: DialogProps) {
         />
       )}
     </ChangeDialog>
+  );
+}
+
+export function RenameButton({ account: { accountId, name: before } }: Props) {
+  const [isAsked, setAsked] = useState(false);
+  const [name, setName] = useState(before);
+  return (
+    <>
+      <Button onClick={() => setAsked(true)}>
+        <Pencil size={16} aria-hidden="true" /> Rename
+      </Button>
+      {isAsked && (
+        <ChangeDialog
+          path="/api/admin/v1/accounts/rename"
+          title={`Rename ${before}`}
+          action="Rename"
+          says="Its members see the new name."
+          fields={['name']}
+          body={() => ({ accountId, name: name.trim() })}
+          onClose={() => setAsked(false)}
+          onDone={(account) => toast(`Renamed to ${account.name}`)}
+        >
+          {(faults) => (
+            <TextField
+              label="Name"
+              autocomplete="off"
+              maxLength={200}
+              value={name}
+              onValue={setName}
+              fault={faults['name']}
+            />
+          )}
+        </ChangeDialog>
+      )}
+    </>
   );
 }
 
@@ -140,6 +175,7 @@ export function SuspendButton({ account: { accountId, name, suspendTime } }: Pro
         <ChangeDialog
           {...shared}
           path="/api/admin/v1/accounts/suspend"
+          reasonHint="Shown to the members of the account, and kept in the audit log with your name."
           title={`Suspend ${name}?`}
           action="Suspend the account"
           isDanger

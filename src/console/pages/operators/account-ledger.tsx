@@ -7,7 +7,7 @@ import { ErrorBox } from '../../ui/notice.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { ledgerWords } from '../../words.ts';
+import { ledgerWord, type ledgerWords } from '../../words.ts';
 import { TaskLink } from './references.tsx';
 
 /** Every entry with the balance after it, newest first. */
@@ -52,7 +52,7 @@ export function AccountLedger({ accountId }: { readonly accountId: string }) {
 function EntryName({ kind, entryId }: { readonly kind: keyof typeof ledgerWords; readonly entryId: number }) {
   return (
     <span class="nowrap">
-      {ledgerWords[kind]} <span class="faint number">#{entryId}</span>
+      {ledgerWord(kind)} <span class="faint number">#{entryId}</span>
     </span>
   );
 }

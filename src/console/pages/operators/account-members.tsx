@@ -7,7 +7,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { roleWords } from '../../words.ts';
+import { roleWord } from '../../words.ts';
 import { InviteButton } from './invite.tsx';
 
 /** Who signs in to the account, and as what. */
@@ -38,7 +38,7 @@ export function AccountMembers({ account: { accountId, name, closeTime } }: { re
               title: 'Role',
               cell: ({ accounts }) => {
                 const role = accounts.find((one) => one.accountId === accountId)?.role;
-                return role === undefined ? '–' : roleWords[role].word;
+                return role === undefined ? '–' : roleWord(role);
               },
             },
             {

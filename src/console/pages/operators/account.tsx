@@ -16,7 +16,7 @@ import { AccountKeys } from './account-keys.tsx';
 import { AccountLedger } from './account-ledger.tsx';
 import { AccountLimits } from './account-limits.tsx';
 import { AccountMembers } from './account-members.tsx';
-import { AdjustButton, CloseButton, GrantButton, SuspendButton } from './account-changes.tsx';
+import { AdjustButton, CloseButton, GrantButton, RenameButton, SuspendButton } from './account-changes.tsx';
 import { AccountState } from './accounts.tsx';
 import { PriceTables } from './prices.tsx';
 import { TaskTable } from './task-table.tsx';
@@ -76,6 +76,7 @@ function AccountContent({ account, counts }: Answer<'/api/admin/v1/accounts/show
     <>
       {closeTime === null && <CloseButton account={account} />}
       {closeTime === null && <SuspendButton account={account} />}
+      {closeTime === null && <RenameButton account={account} />}
       <AdjustButton account={account} />
       {closeTime === null && <GrantButton account={account} />}
     </>

@@ -8,6 +8,7 @@ const words: Readonly<Record<string, string>> = {
   'accounts.suspend': 'Suspended the account',
   'accounts.unsuspend': 'Lifted the suspension',
   'accounts.limits': 'Changed the limits',
+  'accounts.rename': 'Renamed the account',
   'accounts.close': 'Closed the account',
   'credits.grant': 'Granted credits',
   'credits.adjust': 'Adjusted the balance',

@@ -8,7 +8,7 @@ import { Page } from '../../ui/page.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { callbackWords } from '../../words.ts';
+import { callbackWord } from '../../words.ts';
 import { RedeliverButton } from './redeliver.tsx';
 import { AccountLink, TaskLink } from './references.tsx';
 
@@ -42,7 +42,7 @@ export function CallbacksPage() {
             { title: 'Account', cell: ({ accountId }) => <AccountLink accountId={accountId} /> },
             {
               title: 'State',
-              cell: ({ state }) => <StateDot tone={callbackWords[state].tone}>{callbackWords[state].word}</StateDot>,
+              cell: ({ state }) => <StateDot tone={callbackWord(state).tone}>{callbackWord(state).word}</StateDot>,
             },
             { title: 'Receiver', isWide: true, cell: ({ url }) => <bdi>{url}</bdi> },
             {

@@ -1,5 +1,5 @@
 import { UserPlus } from 'lucide-preact';
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { roles } from '../../../domain/role.ts';
 import type { Account } from '../../api/contract.ts';
 import type { NewLink } from './shown-once.tsx';
@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { CheckField, Segmented, SelectField, TextField } from '../../ui/field.tsx';
 import { type Role, roleWords } from '../../words.ts';
 import { ChangeDialog, type Faults } from './change-dialog.tsx';
+import { AccountSearch } from './references.tsx';
 import { ShownOnce } from './shown-once.tsx';
 
 const choices = roles.map((value) => ({ value, label: roleWords[value].word }));
@@ -91,15 +92,27 @@ function InviteDialog({ account, onClose, onLink }: DialogProps) {
   );
 }
 
+const noAccount = 'Choose an account, or make them an operator.';
+
 type AccountFieldProps = {
   readonly value: string;
   readonly onValue: (accountId: string) => void;
   readonly faults: Faults;
 };
 
-/** Of the first hundred; for another account the invitation is made on its own page. */
+/** A choice of accounts; where there are many, a text field that searches their names. */
 function AccountField({ value, onValue, faults }: AccountFieldProps) {
+  const id = useId();
   const { data } = useRead('/api/admin/v1/accounts', { limit: 100 });
+  if (typeof data?.nextCursor === 'string') {
+    return (
+      <div class="field">
+        <label for={id}>Account</label>
+        <AccountSearch id={id} value={value} onValue={onValue} isOpenOnly />
+        {faults['accountId'] !== undefined && <p class="fault">{noAccount}</p>}
+      </div>
+    );
+  }
   const open = (data?.accounts ?? []).filter(({ closeTime }) => closeTime === null);
   const accounts = open.map(({ accountId, name }) => ({ value: accountId, label: name }));
   return (
@@ -108,7 +121,7 @@ function AccountField({ value, onValue, faults }: AccountFieldProps) {
       value={value}
       options={[{ value: '', label: 'None' }, ...accounts]}
       onValue={onValue}
-      fault={faults['accountId'] === undefined ? undefined : 'Choose an account, or make them an operator.'}
+      fault={faults['accountId'] === undefined ? undefined : noAccount}
     />
   );
 }

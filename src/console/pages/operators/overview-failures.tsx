@@ -3,7 +3,7 @@ import type { InstallationOverview } from '../../api/contract.ts';
 import { opsPaths } from '../../paths.ts';
 import { number } from '../../ui/money.tsx';
 import { Card } from '../../ui/page.tsx';
-import { failWords } from '../../words.ts';
+import { failWord } from '../../words.ts';
 
 type Failed = InstallationOverview['lastDay']['failed'];
 
@@ -19,7 +19,7 @@ export function FailuresCard({ failed }: { readonly failed: Failed }) {
         <ul class="bars">
           {sorted.map(({ failCode, tasks }) => (
             <li key={failCode}>
-              <Link href={`${opsPaths.tasks}?failCode=${failCode}&hours=24`}>{failWords[failCode].title}</Link>
+              <Link href={`${opsPaths.tasks}?failCode=${failCode}&hours=24`}>{failWord(failCode).title}</Link>
               <span class="number">{number(tasks)}</span>
               <span class="bar" style={{ width: `${(100 * tasks) / most}%` }} aria-hidden="true" />
             </li>

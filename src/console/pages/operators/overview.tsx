@@ -64,6 +64,8 @@ function Figures({ overview }: { readonly overview: InstallationOverview }) {
               ['Created', number(lastDay.created)],
               ['Succeeded', number(lastDay.succeeded)],
               ['Failed', `${number(failed)}${shareOf(failed, failed + lastDay.succeeded)}`],
+              ['Canceled', number(lastDay.cancelled)],
+              ['Content rejected', number(lastDay.rejected)],
               ['Charged', `${number(lastDay.charged)}\u00A0credits`],
               ['Refunded', `${number(lastDay.refunded)}\u00A0credits`],
             ]}

@@ -14,7 +14,7 @@ import { Table } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { roleWords } from '../../words.ts';
+import { roleWord } from '../../words.ts';
 import { EventsCard } from '../account/security-events.tsx';
 import { InviteButton } from './invite.tsx';
 import { PersonActions } from './person-actions.tsx';
@@ -119,7 +119,7 @@ function Accounts({ accounts }: Pick<Person, 'accounts'>) {
     <ul>
       {accounts.slice(0, shown).map(({ accountId, role }) => (
         <li key={accountId}>
-          <AccountLink accountId={accountId} /> <small class="faint">{roleWords[role].word.toLowerCase()}</small>
+          <AccountLink accountId={accountId} /> <small class="faint">{roleWord(role).toLowerCase()}</small>
         </li>
       ))}
       {accounts.length > shown && <li class="faint">and {accounts.length - shown} more</li>}

@@ -19,7 +19,7 @@ export const switchWords: Readonly<Record<Provider['state'], Word & { readonly s
   },
 };
 
-const coolingWords: Readonly<Record<NonNullable<Pool['coolingReason']>, string>> = {
+const coolingWords: Readonly<Record<string, string>> = {
   busy: 'busy',
   overloaded: 'overloaded',
   unreachable: 'unreachable',
@@ -31,7 +31,10 @@ const coolingWords: Readonly<Record<NonNullable<Pool['coolingReason']>, string>>
 export function poolHealth({ coolingMs, coolingReason, limit, occupying }: Pool, state: Provider['state']): Word {
   if (state !== 'enabled') return { word: 'Takes no tasks', tone: 'calm' };
   if (coolingMs !== null)
-    return { word: `Cooling ${duration(coolingMs)}, ${coolingWords[coolingReason ?? 'unknown']}`, tone: 'warn' };
+    return {
+      word: `Cooling ${duration(coolingMs)}, ${coolingWords[coolingReason ?? 'unknown'] ?? coolingReason}`,
+      tone: 'warn',
+    };
   if (limit !== null && occupying >= limit) return { word: 'Full', tone: 'live' };
   return { word: 'Takes tasks', tone: 'good' };
 }

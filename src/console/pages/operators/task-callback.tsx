@@ -3,7 +3,7 @@ import { StateDot } from '../../ui/badge.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { duration, Time } from '../../ui/time.tsx';
-import { callbackWords } from '../../words.ts';
+import { callbackWord } from '../../words.ts';
 import { RedeliverButton } from './redeliver.tsx';
 
 type Attempt = TaskDetail['attempts'][number];
@@ -11,7 +11,7 @@ type Attempt = TaskDetail['attempts'][number];
 /** Every attempt to deliver the callback, with what the receiver answered, which clients are not shown. */
 export function TaskCallbackCard({ detail: { callback, attempts } }: { readonly detail: TaskDetail }) {
   if (callback === null) return null;
-  const { word, tone } = callbackWords[callback.state];
+  const { word, tone } = callbackWord(callback.state);
   return (
     <Card title="Callback" actions={<RedeliverButton taskId={callback.taskId} />} isFlush>
       <div class="body">

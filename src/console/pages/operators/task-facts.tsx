@@ -3,7 +3,7 @@ import { bytes, Change, credits, number } from '../../ui/money.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { duration, ExactTime } from '../../ui/time.tsx';
-import { ledgerWords } from '../../words.ts';
+import { ledgerWord } from '../../words.ts';
 import { shortId } from '../../ui/copy.tsx';
 import { AccountLink } from './references.tsx';
 
@@ -52,7 +52,7 @@ export function TaskLedger({ detail: { ledger } }: { readonly detail: TaskDetail
         rows={ledger}
         rowKey={({ entryId }) => entryId}
         columns={[
-          { title: 'Entry', kind: 'head', cell: ({ kind, entryId }) => `${ledgerWords[kind]} #${entryId}` },
+          { title: 'Entry', kind: 'head', cell: ({ kind, entryId }) => `${ledgerWord(kind)} #${entryId}` },
           { title: 'Credits', kind: 'end', cell: ({ amount }) => <Change amount={amount} /> },
           { title: 'Balance', kind: 'end', cell: ({ balanceAfter }) => number(balanceAfter) },
         ]}

@@ -6,7 +6,6 @@ import { Page } from '../../ui/page.tsx';
 import { useAddress } from '../../ui/pager.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { useShownNow } from '../../ui/shown-now.ts';
-import { searchedId } from '../account/use-task.ts';
 import { failCodes, failWords, stateWords, taskStates } from '../../words.ts';
 import { AccountFilter } from './references.tsx';
 import { TaskTable } from './task-table.tsx';
@@ -33,6 +32,13 @@ const periods = [
   { value: '168', label: 'Last 7 days', hours: 168 },
 ] as const;
 
+/** Of all accounts the service searches a model, a provider or a part of an id in the last seven days only. */
+const limitedPeriods = [
+  { value: '', label: 'Last 7 days' },
+  { value: '1', label: 'Last hour' },
+  { value: '24', label: 'Last 24 hours' },
+] as const;
+
 const filters = ['search', 'state', 'failCode', 'account', 'model', 'provider', 'hours'] as const;
 
 /** Tasks of every account. What is chosen stands in the address. */
@@ -42,12 +48,17 @@ export function TasksPage() {
   const failCode = chosen(outcomes, get('failCode'));
   const period = periods.find(({ value }) => value === get('hours')) ?? periods[0];
   const [search, account, model, provider] = [get('search'), get('account'), get('model'), get('provider')];
+  const isLimited = account === undefined && (model ?? provider ?? search) !== undefined;
   const now = useShownNow();
   const from = period.hours === 0 ? undefined : now - period.hours * hourMs;
   return (
     <Page title="Tasks" lead="Of every account, newest first.">
       <div class="filters">
-        <SearchField label="Task id" value={search ?? ''} onValue={(value) => set({ search: value })} />
+        <SearchField
+          label={account === undefined ? 'Task ID' : 'Prompt or task ID'}
+          value={search ?? ''}
+          onValue={(value) => set({ search: value })}
+        />
         <FilterSelect label="State" value={state} options={states} onValue={(value) => set({ state: value })} />
         <FilterSelect
           label="Failure"
@@ -61,7 +72,7 @@ export function TasksPage() {
         <FilterSelect
           label="Created"
           value={period.value}
-          options={periods}
+          options={isLimited ? limitedPeriods : periods}
           onValue={(value) => set({ hours: value })}
         />
         {filters.some((name) => get(name) !== undefined) && (
@@ -72,7 +83,7 @@ export function TasksPage() {
       </div>
       <TaskTable
         filter={{
-          search: searchedId(search),
+          search,
           state: state === '' ? undefined : state,
           failCode: failCode === '' ? undefined : failCode,
           accountId: account,

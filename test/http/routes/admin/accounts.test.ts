@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { createAccount } from '../../../../src/stores/accounts.ts';
+import { scopes } from '../../../../src/domain/api-key.ts';
+import { createAccount, findAccount } from '../../../../src/stores/accounts.ts';
 import { listActions } from '../../../../src/stores/operator-actions.ts';
 import { assertRefused } from '../../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../../support/http-service.ts';
@@ -133,9 +134,35 @@ test('200 a key is made in the dialect that is asked for; the list and the audit
   assert.deepEqual([entry?.action, entry?.details['dialect']], ['keys.create', 'kie']);
 });
 
+test('200 an account is renamed, once in the audit log; the same name again changes nothing', async () => {
+  const accountId = await newAccountNamed('first account');
+  const rename = () => dataOf(change('/rename', { accountId, name: 'Harbor Films' }));
+  assert.equal((await rename())['name'], 'Harbor Films');
+  assert.equal((await rename())['name'], 'Harbor Films');
+  assert.equal((await findAccount(service.database.db, accountId))?.name, 'Harbor Films');
+  const { actions } = await dataOf(operator.ask('GET', '/api/admin/v1/audit', { query: { accountId } }));
+  const renames = (actions as { action: string; details: unknown }[]).filter(
+    ({ action }) => action === 'accounts.rename',
+  );
+  assert.deepEqual(
+    renames.map(({ details }) => details),
+    [{ from: { name: 'first account' }, to: { name: 'Harbor Films' } }],
+  );
+  const unknown = await change('/rename', { accountId: randomUUID(), name: 'Harbor Films' });
+  assert.equal(unknown.json.error, 'account_not_found');
+});
+
+test('422 unknown fields are named by their paths, each', async () => {
+  const accountId = await newAccountNamed('a');
+  const creates = { quota: 1, windowSeconds: 1, burst: 2 };
+  const answer = await change('/limits', { accountId, creates, maxUnfinished: 3, rate: 1 });
+  const errors = ['creates.burst', 'maxUnfinished', 'rate'].map((path) => ({ path, message: 'unknown field' }));
+  assertRefused(answer, 422, /unknown field/, { errors });
+});
+
 test('403 a suspended account creates nothing and makes no keys, but reads, cancels and is read', async () => {
   const { accountId } = await service.newAccount(1_000);
-  const body = { accountId, name: 'all', scopes: ['tasks:write', 'tasks:read', 'credits:read', 'keys:write'] };
+  const body = { accountId, name: 'all', scopes };
   const { key } = await dataOf(operator.ask('POST', '/api/admin/v1/keys', { body }));
   const client = askWith(service, String(key));
   const taskId = String((await service.create(String(key), plainRequest)).json.data['taskId']);

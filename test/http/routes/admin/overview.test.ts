@@ -20,7 +20,7 @@ test('200 an empty installation', async () => {
   assert.deepEqual(others, {
     unfinished: [],
     stuckTasks: 0,
-    lastDay: { created: 0, charged: 0, succeeded: 0, failed: [], refunded: 0 },
+    lastDay: { created: 0, charged: 0, succeeded: 0, cancelled: 0, rejected: 0, failed: [], refunded: 0 },
     callbacks: { pending: 0, overdue: 0, undelivered: 0 },
     books: { auditedTime: null, violations: 0, found: [] },
   });
@@ -47,7 +47,15 @@ test('200 tasks of all accounts, the day, owed callbacks, and what is wrong with
     ],
   );
   const failed = [{ failCode: 'timeout', tasks: 1 }];
-  assert.deepEqual(lastDay, { created: 3, charged: 495, succeeded: 0, failed, refunded: 165 });
+  assert.deepEqual(lastDay, {
+    created: 3,
+    charged: 495,
+    succeeded: 0,
+    cancelled: 0,
+    rejected: 0,
+    failed,
+    refunded: 165,
+  });
   assert.deepEqual(callbacks, { pending: 1, overdue: 0, undelivered: 0 });
   const { violations, found } = books as { violations: number; found: { accountId: string }[] };
   assert.equal(violations, found.length);
@@ -57,4 +65,16 @@ test('200 tasks of all accounts, the day, owed callbacks, and what is wrong with
 test("401 with a client's key", async () => {
   const { key } = await service.newAccount(0);
   assert.equal((await askWith(service, key)('GET', '/api/admin/v1/overview')).status, 401);
+});
+
+test('200 cancelled tasks, and those refused for their content, do not count as failures', async () => {
+  const earlier = (await overview())['lastDay'] as Readonly<Record<string, unknown>>;
+  const { key } = await service.newAccount(1_000);
+  for (const failCode of ['cancelled', 'content_rejected'] as const) {
+    const { json } = await service.create(key, plainRequest);
+    await refundTask(service.database.db, String(json.data['taskId']), { failCode, failMsg: 'A test.' });
+  }
+  const { cancelled, rejected, failed } = (await overview())['lastDay'] as Readonly<Record<string, unknown>>;
+  assert.deepEqual([cancelled, rejected], [Number(earlier['cancelled']) + 1, Number(earlier['rejected']) + 1]);
+  assert.deepEqual(failed, earlier['failed']);
 });

@@ -99,7 +99,9 @@ test('200 only tasks of a model, of a fail code, or with a job at a provider', a
   assert.deepEqual(await walk({ accountId, model: 'videogen-2.0' }), [other]);
   assert.deepEqual(await walk({ from, provider: 'somewhere' }), [other]);
   assert.deepEqual(await walk({ from, failCode: 'cancelled' }), [plain]);
-  assert.deepEqual(await walk({ search: plain }), [plain]);
+  for (const search of [plain, plain.slice(-8)]) assert.deepEqual(await walk({ search }), [plain]);
+  assert.deepEqual(await walk({ search: 'lighthouse', accountId }), [other, plain]);
+  assert.deepEqual(await walk({ search: 'lighthouse' }), [], 'words are searched within an account only');
   const eightDaysLater = String(Date.now() + 8 * 86_400_000);
   assert.deepEqual(await walk({ to: eightDaysLater, provider: 'somewhere' }), [], 'a week is searched');
   assert.deepEqual(await walk({ to: eightDaysLater, provider: 'somewhere', accountId }), [other]);
@@ -107,7 +109,7 @@ test('200 only tasks of a model, of a fail code, or with a job at a provider', a
 
 for (const query of [
   { failCode: 'none' },
-  { search: 'x' },
+  { search: 'x'.repeat(201) },
   { model: 'm'.repeat(101) },
   { provider: 'p'.repeat(101) },
 ]) {

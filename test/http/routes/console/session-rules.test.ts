@@ -218,6 +218,8 @@ test('what moves money, shows a secret or lets others in asks for a proof of the
     () => post('/api/v1/callbacks/secret'),
     () => post('/api/v1/callbacks/secret/rotate'),
     () => makeKey(['keys:write']),
+    () => makeKey(['tasks:read', 'callbacks:secret']),
+    () => makeKey(['content:delete']),
     () => post('/api/v1/keys/rotate', { keyId }),
     () => post('/api/admin/v1/keys', { accountId, name: 'k', scopes: ['keys:write'] }),
     () => post('/api/console/v1/members/invite', invited),

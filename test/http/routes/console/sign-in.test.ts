@@ -43,7 +43,7 @@ test('the set-up link of a first start makes an operator who owns the first acco
     assert.equal(status, 200, json.msg);
     const { user, accounts } = json.data as { user: Record<string, unknown>; accounts: unknown };
     assert.deepEqual([user['email'], user['isOperator']], ['ada@example.com', true]);
-    assert.deepEqual(accounts, [{ accountId, name: 'test', role: 'owner' }]);
+    assert.deepEqual(accounts, [{ accountId, name: 'test', role: 'owner', suspension: null }]);
     assert.deepEqual((await browser.ask('GET', '/api/console/v1/me')).json.data, json.data);
     assert.equal((await accept('eve@example.com')).json.error, 'link_not_found');
     assert.equal((await browser.ask('GET', '/api/console/v1/options')).json.data['needsSetUp'], false);

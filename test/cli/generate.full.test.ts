@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
+import { createTaskRequestParser } from '../../src/domain/task-request.ts';
+import { findTask, refundTask } from '../../src/stores/tasks.ts';
+import { startHttpService } from '../support/http-service.ts';
+import { endOf } from '../support/programs.ts';
+import { spawnVideogen } from '../support/videogen.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+test('generate finds the service of the data folder, and asks for a model that it sells', async (t) => {
+  const models = modelCatalogue(defaultModels.filter(({ model }) => model === 'videogen-2.0'));
+  const allow = () => undefined;
+  const parseTaskRequest = createTaskRequestParser({ models, refuseImageUrl: allow, refuseCallbackUrl: allow });
+  const service = await startHttpService({ models, parseTaskRequest });
+  t.after(() => service.close());
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-generate-'));
+  t.after(() => rm(folder, { recursive: true }));
+  // As `videogen start` records it.
+  await writeFile(join(folder, 'address'), `${service.url}\n`);
+  const { key } = await service.newAccount(1_000);
+  const { PUBLIC_URL: _, ...env } = process.env;
+  const command = spawnVideogen({ ...env, VIDEOGEN_DATA: folder, VIDEOGEN_API_KEY: key }, 'generate', 'a lighthouse');
+  const { taskId } = await waitFor('the task', () => {
+    assert.equal(command.child.exitCode, null, command.stderr());
+    return service.started[0];
+  });
+  assert.equal((await findTask(service.database.db, taskId))?.param.model, 'videogen-2.0');
+  await refundTask(service.database.db, taskId, { failCode: 'timeout', failMsg: 'Too long.' });
+  const { code } = await endOf(command.child);
+  assert.equal(code, 1);
+  assert.match(command.stderr(), /timeout: Too long\./);
+});
