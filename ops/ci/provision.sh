@@ -42,6 +42,13 @@ provide_chromium() {
 
 provide_ffmpeg() { command -v ffmpeg || apt_install ffmpeg; }
 
+# Load balancers, behind which APIs are restarted. The packages would start services.
+provide_proxies() {
+  command -v haproxy && command -v nginx || {
+    apt_install haproxy nginx-light && { service haproxy stop && service nginx stop || true; }
+  }
+}
+
 # schemathesis drives the API; cog and comfy-api-proxy are upstreams.
 provide_python_tools() {
   local packages=(schemathesis==4.32.5 cog==0.23.1 comfy-api-proxy==0.1.6)
@@ -108,6 +115,7 @@ provide_temporal_server() {
 
 provide chromium provide_chromium
 provide ffmpeg provide_ffmpeg
+provide proxies provide_proxies
 provide python-tools provide_python_tools
 provide promtool provide_promtool
 provide kubernetes-schemas provide_kubernetes_schemas
