@@ -103,8 +103,9 @@ test('200 a search finds any part of an id, and words of the prompt in any order
   for (const text of [fog, fog.slice(-8), 'lighthouse', 'fog']) assert.deepEqual(await found(text, stranger.key), []);
 });
 
-test('200 where the search of prompts is disabled, words find nothing, and ids are found', async () => {
+test('200 where the search of prompts is disabled, words find nothing, and ids are found', async (t) => {
   const closed = await startHttpService({ database: service.database, searchesPrompts: false });
+  t.after(() => closed.close());
   const { key } = await service.newAccount(10_000);
   const taskId = await newTask(key);
   const headers = { authorization: `Bearer ${key}` };
@@ -113,7 +114,6 @@ test('200 where the search of prompts is disabled, words find nothing, and ids a
     return (json.data as { tasks: { taskId: string }[] }).tasks.map((task) => task.taskId);
   };
   assert.deepEqual([await idsOf('lighthouse'), await idsOf(taskId.slice(-8))], [[], [taskId]]);
-  await closed.close();
 });
 
 test('200 a task that a person made at the console has their address', async () => {
