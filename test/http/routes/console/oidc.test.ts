@@ -71,7 +71,7 @@ test('somebody who is invited signs in through the identity provider, and become
   const { data } = await meOf(jar);
   const { user, accounts } = data as { user: Record<string, unknown>; accounts: unknown };
   assert.deepEqual([user['email'], user['isOperator']], ['ada@example.com', true]);
-  assert.deepEqual(accounts, [{ accountId, name: 'test', role: 'member' }]);
+  assert.deepEqual(accounts, [{ accountId, name: 'test', role: 'member', suspension: null }]);
   assert.ok(![...jar.keys()].some((name) => name.endsWith('_visit')), 'the cookie of the visit is gone');
   provider.person = { sub: 'ada-1' };
   const again: Jar = new Map();
