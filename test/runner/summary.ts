@@ -32,10 +32,15 @@ function failureLines({ errors, ...report }: FileReport): readonly string[] {
   ].flatMap((text) => text.split('\n').map((line) => `     ${line}`));
 }
 
-export type Totals = { readonly seed: number; readonly durationMs: number };
+export type Totals = {
+  readonly seed: number;
+  readonly durationMs: number;
+  /** Documented refusals that no test produced; each counts as a failed test. */
+  readonly unproduced?: readonly string[];
+};
 
 /** The end of the log. Its last line counts the tests. */
-export function summaryLines({ reports, flaky }: RunResult, { seed, durationMs }: Totals): string {
+export function summaryLines({ reports, flaky }: RunResult, { seed, durationMs, unproduced = [] }: Totals): string {
   const failed = reports.filter((report) => !hasPassed(report));
   const outcomes = reports.flatMap(({ tests }) => tests.map(({ outcome }) => outcome));
   const count = (wanted: string) => outcomes.filter((outcome) => outcome === wanted).length;
@@ -46,9 +51,10 @@ export function summaryLines({ reports, flaky }: RunResult, { seed, durationMs }
     ...skippedLines(reports),
     ...failed.flatMap((report) => [`failed: ${report.file}`, ...failureLines(report)]),
     ...flaky.flatMap((flake) => flakeLines(flake, seed)),
+    ...unproduced.map((refusal) => `failed: no test produced the documented refusal: ${refusal}`),
     ...(flaky.length > maxFlaky ? [`${flaky.length} files were flaky; more than ${maxFlaky} fail the run`] : []),
     `${reports.length} files in ${Math.round(durationMs / 1000)} s, seed ${seed}`,
-    `${count('passed')} passed, ${count('failed') + failedFiles} failed, ${count('skipped')} skipped`,
+    `${count('passed')} passed, ${count('failed') + failedFiles + unproduced.length} failed, ${count('skipped')} skipped`,
   ]);
 }
 

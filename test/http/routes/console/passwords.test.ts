@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { passwordFault } from '../../../../src/domain/user.ts';
 import { isCommonPassword } from '../../../../src/http/console/common-passwords.ts';
 import { hashPassword, isPassword, PasswordsBusy } from '../../../../src/passwords/passwords.ts';
-import { resetAs } from '../../../../src/stores/invite.ts';
+import { inviteAs, resetAs } from '../../../../src/stores/invite.ts';
 import { createRateLimiter } from '../../../../src/http/limits/rate-limits.ts';
 import { createDatabase, type Database } from '../../../../src/stores/database.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -99,6 +99,25 @@ select email_hash, '192.0.2.3' from sign_in_tries, generate_series(1, 20) where 
   const sameNetwork = newBrowser(service, person.cookie(), '192.0.2.3');
   const body = { password: goodPassword };
   assert.equal((await sameNetwork.ask('POST', '/api/console/v1/reauthenticate', { body })).status, 200);
+});
+
+test('rule 11: a session that fails too often has to wait, wherever a password proves who somebody is', async () => {
+  const person = await newPerson(service);
+  const text = `
+insert into sign_in_tries (email_hash, address)
+select sha256(convert_to($1, 'UTF8')), $2 from generate_series(1, 20)`;
+  const source = `session ${person.sessionId}`;
+  await service.database.db.run({ name: 'test-failures-of-session', text }, [person.email, source]);
+  const shell = { kind: 'command_line', name: 'ada' } as const;
+  const invited = await inviteAs(service.database.db, shell, { email: person.email, isOperator: true });
+  for (const [path, body] of [
+    ['reauthenticate', { password: goodPassword }],
+    ['password', { currentPassword: goodPassword, newPassword: 'another long one' }],
+    ['links/accept', { token: invited?.token, password: goodPassword }],
+  ] as const) {
+    const { json } = await person.ask('POST', `/api/console/v1/${path}`, { body });
+    assert.equal(json.error, 'too_many_sign_ins', path);
+  }
 });
 
 test('rule 11: an e-mail that many networks attack leaves each network a try in a minute', async () => {
