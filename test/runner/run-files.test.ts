@@ -83,12 +83,12 @@ test('a file that hangs is killed at the limit with its child, and fails without
   assert.match(run.summary, /\n1 passed, 1 failed, 0 skipped\n$/);
 });
 
-test('a file that ends its process fails; the files behind it run', async () => {
-  const run = await runFixtures([['passes', 'ends-early', 'passes']]);
+test('a file that ends its process fails; the other files of the process run', async () => {
+  const run = await runFixtures([['passes', 'ends-early', 'skips']]);
   assert.equal(run.isGreen, false);
   assert.match(
-    run.ended.join(''),
-    /^ok .*passes[^]*\nFAIL .*ends-early\.js \(0 tests\)\n +the process ended \(0\) before the file did\n[^]*ok .*passes/,
+    run.ended.toSorted().join(''),
+    /^FAIL .*ends-early\.js \(0 tests\)\n +the process ended \(0\) before the file did\n[^]*ok .*passes[^]*ok .*skips/,
   );
 });
 

@@ -32,12 +32,16 @@ const reporter = new URL('./reporter.js', import.meta.url).href;
 
 /** Runs test files one after another in one process. A file that ends the process does not prevent those behind it from running. */
 export async function runInProcess(files: readonly string[], run: ProcessRun): Promise<readonly FileReport[]> {
-  const reports: FileReport[] = [];
-  while (reports.length < files.length) reports.push(...(await runOnce(files.slice(reports.length), run)));
-  return reports;
+  const reports = new Map<string, FileReport>();
+  for (let left = files; left.length > 0; left = left.filter((file) => !reports.has(file)))
+    for (const report of await runOnce(left, run)) reports.set(report.file, report);
+  return [...reports.values()];
 }
 
-/** At least one report: the process is done with the files that it reported and with the one that it ended in. */
+/**
+ * At least one report: of the files that the process reported and of the one that it ended in. From Node 22, the reports of the files
+ * before that one may be lost with the process.
+ */
 async function runOnce(files: readonly string[], run: ProcessRun): Promise<readonly FileReport[]> {
   if (run.signal.aborted) return files.map((file) => failedReport(file, `not run: ${String(run.signal.reason)}`));
   const startedAt = performance.now();
@@ -46,7 +50,8 @@ async function runOnce(files: readonly string[], run: ProcessRun): Promise<reado
   await mkdir(temporary, { recursive: true });
   try {
     const { end, leftProcesses } = await endOfProcess(files, { ...run, temporary, results, output });
-    const reported = (await textOf(results)).split('\n').filter((line) => line !== '');
+    // What follows the last line break is a line that was cut off with the process.
+    const reported = (await textOf(results)).split('\n').slice(0, -1);
     const outputs = outputsOf(await textOf(output), run.testFolder);
     const reports = reported.map((line): FileReport => {
       const parsed = JSON.parse(line) as ReportedFile; // The reporter wrote it.
@@ -54,8 +59,10 @@ async function runOnce(files: readonly string[], run: ProcessRun): Promise<reado
       return { ...parsed, file, output: outputs.get(file) ?? '', errors: [], leftProcesses };
     });
     const isExplained = reports.some(({ tests }) => tests.some(({ outcome }) => outcome === 'failed'));
-    const interrupted = files[reports.length];
-    if (interrupted !== undefined) {
+    const running = [...outputs.keys()].at(-1);
+    const interrupted =
+      reports.length < files.length ? (files.find((file) => file === running) ?? files[0]) : undefined;
+    if (interrupted !== undefined && !reports.some(({ file }) => file === interrupted)) {
       const error = run.signal.aborted ? String(run.signal.reason) : `the process ended (${end}) before the file did`;
       const durationMs = performance.now() - startedAt - reports.reduce((sum, one) => sum + one.durationMs, 0);
       const report = failedReport(interrupted, error);

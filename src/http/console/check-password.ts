@@ -9,7 +9,6 @@ import type { Context } from '../context.ts';
 import { HttpError, invalidRequest } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { originOf } from './authenticate-session.ts';
-import { limitSignIns } from '../limits/rate-limits.ts';
 import { isCommonPassword } from './common-passwords.ts';
 
 /** So many connections at most are counting tries: the pool is there for creates, and tries may come from many networks at once. */
@@ -29,7 +28,6 @@ type Given = {
  * before anything is hashed.
  */
 export async function checkPassword(ctx: Context, deps: HttpDeps, { email, password, session }: Given) {
-  limitSignIns(ctx, deps.signIns);
   const { db } = deps;
   if (!deps.console.passwordSignIn) throw new HttpError('password_sign_in_off');
   const origin = originOf(ctx);

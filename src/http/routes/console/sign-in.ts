@@ -15,6 +15,7 @@ import { defineEndpoint } from '../../define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../../errors.ts';
 import { required, unixMs } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
+import { limitSignIns } from '../../limits/rate-limits.ts';
 
 export const emailField = z
   .string({ error: required('must be an e-mail address') })
@@ -127,6 +128,7 @@ async function provenOrChosen(ctx: Context, deps: HttpDeps, { link, email, passw
   const user = await findUserByEmail(deps.db, email);
   if (link.purpose === 'reset' || user === undefined)
     return { passwordHash: await hashChosenPassword(password, email) };
+  limitSignIns(ctx, deps.signIns);
   const { checkedHash } = await checkPassword(ctx, deps, { email, password, session: await sessionBefore(ctx, deps) });
   return { checkedHash };
 }
@@ -142,6 +144,7 @@ const signInWithPassword = defineEndpoint({
   answerHeaders: cookieHeader,
   failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off', 'database_unavailable', 'database_busy'],
   handler: async ({ input: { email, password }, ctx }, deps) => {
+    limitSignIns(ctx, deps.signIns);
     const before = await sessionBefore(ctx, deps);
     const { user, checkedHash } = await checkPassword(ctx, deps, { email, password, session: before });
     const made = await signIn(deps.db, { user, origin: originOf(ctx), means: 'password', checkedHash, before });

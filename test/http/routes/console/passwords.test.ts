@@ -188,7 +188,8 @@ test('a network over its rate is refused without a statement', async () => {
   const signIns = createRateLimiter({ quota: 1, windowMs: 60_000 });
   const own = await startHttpService({ database: { ...service.database, db: counted }, signIns });
   try {
-    const browser = newBrowser(own);
+    // With the cookie of a session that is not looked up, either.
+    const browser = newBrowser(own, (await newPerson(service)).cookie());
     assert.equal((await signIn(browser, 'limited@example.com')).json.error, 'sign_in_failed');
     statements.length = 0;
     assert.equal((await signIn(browser, 'limited@example.com')).json.error, 'too_many_sign_ins');
