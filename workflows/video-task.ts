@@ -30,7 +30,10 @@ export type VideoTaskInput = {
   readonly order?: TaskOrder;
 };
 
-/** For operators; clients ask recordInfo, which needs no worker. */
+/**
+ * `queuing` until the task has ended, as the search attribute: only the database records when an upstream job has started, because a
+ * signal about it would add four events to each history. For operators; clients ask recordInfo, which needs no worker.
+ */
 export const statusQuery = defineQuery<TaskState>('status');
 
 const taskState = defineSearchAttributeKey('TaskState', SearchAttributeType.KEYWORD);
@@ -51,7 +54,8 @@ export async function videoTask({ taskId, order }: VideoTaskInput): Promise<Task
 async function runToEnd(taskId: string, charged: ChargedTask, show: Show): Promise<TaskEnd> {
   const { completeTask, refundCredits } = bookkeepingOf(charged);
   try {
-    show('generating', charged.steps === undefined);
+    // Only histories of earlier releases have this event.
+    if (charged.steps === undefined) show('generating', true);
     const staged = await generate(taskId, charged);
     const result = staged.result ?? (await storing.storeResult({ taskId, staged }));
     return await CancellationScope.nonCancellable(() => completeTask({ taskId, result }));

@@ -64,15 +64,15 @@ const ended = { outcome: 'abandoned', isSettled: true } as const;
 
 async function heldEnd(attempt: Attempt, call: Call, provider: HeldProvider, request: JobRequest): Promise<HeldEnd> {
   const { deps, signal, report, workFolder, markGenerating } = attempt;
-  const onRunning = () => {
-    markGenerating(acceptedAfterMs).catch((err: unknown) =>
+  const begunAt = performance.now();
+  const onStarted = () => {
+    markGenerating(performance.now() - begunAt).catch((err: unknown) =>
       deps.log.warn({ taskId: call.taskId, err }, 'task not marked as generating'),
     );
   };
-  const accepted = setTimeout(onRunning, acceptedAfterMs);
   try {
     signal.throwIfAborted();
-    return await provider.run(request, report, { workFolder, signal });
+    return await provider.run(request, report, { workFolder, signal, onStarted });
   } catch (error) {
     if (signal.aborted && signal.reason === deadlinePassed)
       throw await failTask(attempt, call, providerFailures.timeout, ended);
@@ -84,10 +84,5 @@ async function heldEnd(attempt: Attempt, call: Call, provider: HeldProvider, req
     if (!(error instanceof TaskFault) || error.retryable) throw error;
     await failTask(attempt, call, { failCode: error.failCode, failMsg: error.message }, { outcome: 'fail' });
     throw error;
-  } finally {
-    clearTimeout(accepted);
   }
 }
-
-/** A held call says only at its end that it was accepted; an upstream that is busy or unreachable says so sooner than this. */
-const acceptedAfterMs = 10_000;

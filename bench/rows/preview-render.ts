@@ -60,7 +60,7 @@ async function film(workFolder: string, duration: number): Promise<void> {
     images: () => Promise.resolve([]),
     imageLinks: [],
   } as const;
-  await provider.run(request, () => {}, { workFolder, signal: forever });
+  await provider.run(request, () => {}, { workFolder, signal: forever, onStarted: () => {} });
 }
 
 function testFilm(workFolder: string, seconds: number): Promise<void> {

@@ -183,6 +183,11 @@ export type PolledProviderDeps = {
 /** The folder is empty, belongs to this attempt, and is deleted after it. */
 export type WorkPlace = { readonly workFolder: string; readonly signal: AbortSignal };
 
+export type RunPlace = WorkPlace & {
+  /** The upstream proved that the job has started, which makes its task `generating`. May be called again. */
+  readonly onStarted: () => void;
+};
+
 /** Its job lives in `run` and ends with it: `here` on this machine's CPU, `held` in a connection to the upstream. */
 export type HeldProvider = Capabilities & {
   readonly runs: 'here' | 'held';
@@ -190,7 +195,7 @@ export type HeldProvider = Capabilities & {
    * Called again with the same `jobKey` after a crash. `report` takes the progress, 0 to 100. Throws a `TaskFault` for a fault of
    * the task that this machine found; anything else that it throws is retried.
    */
-  run(request: JobRequest, report: (progress: number) => void, to: WorkPlace): Promise<HeldEnd>;
+  run(request: JobRequest, report: (progress: number) => void, to: RunPlace): Promise<HeldEnd>;
 };
 
 export type HeldEnd =

@@ -473,6 +473,32 @@ test('a task is queuing until an upstream has made a job for it, and generating 
   assert.deepEqual(waits, [2], 'the wait in the queue is measured once, until the job was made');
 });
 
+test('a task whose job lives in a connection is queuing until the provider reports that the job has started', async () => {
+  const states: unknown[] = [];
+  const stateOf = async (taskId: string) => (await findTask(database.db, taskId))?.state;
+  const provider: HeldProvider = {
+    ...heldProvider({ onRun: () => {} }),
+    name: `held-${tests}`,
+    runs: 'held',
+    run: async ({ taskId }, report, { workFolder, onStarted }) => {
+      report(50);
+      states.push(await stateOf(taskId));
+      onStarted();
+      states.push(
+        await waitFor('the start', async () => ((await stateOf(taskId)) === 'generating' ? 'generating' : undefined)),
+      );
+      return { kind: 'video', video: await copyInstantClip(workFolder) };
+    },
+  };
+  const change = (deps: ActivityDeps) => ({
+    ...deps,
+    providers: providersOf([provider]),
+    models: modelsAt([provider.name]),
+  });
+  assert.equal((await played({ upstreams: [], change })).end, 'success');
+  assert.deepEqual(states, ['queuing', 'generating']);
+});
+
 test('a task of our own machine waits in the queue while the operator has switched the preview off or drains it', async () => {
   const actor = { kind: 'command_line', name: 'ada' } as const;
   const set = (state: 'enabled' | 'draining' | 'off') =>

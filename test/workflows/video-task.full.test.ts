@@ -156,12 +156,14 @@ describe('videoTask', () => {
     assert.ok((events?.length ?? 0) <= 16, `${events?.length} events`);
   });
 
-  test('operators can query the status', async () => {
+  test('the query `status` never claims a job that the workflow cannot know of: queuing until the end, and then the end', async () => {
     const taskId = await started('[[hang]] status');
     await generating(taskId);
     const handle = temporal.client.workflow.getHandle(taskId);
-    assert.equal(await handle.query('status'), 'generating');
+    assert.equal(await handle.query('status'), 'queuing');
     await handle.cancel();
     await waitForEnd(worker.database.db, taskId);
+    await handle.result();
+    assert.equal(await handle.query('status'), 'fail');
   });
 });

@@ -10,6 +10,7 @@ import type {
   JobRequest,
   JsonObject,
   RequestBody,
+  RunPlace,
   UpstreamClient,
   Warn,
   WorkPlace,
@@ -27,13 +28,15 @@ export type CogProviderDeps = {
   readonly config: FrozenConfig;
   readonly client: UpstreamClient;
   readonly warn: Warn;
+  /** A held request is checked so often, until the server is known to run it. */
+  readonly startCheckMs?: number;
 };
 
 /** All images of a request as data URLs. */
 const maxImageBytes = 40_000_000;
 /** The answer carries the video and the images in base64. */
 const maxAnswerBytes = 1.5 * maxVideoBytes;
-const [healthTimeoutMs, joinedPauseMs] = [10_000, 2_000];
+const [healthTimeoutMs, joinedPauseMs, defaultStartCheckMs] = [10_000, 2_000, 5_000];
 /** As long as a deadline can be; the signal ends a prediction earlier. */
 const maxRunMs = 86_400_000;
 
@@ -41,7 +44,13 @@ const maxRunMs = 86_400_000;
  * Speaks to a model in a cog container. A prediction lives as long as the connection that asked for it, and nothing asks about it
  * without the risk of a second run, so one PUT is held until the video is in its answer. A hung-up connection ends the prediction.
  */
-export function createCogProvider({ name, config, client, warn }: CogProviderDeps): HeldProvider {
+export function createCogProvider({
+  name,
+  config,
+  client,
+  warn,
+  startCheckMs = defaultStartCheckMs,
+}: CogProviderDeps): HeldProvider {
   return {
     name,
     config,
@@ -63,11 +72,12 @@ export function createCogProvider({ name, config, client, warn }: CogProviderDep
           }),
         );
       for (;;) {
-        const reply = await predict();
+        const reply = await whileCheckingStart({ client, to, startCheckMs }, predict);
         to.signal.throwIfAborted();
         const prediction = predictionIn(reply);
         if (prediction === undefined) return await notRun(client, reply, to.signal);
         if (!isRunning(prediction)) return await ended(prediction, client, to, warn);
+        to.onStarted();
         // An attempt that died has begun it, and the server has not noticed yet. When it ends, the next PUT runs it anew: computing
         // time is lost, and no result.
         report(progressIn(prediction.logs));
@@ -75,6 +85,27 @@ export function createCogProvider({ name, config, client, warn }: CogProviderDep
       }
     },
   };
+}
+
+/**
+ * An answer comes only at the end of a prediction. A server refuses at once what it cannot run, so one that responds to its health
+ * check while it holds a request runs it; an address that does not respond runs nothing.
+ */
+async function whileCheckingStart<T>(
+  { client, to, startCheckMs }: { client: UpstreamClient; to: RunPlace; startCheckMs: number },
+  request: () => Promise<T>,
+): Promise<T> {
+  const ended = new AbortController();
+  const signal = AbortSignal.any([to.signal, ended.signal]);
+  const checkStart = async () => {
+    for (;;) {
+      await delay(startCheckMs, undefined, { signal });
+      const health = await healthOf(client, signal);
+      if (!signal.aborted && (health === 'BUSY' || health === 'READY')) return to.onStarted();
+    }
+  };
+  checkStart().catch(() => {}); // It rejects only with the signal.
+  return await request().finally(() => ended.abort());
 }
 
 async function predictionBody(request: JobRequest, config: FrozenConfig): Promise<RequestBody> {
@@ -161,11 +192,16 @@ async function notRun(client: UpstreamClient, reply: Reply, signal: AbortSignal)
   const outcome = classifyCreate(reply, rules);
   if (outcome.kind === 'unknown' || outcome.kind === 'accepted') return { kind: 'lost', detail: detailOf(reply) };
   if (outcome.kind === 'refused' || outcome.reason !== 'busy') return outcome;
+  const health = await healthOf(client, signal);
+  return deadStates.includes(health)
+    ? { ...outcome, reason: 'operator', detail: `${outcome.detail}; health: ${health}` }
+    : outcome;
+}
+
+/** The status of the server; empty when it does not respond. */
+async function healthOf(client: UpstreamClient, signal: AbortSignal): Promise<string> {
   const limits = { timeoutMs: healthTimeoutMs, maxBytes: 256 * 1024, signal };
   const health = await replyOf(client.call('GET', '/health-check', limits));
   const text = 'error' in health ? '' : health.answer.body.toString('utf8');
-  const dead = deadStates.find((state) => text.includes(`"status":"${state}"`));
-  return dead === undefined
-    ? outcome
-    : { ...outcome, reason: 'operator', detail: `${outcome.detail}; health: ${dead}` };
+  return /"status": ?"([A-Z_]+)"/.exec(text)?.[1] ?? '';
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import sharp from 'sharp';
 import { withDefaults } from '../../../src/domain/task-input.ts';
-import { createCogProvider } from '../../../src/providers/cog/cog-provider.ts';
+import { type CogProviderDeps, createCogProvider } from '../../../src/providers/cog/cog-provider.ts';
 import type { HeldEnd, JobRequest } from '../../../src/providers/contract.ts';
 import { cogVideo, skipWithoutCog, startCogServer } from '../../fakes/cog-server.ts';
 import { faults, startFaultProxy } from '../../fakes/fault-proxy.ts';
@@ -20,14 +20,17 @@ import { jobRequest } from '../job-request.ts';
 
 const input = { prompt: '{{prompt}}', frames: '{{frames:4}}', seed: '{{seed}}', image: '{{image}}' };
 
-function providerAt(baseUrl: string) {
+function providerAt(baseUrl: string, changes: Partial<CogProviderDeps> = {}) {
   return createCogProvider({
     name: 'cog',
     config: { kind: 'cog', baseUrl, upstreamModel: 'model', options: { parameters: { input, fps: 16 } } },
     client: clientFor(baseUrl),
     warn: () => undefined,
+    ...changes,
   });
 }
+
+const onStarted = () => undefined;
 
 async function folderFor(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'videogen-cog-'));
@@ -49,6 +52,7 @@ async function runner(t: TestContext, baseUrl: string) {
     return await provider.run(request, (percent) => void progress.push(percent), {
       workFolder: await folderFor(t),
       signal,
+      onStarted,
     });
   };
   /** The server answers a run before it gives its place to the next. */
@@ -105,7 +109,11 @@ describe('a model in a cog server', { skip: skipWithoutCog, concurrency: true },
     // As of a worker that was frozen: its connection is still open.
     const earlier = providerAt(server.baseUrl);
     const stop = new AbortController();
-    const frozen = earlier.run(request, () => undefined, { workFolder: await folderFor(t), signal: stop.signal });
+    const frozen = earlier.run(request, () => undefined, {
+      workFolder: await folderFor(t),
+      signal: stop.signal,
+      onStarted,
+    });
     await waitFor('the first run', async () => ((await server.runs()).length === 1 ? true : undefined));
     const joined = runWhenFree('hold', request);
     await waitFor('progress', () => progress.at(-1));
@@ -223,4 +231,41 @@ describe('an answer of cog', () => {
     const { run } = await answering(t, 200, JSON.stringify({ status: 'succeeded', output }));
     await assertVideo(await run('x'));
   });
+});
+
+test('a held request counts as a started job only once the server responds to its health check', async (t) => {
+  let health = 'STARTING';
+  let checks = 0;
+  const server = createServer((request, response) => {
+    request.resume();
+    if (request.url !== '/health-check') return;
+    checks += 1;
+    if (health === 'none') request.socket.destroy();
+    else response.end(`{"status":"${health}"}`);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  const provider = providerAt(`http://127.0.0.1:${port}`, { startCheckMs: 1 });
+  const stop = new AbortController();
+  let starts = 0;
+  const running = provider.run(jobRequest({ input: withDefaults({ prompt: 'x' }) }), () => undefined, {
+    workFolder: await folderFor(t),
+    signal: stop.signal,
+    onStarted: () => (starts += 1),
+  });
+  for (const state of ['STARTING', 'none', 'UNHEALTHY']) {
+    health = state;
+    const before = checks;
+    // The first of the two may have been sent in the state before.
+    await waitFor(`two checks: ${state}`, () => (checks > before + 1 ? true : undefined));
+    assert.equal(starts, 0, state);
+  }
+  health = 'BUSY';
+  await waitFor('the start', () => (starts === 1 ? true : undefined));
+  await Promise.all([assert.rejects(running), Promise.resolve(stop.abort())]);
+  assert.equal(starts, 1);
 });

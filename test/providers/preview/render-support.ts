@@ -60,7 +60,7 @@ export async function filmed(
   report: (progress: number) => void,
   signal: AbortSignal,
 ): Promise<GeneratedVideo> {
-  const end = await provider.run(request, report, { workFolder: request.workFolder, signal });
+  const end = await provider.run(request, report, { workFolder: request.workFolder, signal, onStarted: () => {} });
   if (end.kind !== 'video') throw new Error(`no film: ${end.kind}`);
   return end.video;
 }
