@@ -145,7 +145,7 @@ test('api and worker tell a monitor on their network how they are, on a port tha
     assert.ok(healthcheck !== undefined, name);
     assert.ok(!ports.some((port) => port.endsWith(':9464')), name);
   }
-  assert.match(JSON.stringify(service('worker').healthcheck), /127\.0\.0\.1:9464\/healthz/);
+  assert.match(JSON.stringify(service('worker').healthcheck), /127\.0\.0\.1:9464\/readyz/);
 });
 
 test('every setting that an operator may want is passed on from .env, and a catalogue is mounted where it is looked for', () => {

@@ -2,10 +2,12 @@ import { Argument, type Command } from 'commander';
 import { dirname } from 'node:path';
 import { type Config, secretReader } from '../config.ts';
 import { unknownName } from '../domain/catalogue/faults.ts';
+import { unservedModels } from '../domain/catalogue/served.ts';
 import { type PresentedProvider, presentMargin, presentProviders } from '../http/presenters/provider.ts';
 import { checkWorkflows, type CheckedWorkflow } from '../main/workflow-checks.ts';
 import { maxMarginMs, readMargin } from '../stores/margin.ts';
 import { type ProviderSwitch, providerStates, setProviderSwitchAs } from '../stores/provider-pools.ts';
+import { listWorkerReports } from '../stores/worker-reports.ts';
 import { instant, textUpTo } from './arguments.ts';
 import { type Answer, CommandError } from './output.ts';
 import { addCheckCommand } from './provider-check.ts';
@@ -46,11 +48,18 @@ async function list({ db, config }: Context): Promise<Answer> {
   const providers = await presentProviders(db, config.catalogue);
   const isOff = (name: string) => providers.some(({ provider, state }) => provider === name && state === 'off');
   const workflows = await checkedWorkflows(config, isOff);
-  const lines = providers.flatMap(({ provider, ...one }) => [
-    ...providerLines({ provider, ...one }),
-    ...workflows.filter((workflow) => workflow.provider === provider).flatMap(workflowLines),
-  ]);
-  return { json: { providers, workflows }, lines };
+  const reports = await listWorkerReports(db);
+  const notSold = unservedModels(config.catalogue, reports);
+  const refusals = [...new Set(reports.flatMap(({ refusal }) => refusal ?? []))];
+  const lines = [
+    ...providers.flatMap(({ provider, ...one }) => [
+      ...providerLines({ provider, ...one }),
+      ...workflows.filter((workflow) => workflow.provider === provider).flatMap(workflowLines),
+    ]),
+    ...notSold.map((model) => `${model} is not sold: no live worker has it in force`),
+    ...refusals.map((refusal) => `A worker refuses the catalogue: ${refusal}`),
+  ];
+  return { json: { providers, workflows, notSold, refusals }, lines };
 }
 
 /** A list must not wait for a server that is down. */

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Config } from '../config.ts';
+import { isNeutral } from '../domain/fail-code.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { taskRecord } from '../domain/task-record.ts';
 import { type Task, type TaskState, taskStates } from '../domain/task.ts';
@@ -65,7 +66,7 @@ async function cancel({ db, config }: Context, taskId: string, { reason }: { rea
   await requireTask(db, taskId);
   const { task, changed } = await cancelTaskAs(db, commandLineActor(), { taskId, reason });
   const { state, creditsRefunded } = task;
-  const json = { taskId, cancelled: changed, state, creditsRefunded };
+  const json = { taskId, changed, state, failCode: task.failure?.failCode ?? null, creditsRefunded };
   if (!changed) return { json, lines: [`Task ${taskId} had ended before, in ${state}; it stays as it is.`] };
   const refunded = `Task ${taskId} is cancelled: ${creditsRefunded} credits refunded.`;
   const later = 'Temporal is unavailable; what it still generates is discarded.';
@@ -107,8 +108,10 @@ function taskRow(task: Task): readonly string[] {
   return [taskId, timeOf(createdAt), stateOf(task), param.model, cost, accountId, prompt];
 }
 
+/** What its client stopped, or a model rejected, is no failure. */
 function stateOf({ state, failure }: Task): string {
-  return failure === undefined ? state : `${state} (${failure.failCode})`;
+  if (failure === undefined) return state;
+  return isNeutral(failure.failCode) ? failure.failCode : `${state} (${failure.failCode})`;
 }
 
 const timeOf = (ms: number | undefined) => (ms === undefined ? '-' : new Date(ms).toISOString());

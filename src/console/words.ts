@@ -1,4 +1,5 @@
 import type { SecurityEvent, TaskRecord } from './api/contract.ts';
+import { isNeutral, type neutralFailCodes } from '../domain/fail-code.ts';
 import type { Tone } from './ui/badge.tsx';
 
 type TaskState = TaskRecord['state'];
@@ -26,8 +27,14 @@ export const stateWords: Readonly<Record<TaskState, Word>> = {
   fail: { word: 'Failed', tone: 'bad' },
 };
 
-export function stateWord(state: string): Word {
-  return wordOf(stateWords, state, { word: state, tone: 'calm' });
+const neutralWords: Readonly<Record<(typeof neutralFailCodes)[number], Word>> = {
+  cancelled: { word: 'Cancelled', tone: 'calm' },
+  content_rejected: { word: 'Rejected', tone: 'calm' },
+};
+
+/** The state of a task; what its client stopped, or a model rejected, is no failure. */
+export function taskWord({ state, failCode }: { readonly state: string; readonly failCode: string | null }): Word {
+  return isNeutral(failCode) ? neutralWords[failCode] : wordOf(stateWords, state, { word: state, tone: 'calm' });
 }
 
 /** In the order of a task's life. */

@@ -1,25 +1,12 @@
+import type { FailCode } from './fail-code.ts';
 import type { TaskParam } from './task-input.ts';
 
+export { type FailCode, failCodes } from './fail-code.ts';
 export type { TaskInput, TaskParam } from './task-input.ts';
 
 /** The life of a task; the last two are final and never change. */
 export const taskStates = ['waiting', 'queuing', 'generating', 'success', 'fail'] as const;
 export type TaskState = (typeof taskStates)[number];
-
-/** Why a task ended in `fail`; stable, part of the API. */
-export const failCodes = [
-  'content_rejected',
-  'image_unreachable',
-  'image_invalid',
-  'provider_rejected',
-  'provider_unavailable',
-  'timeout',
-  'result_invalid',
-  'cancelled',
-  'terminated',
-  'internal',
-] as const;
-export type FailCode = (typeof failCodes)[number];
 
 /** Why a task failed: the code, and one sentence a client may read. Upstream detail belongs in the log, not here. */
 export type TaskFailure = { readonly failCode: FailCode; readonly failMsg: string };

@@ -69,7 +69,10 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
     (last?: { email: string }) => listMembersAfter(db, accountId, last?.email, pageSize),
     (member) => ({ kind: 'member', ...member }),
   );
-  yield (await listInvitations(db, accountId)).map((invitation) => ({ kind: 'invitation', ...invitation }));
+  yield* paged(
+    (last?: { linkId: string }) => listInvitations(db, accountId, { before: last?.linkId, limit: pageSize }),
+    (invitation) => ({ kind: 'invitation', ...invitation }),
+  );
   yield (await listUploadsOf(db, accountId, maxUploads)).map(({ uploadId }) => ({
     kind: 'image',
     uploadId,

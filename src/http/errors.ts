@@ -137,6 +137,7 @@ export const errorCatalogue = {
     `the headers are too large; at most ${maxHeaders} of them and ${maxHeaderBytes / 1024} KiB are allowed`,
   ),
   internal: refusal(500, 'something went wrong on our side'),
+  model_unavailable: refusal(503, 'the model is not available at the moment; nothing was charged', retrySoon),
   database_unavailable: refusal(503, 'the database is unavailable; nothing was charged', retrySoon),
   database_busy: refusal(503, 'too many requests wait for the database; nothing was charged', retrySoon),
   uploads_busy: refusal(503, 'too many images are being uploaded; try again in a moment', retrySoon),

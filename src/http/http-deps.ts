@@ -49,6 +49,8 @@ export type HttpDeps = {
   readonly models: ModelCatalogue;
   /** What is in force; the models are its models. */
   readonly catalogue: Catalogue;
+  /** Whether a task of this model may be accepted: not while live workers cannot generate it. */
+  readonly isSold: (model: string) => boolean;
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
   readonly resultStore: ResultStore;
   /** Base address of the service, without a slash at its end. */

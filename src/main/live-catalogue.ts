@@ -9,8 +9,8 @@ import type { Log } from '../log.ts';
 export type LiveCatalogue = {
   /** The catalogue in force: an object that does not change, replaced by another one. */
   readonly current: () => Catalogue;
-  /** Whether the file on disk is not the catalogue in force, because it has faults. */
-  isStale(): boolean;
+  /** Why the file on disk is refused; none when it is not. */
+  readonly faults: () => readonly string[];
   /** Looks for a change now. */
   check(): Promise<void>;
   close(): void;
@@ -35,7 +35,7 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
   if (path === undefined) {
     const catalogue = builtInCatalogue();
     onRead(false);
-    return { current: () => catalogue, isStale: () => false, check: async () => {}, close: () => {} };
+    return { current: () => catalogue, faults: () => [], check: async () => {}, close: () => {} };
   }
 
   /** What the last reading found, faulty or not: each file with its digest. */
@@ -82,7 +82,12 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
   const check = () => (running ??= look().finally(() => (running = undefined)));
   const fail = (error: unknown) => log.error({ err: error }, 'catalogue check failed');
   const timer = setInterval(() => void check().catch(fail), checkEveryMs).unref();
-  return { current: () => catalogue, isStale: () => faults.length > 0, check, close: () => clearInterval(timer) };
+  return {
+    current: () => catalogue,
+    faults: () => faults,
+    check,
+    close: () => clearInterval(timer),
+  };
 }
 
 async function digestsOf(files: readonly string[]): Promise<string> {

@@ -40,6 +40,7 @@ import { retry } from './retry.ts';
 import { currentTracing } from './tracing.ts';
 import { watchReadiness } from './readiness.ts';
 import { createRequestParser, type RunningPart, type Settings } from './settings.ts';
+import { watchModels } from './worker-reports.ts';
 
 /** Running requests, and then the starts of workflows behind them, get this long each. */
 const drainMs = 15_000;
@@ -74,6 +75,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const temporal = connectTemporal(settings.temporal, { retries: false, interceptors: currentTracing()?.client });
   const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
   const box = createSecretBox(settings.secret, settings.secretPrevious);
+  const sales = await watchModels({ db, catalogue: catalogue.current, log });
   const forScrapes = inTime(db, scrapeLimitMs);
   exportBookMetrics(metrics, forScrapes);
   const models = () => catalogue.current().models;
@@ -120,6 +122,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     get catalogue() {
       return catalogue.current();
     },
+    isSold: sales.isSold,
     parseTaskRequest: createRequestParser(settings, catalogue.current),
     resultStore,
     publicUrl: settings.publicUrl,
@@ -181,7 +184,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   await Promise.race([publication, pause(publishLimitMs, undefined, { ref: false })]);
   const { host, port } = settings;
   const server = await startHttpServer({ app, host, port, log }).catch(async (error: unknown) => {
-    await readiness.close();
+    await Promise.all([readiness.close(), sales.close()]);
     throw listenFault(error, settings, 'PORT');
   });
   log.info({ port: server.port, publicUrl: settings.publicUrl }, 'api started');
@@ -201,7 +204,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       await server.close(drainMs);
       await Promise.all(draining.map((part) => part.drain(drainMs)));
       await keyTouches.drain();
-      await Promise.allSettled([testCallbacks.close(), readiness.close(), temporal.close(), db.close()]);
+      await Promise.allSettled([testCallbacks.close(), readiness.close(), sales.close(), temporal.close(), db.close()]);
     },
   };
 }

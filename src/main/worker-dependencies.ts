@@ -36,6 +36,7 @@ import { countProviders } from './provider-metrics.ts';
 import { createRequestParser, ownEndpoints, type Settings } from './settings.ts';
 import { countCallbacks, countFindings, countTasks } from './task-metrics.ts';
 import { currentTracing } from './tracing.ts';
+import { reportModels } from './worker-reports.ts';
 import { watchWorkflows } from './workflow-checks.ts';
 
 export type WorkerDependencies = { readonly deps: ActivityDeps; close(): Promise<void> };
@@ -65,6 +66,7 @@ export function openWorkerDependencies(
     onIdleError: (error) => log.warn({ err: error }, 'database connection broke'),
   });
   metrics.databases.set('worker', db.usage);
+  const reports = reportModels({ catalogue, workerQueues: settings.workerQueues, db });
   const temporal = connectTemporal(settings.temporal, { interceptors: currentTracing()?.client });
   const own = ownEndpoints(settings);
   const imageClient = createGuardedClient({ allow: settings.imageAllow, own });
@@ -149,7 +151,7 @@ export function openWorkerDependencies(
   };
   const close = async () => {
     catalogue.close();
-    await workflows?.close();
+    await Promise.all([workflows?.close(), reports.close()]);
     const clients = [imageClient, callbackClient, ...upstreamClients];
     await Promise.allSettled([...clients.map((client) => client.close()), temporal.close(), db.close()]);
   };

@@ -97,12 +97,15 @@ export type Invitation = {
   readonly expiresAt: number;
 };
 
-/** The open invitations to an account, newest first; at most 200. */
-export const listInvitations = many<Invitation, [accountId: string]>({
+type InvitationPage = { readonly before?: string | undefined; readonly limit?: number };
+
+/** The open invitations to an account, newest first; at most 200 unless `limit` says otherwise. */
+export const listInvitations = many<Invitation, [accountId: string, page?: InvitationPage]>({
   name: 'list-invitations',
   text: `
 select id as "linkId", email, role, expires_at as "expiresAt" from one_time_links
-where account_id = $1 and purpose = 'invite' and ${isUsable} order by id desc limit 200`,
+where account_id = $1 and purpose = 'invite' and ($2::uuid is null or id < $2) and ${isUsable} order by id desc limit $3`,
+  values: (accountId, { before, limit = 200 } = {}) => [accountId, before, limit],
 });
 
 /** The open invitations to an address, of all accounts; at most 100. */

@@ -57,15 +57,18 @@ test('tasks are listed by account and state, cancelled with their refund, and th
   assert.match(listed, /^TASK +CREATED +STATE +MODEL +COST +ACCOUNT +PROMPT\n/);
   assert.match(listed, new RegExp(`\n${taskId}  .*  waiting  .*  132   ${accountId}  a paper boat\n$`));
   const cancelled = await json('task', 'cancel', taskId, '--reason', 'a slip');
-  assert.deepEqual([cancelled['cancelled'], cancelled['state']], [true, 'fail']);
-  assert.match(await text('task', 'list'), new RegExp(`fail \\(cancelled\\)  .*  0     ${accountId}  a paper boat\n$`));
+  assert.deepEqual([cancelled['changed'], cancelled['state'], cancelled['failCode']], [true, 'fail', 'cancelled']);
+  assert.match(await text('task', 'list'), new RegExp(`Z  cancelled  .*  0     ${accountId}  a paper boat\n$`));
   const shown = await text('task', 'show', taskId);
   assert.match(shown, /^Cost     0 credits \(132 charged, 132 refunded\)$/m);
   assert.match(shown, /^#\d+ +refund +132 +1000 /m);
   assert.deepEqual(await json('balance', accountId), { accountId, name: 'Studio', balance: 1000 });
   assert.match(await text('balance'), /7 credits {2}other\n.* 1000 credits {2}Studio\n$/);
   const again = await json('task', 'cancel', taskId);
-  assert.deepEqual([again['cancelled'], again['creditsRefunded']], [false, cancelled['creditsRefunded']]);
+  assert.deepEqual(
+    [again['changed'], again['failCode'], again['creditsRefunded']],
+    [false, 'cancelled', cancelled['creditsRefunded']],
+  );
   const [action] = await listActions(environment.database.db, { accountId, limit: 1 });
   assert.deepEqual([action?.action, action?.details['reason']], ['tasks.cancel', 'a slip']);
   const unknown = await videogen({ ...environment.environment }, 'task', 'cancel', accountId);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { saveWorkerReport } from '../../src/stores/worker-reports.ts';
 import { startFakeComfyui } from '../fakes/comfyui.ts';
 import { createTestEnvironment } from '../support/service.ts';
 import { videogen } from '../support/videogen.ts';
@@ -29,6 +31,15 @@ test('provider list tells which node classes a workflow misses, and which server
   const { code, stdout, stderr } = await videogen(env, 'provider', 'list');
   assert.equal(code, 0, stderr);
   assert.match(stdout, /^gone .*\n.*\n {2}gone\/wan {2}\.\/w\.json was not compared with the server: .*reached/m);
+  const report = {
+    workerId: randomUUID(),
+    queue: 'generation-remote',
+    models: [],
+    refusal: 'X_KEY is not set',
+  } as const;
+  await saveWorkerReport(environment.database.db, report);
+  const unsold = await videogen(env, 'provider', 'list');
+  assert.match(unsold.stdout, /^wan is not sold: .*\nA worker refuses the catalogue: X_KEY is not set$/m);
   const fault = 'node 3: the server has no class KSampler2, did you mean KSampler\\?';
   assert.match(stdout, new RegExp(`^here .*\\n.*\\n {2}here/wan {2}\\./w\\.json: ${fault}$`, 'm'));
 });

@@ -101,6 +101,7 @@ test(
       await page.getByRole('link', { name: 'the failed one' }).waitFor();
       await page.getByRole('link', { name: 'the waiting one' }).waitFor({ state: 'detached' });
       await becomes('the number of rows', () => rows.count(), 1);
+      await rows.getByText('Rejected', { exact: true }).waitFor();
       const chosen = () =>
         Promise.all(
           ['Created', 'Model', 'Reason of the failure'].map((name) =>
@@ -113,7 +114,7 @@ test(
     await page.reload();
     await check();
     await page.getByRole('link', { name: 'the failed one' }).click();
-    await page.getByRole('heading', { name: 'Task Failed' }).waitFor();
+    await page.getByRole('heading', { name: 'Task Rejected' }).waitFor();
     await page.goBack();
     await check();
     await page.getByRole('link', { name: 'Waiting', exact: true }).click();
@@ -158,7 +159,7 @@ test('a cancel that fails is told in its dialog, which stays', { skip }, async (
   await dialog.getByRole('alert').filter({ hasText: 'No connection' }).waitFor();
   await page.unroute('**/api/v1/jobs/cancelTask');
   await dialog.getByRole('button', { name: 'Cancel the task' }).click();
-  await page.getByRole('heading', { name: 'Task Failed' }).waitFor();
+  await page.getByRole('heading', { name: 'Task Cancelled' }).waitFor();
 });
 
 test(

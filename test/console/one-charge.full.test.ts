@@ -74,6 +74,7 @@ test(
     await page.reload();
     assert.equal(await page.getByLabel('Prompt').inputValue(), 'a lighthouse [[instant]]');
     await generate.click();
+    await page.getByText('This request was accepted before: it is charged once').waitFor();
     await page.getByRole('link', { name: 'Timeline, ledger and details of this task' }).waitFor();
     assert.equal(keys.length, 3);
     assert.equal(new Set(keys).size, 1);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
+import { builtInCatalogue } from '../../src/catalogue-file.ts';
 import { type Environment, readConfig } from '../../src/config.ts';
 import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
 import { checkDatabase } from '../../src/main/doctor/check-database.ts';
@@ -87,7 +88,8 @@ describe('over TLS, with certificates on both sides', { skip: skipsWithoutOpenss
   /** What `doctor` says of the way to the database; without parameters, those of the right way. */
   async function database(parameters: Record<string, string>, host?: string): Promise<string> {
     const wanted = Object.keys(parameters).length === 0 ? { ...authority(), ...own() } : parameters;
-    const findings = await checkDatabase({ url: databaseUrl(wanted, host), poolSize: 1, secret: undefined });
+    const url = databaseUrl(wanted, host);
+    const findings = await checkDatabase({ url, poolSize: 1, secret: undefined, catalogue: builtInCatalogue() });
     return said(findings, 'database', 'database tls');
   }
 

@@ -72,6 +72,7 @@ export async function startHttpService({
     db: ownDatabase.db,
     models,
     catalogue,
+    isSold: () => true,
     parseTaskRequest: createTaskRequestParser({ models, refuseImageUrl: allow, refuseCallbackUrl: allow }),
     resultStore,
     publicUrl,

@@ -34,6 +34,7 @@ export type ErrorCode =
   | 'media_deleted'
   | 'member_not_found'
   | 'misdirected_request'
+  | 'model_unavailable'
   | 'not_ready'
   | 'not_signed_in'
   | 'owner_required'

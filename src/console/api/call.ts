@@ -26,6 +26,13 @@ export function read<Path extends ReadPath>(
   return exchange(address, { headers, ...(signal !== undefined && { signal }) }) as Promise<Answer<Path>>;
 }
 
+const replayed = new WeakSet<object>();
+
+/** Whether the service had done this before under the same Idempotency-Key, so that nothing was charged or booked now. */
+export function isReplayed(answer: object): boolean {
+  return replayed.has(answer);
+}
+
 /** POST. `idempotencyKey` makes a repetition harmless. */
 export function send<Path extends SendPath>(
   path: Path,
@@ -82,8 +89,10 @@ async function exchange(address: string, init: RequestInit, unanswered = 'offlin
     throw new ApiProblem({ status: response.status, error, message: 'no envelope', data: {}, requestId });
   }
   const { code, msg, error, data } = envelope;
+  const isObject = typeof data === 'object' && data !== null;
+  if (isObject && response.headers.get('idempotency-replayed') === 'true') replayed.add(data);
   if (code === 200) return data;
-  const details = typeof data === 'object' && data !== null ? { ...data } : {};
+  const details = isObject ? { ...data } : {};
   throw new ApiProblem({ status: code, error: error ?? 'internal', message: msg, data: details, requestId });
 }
 

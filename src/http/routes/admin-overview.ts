@@ -10,7 +10,7 @@ import {
 } from '../../stores/installation.ts';
 import { readAuditState } from '../../stores/ledger-audit.ts';
 import { countStuckTasks } from '../../stores/task-list.ts';
-import { type FailCode, failCodes } from '../../domain/task.ts';
+import { type FailCode, failCodes, isNeutral } from '../../domain/fail-code.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { unixMs } from '../fields.ts';
 import { presentProviders, providerSchema } from '../presenters/provider.ts';
@@ -91,10 +91,9 @@ export const adminOverview = defineEndpoint({
 async function readLastDay(db: HttpDeps['db']) {
   const [{ created, charged }, ended] = await Promise.all([sumCreatedOfDay(db), sumEndedOfDay(db)]);
   const endedAs = (failCode: FailCode | undefined) => ended.find((one) => one.failCode === failCode)?.tasks ?? 0;
-  // Neither says that the service does not work.
   const [cancelled, rejected] = [endedAs('cancelled'), endedAs('content_rejected')];
   const failed = failCodes
-    .filter((failCode) => failCode !== 'cancelled' && failCode !== 'content_rejected')
+    .filter((failCode) => !isNeutral(failCode))
     .map((failCode) => ({ failCode, tasks: endedAs(failCode) }))
     .filter(({ tasks }) => tasks > 0);
   return {

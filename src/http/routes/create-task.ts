@@ -43,6 +43,7 @@ export const createTask = defineEndpoint({
     'idempotency_key_reused',
     'content_deleted',
     'too_many_unfinished_tasks',
+    'model_unavailable',
     'acceptance_unknown',
     'acceptance_withdrawn',
   ],
@@ -73,6 +74,7 @@ async function newTask(call: CreateCall, deps: HttpDeps): Promise<NewTask> {
   const { param } = request;
   const model = deps.models.get(param.model);
   if (model === undefined) throw new Error(`the model ${param.model} of a valid request is not in the catalogue`);
+  if (!deps.isSold(model.model)) throw new HttpError('model_unavailable');
   return {
     taskId: uuidv7(),
     accountId: caller.accountId,

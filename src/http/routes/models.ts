@@ -49,13 +49,14 @@ const listModels = defineEndpoint({
   route: 'GET /api/v1/models',
   scope: 'any',
   summary: "Models with their prices, and the account's limits",
+  description: 'A model is left out while no worker can generate it.',
   data: z.strictObject({ models: z.array(modelSchema), limits: limitsSchema }),
   handler: async ({ caller }, deps) => {
     const prices = await presentPrices(deps, caller.accountId);
     const { createRate, unfinishedTasks, maxUnfinishedTasks } = await ownAccount(deps.db, caller);
     const creates = presentRate(createRate ?? deps.createRate);
     return {
-      models: prices.map((price) => ({ ...price, ...bounds })),
+      models: prices.filter(({ model }) => deps.isSold(model)).map((price) => ({ ...price, ...bounds })),
       limits: { creates, reads: presentRate(deps.reads?.rate), unfinishedTasks, maxUnfinishedTasks },
     };
   },

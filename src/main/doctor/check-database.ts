@@ -1,3 +1,5 @@
+import type { Catalogue } from '../../domain/catalogue/models.ts';
+import { unservedModels, type WorkerReport } from '../../domain/catalogue/served.ts';
 import { createSecretBox } from '../../outbound/secrets.ts';
 import { createDatabase, type Database } from '../../stores/database.ts';
 import {
@@ -9,6 +11,7 @@ import {
   readDatabaseFacts,
 } from '../../stores/inspection.ts';
 import { listMigrations } from '../../stores/migrator.ts';
+import { listWorkerReports } from '../../stores/worker-reports.ts';
 import { databaseFault } from './database-fault.ts';
 import { fault, type Finding, ok, unknown, warning } from './finding.ts';
 
@@ -22,6 +25,8 @@ export type DatabaseToCheck = {
   /** Undefined where it is not known. */
   readonly secret: string | undefined;
   readonly secretPrevious?: readonly string[] | undefined;
+  /** What is sold. */
+  readonly catalogue: Catalogue;
 };
 
 type Secrets = Pick<DatabaseToCheck, 'secret' | 'secretPrevious'>;
@@ -40,7 +45,7 @@ export async function checkDatabase(given: DatabaseToCheck): Promise<readonly Fi
     ];
   } catch (error) {
     const { message, remedy } = databaseFault(error);
-    const rest = ['database tls', 'connections', 'clock', 'schema', 'rights', 'stored secrets'];
+    const rest = ['database tls', 'connections', 'clock', 'schema', 'rights', 'stored secrets', 'models'];
     return [
       fault('database', message, remedy),
       ...rest.map((name) => unknown(name, 'not checked: the database does not answer')),
@@ -110,7 +115,11 @@ function clockFinding(skewMs: number): Finding {
 
 const migrate = 'Run "videogen migrate" with this release.';
 
-async function schemaFindings(db: Database, facts: DatabaseFacts, secrets: Secrets): Promise<Finding[]> {
+async function schemaFindings(
+  db: Database,
+  facts: DatabaseFacts,
+  { catalogue, ...secrets }: Secrets & Pick<DatabaseToCheck, 'catalogue'>,
+): Promise<Finding[]> {
   const { names: wanted, ...changes } = await listMigrations();
   if (!facts.hasMigrations)
     return [
@@ -144,9 +153,9 @@ async function schemaFindings(db: Database, facts: DatabaseFacts, secrets: Secre
     ...findings,
     schema,
     ...(missing.length > 0 ? [] : [indexFinding(await listUnfinishedChanges(db, changes))]),
-    missing.length > 0
-      ? unknown('stored secrets', 'not checked: the schema is older')
-      : await secretFinding(db, secrets),
+    ...(missing.length > 0
+      ? [unknown('stored secrets', 'not checked: the schema is older')]
+      : [await secretFinding(db, secrets), modelsFinding(catalogue, await listWorkerReports(db))]),
   ];
 }
 
@@ -167,6 +176,18 @@ function rightsFinding(rights: Awaited<ReturnType<typeof listMissingRights>>): F
     `the user of DATABASE_URL lacks ${shown.join(', ')}${more}`,
     'Use the owner of the tables, or GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO …;',
   );
+}
+
+function modelsFinding(catalogue: Catalogue, reports: readonly WorkerReport[]): Finding {
+  if (reports.length === 0) return unknown('models', 'no worker has reported what it can generate; tasks wait for one');
+  const names = unservedModels(catalogue, reports);
+  const [refusal] = reports.flatMap((report) => report.refusal ?? []);
+  if (names.length === 0 && refusal === undefined) return ok('models', 'live workers can generate all of them');
+  const remedy = 'Set the secret on every worker and restart them, or correct the catalogue.';
+  const why =
+    refusal === undefined ? 'live workers have another catalogue' : `a worker refuses the catalogue: ${refusal}`;
+  if (names.length === 0) return warning('models', why, remedy);
+  return fault('models', `not sold, because no live worker can generate them: ${names.join(', ')}; ${why}`, remedy);
 }
 
 /** What only `videogen migrate` needs, which may have a user of its own. */

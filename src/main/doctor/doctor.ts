@@ -71,7 +71,7 @@ function checksOf(config: Config, running: RunningParts, role: DoctorRole): read
       run: async () =>
         databaseUrl === undefined
           ? [unknown('database', embedded)]
-          : await checkDatabase({ url: databaseUrl, poolSize, secret, secretPrevious }),
+          : await checkDatabase({ url: databaseUrl, poolSize, secret, secretPrevious, catalogue: config.catalogue }),
     },
     {
       name: 'temporal',

@@ -110,3 +110,19 @@ test('200 any good key will do', async () => {
 test('401 without a key', async () => {
   assertRefused(await service.send('GET', '/api/v1/models'), 401, /valid API key/);
 });
+
+test('503 a model that no live worker can generate is neither listed nor sold, and nothing is charged', async () => {
+  const apart = await startHttpService({ isSold: (name) => name !== model });
+  try {
+    const { key } = await apart.newAccount(1_000);
+    const headers = { authorization: `Bearer ${key}` };
+    const listed = await apart.send('GET', '/api/v1/models', { headers });
+    const names = (listed.json.data['models'] as { model: string }[]).map((one) => one.model);
+    assert.deepEqual(names, ['videogen-2.0']);
+    assertRefused(await apart.create(key, plainRequest), 503, /not available at the moment; nothing was charged/);
+    const credits = await apart.send('GET', '/api/v1/credits', { headers });
+    assert.equal(credits.json.data['balance'], 1_000);
+  } finally {
+    await apart.close();
+  }
+});

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { Environment } from '../../../src/config.ts';
 import { freePort } from '../../../src/embedded/persisted-port.ts';
 import { createSecretBox } from '../../../src/outbound/secrets.ts';
 import { createFirstCallbackSecret } from '../../../src/stores/callback-secrets.ts';
 import { migrateToLatest } from '../../../src/stores/migrator.ts';
+import { saveWorkerReport } from '../../../src/stores/worker-reports.ts';
 import { findingLine } from '../../support/findings.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service.ts';
 import { videogen } from '../../support/videogen.ts';
@@ -132,5 +134,17 @@ describe('doctor, of the database,', () => {
     assert.match(await line('stored secrets', other), /^fault: .*does not open 1 of 1 .* → Name the secret/);
     const both = { ...other, VIDEOGEN_SECRET_PREVIOUS: environment.settings.secret };
     assert.match(await line('stored secrets', both), /^ok: .*1 by VIDEOGEN_SECRET_PREVIOUS/);
+  });
+
+  test('tells the models that no live worker can generate, and why a worker refuses the catalogue', async () => {
+    assert.match(await line('models'), /^unknown: no worker has reported/);
+    const report = { workerId: randomUUID(), queue: 'generation', models: ['videogen-2.0'] } as const;
+    await saveWorkerReport(environment.database.db, { ...report, refusal: 'providers.x.key: X_KEY is not set' });
+    assert.match(await line('models'), /^fault: not sold.*: videogen-2.0-fast; .*X_KEY is not set → Set the secret/);
+    const models = ['videogen-2.0', 'videogen-2.0-fast'];
+    await saveWorkerReport(environment.database.db, { ...report, models, refusal: 'X_KEY is not set' });
+    assert.match(await line('models'), /^warning: a worker refuses the catalogue: X_KEY/);
+    await saveWorkerReport(environment.database.db, { ...report, models, refusal: undefined });
+    assert.match(await line('models'), /^ok: /);
   });
 });

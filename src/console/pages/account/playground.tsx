@@ -1,5 +1,6 @@
 import { Clapperboard } from 'lucide-preact';
 import { useEffect, useState } from 'preact/hooks';
+import { isReplayed } from '../../api/call.ts';
 import type { Model } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';
@@ -84,8 +85,12 @@ function Playground({ models }: { readonly models: readonly Model[] }) {
   const request = requestOf(draft);
   const create = useSend('/api/v1/jobs/createTask', {
     once: (asked) => ({ slot: `create-${accountId}`, of: JSON.stringify(asked) }),
-    onDone: () => {
-      toast('Accepted: the video is being made');
+    onDone: (answer) => {
+      toast(
+        isReplayed(answer)
+          ? 'This request was accepted before: it is charged once'
+          : 'Accepted: the video is being made',
+      );
     },
   });
   const generate = () => {

@@ -1,20 +1,16 @@
 import { CircleAlert, Clapperboard, Film } from 'lucide-preact';
 import { useState } from 'preact/hooks';
 import type { TaskRecord } from '../../api/contract.ts';
+import { taskWord } from '../../words.ts';
 
 /** A frame of the film, or a sign of what became of it. Says nothing of its own: it stands beside words. */
-export function Poster({
-  url,
-  state,
-}: {
-  readonly url: string | null | undefined;
-  readonly state: TaskRecord['state'];
-}) {
+export function Poster({ url, task }: { readonly url: string | null | undefined; readonly task: TaskRecord }) {
   // The first link is kept, for each reading signs another one and the picture would be loaded again.
   const [shown, setShown] = useState(url);
   const [isBroken, setBroken] = useState(false);
   if ((shown ?? null) === null && (url ?? null) !== null) setShown(url);
-  const Icon = state === 'fail' ? CircleAlert : state === 'success' ? Film : Clapperboard;
+  const { tone } = taskWord(task);
+  const Icon = tone === 'bad' ? CircleAlert : tone === 'good' ? Film : Clapperboard;
   return (
     <span class="poster">
       {typeof shown === 'string' && !isBroken ? (

@@ -1,7 +1,7 @@
 import { CircleAlert, Clapperboard, Trash2 } from 'lucide-preact';
 import type { TaskTimeline } from '../../api/contract.ts';
 import { Player } from '../../ui/player.tsx';
-import { stateWord } from '../../words.ts';
+import { taskWord } from '../../words.ts';
 
 type FilmProps = {
   readonly timeline: TaskTimeline;
@@ -46,7 +46,7 @@ function Video({ timeline: { task, posterUrl }, onExpired }: FilmProps) {
 }
 
 function Waiting({ timeline: { task, aheadOfOwn } }: { readonly timeline: TaskTimeline }) {
-  const { word } = stateWord(task.state);
+  const { word } = taskWord(task);
   const isGenerating = task.state === 'generating';
   return (
     <div class="wait">

@@ -2,30 +2,36 @@ import type { TaskTimeline } from '../../api/contract.ts';
 import type { Tone } from '../../ui/badge.tsx';
 import { Card } from '../../ui/page.tsx';
 import { ClockTime, duration, useNow } from '../../ui/time.tsx';
+import { taskWord } from '../../words.ts';
 
 type Step = TaskTimeline['steps'][number];
 
 type Words = { readonly now: string; readonly done: string; readonly tone: Tone };
-const words: Readonly<Record<Step['step'], Words>> = {
+const words: Readonly<Record<Exclude<Step['step'], 'failed'>, Words>> = {
   accepted: { now: 'Accepted and charged', done: 'Accepted and charged', tone: 'calm' },
   waited: { now: 'Waiting for a free place', done: 'Waited for a free place', tone: 'calm' },
   generating: { now: 'Generating', done: 'Generated', tone: 'calm' },
   stored: { now: 'Storing the video', done: 'Stored and measured', tone: 'calm' },
   succeeded: { now: 'Succeeded', done: 'Succeeded', tone: 'good' },
-  failed: { now: 'Failed', done: 'Failed', tone: 'bad' },
   refunded: { now: 'Refunded in full', done: 'Refunded in full', tone: 'good' },
   callback: { now: 'Calling back', done: 'Called back', tone: 'calm' },
 };
 
 /** A step that is newer than this page is shown by its name. */
-function wordsOf(step: string): Words {
+function wordsOfStep(step: string): Words {
   const known: Readonly<Record<string, Words>> = words;
   return known[step] ?? { now: step, done: step, tone: 'calm' };
 }
 
+function endWords(task: TaskTimeline['task']): Words {
+  const { word, tone } = taskWord(task);
+  return { now: word, done: word, tone };
+}
+
 /** What happened when, by the clock of the service. Events have an instant, spans a length. */
-export function TaskSteps({ timeline: { steps, callback } }: { readonly timeline: TaskTimeline }) {
+export function TaskSteps({ timeline: { task, steps, callback } }: { readonly timeline: TaskTimeline }) {
   const now = useNow(1000);
+  const wordsOf = (step: string) => (step === 'failed' ? endWords(task) : wordsOfStep(step));
   return (
     <Card title="Timeline">
       <ol class="timeline">

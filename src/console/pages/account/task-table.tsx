@@ -6,7 +6,7 @@ import { StateDot } from '../../ui/badge.tsx';
 import { number } from '../../ui/money.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { failWord, stateWord } from '../../words.ts';
+import { failWord, taskWord } from '../../words.ts';
 import { Poster } from './poster.tsx';
 
 /** A task of a list: its record, and the picture that only lists show. */
@@ -33,7 +33,7 @@ export function TaskTable({
           kind: 'head',
           cell: (task) => (
             <span class="film-cell">
-              <Poster url={task.posterUrl} state={task.state} />
+              <Poster url={task.posterUrl} task={task} />
               <Link href={paths.task(accountId, task.taskId)} class="row-link prompt" dir="auto">
                 {task.param.input.prompt}
               </Link>
@@ -50,15 +50,18 @@ export function TaskTable({
   );
 }
 
-export function TaskState({ task: { state, progress, failCode } }: { readonly task: TaskRecord }) {
-  const { word, tone } = stateWord(state);
+export function TaskState({ task }: { readonly task: TaskRecord }) {
+  const { state, progress, failCode } = task;
+  const { word, tone } = taskWord(task);
   return (
     <span>
       <StateDot tone={tone}>
         {word}
         {state === 'generating' && <span class="number faint">{progress}&nbsp;%</span>}
       </StateDot>
-      {failCode !== null && <small class="under">{failWord(failCode).title}</small>}
+      {failCode !== null && failWord(failCode).title !== word && (
+        <small class="under">{failWord(failCode).title}</small>
+      )}
     </span>
   );
 }

@@ -20,7 +20,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { duration, ExactTime } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { ledgerWord, stateWord } from '../../words.ts';
+import { ledgerWord, taskWord } from '../../words.ts';
 import { TaskCallback } from './task-callback.tsx';
 import { TaskFilm } from './task-film.tsx';
 import { TaskReceipt } from './task-receipt.tsx';
@@ -77,7 +77,7 @@ type ContentProps = { readonly timeline: TaskTimeline; readonly back: Back; read
 
 function TaskContent({ timeline, back, onExpired }: ContentProps) {
   const { task, callback } = timeline;
-  const { word, tone } = stateWord(task.state);
+  const { word, tone } = taskWord(task);
   const heading = (
     <span class="row">
       Task <StateDot tone={tone}>{word}</StateDot>

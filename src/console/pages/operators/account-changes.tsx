@@ -1,5 +1,6 @@
 import { Ban, CirclePlay, DoorClosed, Pencil, Plus, Scale } from 'lucide-preact';
 import { useState } from 'preact/hooks';
+import { isReplayed, type Sent } from '../../api/call.ts';
 import type { Account } from '../../api/contract.ts';
 import type { ApiProblem } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
@@ -44,7 +45,7 @@ function GrantDialog({ accountId, name, onClose }: DialogProps) {
       faultsOf={bookingFault('credits')}
       body={(reason) => ({ accountId, credits: amount, reason })}
       onClose={onClose}
-      onDone={({ entry }) => toast(`Granted. The balance is ${credits(entry.balanceAfter)} now.`)}
+      onDone={(answer) => toast(bookedSentence('Granted', answer))}
     >
       {(faults) => (
         <TextField
@@ -107,6 +108,13 @@ export function AdjustButton({ account: { accountId, name } }: Props) {
   );
 }
 
+type Booked = Sent<'/api/admin/v1/credits/grant'>;
+
+function bookedSentence(verb: 'Granted' | 'Adjusted', answer: Booked): string {
+  const done = isReplayed(answer) ? `${verb} before, and not again` : verb;
+  return `${done}. The balance is ${credits(answer.entry.balanceAfter)} now.`;
+}
+
 function AdjustDialog({ accountId, name, onClose }: DialogProps) {
   const [text, setText] = useState('');
   const amount = wholeOf(text);
@@ -123,7 +131,7 @@ function AdjustDialog({ accountId, name, onClose }: DialogProps) {
       faultsOf={bookingFault('amount')}
       body={(reason) => ({ accountId, amount, reason })}
       onClose={onClose}
-      onDone={({ entry }) => toast(`Adjusted. The balance is ${credits(entry.balanceAfter)} now.`)}
+      onDone={(answer) => toast(bookedSentence('Adjusted', answer))}
     >
       {(faults) => (
         <TextField

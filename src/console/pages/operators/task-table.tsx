@@ -71,7 +71,7 @@ const columns: readonly Column<Listed>[] = [
     kind: 'head',
     cell: ({ task }) => (
       <span class="film-cell small">
-        <Poster url={task.posterUrl} state={task.state} />
+        <Poster url={task.posterUrl} task={task} />
         <TaskLink taskId={task.taskId} isRow>
           {task.param.input.prompt}
         </TaskLink>

@@ -15,7 +15,7 @@ import { Card, Page } from '../../ui/page.tsx';
 import { Player } from '../../ui/player.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { failWord, stateWord } from '../../words.ts';
+import { failWord, taskWord } from '../../words.ts';
 import { isLive } from '../account/use-task.ts';
 import { auditHint, ChangeDialog } from './change-dialog.tsx';
 import { TaskCallbackCard } from './task-callback.tsx';
@@ -64,7 +64,7 @@ export function TaskPage({ taskId }: { readonly taskId: string }) {
 
 function TaskContent({ detail, onExpired }: ContentProps) {
   const { task } = detail;
-  const { word, tone } = stateWord(task.state);
+  const { word, tone } = taskWord(task);
   const heading = (
     <span class="row">
       Task{' '}

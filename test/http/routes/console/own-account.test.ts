@@ -113,7 +113,7 @@ test('10,000 tasks are read page by page, as fast as they are taken', async () =
   }
 });
 
-test('an export has every key and every member, however many there are', async () => {
+test('an export has every key, every member and every open invitation, however many there are', async () => {
   const { accountId } = await newMember(service);
   const keys = `
 insert into api_keys (id, account_id, name, hash, hint, scopes, revoked_at)
@@ -125,10 +125,16 @@ with made as (
   returning id)
 insert into memberships (account_id, user_id, role) select $1, id, 'viewer' from made`;
   await db.run({ name: 'test-many-members', text: users }, [accountId]);
+  const invitations = `
+insert into one_time_links (id, hash, purpose, email, account_id, role, makes_operator, expires_at)
+select gen_random_uuid(), sha256(($1::text || n)::bytea), 'invite', 'invited-' || n || '@example.com', $1::uuid, 'viewer', false,
+  now() + interval '1 day'
+from generate_series(1, 1100) n`;
+  await db.run({ name: 'test-many-invitations', text: invitations }, [accountId]);
   let text = '';
   for await (const lines of exportAccount(db, service.deps.resultStore, accountId)) text += lines;
   const count = (kind: string) => linesOf(text).filter((line) => line.kind === kind).length;
-  assert.deepEqual([count('key'), count('member')], [1_100, 1_101]);
+  assert.deepEqual([count('key'), count('member'), count('invitation')], [1_100, 1_101, 1_100]);
 });
 
 test('the command writes the same into a new file that only its owner may read, and no other file', async () => {
