@@ -41,7 +41,9 @@ export function createCallerFinder(
 ): (key: string, taskId?: string) => Promise<CallerWithTask | undefined> {
   const find = createBatcher((questions: readonly Question[]) => findCallers(db, questions), {
     maxBatchSize: 100,
-    maxStatements: Infinity,
+    // A burst of polls, such as 300 that open within a second, would otherwise take every connection, one statement each, and all
+    // other requests would wait behind them.
+    maxStatements: 4,
   });
   return async (key, taskId) => (looksLikeApiKey(key) ? find({ hash: hashApiKey(key), taskId }) : undefined);
 }

@@ -55,6 +55,35 @@ test('pollers who come at the same time cost one statement, up to a hundred of t
   assert.ok(found.every((answer) => answer?.task?.taskId === taskId));
 });
 
+test('polls that open one after another hold four connections at most, and the next caller waits behind four statements', async () => {
+  const { accountId, key } = await createTestAccount(database, 10_000);
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('a'));
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const sizes: number[] = [];
+  const find = createCallerFinder({
+    ...database.db,
+    run: async (statement, values) => {
+      sizes.push((values?.[0] as readonly unknown[]).length);
+      await opened;
+      return database.db.run(statement, values);
+    },
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const found: ReturnType<typeof find>[] = [];
+  for (let poll = 0; poll < 300; poll += 1) {
+    found.push(find(key, taskId));
+    await turn();
+  }
+  assert.deepEqual(sizes, [1, 1, 1, 1]);
+  const read = find(key);
+  await turn();
+  open();
+  assert.ok(await read);
+  assert.ok((await Promise.all(found)).every((one) => one?.task?.taskId === taskId));
+  assert.deepEqual(sizes, [1, 1, 1, 1, 100, 100, 97]);
+});
+
 test('a question of a later turn does not wait for the answer to an earlier one', async () => {
   const { key } = await createTestAccount(database, 10_000);
   let open = () => {};

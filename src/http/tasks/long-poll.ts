@@ -58,7 +58,7 @@ export type TaskWaiters = ReturnType<typeof createTaskWaiters>;
 export function createTaskWaiters(db: Database, limits: Partial<typeof defaultLimits> = {}) {
   const { maxWaiters, maxPerAccount, pauseMs } = { ...defaultLimits, ...limits };
   /** Who waits, by what releases it. */
-  const waiters = new Map<AbortController, TaskWait>();
+  const waiters = new Map<() => void, TaskWait>();
   let isClosed = false;
   let isPolling = false;
   return {
@@ -76,16 +76,24 @@ export function createTaskWaiters(db: Database, limits: Partial<typeof defaultLi
     /** Releases every waiter, and takes no more. */
     close: (): void => {
       isClosed = true;
-      for (const waiter of waiters.keys()) waiter.abort();
+      for (const release of waiters.keys()) release();
     },
   };
 
-  async function waitFor(wanted: TaskWait): Promise<void> {
-    const waiter = new AbortController();
-    waiters.set(waiter, wanted);
-    const signal = AbortSignal.any([wanted.signal, waiter.signal]);
-    await delay(wanted.waitMs, undefined, { signal }).catch(() => undefined);
-    waiters.delete(waiter);
+  function waitFor(wanted: TaskWait): Promise<void> {
+    const { signal, waitMs } = wanted;
+    return new Promise((resolve) => {
+      const release = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', release);
+        waiters.delete(release);
+        resolve();
+      };
+      const timer = setTimeout(release, waitMs);
+      waiters.set(release, wanted);
+      if (signal.aborted) release();
+      else signal.addEventListener('abort', release);
+    });
   }
 
   async function pollWhileAnyWait(): Promise<void> {
@@ -94,7 +102,7 @@ export function createTaskWaiters(db: Database, limits: Partial<typeof defaultLi
       const taskIds = new Set([...waiters.values()].map(({ taskId }) => taskId));
       // When the database is unavailable, each waiter has its own limit, and the read behind it answers the client.
       const ended = await listEndedAmong(db, [...taskIds]).catch(() => new Set<string>());
-      for (const [waiter, { taskId }] of waiters) if (ended.has(taskId)) waiter.abort();
+      for (const [release, { taskId }] of waiters) if (ended.has(taskId)) release();
     }
     isPolling = false;
   }
