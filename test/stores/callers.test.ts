@@ -64,7 +64,8 @@ test('polls that open one after another hold four connections at most, and the n
   const find = createCallerFinder({
     ...database.db,
     run: async (statement, values) => {
-      sizes.push((values?.[0] as readonly unknown[]).length);
+      const [hashes] = values ?? [];
+      sizes.push(Array.isArray(hashes) ? hashes.length : 0);
       await opened;
       return database.db.run(statement, values);
     },

@@ -95,8 +95,8 @@ async function whileCheckingStart<T>(
   { client, to, startCheckMs }: { client: UpstreamClient; to: RunPlace; startCheckMs: number },
   request: () => Promise<T>,
 ): Promise<T> {
-  const ended = new AbortController();
-  const signal = AbortSignal.any([to.signal, ended.signal]);
+  const answered = new AbortController();
+  const signal = AbortSignal.any([to.signal, answered.signal]);
   const checkStart = async () => {
     for (;;) {
       await delay(startCheckMs, undefined, { signal });
@@ -105,7 +105,7 @@ async function whileCheckingStart<T>(
     }
   };
   checkStart().catch(() => {}); // It rejects only with the signal.
-  return await request().finally(() => ended.abort());
+  return await request().finally(() => answered.abort());
 }
 
 async function predictionBody(request: JobRequest, config: FrozenConfig): Promise<RequestBody> {
