@@ -13,7 +13,13 @@ export const makerSchema = z
   .strictObject({
     kind: z.enum(['key', 'person']),
     id: z.string(),
-    name: z.string().nullable().meta({ description: 'The name of the key, or the e-mail address of the person.' }),
+    name: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'The name of the key, or the e-mail address of the person; `erased user` for a person who was erased.',
+      }),
   })
   .nullable()
   .meta({ description: 'Who created the task; null for tasks of releases that did not keep it.' });
@@ -25,7 +31,10 @@ export const posterUrlSchema = z
 
 export const contentDeleteTimeSchema = unixMs
   .nullable()
-  .meta({ description: 'When its prompt, images and video were deleted on request; null when they were not.' });
+  .meta({
+    description:
+      'When its prompt, images and video were deleted, on request or after their retention; null if they were not.',
+  });
 
 export const listedTaskSchema = taskRecordSchema
   .extend({ createdBy: makerSchema, posterUrl: posterUrlSchema, contentDeleteTime: contentDeleteTimeSchema })
