@@ -10,15 +10,6 @@ import {
 } from '../src/stores/retention.ts';
 import type { ActivityDeps } from './deps.ts';
 
-/** How long personal records are kept that an operator may want for longer or shorter. */
-export type RecordRetention = {
-  readonly eventsMs: number;
-  /** Of people without an account. */
-  readonly usersMs: number;
-  /** Of prompts and everything else that a finished task was made of; undefined keeps them as long as the task. */
-  readonly promptsMs: number | undefined;
-};
-
 const hourMs = 3_600_000;
 /** Long enough to find out why a link did not work. */
 const linkRetentionMs = 7 * 24 * hourMs;

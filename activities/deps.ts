@@ -14,7 +14,6 @@ import type { Database } from '../src/stores/database.ts';
 import type { Delivery } from '../src/stores/deliveries.ts';
 import type { EndedCall } from '../src/stores/provider-jobs.ts';
 import type { Attempts } from './attempts.ts';
-import type { RecordRetention } from './delete-records.ts';
 import type { StartDeadline } from './deadline.ts';
 import type { Hints } from './hints.ts';
 import type { Switches } from './switches.ts';
@@ -68,7 +67,13 @@ export type ActivityDeps = {
   readonly workFolder: string;
   /** How long media is kept after success; the record stays. */
   readonly retentionMs: number;
-  readonly recordRetention: RecordRetention;
+  /** How long personal records are kept; those of people count from the loss of their last account. */
+  readonly recordRetention: {
+    readonly eventsMs: number;
+    readonly usersMs: number;
+    /** Undefined keeps prompts as long as their task. */
+    readonly promptsMs: number | undefined;
+  };
   /** A task whose workflow's code fails is refunded after this time, so that a bad release can be rolled back before. */
   readonly stuckTaskMs: number;
   /** Counts what `reconcile` did about a task without a workflow. */

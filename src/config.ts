@@ -87,7 +87,9 @@ export function readConfig(environment: Environment = process.env, { isExternal 
   if (data?.passwordSignIn === false && data.oidcIssuer === undefined)
     faults.push('CONSOLE_PASSWORD_LOGIN: may be off only where OIDC_ISSUER is set');
   if (data?.promptRetentionMs !== undefined && data.promptRetentionMs < data.retentionMs)
-    faults.push('PROMPT_RETENTION_DAYS: must be MEDIA_RETENTION_DAYS or more, because the video is deleted with its prompt');
+    faults.push(
+      'PROMPT_RETENTION_DAYS: must be MEDIA_RETENTION_DAYS or more, because the video is deleted with its prompt',
+    );
   faults.push(...temporalFaults(env));
   if (faults.length > 0 || data === undefined) throw new ConfigError(faults);
   return configOf(data, env);

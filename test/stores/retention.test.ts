@@ -15,7 +15,13 @@ import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { deleteMembership, grantAccess } from '../../src/stores/memberships.ts';
 import { setOperatorAs } from '../../src/stores/people.ts';
 import { endProviderJob, intendProviderJob } from '../../src/stores/provider-jobs.ts';
-import * as retention from '../../src/stores/retention.ts';
+import {
+  deleteExpiredEvents,
+  deleteExpiredLinks,
+  deleteExpiredProofs,
+  deleteExpiredSessions,
+  deleteExpiredTries,
+} from '../../src/stores/retention.ts';
 import { completeTask, findTask, refundTask } from '../../src/stores/tasks.ts';
 import { createUser, findUser } from '../../src/stores/users.ts';
 import { activityDeps } from '../support/activity-deps.ts';
@@ -47,37 +53,37 @@ const newUser = () =>
   createUser(database.db, { email: `kept-${(people += 1)}@example.com`, passwordHash: 'x', isOperator: false });
 
 /** Of each kind, a row whose time is that of the last value. */
-const kinds: readonly [kind: keyof typeof retention, table: string, column: string, insert: string][] = [
+const kinds: readonly [deletePage: typeof deleteExpiredEvents, table: string, column: string, insert: string][] = [
   [
-    'deleteExpiredLinks',
+    deleteExpiredLinks,
     'one_time_links',
     'expires_at',
     `insert into one_time_links (id, hash, purpose, email, expires_at)
     values (gen_random_uuid(), sha256($2::text::bytea), 'reset', 'a@b.test', to_timestamp($1::float8 / 1000))`,
   ],
   [
-    'deleteExpiredSessions',
+    deleteExpiredSessions,
     'sessions',
     'expires_at',
     `insert into sessions (id, hash, user_id, address, user_agent, expires_at)
     select gen_random_uuid(), sha256($2::text::bytea), id, '10.0.0.1', 'a', to_timestamp($1::float8 / 1000) from users limit 1`,
   ],
   [
-    'deleteExpiredProofs',
+    deleteExpiredProofs,
     'pending_proofs',
     'expires_at',
     `insert into pending_proofs (hash, kind, details, expires_at)
     values (sha256($2::text::bytea), 'oidc', '{}', to_timestamp($1::float8 / 1000))`,
   ],
   [
-    'deleteExpiredTries',
+    deleteExpiredTries,
     'sign_in_tries',
     'created_at',
     `insert into sign_in_tries (email_hash, address, created_at)
     values (sha256($2::text::bytea), '10.0.0.1', to_timestamp($1::float8 / 1000))`,
   ],
   [
-    'deleteExpiredEvents',
+    deleteExpiredEvents,
     'security_events',
     'created_at',
     `insert into security_events (kind, email, details, created_at)
@@ -85,25 +91,25 @@ const kinds: readonly [kind: keyof typeof retention, table: string, column: stri
   ],
 ];
 
-for (const [kind, table, column, insert] of kinds) {
-  test(`${kind} deletes what is older than its limit, a page at a time, and nothing at the limit`, async () => {
+for (const [deletePageOf, table, column, insert] of kinds) {
+  test(`${table} older than their limit are deleted, a page at a time, and nothing at the limit`, async () => {
     const { db } = database;
     await newUser();
     for (const offsetMs of [-3, -2, -1, 0, 1]) await ask(insert, [limitMs + offsetMs, randomUUID()]);
-    const deletePage = () => retention[kind](db, limitMs, 2);
+    const deletePage = () => deletePageOf(db, limitMs, 2);
     assert.deepEqual([await deletePage(), await deletePage(), await deletePage()], [2, 1, 0]);
     const left = await ask(`select (extract(epoch from ${column}) * 1000)::bigint as at from ${table} order by 1`);
     assert.deepEqual(
       left.map(({ at }) => at),
       [limitMs, limitMs + 1],
     );
-    assert.equal(await retention[kind](db, limitMs + 2, 10), 2);
+    assert.equal(await deletePageOf(db, limitMs + 2, 10), 2);
   });
 }
 
 test('security events are deleted by their retention only: every other statement is still refused', async () => {
   await ask(`insert into security_events (kind, details) values ('signed_in', '{}')`);
-  await retention.deleteExpiredEvents(database.db, limitMs, 10);
+  await deleteExpiredEvents(database.db, limitMs, 10);
   for (const text of [
     'delete from security_events',
     `update security_events set address = 'x'`,
@@ -123,11 +129,11 @@ test('a person counts as unattached from the loss of the last account and of the
   ];
   const user = await newUser();
   const { userId } = user;
-  const join = (accountId: string) => grantAccess(db, user, { accountId, role: 'viewer', makesOperator: false });
+  const enter = (accountId: string) => grantAccess(db, user, { accountId, role: 'viewer', makesOperator: false });
   const checks: [what: string, change: () => Promise<unknown>, isUnattached: boolean][] = [
     ['a new user', () => Promise.resolve(), true],
-    ['in an account', () => join(first), false],
-    ['in two accounts', () => join(second), false],
+    ['in an account', () => enter(first), false],
+    ['in two accounts', () => enter(second), false],
     ['in one again', () => deleteMembership(db, first, userId), false],
     ['an operator', () => setOperatorAs(db, actor, { userId }, true), false],
     ['an operator without an account', () => deleteMembership(db, second, userId), false],
@@ -139,7 +145,7 @@ test('a person counts as unattached from the loss of the last account and of the
           .then(() => setOperatorAs(db, actor, { userId }, false)),
       true,
     ],
-    ['back in an account', () => join(first), false],
+    ['back in an account', () => enter(first), false],
     ['its account closed', () => closeAccountAs(db, actor, { accountId: first, reason: 'a test' }), true],
   ];
   for (const [what, change, isUnattached] of checks) {

@@ -123,7 +123,8 @@ function textOf({ address, prefixBits, port }: AllowedNetwork): string {
 
 export function checkRetention({ eventRetentionMs, userRetentionMs, promptRetentionMs }: Config): Finding {
   const after = (ms: number) => `after ${Math.round(ms / dayMs)} days`;
-  const prompts = promptRetentionMs === undefined ? 'prompts stay with their tasks' : `prompts ${after(promptRetentionMs)}`;
+  const prompts =
+    promptRetentionMs === undefined ? 'prompts stay with their tasks' : `prompts ${after(promptRetentionMs)}`;
   return ok(
     'personal data',
     `deletes security events ${after(eventRetentionMs)}, people without an account ${after(userRetentionMs)}; ${prompts}`,

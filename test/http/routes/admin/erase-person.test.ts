@@ -160,7 +160,7 @@ test('409 one of them, when an owner is erased while the only other one leaves',
       erase(erased.userId),
       leaving.ask('POST', '/api/console/v1/members/remove', leave),
     ]);
-    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409]);
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200, 409]));
     assert.equal(answers.find(({ status }) => status === 409)?.json.error, 'last_owner');
   }
 });
