@@ -15,9 +15,9 @@ const hourMs = 3_600_000;
 const linkRetentionMs = 7 * 24 * hourMs;
 /** The longest time over which attempts to sign in are counted is 15 minutes. */
 const tryRetentionMs = hourMs;
-const pageSize = 500;
-/** Bounds a run; the next one continues. */
-const maxPages = 100;
+const pageSize = 200;
+/** Per kind and run, so that a large backlog leaves time for the other kinds; the next run continues. */
+const maxMs = 5_000;
 
 /** Deletes personal records past their retention; one function per kind, so that a kind that fails leaves the others alone. */
 export function expiredRecordDeletions(
@@ -44,5 +44,6 @@ export function expiredRecordDeletions(
 }
 
 async function allPages(deletePage: () => Promise<number>): Promise<void> {
-  for (let page = 0; page < maxPages && (await deletePage()) === pageSize; page += 1) Context.current().heartbeat();
+  const endAt = performance.now() + maxMs;
+  while ((await deletePage()) === pageSize && performance.now() < endAt) Context.current().heartbeat();
 }
