@@ -86,6 +86,7 @@ import { beginProof, takeProof } from '../../src/stores/pending-proofs.ts';
 import { readSchemaState } from '../../src/stores/schema-state.ts';
 import { beginTry, succeedTry } from '../../src/stores/sign-in-tries.ts';
 import { signInWithIdentity } from '../../src/stores/oidc-identities.ts';
+import * as reports from '../../src/stores/worker-reports.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount, type TestAccount } from '../support/service.ts';
 import { acceptTestTask, listedPrices, madeUpResult, taskParam } from '../support/tasks.ts';
@@ -520,6 +521,10 @@ test('no statement of the rounds that run every minute does', async () => {
   await uploads.listExpiredUploads(watched, 200);
   await uploads.removeUpload(watched, taskId);
   await places.sweepPlaces(watched, 200);
+  const workerId = uuidv7();
+  await reports.saveWorkerReport(watched, { workerId, queue: 'generation', models: [], refusal: undefined });
+  await reports.listWorkerReports(watched);
+  await reports.deleteWorkerReports(watched, workerId);
   for (const deletePage of Object.values(retention)) await deletePage(watched, Date.now() - 86_400_000, 500);
   await erasure.deleteExpiredUsers(watched, Date.now() + 60_000, 500);
   await deletions.deleteExpiredContent(watched, 0, 500);
