@@ -3,7 +3,7 @@ import type { Task } from '../domain/task.ts';
 import { createBatcher } from './batch.ts';
 import { type Database, readRows } from './database.ts';
 import { hashApiKey, looksLikeApiKey } from './key-format.ts';
-import { none } from './statement.ts';
+import { many, none } from './statement.ts';
 import { taskColumns } from './tasks.ts';
 
 /** The key with this hash and whose it is, if it is valid now. */
@@ -24,6 +24,12 @@ cross join lateral (${caller} offset 0) caller
 left join lateral (select ${taskColumns} from tasks where id = asked.task_id and account_id = "callerId" offset 0) task on true`,
 };
 
+/**
+ * A burst of polls, such as 300 that open within a second, would otherwise take every connection, one statement each, and all other
+ * requests would wait behind them.
+ */
+const burst = { maxBatchSize: 100, maxStatements: 4 };
+
 /** A caller, and whether the use of its key was recorded more than a minute ago. */
 export type FoundCaller = Caller & { readonly by: { readonly kind: 'key' } } & { readonly useIsStale: boolean };
 
@@ -39,13 +45,22 @@ export type CallerWithTask = { readonly caller: FoundCaller; readonly task: Task
 export function createCallerFinder(
   db: Database,
 ): (key: string, taskId?: string) => Promise<CallerWithTask | undefined> {
-  const find = createBatcher((questions: readonly Question[]) => findCallers(db, questions), {
-    maxBatchSize: 100,
-    // A burst of polls, such as 300 that open within a second, would otherwise take every connection, one statement each, and all
-    // other requests would wait behind them.
-    maxStatements: 4,
-  });
+  const find = createBatcher((questions: readonly Question[]) => findCallers(db, questions), burst);
   return async (key, taskId) => (looksLikeApiKey(key) ? find({ hash: hashApiKey(key), taskId }) : undefined);
+}
+
+const findTasks = many<Task, [taskIds: readonly string[]]>({
+  name: 'find-tasks',
+  text: `select ${taskColumns} from tasks where id = any($1::uuid[])`,
+});
+
+/** Finds tasks by their ids, of any account; polls that are released together share statements. */
+export function createTaskFinder(db: Database): (taskId: string) => Promise<Task | undefined> {
+  const find = async (taskIds: readonly string[]) => {
+    const found = new Map((await findTasks(db, taskIds)).map((task) => [task.taskId, task]));
+    return taskIds.map((taskId) => found.get(taskId));
+  };
+  return createBatcher(find, burst);
 }
 
 async function findCallers(

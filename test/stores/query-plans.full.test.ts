@@ -20,7 +20,7 @@ import {
 } from '../../src/stores/keys.ts';
 import * as accounts from '../../src/stores/accounts.ts';
 import { newApiKey } from '../../src/stores/key-format.ts';
-import { createCallerFinder, touchKeys } from '../../src/stores/callers.ts';
+import { createCallerFinder, createTaskFinder, touchKeys } from '../../src/stores/callers.ts';
 import { auditNextPart, readAuditState } from '../../src/stores/ledger-audit.ts';
 import * as consoleAssets from '../../src/stores/console-assets.ts';
 import * as secrets from '../../src/stores/callback-secrets.ts';
@@ -216,6 +216,7 @@ test('no statement of a request reads a growing table from end to end', async ()
   await acceptTask(watched, again);
   for (const waits of [false, true]) await acceptBatch(watched, [again], { waits });
   await createCallerFinder(watched)(key, taskId);
+  await createTaskFinder(watched)(taskId);
   await findTask(watched, taskId);
   await listEndedAmong(watched, [taskId]);
   for (const state of [undefined, ...taskStates]) {

@@ -6,7 +6,6 @@ import { documentedTaskRequest } from '../../domain/task-request.ts';
 import type { Acceptance, NewTask } from '../../stores/acceptance.ts';
 import { uploadIdOf } from '../../domain/upload.ts';
 import { listUsableUploads } from '../../stores/uploads.ts';
-import { findTask } from '../../stores/tasks.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import type { Call } from '../endpoint.ts';
 import { HttpError, invalidRequest } from '../errors.ts';
@@ -114,7 +113,7 @@ async function recordAfterWait({ caller, ctx }: CreateCall, deps: HttpDeps, task
   if (!caller.scopes.includes('tasks:read')) return undefined;
   const isHeld = await longPoll(ctx, deps.taskWaiters, { taskId, accountId: caller.accountId });
   if (!isHeld) return undefined;
-  const task = await findTask(deps.db, taskId).catch(() => undefined);
+  const task = await deps.taskWaiters.find(taskId).catch(() => undefined);
   return task === undefined ? undefined : presentTask(deps, task).catch(() => undefined);
 }
 

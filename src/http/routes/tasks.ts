@@ -39,11 +39,12 @@ const recordInfo = defineEndpoint({
   data: z.union([taskRecordSchema, kieRecordSchema]),
   answerHeaders: preferenceApplied,
   failures: ['task_not_found'],
-  handler: async ({ caller: { accountId }, dialect, task, ctx }, deps) => {
+  handler: async ({ dialect, task, ctx }, deps) => {
     const { unknownTask, taskRecord } = adapterOf(dialect);
     if (task === undefined) throw noSuchTask(unknownTask);
     const isHeld = !isFinal(task.state) && (await longPoll(ctx, deps.taskWaiters, task));
-    const record = await presentTask(deps, isHeld ? await ownTask(deps.db, task.taskId, accountId) : task);
+    const now = isHeld ? existing(await deps.taskWaiters.find(task.taskId), 'task_not_found') : task;
+    const record = await presentTask(deps, now);
     return taskRecord(record, deps.models);
   },
 });

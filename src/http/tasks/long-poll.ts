@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { createTaskFinder } from '../../stores/callers.ts';
 import type { Database } from '../../stores/database.ts';
 import { listEndedAmong } from '../../stores/tasks.ts';
 import type { Context } from '../context.ts';
@@ -73,6 +74,8 @@ export function createTaskWaiters(db: Database, limits: Partial<typeof defaultLi
       if (!isPolling) void pollWhileAnyWait();
       return released;
     },
+    /** The task after its wait; undefined when there is none. */
+    find: createTaskFinder(db),
     /** Releases every waiter, and takes no more. */
     close: (): void => {
       isClosed = true;
