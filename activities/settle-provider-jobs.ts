@@ -19,7 +19,6 @@ import { jobKeyOf } from './generation/open-job.ts';
 /** The generation that is being cancelled gets this long to stop its job by itself. */
 const stopGraceMs = 30_000;
 const answerLimitMs = 15_000;
-const budgetMs = 45_000;
 
 /**
  * Jobs of tasks that have ended, which may still run upstream, and cost money there: after a termination, a worker that died with a
@@ -27,7 +26,8 @@ const budgetMs = 45_000;
  */
 export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped: number; late: number }> {
   const settled = { stopped: 0, late: 0 };
-  await forEachRow<UnsettledJob>({
+  await forEachRow<UnsettledJob>(deps, {
+    name: 'settle-provider-jobs',
     page: (after, limit) => listUnsettledJobs(deps.db, { minAgeMs: stopGraceMs, after, limit }),
     work: async (job) => {
       const end = await settleJob(deps, job);
@@ -40,7 +40,6 @@ export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped:
     },
     onError: (err, { taskId, provider }) =>
       notSettled(deps, { err, taskId, provider }, 'provider job not settled in this run'),
-    budgetMs,
   });
   return settled;
 }

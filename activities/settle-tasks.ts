@@ -9,6 +9,7 @@ import {
   type UnfinishedTask,
   type WorkflowTermination,
 } from '../src/stores/task-list.ts';
+import { markReconciled } from '../src/stores/maintenance.ts';
 import { refundTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow, notSettled } from './for-each-row.ts';
@@ -31,7 +32,8 @@ type Settled = { started: number; refunded: number; failed: number };
  */
 export async function settleTasks(deps: ActivityDeps): Promise<Settled> {
   const settled = { started: 0, refunded: 0 };
-  const { failed } = await forEachRow<UnfinishedTask>({
+  const { failed } = await forEachRow<UnfinishedTask>(deps, {
+    name: 'settle-tasks',
     page: (after, limit) => listUnfinishedTasks(deps.db, { minAgeMs: startGraceMs, after: after?.taskId, limit }),
     work: async (task) => {
       const outcome = await settleTask(deps, task);
@@ -41,6 +43,7 @@ export async function settleTasks(deps: ActivityDeps): Promise<Settled> {
     },
     onError: (err, { taskId }) => notSettled(deps, { err, taskId }, 'task not settled in this run'),
   });
+  await markReconciled(deps.db);
   await terminateWorkflows(deps);
   return { ...settled, failed };
 }
@@ -115,9 +118,9 @@ function isOverdue(task: UnfinishedTask, { pendingActivities }: WorkflowDescript
 
 /** Driven by the rows that came with the refunds, so that neither a crash nor an outage of Temporal loses one. */
 async function terminateWorkflows(deps: ActivityDeps): Promise<void> {
-  await forEachRow<WorkflowTermination>({
-    // A terminated workflow is no longer listed, so each page is the first; one that failed is listed again in the next run.
-    page: (_after, limit) => listDueTerminations(deps.db, limit),
+  await forEachRow<WorkflowTermination>(deps, {
+    name: 'terminate-workflows',
+    page: (after, limit) => listDueTerminations(deps.db, { after, limit }),
     work: async ({ taskId, reason }) => {
       await deps.engine.terminateTask(taskId, reason);
       await removeTermination(deps.db, taskId);

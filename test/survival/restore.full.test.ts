@@ -10,7 +10,7 @@ import { findTask } from '../../src/stores/tasks.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
 import { freshMs } from '../../src/temporal/inspect.ts';
-import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
+import { triggerSchedule } from '../../src/temporal/schedules.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { createFakeUpstream } from '../support/fake-upstream.ts';
 import { postgresUrl } from '../support/servers.ts';
@@ -116,7 +116,10 @@ describe('after a loss', { concurrency: true }, () => {
     const temporal = connectTemporal(settings.temporal);
     // As its schedule does every minute.
     const queues = taskQueuesOf(settings.taskQueue);
-    const reconciling = setInterval(() => void triggerReconcile(temporal.client, queues).catch(() => {}), 1_000);
+    const reconciling = setInterval(
+      () => void triggerSchedule(temporal.client, queues, 'reconcile').catch(() => {}),
+      1_000,
+    );
     for (const taskId of [waiting, running]) await ageTask(database, taskId, startGraceMs);
     await waitForJob(upstream, waiting);
     assert.equal((await waitForEnd(database.db, running)).failure?.failCode, 'terminated');
