@@ -1,17 +1,11 @@
-import {
-  finishClosure,
-  isClosing,
-  listTasksToEmpty,
-  listUploadsOf,
-  type TaskToEmpty,
-} from '../src/stores/account-closure.ts';
+import { finishClosure, isClosing, listTasksToEmpty, listUploadsOf } from '../src/stores/account-closure.ts';
 import { deleteTaskContent, findOwedDeletion } from '../src/stores/content-deletion.ts';
 import { isFinal } from '../src/domain/task.ts';
 import { maxUploads } from '../src/domain/upload.ts';
 import { cancelGraceMs, findTask, refundTask } from '../src/stores/tasks.ts';
 import { deleteUpload, sweepDeletion } from './delete-content.ts';
 import type { ActivityDeps } from './deps.ts';
-import { notSettled, pageSize, processRows, slowRowMs } from './for-each-row.ts';
+import { pageSize, processRows, slowRowMs } from './for-each-row.ts';
 
 export type AccountPage = { readonly accountId: string; readonly after?: string | undefined };
 export type EmptiedPage = {
@@ -38,9 +32,9 @@ async function emptyAccountPage(deps: ActivityDeps, { accountId, after }: Accoun
   if (!(await isClosing(db, accountId)).isClosing) return { found: 0, after: undefined };
   const tasks = await listTasksToEmpty(db, accountId, { after, limit: pageSize });
   const found = tasks.filter(({ isEmpty }) => !isEmpty);
-  const failed = await processRows<TaskToEmpty>(found, {
+  const failed = await processRows(deps, found, {
+    name: 'empty-account',
     work: ({ taskId }) => emptyTask(deps, taskId),
-    onError: (err, { taskId }) => notSettled(deps, { err, accountId, taskId }, 'task of a closed account not deleted'),
     rowLimitMs: slowRowMs,
   });
   if (failed === pageSize) throw new Error(`all ${pageSize} tasks of a page failed`);
@@ -67,12 +61,8 @@ async function emptyTask(deps: ActivityDeps, taskId: string): Promise<void> {
 
 async function deleteUploads(deps: ActivityDeps, accountId: string): Promise<number> {
   const uploads = await listUploadsOf(deps.db, accountId, maxUploads);
-  await processRows(uploads, {
-    work: ({ uploadId }) => deleteUpload(deps, uploadId),
-    onError: (err, { uploadId }) =>
-      notSettled(deps, { err, accountId, uploadId }, 'upload of a closed account not deleted'),
-    rowLimitMs: slowRowMs,
-  });
+  const work = ({ uploadId }: { readonly uploadId: string }) => deleteUpload(deps, uploadId);
+  await processRows(deps, uploads, { name: 'empty-account', work, rowLimitMs: slowRowMs });
   return uploads.length;
 }
 

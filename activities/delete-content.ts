@@ -8,16 +8,15 @@ import {
 } from '../src/stores/content-deletion.ts';
 import { removeUpload } from '../src/stores/uploads.ts';
 import type { ActivityDeps } from './deps.ts';
-import { forEachRow, notSettled, slowRowMs } from './for-each-row.ts';
+import { forEachRow, slowRowMs } from './for-each-row.ts';
 import { deleteTaskFiles } from './task-files.ts';
 
 /** Deletes the files and histories of tasks whose content was deleted. What cannot be deleted yet is tried again in the next run. */
 export async function sweepDeletions(deps: ActivityDeps): Promise<void> {
   await forEachRow<OwedDeletion>(deps, {
     name: 'sweep-deletions',
-    page: (after, limit) => listOwedDeletions(deps.db, { after, limit }),
+    page: (page) => listOwedDeletions(deps.db, page),
     work: (owed) => sweepDeletion(deps, owed),
-    onError: (err, { taskId }) => notSettled(deps, { err, taskId }, 'content not deleted in this run'),
     rowLimitMs: slowRowMs,
   });
 }

@@ -12,18 +12,16 @@ const concurrency = 16;
 export const slowRowMs = 15_000;
 
 type RowWork<Row> = {
-  readonly work: (row: Row) => Promise<void>;
-  /** Takes a row whose work failed; the others continue. */
-  readonly onError: (error: unknown, row: Row) => void;
+  /** Names the loop in the log, and its cursor in the database. */
+  readonly name: string;
+  readonly work: (row: Row) => Promise<unknown>;
   /** A row that takes longer has failed; no limit by default. */
   readonly rowLimitMs?: number;
 };
 
 export type RowLoop<Row> = RowWork<Row> & {
-  /** Under this name the database keeps where the loop is, for a run that continues it. */
-  readonly name: string;
   /** Returns the next page after the given row, in order. */
-  readonly page: (after: Row | undefined, limit: number) => Promise<readonly Row[]>;
+  readonly page: (page: { readonly after: Row | undefined; readonly limit: number }) => Promise<readonly Row[]>;
 };
 
 /**
@@ -32,45 +30,47 @@ export type RowLoop<Row> = RowWork<Row> & {
  * Temporal or the store is unavailable.
  */
 export async function forEachRow<Row extends object>(
-  { db }: Pick<ActivityDeps, 'db'>,
-  { name, page, ...rowWork }: RowLoop<Row>,
+  deps: ActivityDeps,
+  { page, ...rowWork }: RowLoop<Row>,
 ): Promise<{ failed: number }> {
+  const { db } = deps;
+  const { name } = rowWork;
   // Only this loop writes cursors of this name, and each is one of its rows.
-  let last = (await readCursor(db, name))?.row as Row | undefined;
+  let after = (await readCursor(db, name))?.row as Row | undefined;
   let failed = 0;
-  for (;;) {
-    const rows = await page(last, pageSize);
-    const failures = await processRows(rows, rowWork);
+  do {
+    const rows = await page({ after, limit: pageSize });
+    const failures = await processRows(deps, rows, rowWork);
     failed += failures;
-    last = rows.length < pageSize ? undefined : rows.at(-1);
-    await (last === undefined ? deleteCursor(db, name) : saveCursor(db, name, JSON.stringify(last)));
+    after = rows.length < pageSize ? undefined : rows.at(-1);
+    await (after === undefined ? deleteCursor(db, name) : saveCursor(db, name, JSON.stringify(after)));
     if (failures === pageSize) throw new Error(`all ${pageSize} rows of a page failed`);
-    if (last === undefined) return { failed };
-  }
+  } while (after !== undefined);
+  return { failed };
 }
 
-/** Processes rows in their order, several at a time, with a heartbeat after each. Returns how many failed. */
-export async function processRows<Row>(
+/**
+ * Processes rows in their order, several at a time, with a heartbeat after each. One that fails is logged and left to the next run.
+ * Returns how many failed.
+ */
+export async function processRows<Row extends object>(
+  { log, onFinding }: Pick<ActivityDeps, 'log' | 'onFinding'>,
   rows: readonly Row[],
-  { work, onError, rowLimitMs = Infinity }: RowWork<Row>,
+  { name, work, rowLimitMs = Infinity }: RowWork<Row>,
 ): Promise<number> {
   const limited = pLimit(concurrency);
   const context = Context.current();
   let failures = 0;
   const workOn = async (row: Row) => {
     context.cancellationSignal.throwIfAborted();
-    await pTimeout(work(row), { milliseconds: rowLimitMs }).catch((error: unknown) => {
+    await pTimeout(work(row), { milliseconds: rowLimitMs }).catch((err: unknown) => {
       failures += 1;
-      onError(error, row);
+      const fields: object = { ...row, err, loop: name };
+      log.warn(fields, 'row left to the next run');
+      onFinding('failed');
     });
     context.heartbeat();
   };
   await Promise.all(rows.map((row) => limited(workOn, row)));
   return failures;
-}
-
-/** Records a row that is left to the next run. */
-export function notSettled({ log, onFinding }: Pick<ActivityDeps, 'log' | 'onFinding'>, fields: object, event: string) {
-  log.warn(fields, event);
-  onFinding('failed');
 }

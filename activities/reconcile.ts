@@ -1,7 +1,7 @@
 import { listOpenClosures } from '../src/stores/account-closure.ts';
 import { listPendingDeliveries, type OverdueDelivery } from '../src/stores/deliveries.ts';
 import type { ActivityDeps } from './deps.ts';
-import { forEachRow, notSettled } from './for-each-row.ts';
+import { forEachRow } from './for-each-row.ts';
 import { settleProviderJobs } from './settle-provider-jobs.ts';
 import { settleTasks } from './settle-tasks.ts';
 
@@ -23,13 +23,12 @@ async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number
   let started = 0;
   await forEachRow<OverdueDelivery>(deps, {
     name: 'start-owed-callbacks',
-    page: (after, limit) => listPendingDeliveries(deps.db, { minAgeMs: callbackGraceMs, after, limit }),
+    page: (page) => listPendingDeliveries(deps.db, { minAgeMs: callbackGraceMs, ...page }),
     work: async ({ taskId, accountId }) => {
       await deps.engine.wakeDelivery({ taskId, accountId });
       started += 1;
       deps.onFinding('callback_owed');
     },
-    onError: (err, { taskId }) => notSettled(deps, { err, taskId }, 'callback not started in this run'),
   });
   return { started };
 }
@@ -38,9 +37,7 @@ async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number
 async function startClosings(deps: ActivityDeps): Promise<void> {
   await forEachRow<{ readonly accountId: string }>(deps, {
     name: 'start-closings',
-    page: (after, limit) => listOpenClosures(deps.db, { after: after?.accountId, limit }),
+    page: ({ after, limit }) => listOpenClosures(deps.db, { after: after?.accountId, limit }),
     work: ({ accountId }) => deps.engine.startClosing(accountId),
-    onError: (err, { accountId }) =>
-      notSettled(deps, { err, accountId }, 'closing of an account not started in this run'),
   });
 }

@@ -12,7 +12,7 @@ import {
 import { markReconciled } from '../src/stores/maintenance.ts';
 import { refundTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
-import { forEachRow, notSettled } from './for-each-row.ts';
+import { forEachRow } from './for-each-row.ts';
 
 /** A younger task is left to the process that accepted it. */
 const startGraceMs = 10_000;
@@ -34,14 +34,13 @@ export async function settleTasks(deps: ActivityDeps): Promise<Settled> {
   const settled = { started: 0, refunded: 0 };
   const { failed } = await forEachRow<UnfinishedTask>(deps, {
     name: 'settle-tasks',
-    page: (after, limit) => listUnfinishedTasks(deps.db, { minAgeMs: startGraceMs, after: after?.taskId, limit }),
+    page: ({ after, limit }) => listUnfinishedTasks(deps.db, { minAgeMs: startGraceMs, after: after?.taskId, limit }),
     work: async (task) => {
       const outcome = await settleTask(deps, task);
       if (outcome === 'left') return;
       settled[outcome] += 1;
       deps.onSettled(outcome);
     },
-    onError: (err, { taskId }) => notSettled(deps, { err, taskId }, 'task not settled in this run'),
   });
   await markReconciled(deps.db);
   await terminateWorkflows(deps);
@@ -120,13 +119,12 @@ function isOverdue(task: UnfinishedTask, { pendingActivities }: WorkflowDescript
 async function terminateWorkflows(deps: ActivityDeps): Promise<void> {
   await forEachRow<WorkflowTermination>(deps, {
     name: 'terminate-workflows',
-    page: (after, limit) => listDueTerminations(deps.db, { after, limit }),
+    page: (page) => listDueTerminations(deps.db, page),
     work: async ({ taskId, reason }) => {
       await deps.engine.terminateTask(taskId, reason);
       await removeTermination(deps.db, taskId);
       deps.onFinding('workflow_left');
     },
-    onError: (err, { taskId }) => notSettled(deps, { err, taskId }, 'workflow not ended in this run'),
   });
 }
 

@@ -9,7 +9,7 @@ export function exportBookMetrics({ registry }: Metrics, db: Database): void {
   const registers = [registry];
   const auditedAt = new Gauge({
     name: 'videogen_ledger_audited_timestamp_seconds',
-    help: 'When an audit of the ledger last ended, in Unix seconds; 0 when never',
+    help: 'When the last audit of the ledger that has ended began, in Unix seconds; 0 when never',
     labelNames: ['kind'] as const,
     registers,
   });

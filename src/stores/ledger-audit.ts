@@ -18,19 +18,23 @@ export function auditLedger(db: Database, onPage = () => {}): Promise<readonly L
 
 /** Audits, and records what is wrong now; a violation stays recorded until an audit finds that it is corrected. */
 export async function runAudit(db: Database, kind: AuditKind, onPage = () => {}): Promise<readonly LedgerViolation[]> {
-  const violations = await (kind === 'full' ? auditLedger(db, onPage) : auditRecent(db, onPage));
-  await recordAudit(db, JSON.stringify(violations), kind === 'full');
+  const start = await readAuditStart(db);
+  const violations = await (kind === 'full' ? auditLedger(db, onPage) : auditRecent(db, start, onPage));
+  await recordAudit(db, JSON.stringify(violations), kind === 'full', start.startedAtUs);
   return violations;
 }
 
-async function auditRecent(db: Database, onPage: () => void): Promise<readonly LedgerViolation[]> {
-  const { sinceMs, entryId, ...known } = await readAuditStart(db);
+async function auditRecent(
+  db: Database,
+  { sinceMs, entryId, accounts, entries, tasks }: AuditStart,
+  onPage: () => void,
+): Promise<readonly LedgerViolation[]> {
   const passes: readonly Pass[] = [
     (run, last, limit) => recentEntriesAfter(run, last ?? entryId, limit),
     (run, last, limit) => tasksCreatedAfter(run, last, limit, sinceMs),
     (run, last, limit) => tasksEndedAfter(run, last, limit, sinceMs),
   ];
-  return check(db, passes, known, onPage);
+  return check(db, passes, { accounts, entries, tasks }, onPage);
 }
 
 type Id = string | number;
@@ -109,14 +113,18 @@ order by ${event}_at, id limit $2`,
 const tasksCreatedAfter = recentTasksAfter('created');
 const tasksEndedAfter = recentTasksAfter('completed');
 
-type AuditStart = Required<AuditScope> & { readonly sinceMs: number; readonly entryId: number };
+type AuditStart = Required<AuditScope> & {
+  readonly startedAtUs: number;
+  readonly sinceMs: number;
+  readonly entryId: number;
+};
 
 // Ten minutes more than since the last audit: a statement that was running then may have committed older rows after it. No index has
 // the time of an entry; the newest older one is found from the end.
 const readAuditStart = one<AuditStart>({
   name: 'read-audit-start',
   text: `
-select (extract(epoch from since) * 1000)::bigint as "sinceMs",
+select (extract(epoch from now()) * 1000000)::bigint as "startedAtUs", (extract(epoch from since) * 1000)::bigint as "sinceMs",
   coalesce((select id from ledger_entries where created_at < since order by id desc limit 1), 0)::bigint as "entryId",
   array(select distinct account_id from ledger_violations where account_id is not null) as accounts,
   array(select distinct entry_id::float8 from ledger_violations where entry_id is not null) as entries,
@@ -124,19 +132,24 @@ select (extract(epoch from since) * 1000)::bigint as "sinceMs",
 from (select coalesce(audited_at, 'epoch') - interval '10 minutes' as since from maintenance) start`,
 });
 
-// Another audit at the same time may record the same violations.
-const recordAudit = none<[violations: string, isFull: boolean]>({
+// Another audit at the same time may record the same violations, and others that this one could not see: those stay. The next audit goes
+// on from the start of this one.
+const recordAudit = none<[violations: string, isFull: boolean, startedAtUs: number]>({
   name: 'record-audit',
   text: `
-with found as (
+with started as (
+  select timestamptz 'epoch' + $3::float8 * interval '1 microsecond' as at
+), found as (
   select * from jsonb_to_recordset($1) as n (rule text, "accountId" uuid, "entryId" bigint, "taskId" uuid, detail text)
 ), corrected as (
-  delete from ledger_violations v where not exists (
+  delete from ledger_violations v using started where found_at < started.at and not exists (
     select from found where v.rule = found.rule and (v.account_id, v.entry_id, v.task_id)
       is not distinct from ("accountId", "entryId", "taskId"))
 ), recorded as (
   insert into ledger_violations (rule, account_id, entry_id, task_id, detail)
   select rule, "accountId", "entryId", "taskId", detail from found on conflict do nothing
 )
-update maintenance set audited_at = now(), fully_audited_at = case when $2 then now() else fully_audited_at end`,
+update maintenance set audited_at = greatest(audited_at, started.at),
+  fully_audited_at = case when $2 then started.at else fully_audited_at end
+from started`,
 });

@@ -3,7 +3,7 @@ import { maybeOne, none, one } from './statement.ts';
 export type Maintenance = {
   /** Violations of the ledger rules that are not corrected. */
   readonly violations: number;
-  /** Times in Unix milliseconds; 0 means never. */
+  /** When the last audit that has ended began, in Unix milliseconds; 0 means never. */
   readonly auditedAt: number;
   readonly fullyAuditedAt: number;
   /** When `reconcile` last went through all unfinished tasks. */
@@ -18,7 +18,7 @@ select (select count(*) from ledger_violations) as violations, coalesce(audited_
 from maintenance`,
 });
 
-/** Every unfinished task was compared with its workflow. */
+/** Every unfinished task was compared with its workflow, in one run or several. */
 export const markReconciled = none({ name: 'mark-reconciled', text: 'update maintenance set reconciled_at = now()' });
 
 // Where a loop over many rows was when its run ended early.

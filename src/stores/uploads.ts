@@ -57,7 +57,7 @@ select id as "uploadId" from uploads where id = any($2::uuid[]) and account_id =
   },
 );
 
-type ExpiredUpload = { readonly uploadId: string; readonly expiresAtUs: number };
+export type ExpiredUpload = { readonly uploadId: string; readonly expiresAtUs: number };
 
 /** Images that no task can still need, the oldest first, a bounded page of them after the given one. */
 export const listExpiredUploads = many<

@@ -22,7 +22,6 @@ const schedules = {
     workflow: 'reconcile',
     args: [],
     every: '1m',
-    offset: '0s',
     runTimeout: '8m',
     summary: 'settle what a crash, an operator or time left undone',
   },
@@ -30,7 +29,6 @@ const schedules = {
     workflow: 'housekeeping',
     args: [housekeepingSteps],
     every: '10m',
-    offset: '0s',
     runTimeout: '2h',
     summary: 'delete what nothing needs any more',
   },
@@ -38,7 +36,6 @@ const schedules = {
     workflow: 'audit',
     args: ['recent'],
     every: '1h',
-    offset: '0s',
     runTimeout: '50m',
     summary: 'audit what changed in the ledger since the last audit',
   },
@@ -46,7 +43,6 @@ const schedules = {
     workflow: 'audit',
     args: ['full'],
     every: '1d',
-    offset: '3h',
     runTimeout: '20h',
     summary: 'audit the whole ledger',
   },
@@ -73,12 +69,12 @@ export async function ensureSchedules(client: Client, queues: TaskQueues): Promi
 
 /** Creates a schedule, which triggers a first run; returns false when it exists, and leaves it alone. */
 export async function createSchedule(client: Client, queues: TaskQueues, name: ScheduleName): Promise<boolean> {
-  const { every, offset } = schedules[name];
+  const { every } = schedules[name];
   try {
     await within(client, limitMs, () =>
       client.schedule.create({
         scheduleId: scheduleId(queues, name),
-        spec: { intervals: [{ every, offset }] },
+        spec: { intervals: [{ every }] },
         state: { triggerImmediately: true },
         policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: every },
         action: actionOf(queues, name),

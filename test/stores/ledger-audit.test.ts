@@ -236,6 +236,23 @@ describe('the scheduled audits', () => {
     assert.ok(Date.now() - fullyAuditedAt < 60_000 && auditedAt > fullyAuditedAt);
   });
 
+  test('an audit that ends while another one finds a violation forgets nothing of that', async () => {
+    const rewrite = (sign: string) =>
+      plant(database, `update ledger_entries set amount = amount ${sign} 1 where id = 11000`);
+    let found = 0;
+    const run: Database['run'] = async (statement, values) => {
+      if (statement.name === 'record-audit') {
+        await rewrite('-');
+        found = (await runAudit(database.db, 'full')).length;
+      }
+      return database.db.run(statement, values);
+    };
+    await runAudit({ ...database.db, run }, 'recent');
+    assert.deepEqual([found, (await readMaintenance(database.db)).violations], [2, 2]);
+    await rewrite('+');
+    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+  });
+
   async function acceptAfterGrant(): Promise<string> {
     await plant(
       database,

@@ -74,20 +74,6 @@ test('the closing of a large account continues as new, from the page where it wa
   assert.deepEqual(finished, [450]);
 });
 
-test('a page that fails for long is tried again, and the closing continues behind it', options, async () => {
-  const { asked, activities } = playedClosing([
-    [3, 4],
-    [0, 0],
-  ]);
-  let failures = 0;
-  const emptyAccountPage = async (page: AccountPage) => {
-    if (page.after === 'task-1' && (failures += 1) < 30) throw new Error('the store is unavailable');
-    return activities.emptyAccountPage(page);
-  };
-  await runWorkflow('closeAccount', closing, { ...activities, emptyAccountPage });
-  assert.deepEqual([failures > 29, asked.length], [true, 4]);
-});
-
 test('a step of housekeeping that fails keeps no other from its turn, and fails the run', options, async () => {
   const done: string[] = [];
   const housekeep = async (step: string) => {
@@ -112,14 +98,4 @@ test('a step of reconcile that fails keeps no other from its turn, and fails the
   const activities = Object.fromEntries(names.map((name) => [name, step(name)]));
   await assert.rejects(runWorkflow('reconcile', [], activities), WorkflowFailedError);
   assert.deepEqual(done.toSorted(), names.toSorted());
-});
-
-test('an audit that is interrupted starts again', options, async () => {
-  const kinds: string[] = [];
-  const auditBooks = async (kind: string) => {
-    if (kinds.push(kind) < 3) throw new Error('the database is unavailable');
-    return { violations: 0 };
-  };
-  await runWorkflow('audit', ['full'], { auditBooks });
-  assert.deepEqual(kinds, ['full', 'full', 'full']);
 });
