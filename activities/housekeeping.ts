@@ -3,6 +3,7 @@ import { sweepPlaces } from '../src/stores/places.ts';
 import { listExpiredMedia, markMediaDeleted } from '../src/stores/task-list.ts';
 import { type ExpiredUpload, listExpiredUploads } from '../src/stores/uploads.ts';
 import { deleteUpload, sweepDeletions } from './delete-content.ts';
+import { recordDeletions } from './delete-records.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow, slowRowMs } from './for-each-row.ts';
 import { deleteTaskFiles } from './task-files.ts';
@@ -14,6 +15,7 @@ const maxSweptPlaces = 1_000;
 
 const steps: Record<HousekeepingStep, (deps: ActivityDeps) => Promise<void>> = {
   sweepPlaces: ({ db }) => sweepPlaces(db, maxSweptPlaces),
+  ...recordDeletions,
   deleteExpiredMedia,
   deleteExpiredUploads,
   sweepDeletions,

@@ -4,6 +4,13 @@ export type AuditKind = 'recent' | 'full';
 /** What the schedule `housekeeping` deletes, one step after the other. */
 export const housekeepingSteps = [
   'sweepPlaces',
+  'deleteExpiredLinks',
+  'deleteExpiredSessions',
+  'deleteExpiredProofs',
+  'deleteExpiredTries',
+  'deleteExpiredEvents',
+  'deleteExpiredUsers',
+  'deleteExpiredContent',
   'deleteExpiredMedia',
   'deleteExpiredUploads',
   'sweepDeletions',
