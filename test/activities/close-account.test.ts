@@ -139,7 +139,7 @@ test('two attempts at the same page do it once', async () => {
   assert.deepEqual(await Promise.all([finish(accountId), finish(accountId)]), [true, true]);
 });
 
-test('tasks and images that cannot be deleted keep the others from nothing, and the closure open', async () => {
+test('tasks and images that cannot be deleted do not block the others, and keep the closure open', async () => {
   const accountId = await newAccount();
   const bad = new Set((await failedTasks(db, accountId, 30)).slice(0, 10));
   await addUploads(db, accountId, 5, `now() + interval '1 day'`);
