@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import type { HousekeepingStep } from '../src/domain/maintenance.ts';
 import { deleteExpiredContent } from '../src/stores/content-deletion.ts';
 import { deleteExpiredUsers } from '../src/stores/erasure.ts';
 import {
@@ -16,34 +17,30 @@ const linkRetentionMs = 7 * 24 * hourMs;
 /** The longest time over which attempts to sign in are counted is 15 minutes. */
 const tryRetentionMs = hourMs;
 const pageSize = 200;
-/** Per kind and run, so that a large backlog leaves time for the other kinds; the next run continues. */
-const maxMs = 5_000;
 
-/** Deletes personal records past their retention; one function per kind, so that a kind that fails leaves the others alone. */
-export function expiredRecordDeletions(
-  { db, log, recordRetention: { eventsMs, usersMs, promptsMs } }: ActivityDeps,
-  nowMs = Date.now(),
-): readonly (() => Promise<void>)[] {
-  return [
-    () => allPages(() => deleteExpiredLinks(db, nowMs - linkRetentionMs, pageSize)),
-    () => allPages(() => deleteExpiredSessions(db, nowMs, pageSize)),
-    () => allPages(() => deleteExpiredProofs(db, nowMs, pageSize)),
-    () => allPages(() => deleteExpiredTries(db, nowMs - tryRetentionMs, pageSize)),
-    () => allPages(() => deleteExpiredEvents(db, nowMs - eventsMs, pageSize)),
-    () =>
-      allPages(async () => {
-        const userIds = await deleteExpiredUsers(db, nowMs - usersMs, pageSize);
-        // The log outlives a restore of the database, after which a person has to be erased again.
-        for (const userId of userIds) log.info({ userId }, 'user erased');
-        return userIds.length;
-      }),
-    async () => {
-      if (promptsMs !== undefined) await allPages(() => deleteExpiredContent(db, nowMs - promptsMs, pageSize));
-    },
-  ];
-}
+/** The steps of housekeeping that delete personal records past their retention. */
+export const recordDeletions = {
+  deleteExpiredLinks: ({ db }) => allPages(() => deleteExpiredLinks(db, Date.now() - linkRetentionMs, pageSize)),
+  deleteExpiredSessions: ({ db }) => allPages(() => deleteExpiredSessions(db, Date.now(), pageSize)),
+  deleteExpiredProofs: ({ db }) => allPages(() => deleteExpiredProofs(db, Date.now(), pageSize)),
+  deleteExpiredTries: ({ db }) => allPages(() => deleteExpiredTries(db, Date.now() - tryRetentionMs, pageSize)),
+  deleteExpiredEvents: ({ db, recordRetention: { eventsMs } }) =>
+    allPages(() => deleteExpiredEvents(db, Date.now() - eventsMs, pageSize)),
+  deleteExpiredUsers: ({ db, log, recordRetention: { usersMs } }) =>
+    allPages(async () => {
+      const userIds = await deleteExpiredUsers(db, Date.now() - usersMs, pageSize);
+      // The log outlives a restore of the database, after which a person has to be erased again.
+      for (const userId of userIds) log.info({ userId }, 'user erased');
+      return userIds.length;
+    }),
+  deleteExpiredContent: async ({ db, recordRetention: { promptsMs } }) => {
+    if (promptsMs !== undefined) await allPages(() => deleteExpiredContent(db, Date.now() - promptsMs, pageSize));
+  },
+} satisfies Partial<Record<HousekeepingStep, (deps: ActivityDeps) => Promise<void>>>;
 
 async function allPages(deletePage: () => Promise<number>): Promise<void> {
-  const endAt = performance.now() + maxMs;
-  while ((await deletePage()) === pageSize && performance.now() < endAt) Context.current().heartbeat();
+  while ((await deletePage()) === pageSize) {
+    Context.current().heartbeat();
+    Context.current().cancellationSignal.throwIfAborted();
+  }
 }

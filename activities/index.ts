@@ -1,7 +1,10 @@
+import { createAuditBooks } from './audit-books.ts';
 import { createChargeCredits } from './charge-credits.ts';
 import type { ActivityDeps } from './deps.ts';
 import { createCompleteTask, createRefundCredits } from './end-task.ts';
 import { createGenerateVideo } from './generate-video.ts';
+import { createClosingActivities } from './close-account.ts';
+import { createHousekeep } from './housekeeping.ts';
 import { createReconcileActivities } from './reconcile.ts';
 import { createSendCallback } from './send-callback.ts';
 import { createStoreResult } from './store-result.ts';
@@ -13,7 +16,10 @@ export function createMainActivities(deps: ActivityDeps) {
     storeResult: createStoreResult(deps),
     completeTask: createCompleteTask(deps),
     refundCredits: createRefundCredits(deps),
+    auditBooks: createAuditBooks(deps),
+    housekeep: createHousekeep(deps),
     ...createReconcileActivities(deps),
+    ...createClosingActivities(deps),
   };
 }
 

@@ -12,14 +12,13 @@ import {
 } from '../src/stores/provider-jobs.ts';
 import { findTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
-import { forEachRow, notSettled } from './for-each-row.ts';
+import { forEachRow } from './for-each-row.ts';
 import { lookUp } from './generation/lost-call.ts';
 import { jobKeyOf } from './generation/open-job.ts';
 
 /** The generation that is being cancelled gets this long to stop its job by itself. */
 const stopGraceMs = 30_000;
 const answerLimitMs = 15_000;
-const budgetMs = 45_000;
 
 /**
  * Jobs of tasks that have ended, which may still run upstream, and cost money there: after a termination, a worker that died with a
@@ -27,8 +26,9 @@ const budgetMs = 45_000;
  */
 export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped: number; late: number }> {
   const settled = { stopped: 0, late: 0 };
-  await forEachRow<UnsettledJob>({
-    page: (after, limit) => listUnsettledJobs(deps.db, { minAgeMs: stopGraceMs, after, limit }),
+  await forEachRow<UnsettledJob>(deps, {
+    name: 'settle-provider-jobs',
+    page: (page) => listUnsettledJobs(deps.db, { minAgeMs: stopGraceMs, ...page }),
     work: async (job) => {
       const end = await settleJob(deps, job);
       if (end === undefined) return;
@@ -38,9 +38,6 @@ export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped:
       deps.onFinding('provider_job_left');
       settled[outcome === 'abandoned' ? 'stopped' : 'late'] += 1;
     },
-    onError: (err, { taskId, provider }) =>
-      notSettled(deps, { err, taskId, provider }, 'provider job not settled in this run'),
-    budgetMs,
   });
   return settled;
 }

@@ -9,9 +9,10 @@ import {
   type UnfinishedTask,
   type WorkflowTermination,
 } from '../src/stores/task-list.ts';
+import { markReconciled } from '../src/stores/maintenance.ts';
 import { refundTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
-import { forEachRow, notSettled } from './for-each-row.ts';
+import { forEachRow } from './for-each-row.ts';
 
 /** A younger task is left to the process that accepted it. */
 const startGraceMs = 10_000;
@@ -31,16 +32,17 @@ type Settled = { started: number; refunded: number; failed: number };
  */
 export async function settleTasks(deps: ActivityDeps): Promise<Settled> {
   const settled = { started: 0, refunded: 0 };
-  const { failed } = await forEachRow<UnfinishedTask>({
-    page: (after, limit) => listUnfinishedTasks(deps.db, { minAgeMs: startGraceMs, after: after?.taskId, limit }),
+  const { failed } = await forEachRow<UnfinishedTask>(deps, {
+    name: 'settle-tasks',
+    page: ({ after, limit }) => listUnfinishedTasks(deps.db, { minAgeMs: startGraceMs, after: after?.taskId, limit }),
     work: async (task) => {
       const outcome = await settleTask(deps, task);
       if (outcome === 'left') return;
       settled[outcome] += 1;
       deps.onSettled(outcome);
     },
-    onError: (err, { taskId }) => notSettled(deps, { err, taskId }, 'task not settled in this run'),
   });
+  await markReconciled(deps.db);
   await terminateWorkflows(deps);
   return { ...settled, failed };
 }
@@ -115,15 +117,14 @@ function isOverdue(task: UnfinishedTask, { pendingActivities }: WorkflowDescript
 
 /** Driven by the rows that came with the refunds, so that neither a crash nor an outage of Temporal loses one. */
 async function terminateWorkflows(deps: ActivityDeps): Promise<void> {
-  await forEachRow<WorkflowTermination>({
-    // A terminated workflow is no longer listed, so each page is the first; one that failed is listed again in the next run.
-    page: (_after, limit) => listDueTerminations(deps.db, limit),
+  await forEachRow<WorkflowTermination>(deps, {
+    name: 'terminate-workflows',
+    page: (page) => listDueTerminations(deps.db, page),
     work: async ({ taskId, reason }) => {
       await deps.engine.terminateTask(taskId, reason);
       await removeTermination(deps.db, taskId);
       deps.onFinding('workflow_left');
     },
-    onError: (err, { taskId }) => notSettled(deps, { err, taskId }, 'workflow not ended in this run'),
   });
 }
 

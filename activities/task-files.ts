@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ResultStore } from '../src/media/result-store.ts';
 
 /** Where a task's files lie in the result store: the same keys on every retry, so that a retry overwrites its own work. */
 export type MediaKeys = {
@@ -31,6 +32,16 @@ export function incomingFolderOf(taskId: string): string {
 /** Of one job: no other job of any task may write there, and no client is ever given a link to it. */
 export function incomingKeyOf(taskId: string, jobKey: string): string {
   return `${incomingFolderOf(taskId)}/${jobKey}.mp4`;
+}
+
+/** Deletes every file of a task: its media, and what attempts and upstreams left. */
+export async function deleteTaskFiles(
+  media: Pick<ResultStore, 'delete' | 'deleteFolder'>,
+  taskId: string,
+): Promise<void> {
+  await media.deleteFolder(imageFolderOf(taskId));
+  await media.deleteFolder(incomingFolderOf(taskId));
+  await Promise.all(Object.values(mediaKeysOf(taskId)).map((key) => media.delete(key)));
 }
 
 /** Gives `work` an empty folder, which is deleted after it. */

@@ -39,10 +39,10 @@ export function createMetrics() {
       labelNames: ['of'] as const,
       registers,
     }),
-    reconcileSchedulePresent: new Gauge({
-      name: 'videogen_reconcile_schedule_present',
-      help: 'Whether the last check of this worker found or created the schedule of reconcile for this task queue',
-      labelNames: ['queue'] as const,
+    schedulePresent: new Gauge({
+      name: 'videogen_schedule_present',
+      help: 'Whether the last check of this worker found or created the schedule for this task queue',
+      labelNames: ['queue', 'schedule'] as const,
       registers,
     }),
     creditsCharged: new Counter({

@@ -1,3 +1,6 @@
 export { videoTask } from './video-task.ts';
+export { closeAccount } from './close-account.ts';
 export { deliverCallback, redeliverSignal } from './deliver-callback.ts';
+export { audit } from './audit.ts';
+export { housekeeping } from './housekeeping.ts';
 export { reconcile } from './reconcile.ts';

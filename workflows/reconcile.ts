@@ -14,8 +14,8 @@ const { settleTasks, startOwedCallbacks } = proxyActivities<MainActivities>({
   retry: { initialInterval: '1s', maximumInterval: '10s', maximumAttempts: 5 },
 });
 
-/** What may be done a minute later: it never delays the next settling of tasks. */
-const { settleProviderJobs, deleteExpiredMedia, auditBooks } = proxyActivities<MainActivities>({
+/** These may be done a minute later, so that they never delay the next settling of tasks. */
+const { settleProviderJobs, startClosings } = proxyActivities<MainActivities>({
   ...common,
   startToCloseTimeout: '90s',
   scheduleToCloseTimeout: '2m',
@@ -23,25 +23,9 @@ const { settleProviderJobs, deleteExpiredMedia, auditBooks } = proxyActivities<M
 });
 
 /** Every minute: what a crash, an operator or the passing of time left undone. No step waits for another. */
-export async function reconcile(): Promise<{
-  started: number;
-  refunded: number;
-  callbacks: number;
-  violations: number;
-}> {
-  const steps = [
-    settleTasks(),
-    startOwedCallbacks(),
-    deleteExpiredMedia(),
-    auditBooks(),
-    settleProviderJobs(),
-  ] as const;
+export async function reconcile(): Promise<{ started: number; refunded: number; callbacks: number }> {
+  const steps = [settleTasks(), startOwedCallbacks(), settleProviderJobs(), startClosings()] as const;
   await Promise.allSettled(steps);
-  const [tasks, callbacks, , books] = await Promise.all(steps);
-  return {
-    started: tasks.started,
-    refunded: tasks.refunded,
-    callbacks: callbacks.started,
-    violations: books.violations,
-  };
+  const [tasks, callbacks] = await Promise.all(steps);
+  return { started: tasks.started, refunded: tasks.refunded, callbacks: callbacks.started };
 }

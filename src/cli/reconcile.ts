@@ -42,7 +42,7 @@ async function reconcile(context: Context, { report: only, restored, since }: Op
 
 /** The run is done by a worker, as that of every minute is. */
 async function settleNow(context: Context): Promise<Answer> {
-  const { runReconcile } = await import('../temporal/reconcile-schedule.ts');
+  const { runReconcile } = await import('../temporal/schedules.ts');
   const { started, refunded, callbacks } = await withTemporal(context, runReconcile);
   return {
     json: { started, refunded, callbacks },
@@ -76,14 +76,18 @@ async function settleRestored(context: Context): Promise<Answer> {
     const ended = await Promise.all(page.map((task) => limit(refund, task)));
     refunded += ended.filter(({ changed }) => changed).length;
   }
-  const { terminateUnknownTasks } = await import('../temporal/unknown-tasks.ts');
+  const { terminateClosings, terminateUnknownTasks } = await import('../temporal/outdated-workflows.ts');
   const listKnown = async (taskIds: readonly string[]) =>
     (await listKnownTasks(db, taskIds)).map(({ taskId }) => taskId);
-  const terminated = await withTemporal(context, (client, queues) => terminateUnknownTasks(client, queues, listKnown));
+  const terminated = await withTemporal(
+    context,
+    async (client, queues) =>
+      (await terminateUnknownTasks(client, queues, listKnown)) + (await terminateClosings(client, queues)),
+  );
   return {
     json: { refunded, terminated },
     lines: [
-      `Restored: ${refunded} unfinished tasks refunded, ${terminated} workflows of unknown tasks terminated.`,
+      `Restored: ${refunded} unfinished tasks refunded, ${terminated} outdated workflows terminated.`,
       'Repeat the command until both are 0; then start the workers.',
     ],
   };

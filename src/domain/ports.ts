@@ -41,6 +41,8 @@ export type Engine = {
   readonly terminateTask: (taskId: string, reason: string) => Promise<void>;
   /** Deletes what was recorded of a final task and its callback; answers false while the task's workflow still runs. */
   readonly forgetTask: (taskId: string) => Promise<boolean>;
+  /** Starts the workflow that empties a closed account; one that is running is left alone. */
+  readonly startClosing: (accountId: string) => Promise<void>;
   /** Starts a delivery of the task's callback; one that is running is left alone, one that has ended begins again. */
   readonly startDelivery: (delivery: DeliveryToStart) => Promise<void>;
   /** For a callback that is overdue: as `startDelivery`, but one that runs and only pauses sends now, as with `redeliver`. */

@@ -26,6 +26,10 @@ export function taskWorkflowId(taskId: string): string {
   return taskId;
 }
 
+export function closingWorkflowId(accountId: string): string {
+  return `close-account-${accountId}`;
+}
+
 export function callbackWorkflowId(taskId: string): string {
   return `callback-${taskId}`;
 }

@@ -9,14 +9,14 @@ import type { Log } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
-import { ensureReconcileSchedule } from '../temporal/reconcile-schedule.ts';
+import { ensureSchedules } from '../temporal/schedules.ts';
 import { makePrivateFolder } from './local-faults.ts';
 import { openStore, openStoreForLinks } from './open-store.ts';
 import { watchReadiness } from './readiness.ts';
 import { retry } from './retry.ts';
-import { watchSchedule } from './schedule-watch.ts';
 import type { RunningPart, Settings } from './settings.ts';
 import { installTemporalRuntime } from './temporal-runtime.ts';
+import { watchSchedules } from './watch-schedules.ts';
 import { openWorkerDependencies } from './worker-dependencies.ts';
 import { mainQueue, workerOptions } from './worker-options.ts';
 
@@ -27,7 +27,7 @@ const readinessPauseMs = 5_000;
 const scheduleCheckMs = 60_000;
 
 export type RunningWorker = RunningPart & {
-  /** Resolves once the worker of each queue polls, and the schedule exists; rejects when the worker is closed before. */
+  /** Resolves once the worker of each queue polls, and the schedules exist; rejects when the worker is closed before. */
   readonly running: Promise<void>;
 };
 
@@ -95,9 +95,9 @@ export async function startWorker(
     // task must wait for that.
     if (!runsWorkflows) return;
     const queues = taskQueuesOf(settings.taskQueue);
-    await retry(step('ensure the reconcile schedule'), () => ensureReconcileSchedule(temporal.client, queues));
+    await retry(step('ensure the schedules'), () => ensureSchedules(temporal.client, queues));
     const watched = { client: temporal.client, queues, log, metrics, pauseMs: checkMs };
-    watching = watchSchedule(watched, stopping.signal);
+    watching = watchSchedules(watched, stopping.signal);
   };
   let watching: Promise<void> | undefined;
   const running = start();

@@ -4,9 +4,9 @@ import type { Database } from './database.ts';
 import type { By } from './members.ts';
 import { recordAction } from './operator-actions.ts';
 import { recordEvent } from './security-events.ts';
-import { many, maybeOne, none, one } from './statement.ts';
+import { many, none, one } from './statement.ts';
 
-// The end of an account. The commit shuts it; what its tasks were about is deleted behind it, in parts, by `reconcile`.
+// The end of an account. The commit closes it; the workflow `closeAccount` deletes the contents of its tasks afterwards.
 
 const shut = none<[accountId: string]>({
   name: 'close-account',
@@ -59,59 +59,40 @@ export function closeOwnAccount(db: Database, { session, accountId, origin }: By
   });
 }
 
-// A closed account gets no new tasks, so the newest that still says what it was about moves downwards only. Looking for it from where
-// it was found last spares reading all that are emptied. The order keeps the planner to an index that begins there.
-const newestWithContent = (column: string) => `(
-    select ${column} from tasks
-    where account_id = c.account_id and content_deleted_at is null and created_at <= coalesce(c.content_until, 'infinity')
-    order by created_at desc, id desc limit 1)`;
-
-/** Closed accounts that have something to delete; some of them, and others the next time, so that none keeps the rest waiting. */
-export const listClosuresToEmpty = many<{ readonly accountId: string }, [limit: number]>({
-  name: 'list-account-closures-to-empty',
-  text: `
-select account_id as "accountId" from account_closures c where finished_at is null
-  and (${newestWithContent('id')} is not null
-    or exists (select from uploads where account_id = c.account_id))
-order by random() limit $1`,
-});
-
-/** Closures that have not been ended; some of them, as above. */
-export const listOpenClosures = many<{ readonly accountId: string }, [limit: number]>({
+/** Closures that have not finished, a bounded page of them after the given one. */
+export const listOpenClosures = many<
+  { readonly accountId: string },
+  [page: { readonly after: string | undefined; readonly limit: number }]
+>({
   name: 'list-open-account-closures',
   text: `
-select account_id as "accountId" from account_closures where finished_at is null order by random() limit $1`,
+select account_id as "accountId" from account_closures
+where finished_at is null and ($1::uuid is null or account_id > $1) order by account_id limit $2`,
+  values: ({ after, limit }) => [after, limit],
 });
 
-/** Tasks of an account that have not ended. */
-export const listTasksToCancel = many<{ readonly taskId: string }, [accountId: string, limit: number]>({
-  name: 'list-tasks-to-cancel',
+export const isClosing = one<{ readonly isClosing: boolean }, [accountId: string]>({
+  name: 'is-account-closing',
   text: `
-select id as "taskId" from tasks where account_id = $1 and state in ('waiting', 'queuing', 'generating')
-order by created_at desc, id desc limit $2`,
+select exists (select from account_closures where account_id = $1 and finished_at is null) as "isClosing"`,
 });
 
-/** Tasks of a closed account that have ended and still say what they were about, after the given one. */
-export const listTasksWithContent = many<
-  { readonly taskId: string },
-  [accountId: string, page: { after: string | undefined; limit: number }]
+/** `isEmpty`: the content of the task was deleted, in the database and outside it. */
+export type TaskToEmpty = { readonly taskId: string; readonly isEmpty: boolean };
+
+/** Tasks of a closed account, the newest first, a bounded page of them after the given one. */
+export const listTasksToEmpty = many<
+  TaskToEmpty,
+  [accountId: string, page: { readonly after: string | undefined; readonly limit: number }]
 >({
-  name: 'list-tasks-with-content',
+  name: 'list-tasks-to-empty',
   text: `
-select id as "taskId" from tasks
-where account_id = $1 and content_deleted_at is null and state in ('success', 'fail')
-  and created_at <= coalesce((select content_until from account_closures where account_id = $1), 'infinity')
-  and ($2::uuid is null or (created_at, id) < (select created_at, id from tasks where id = $2))
+select id as "taskId", content_deleted_at is not null
+  and not exists (select from content_deletions where task_id = tasks.id and swept_at is null) as "isEmpty"
+from tasks
+where account_id = $1 and ($2::uuid is null or (created_at, id) < (select created_at, id from tasks where id = $2))
 order by created_at desc, id desc limit $3`,
   values: (accountId, { after, limit }) => [accountId, after, limit],
-});
-
-/** Marks down to where a closed account is emptied. */
-export const markEmptied = none<[accountId: string]>({
-  name: 'mark-account-emptied',
-  text: `
-update account_closures c set content_until = coalesce(${newestWithContent('created_at')}, '-infinity')
-where account_id = $1`,
 });
 
 /** The images of an account. */
@@ -120,23 +101,24 @@ export const listUploadsOf = many<{ readonly uploadId: string }, [accountId: str
   text: `select id as "uploadId" from uploads where account_id = $1 order by expires_at limit $2`,
 });
 
-const isEmpty = one<{ isEmpty: boolean }, [accountId: string]>({
-  name: 'is-account-empty',
-  text: `
-select ${newestWithContent('id')} is null
-  and not exists (select from content_deletions where account_id = $1 and swept_at is null)
-  and not exists (select from uploads where account_id = $1) as "isEmpty"
-from account_closures c where account_id = $1`,
-});
-
-const finish = maybeOne<{ accountId: string }, [accountId: string]>({
+/**
+ * Ends a closure whose tasks are empty, unless deletions or images are left. The secrets go last, because callbacks were signed with
+ * them. `not_open`: it has ended before, or the account is not being closed.
+ */
+export const finishClosure = one<{ readonly outcome: 'finished' | 'not_empty' | 'not_open' }, [accountId: string]>({
   name: 'finish-account-closure',
   text: `
-with secrets as (delete from callback_secrets where account_id = $1)
-update account_closures set finished_at = now() where account_id = $1 and finished_at is null returning account_id as "accountId"`,
+with closure as (
+  select account_id from account_closures where account_id = $1 and finished_at is null
+), finished as (
+  update account_closures set finished_at = now() from closure
+  where account_closures.account_id = closure.account_id
+    and not exists (select from content_deletions where account_id = $1 and swept_at is null)
+    and not exists (select from uploads where account_id = $1)
+  returning closure.account_id
+), secrets as (
+  delete from callback_secrets using finished where callback_secrets.account_id = finished.account_id
+)
+select case when exists (select from finished) then 'finished'
+  when exists (select from closure) then 'not_empty' else 'not_open' end as outcome`,
 });
-
-/** Ends a closure when nothing is left to delete; the secrets go last, for callbacks were signed with them. */
-export async function finishClosure(db: Database, accountId: string): Promise<boolean> {
-  return (await isEmpty(db, accountId)).isEmpty && (await finish(db, accountId)) !== undefined;
-}

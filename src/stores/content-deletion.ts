@@ -108,12 +108,22 @@ export type OwedDeletion = {
   readonly uploadIds: readonly string[];
   /** Whether no attempt at the task can be alive any more, which would leave a file behind, or words. */
   readonly isLast: boolean;
-  /** Its place in the list, kept because a sweep takes the row out of it, or moves it. */
+  /** The cursor of the list holds it, because a sweep deletes the row or moves it. */
   readonly dueAtUs: number;
 };
 
 /** As long as a worker that is cut off from everything may go on. */
 const lastAfter = `interval '26 hours'`;
+
+const selectOwed = `
+select task_id as "taskId", content_deletions.account_id as "accountId", upload_ids as "uploadIds",
+  completed_at < now() - ${lastAfter} as "isLast", (extract(epoch from due_at) * 1000000)::bigint as "dueAtUs"
+from content_deletions join tasks on tasks.id = task_id`;
+
+export const findOwedDeletion = maybeOne<OwedDeletion, [taskId: string]>({
+  name: 'find-owed-deletion',
+  text: `${selectOwed} where task_id = $1`,
+});
 
 /** Deletions that are due, in order, a bounded page of them after the given one. */
 export const listOwedDeletions = many<
@@ -122,9 +132,7 @@ export const listOwedDeletions = many<
 >({
   name: 'list-owed-deletions',
   text: `
-select task_id as "taskId", content_deletions.account_id as "accountId", upload_ids as "uploadIds",
-  completed_at < now() - ${lastAfter} as "isLast", (extract(epoch from due_at) * 1000000)::bigint as "dueAtUs"
-from content_deletions join tasks on tasks.id = task_id
+${selectOwed}
 where due_at <= now() and (due_at, task_id) > (
   coalesce(timestamptz 'epoch' + $1::float8 * interval '1 microsecond', '-infinity'),
   coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))

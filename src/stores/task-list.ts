@@ -160,33 +160,30 @@ select model, state, count(*)::int as tasks, extract(epoch from now() - min(crea
 from tasks where state in ('waiting', 'queuing', 'generating') group by model, state`,
 });
 
-const selectExpiredMedia = {
-  name: 'list-expired-media',
-  text: `
-(select id from tasks
-where state = 'success' and media_deleted_at is null and completed_at < now() - $1 * interval '1 millisecond'
-order by completed_at limit $3)
-union all
-(select id from tasks
-where state = 'fail' and media_deleted_at is null and completed_at < now() - $2 * interval '1 millisecond'
-order by completed_at limit $3)
-union all
-(select id from tasks
-where state = 'fail' and media_deleted_at - completed_at < interval '26 hours' and completed_at < now() - interval '26 hours'
-order by completed_at limit $3)
-limit $3`,
-};
-
 /**
  * Tasks whose media is to go: successful ones past their retention, and failed ones after `leftoverMs`, because a killed attempt may
  * have left a file. These are listed once more after 26 hours: a worker that is cut off goes on until the deadline, 24 hours at most.
  */
-export async function listExpiredMedia(
-  db: Database,
-  { retentionMs, leftoverMs, limit }: { retentionMs: number; leftoverMs: number; limit: number },
-): Promise<readonly string[]> {
-  const rows = await db.run<{ id: string }>(selectExpiredMedia, [retentionMs, leftoverMs, limit]);
-  return rows.map((row) => row.id);
+export const listExpiredMedia = many<
+  { readonly taskId: string },
+  [page: PageOf<{ readonly taskId: string }> & { readonly retentionMs: number; readonly leftoverMs: number }]
+>({
+  name: 'list-expired-media',
+  text: `
+select id as "taskId" from (
+  ${expiredMedia(`state = 'success' and media_deleted_at is null and completed_at < now() - $1 * interval '1 millisecond'`)}
+  union all
+  ${expiredMedia(`state = 'fail' and media_deleted_at is null and completed_at < now() - $2 * interval '1 millisecond'`)}
+  union all
+  ${expiredMedia(`state = 'fail' and media_deleted_at - completed_at < interval '26 hours' and completed_at < now() - interval '26 hours'`)}
+) expired order by completed_at, id limit $4`,
+  values: ({ retentionMs, leftoverMs, after, limit }) => [retentionMs, leftoverMs, after?.taskId, limit],
+});
+
+function expiredMedia(condition: string): string {
+  return `(select id, completed_at from tasks where ${condition}
+    and ($3::uuid is null or (completed_at, id) > (select completed_at, id from tasks where id = $3))
+    order by completed_at, id limit $4)`;
 }
 
 /** Records that the media is gone; the task's record stays as it is. */
@@ -196,14 +193,20 @@ export const markMediaDeleted = none<[taskId: string]>({
 });
 
 /** A workflow that is to be ended because its task is final; written by `refundTask`, in the same statement. */
-export type WorkflowTermination = { readonly taskId: string; readonly reason: string };
+export type WorkflowTermination = { readonly taskId: string; readonly reason: string; readonly dueAtUs: number };
 
-/** Terminations that are due, oldest first, a bounded page. */
-export const listDueTerminations = many<WorkflowTermination, [limit: number]>({
+type PageOf<Row> = { readonly after: Row | undefined; readonly limit: number };
+
+/** Terminations that are due, oldest first, a bounded page of them after the given one. */
+export const listDueTerminations = many<WorkflowTermination, [page: PageOf<WorkflowTermination>]>({
   name: 'list-due-terminations',
   text: `
-select task_id as "taskId", reason from workflow_terminations
-where due_at <= now() order by due_at, task_id limit $1`,
+select task_id as "taskId", reason, (extract(epoch from due_at) * 1000000)::bigint as "dueAtUs" from workflow_terminations
+where due_at <= now() and (due_at, task_id) > (
+  coalesce(timestamptz 'epoch' + $1::float8 * interval '1 microsecond', '-infinity'),
+  coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))
+order by due_at, task_id limit $3`,
+  values: ({ after, limit }) => [after?.dueAtUs, after?.taskId, limit],
 });
 
 /** The workflow has ended, by us or by itself. */

@@ -57,12 +57,21 @@ select id as "uploadId" from uploads where id = any($2::uuid[]) and account_id =
   },
 );
 
-/** Images that no task can still need, the oldest first. */
-export const listExpiredUploads = many<{ readonly uploadId: string }, [limit: number]>({
+export type ExpiredUpload = { readonly uploadId: string; readonly expiresAtUs: number };
+
+/** Images that no task can still need, the oldest first, a bounded page of them after the given one. */
+export const listExpiredUploads = many<
+  ExpiredUpload,
+  [page: { readonly after?: ExpiredUpload | undefined; readonly limit: number }]
+>({
   name: 'list-expired-uploads',
   text: `
-select id as "uploadId" from uploads
-where expires_at < now() - ${uploadGraceMs} * interval '1 millisecond' order by expires_at limit $1`,
+select id as "uploadId", (extract(epoch from expires_at) * 1000000)::bigint as "expiresAtUs" from uploads
+where expires_at < now() - ${uploadGraceMs} * interval '1 millisecond' and (expires_at, id) > (
+  coalesce(timestamptz 'epoch' + $1::float8 * interval '1 microsecond', '-infinity'),
+  coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))
+order by expires_at, id limit $3`,
+  values: ({ after, limit }) => [after?.expiresAtUs, after?.uploadId, limit],
 });
 
 /** The file is gone. */

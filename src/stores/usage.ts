@@ -83,7 +83,7 @@ export type AccountSummary = {
   readonly hasKey: boolean;
   readonly hasTask: boolean;
   readonly hasCallback: boolean;
-  /** When the audit looked at the books of the installation last; undefined for never. */
+  /** When the ledger was last audited; undefined for never. */
   readonly auditedAt: number | undefined;
   readonly violations: number;
 };
@@ -97,7 +97,7 @@ select balance, ${counted('waiting')} as waiting, ${counted('queuing')} as queui
   exists (select from api_keys where account_id = $1) as "hasKey",
   exists (select from tasks where account_id = $1) as "hasTask",
   exists (select from callback_deliveries where account_id = $1) as "hasCallback",
-  (select audited_at from ledger_audit_progress) as "auditedAt",
+  (select audited_at from maintenance) as "auditedAt",
   (select count(*)::int from ledger_violations where account_id = $1) as violations
 from accounts where id = $1`,
 });

@@ -1,7 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import type { DeliveryToStart, Engine, TaskToStart } from '../domain/ports.ts';
-import { callbackWorkflowId, type TaskQueues, taskWorkflowId } from '../domain/task-queues.ts';
-import type { deliverCallback, redeliverSignal, videoTask } from '../../workflows/index.ts';
+import { callbackWorkflowId, closingWorkflowId, type TaskQueues, taskWorkflowId } from '../domain/task-queues.ts';
+import type { closeAccount, deliverCallback, redeliverSignal, videoTask } from '../../workflows/index.ts';
 import { within } from './connect.ts';
 import { describeTask, describeWorkflow, unlessGone } from './describe-task.ts';
 import { forgetTask } from './forget-task.ts';
@@ -19,6 +19,7 @@ export function createEngine(client: Client, queues: TaskQueues): Engine {
     cancelTask: async (taskId) => (await unlessGone(client, () => handleOf(taskId).cancel())) !== undefined,
     terminateTask: async (taskId, reason) => void (await unlessGone(client, () => handleOf(taskId).terminate(reason))),
     forgetTask: (taskId) => forgetTask(client, taskId),
+    startClosing: async (accountId) => void (await startClosing(client, queues, accountId)),
     startDelivery: async (delivery) => void (await startDelivery(client, queues, delivery)),
     wakeDelivery: (delivery) => wakeDelivery(client, queues, delivery),
     redeliver: (delivery) => redeliver(client, queues, delivery),
@@ -43,6 +44,18 @@ function taskOptions(queues: TaskQueues, { taskId, accountId, model }: TaskToSta
     staticDetails: `Task \`${taskId}\`. Look it up with \`videogen task show ${taskId}\`.`,
     priority: { fairnessKey: accountId },
   };
+}
+
+function startClosing(client: Client, queues: TaskQueues, accountId: string): Promise<boolean> {
+  return started(client, () =>
+    client.workflow.start<typeof closeAccount>('closeAccount', {
+      workflowId: closingWorkflowId(accountId),
+      taskQueue: queues.main,
+      args: [{ accountId }],
+      typedSearchAttributes: [{ key: searchAttributes.accountId, value: accountId }],
+      staticSummary: `closing of account ${accountId}`,
+    }),
+  );
 }
 
 function startDelivery(client: Client, queues: TaskQueues, delivery: DeliveryToStart): Promise<boolean> {

@@ -1,21 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import pg from 'pg';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { imageFolderOf, mediaKeysOf } from '../../activities/task-files.ts';
 import { recoverJob } from '../../activities/generation/lost-call.ts';
 import { openJob } from '../../activities/generation/open-job.ts';
 import { intend, requestFor, submitJob } from '../../activities/generation/submit-job.ts';
 import { createReconcileActivities } from '../../activities/reconcile.ts';
 import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
 import type { WorkflowDescription } from '../../src/domain/ports.ts';
-import { uploadKey } from '../../src/domain/upload.ts';
-import { addUpload, listExpiredUploads } from '../../src/stores/uploads.ts';
 import type { FailCode } from '../../src/domain/task.ts';
+import { closeAccountAs, finishClosure } from '../../src/stores/account-closure.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import {
   cancelGraceMs,
@@ -106,6 +103,7 @@ function deps(): ActivityDeps {
       cancelTask: async (taskId) => calls.push(`cancel ${taskId}`) > 0,
       terminateTask: async (taskId) => void calls.push(`terminate ${taskId}`),
       forgetTask: async (taskId) => calls.push(`forget ${taskId}`) > 0,
+      startClosing: async (closing) => void calls.push(`close ${closing}`),
       startDelivery: async ({ taskId }) => void calls.push(`deliver ${taskId}`),
       wakeDelivery: async ({ taskId }) => void calls.push(`wake ${taskId}`),
     },
@@ -141,6 +139,51 @@ test('tasks without a workflow are started in order of arrival, those of the las
     calls,
     taskIds.map((taskId) => `start ${taskId}`),
   );
+});
+
+test('a run that is cut off in the middle of many tasks is continued by the next one, so that younger tasks get their turn', async () => {
+  const taskIds: string[] = [];
+  for (let index = 0; index < 450; index += 1)
+    taskIds.push(await acceptTestTask(database.db, accountId, taskParam('waiting')));
+  await administer(`update tasks set created_at = created_at - interval '11 s' where state = 'waiting'`);
+  const dead = new AbortController();
+  const world = deps();
+  const startTask: typeof world.engine.startTask = async (task) => {
+    if (calls.length === 300) dead.abort(new Killed());
+    return world.engine.startTask(task);
+  };
+  const dying = interruptedDeps({ ...world, engine: { ...world.engine, startTask } }, undefined, dead);
+  await assert.rejects(run(activities(dying.deps).settleTasks), Killed);
+  calls = [];
+  await run(activities().settleTasks);
+  assert.deepEqual(
+    calls,
+    taskIds.slice(200).map((taskId) => `start ${taskId}`),
+    'from the page that was not finished',
+  );
+  calls = [];
+  await run(activities().settleTasks);
+  assert.equal(calls.length, 450, 'and then all again');
+});
+
+test('each account that is being closed has its workflow started until it is empty, also when one cannot be started', async () => {
+  const actor = { kind: 'command_line', name: 'ada' } as const;
+  const closing = [];
+  for (let index = 0; index < 3; index += 1) {
+    const closed = await createAccount(database.db, { name: 'closed', credits: 0 });
+    await closeAccountAs(database.db, actor, { accountId: closed, reason: 'asked for' });
+    closing.push(closed);
+  }
+  const [first = '', ...others] = closing;
+  const world = deps();
+  const startClosing: typeof world.engine.startClosing = (closed) =>
+    closed === first ? Promise.reject(new Error('no')) : world.engine.startClosing(closed);
+  await run(activities({ ...world, engine: { ...world.engine, startClosing } }).startClosings);
+  assert.deepEqual(calls.toSorted(), others.map((closed) => `close ${closed}`).toSorted());
+  for (const closed of others) assert.equal((await finishClosure(database.db, closed)).outcome, 'finished');
+  calls = [];
+  await run(activities().startClosings);
+  assert.deepEqual(calls, [`close ${first}`]);
 });
 
 test('one task that cannot be looked at stops none of the others', async () => {
@@ -487,63 +530,6 @@ test('a job whose provider does not answer is asked about again in the next run'
   const deaf = { ...upstream.provider, status: () => Promise.reject(new Error('502')) };
   await run(activities({ ...world, providers: providersOf([deaf]) }).settleProviderJobs);
   assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
-});
-
-test('what a failed task left in the store is deleted after an hour, and its record stays', async () => {
-  const taskId = await accepted(gone);
-  await refundTask(database.db, taskId, failure('timeout'));
-  const scrap = join(folder, 'scrap.mp4');
-  await writeFile(scrap, 'x');
-  const world = deps();
-  const left = [mediaKeysOf(taskId).staged, mediaKeysOf(taskId).video, `${imageFolderOf(taskId)}/1.jpg`];
-  for (const key of left) await world.media.put(key, scrap);
-  await run(activities().deleteExpiredMedia);
-  assert.equal(await world.media.fetchTo(mediaKeysOf(taskId).staged, join(folder, 'out')), true);
-  await administer(`alter table tasks disable trigger final_tasks_never_change`);
-  await administer(`update tasks set completed_at = now() - interval '61 minutes' where id = '${taskId}'`);
-  await administer(`alter table tasks enable trigger final_tasks_never_change`);
-  assert.equal((await run(activities().deleteExpiredMedia)).deleted, 1);
-  for (const key of left) assert.equal(await world.media.fetchTo(key, join(folder, 'gone')), false);
-  assert.equal(await failCodeOf(taskId), 'timeout');
-});
-
-test('what an attempt on a worker that was cut off leaves after that is deleted, too, once no attempt can be alive', async () => {
-  const taskId = await accepted(gone);
-  await refundTask(database.db, taskId, failure('timeout'));
-  const endedAgo = async (minutes: number) => {
-    await administer(`alter table tasks disable trigger final_tasks_never_change`);
-    await administer(`update tasks set completed_at = now() - interval '${minutes} minutes',
-      media_deleted_at = case when media_deleted_at is not null then now() - interval '${minutes - 61} minutes' end
-      where id = '${taskId}'`);
-    await administer(`alter table tasks enable trigger final_tasks_never_change`);
-  };
-  await endedAgo(61);
-  assert.equal((await run(activities().deleteExpiredMedia)).deleted, 1);
-  const world = deps();
-  const scrap = join(folder, 'scrap.mp4');
-  await writeFile(scrap, 'x');
-  await world.media.put(mediaKeysOf(taskId).staged, scrap);
-  await endedAgo(25 * 60);
-  assert.equal((await run(activities().deleteExpiredMedia)).deleted, 0);
-  await endedAgo(26 * 60 + 1);
-  assert.equal((await run(activities().deleteExpiredMedia)).deleted, 1);
-  assert.equal(await world.media.fetchTo(mediaKeysOf(taskId).staged, join(folder, 'late')), false);
-  assert.equal((await run(activities().deleteExpiredMedia)).deleted, 0);
-});
-
-test('an uploaded image is deleted when no task can still need it', async () => {
-  const world = deps();
-  const scrap = join(folder, 'scrap.jpg');
-  await writeFile(scrap, 'x');
-  const uploadId = randomUUID();
-  await addUpload(database.db, { uploadId, accountId, bytes: 1, retentionMs: 0 });
-  await world.media.put(uploadKey(uploadId), scrap);
-  await run(activities().deleteExpiredMedia);
-  assert.equal(await world.media.fetchTo(uploadKey(uploadId), join(folder, 'upload')), true, 'a task may wait for it');
-  await administer(`update uploads set expires_at = now() - interval '51 hours' where id = '${uploadId}'`);
-  await run(activities().deleteExpiredMedia);
-  assert.equal(await world.media.fetchTo(uploadKey(uploadId), join(folder, 'again')), false);
-  assert.deepEqual(await listExpiredUploads(database.db, 10), []);
 });
 
 /** Its attempt was begun so long ago, and is alive. The deadline of this catalogue is one minute. */

@@ -2,7 +2,7 @@ import type { Client as TemporalClient } from '@temporalio/client';
 import { setTimeout as delay } from 'node:timers/promises';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import type { Database } from '../../src/stores/database.ts';
-import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
+import { triggerSchedule } from '../../src/temporal/schedules.ts';
 import { type Open, selectOpen } from './collect.ts';
 import type { Stack } from './stack.ts';
 
@@ -33,7 +33,7 @@ export async function settle({ stack, db, temporal, limitMs, waitsForBooks }: Se
     if (open?.tasks === 0 && open.callbacks === 0 && isBooked && !isRunning) return;
     if (Date.now() >= askAt) {
       askAt = Date.now() + reconcileEveryMs;
-      await triggerReconcile(temporal, taskQueuesOf(stack.settings.taskQueue)).catch(() => undefined);
+      await triggerSchedule(temporal, taskQueuesOf(stack.settings.taskQueue), 'reconcile').catch(() => undefined);
     }
     await delay(250);
   }

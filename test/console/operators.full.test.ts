@@ -333,7 +333,7 @@ describe('an operator in the console', { skip }, () => {
     await page.getByText('Canceled', { exact: true }).waitFor();
     await stage.service.database.db.run({
       name: 'audited',
-      text: 'update ledger_audit_progress set audited_at = now()',
+      text: 'update maintenance set audited_at = now()',
     });
     // It is read every 5 s.
     await page.clock.fastForward(6_000);

@@ -7,7 +7,7 @@ import { markMediaDeleted } from '../../src/stores/task-list.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
 import type { Engine } from '../../src/domain/ports.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
-import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
+import { triggerSchedule } from '../../src/temporal/schedules.ts';
 import { type Answer, type Api, call, createTask, recordInfo } from '../support/api.ts';
 import { type CallbackReceiver, type ReceivedCallback, startCallbackReceiver } from '../support/callback-receiver.ts';
 import { owedCallback, waitForAttempts, waitForDelivery } from '../support/owed-callback.ts';
@@ -131,7 +131,7 @@ describe('callbacks', () => {
     const { taskId } = await owed('/crashed');
     const text = `update callback_deliveries set due_at = now() - interval '2 minutes' where task_id = $1`;
     await service.database.db.run({ name: 'test-overdue', text }, [taskId]);
-    await triggerReconcile(temporal.client, taskQueuesOf(service.settings.taskQueue));
+    await triggerSchedule(temporal.client, taskQueuesOf(service.settings.taskQueue), 'reconcile');
     await receiver.waitForCallbacks('/crashed', 1);
     await waitForDelivery(service.database.db, taskId, 'delivered');
   });
@@ -144,7 +144,7 @@ describe('callbacks', () => {
     await askForRedelivery(service.database.db, taskId);
     const text = `update callback_deliveries set due_at = now() - interval '2 minutes' where task_id = $1`;
     await service.database.db.run({ name: 'test-overdue', text }, [taskId]);
-    await triggerReconcile(temporal.client, taskQueuesOf(service.settings.taskQueue));
+    await triggerSchedule(temporal.client, taskQueuesOf(service.settings.taskQueue), 'reconcile');
     await receiver.waitForCallbacks('/unheard', 3);
     await waitForDelivery(service.database.db, taskId, 'delivered');
     assert.deepEqual(await endsOfPauses(taskId), ['over', 'interrupted'], 'the schedule had said five minutes');

@@ -8,7 +8,7 @@ import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { refundTask } from '../../src/stores/tasks.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
 import { describeTask, unlessGone } from '../../src/temporal/describe-task.ts';
-import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
+import { type ScheduleName, triggerSchedule } from '../../src/temporal/schedules.ts';
 import { type Api, call, createTask, recordInfo } from '../support/api.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { plainImage } from '../support/hostile-images.ts';
@@ -38,7 +38,8 @@ describe('deletion on request', () => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-  const reconcile = () => triggerReconcile(temporal.client, taskQueuesOf(service.settings.taskQueue)).catch(() => {});
+  const trigger = (name: ScheduleName) =>
+    triggerSchedule(temporal.client, taskQueuesOf(service.settings.taskQueue), name).catch(() => {});
   const isThere = (key: string) =>
     access(join(storeFolder(service), key)).then(
       () => true,
@@ -79,7 +80,7 @@ describe('deletion on request', () => {
       const gone = await fetch(link);
       assert.deepEqual([gone.status, ((await gone.json()) as { error: string }).error], [410, 'media_deleted']);
       await waitFor('the end of the histories', async () => {
-        await reconcile();
+        await trigger('housekeeping');
         const callback = temporal.client.workflow.getHandle(callbackWorkflowId(taskId));
         const [task, delivery] = [
           await describeTask(temporal.client, taskId),
@@ -116,11 +117,11 @@ describe('deletion on request', () => {
     const text = `select count(*)::int as count from content_deletions where account_id = $1 and swept_at is not null`;
     const swept = async () =>
       (await db.run<{ count: number }>({ name: 'test-swept', text }, [account.accountId]))[0]?.count ?? 0;
-    await reconcile();
+    await trigger('housekeeping');
     assert.ok(await isThere(key));
     await post(api, '/api/v1/jobs/cancelTask', { taskId: waiting });
     await waitFor('the sweep', async () => {
-      await reconcile();
+      await trigger('housekeeping');
       return (await swept()) === 1 ? true : undefined;
     });
     assert.equal(await isThere(key), false);
@@ -157,7 +158,9 @@ test('a closed account is emptied, also when the worker is killed in the middle 
     await waitFor(
       'the end of the closure',
       async () => {
-        await triggerReconcile(temporal.client, taskQueuesOf(environment.settings.taskQueue)).catch(() => {});
+        await triggerSchedule(temporal.client, taskQueuesOf(environment.settings.taskQueue), 'reconcile').catch(
+          () => {},
+        );
         const text = `select finished_at from account_closures`;
         const [row] = await db.run<{ finished_at: number | null }>({ name: 'test-closure', text });
         return row?.finished_at ?? undefined;

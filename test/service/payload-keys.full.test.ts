@@ -10,7 +10,7 @@ import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
-import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
+import { triggerSchedule } from '../../src/temporal/schedules.ts';
 import { createTaskProgress } from '../../src/temporal/task-progress.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { waitForDelivery } from '../support/owed-callback.ts';
@@ -58,7 +58,9 @@ async function installation({ settings, database }: Awaited<ReturnType<typeof cr
     lines,
     withTemporal,
     reconcile: (keys: readonly string[]) =>
-      withTemporal(keys, (client) => triggerReconcile(client, taskQueuesOf(settings.taskQueue)).catch(() => {})),
+      withTemporal(keys, (client) =>
+        triggerSchedule(client, taskQueuesOf(settings.taskQueue), 'reconcile').catch(() => {}),
+      ),
     /** Accepts a task and starts its workflow, as an API with these keys does. */
     start: async (keys: readonly string[], prompt: string, callBackUrl?: string) => {
       const taskId = await acceptTestTask(db, accountId, taskParam(prompt, {}, callBackUrl));

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
+import type { AuditKind } from '../../src/domain/maintenance.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
-import { auditLedger, auditNextPart, readAuditState } from '../../src/stores/ledger-audit.ts';
+import { auditLedger, runAudit } from '../../src/stores/ledger-audit.ts';
 import type { Database } from '../../src/stores/database.ts';
+import { readMaintenance } from '../../src/stores/maintenance.ts';
 import { completeTask, refundTask } from '../../src/stores/tasks.ts';
 import { type LedgerRule, ledgerRules, type LedgerViolation } from '../../src/stores/ledger-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -162,13 +164,13 @@ const plants: readonly Plant[] = [
 
 describe('the audit of the books', () => {
   for (const { rule, what, statements } of plants) {
-    test(`finds ${what}, by ${rule}, over the whole database and in the round of every minute`, async () => {
+    test(`finds ${what}, by ${rule}, in a full audit and in one of what is recent`, async () => {
       const books = await soundBooks();
       try {
-        assert.deepEqual([await auditLedger(books.db), await auditNextPart(books.db)], [[], []]);
+        assert.deepEqual([await auditLedger(books.db), await runAudit(books.db, 'recent')], [[], []]);
         await plant(books, ...statements(books));
         assertFound(await auditLedger(books.db), rule);
-        assertFound(await auditNextPart(books.db), rule);
+        assertFound(await runAudit(books.db, 'recent'), rule);
       } finally {
         await books.close();
       }
@@ -187,8 +189,7 @@ function assertFound(violations: readonly LedgerViolation[], rule: LedgerRule): 
   );
 }
 
-describe('the round of every minute', () => {
-  /** More entries than a round goes over in its pass, all of them old. */
+describe('the scheduled audits', () => {
   const oldTasks = 12_000;
   let database: TestDatabase;
   let accountId: string;
@@ -208,35 +209,48 @@ describe('the round of every minute', () => {
     insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
     select account_id, id, 'charge', -1, ${oldTasks} - row_number() over (order by id) from tasks order by id`;
 
-  test('reads what is new once, and of what is old a bounded part', async () => {
-    await auditNextPart(database.db);
-    const first = await rowsRead();
-    assert.ok(first.fresh === 0 && first.pass <= 25_000, JSON.stringify(first));
+  test('the first audit reads everything, later recent ones what is new, and those of the night everything again', async () => {
+    assert.ok((await rowsRead('recent')) > oldTasks);
+    assert.equal(await rowsRead('recent'), 0);
     const taskId = await acceptAfterGrant();
-    const { fresh } = await rowsRead();
-    assert.equal(fresh, 2, 'the grant and the charge, again until they are older than any statement may run');
+    assert.equal(await rowsRead('recent'), 3, 'the grant, the charge and the task');
     await refundTask(database.db, taskId, { failCode: 'internal', failMsg: 'x' });
-    assert.equal((await rowsRead()).fresh, 4, 'and the refund, and the end of the task');
+    assert.equal(await rowsRead('recent'), 5, 'and the refund, and the end of the task');
+    assert.ok((await rowsRead('full')) > 2 * oldTasks);
     assert.deepEqual(await auditLedger(database.db), []);
   });
 
-  test('finds a fault among the old within a pass, keeps it known, and forgets it when it is put right', async () => {
+  test('a violation among old rows is found at night, stays known, and is forgotten when it is corrected', async () => {
     const rewrite = (sign: string) =>
       plant(database, `update ledger_entries set amount = amount ${sign} 1 where id = 11000`);
     await rewrite('-');
-    let rounds = 0;
-    for (let found = 0; found === 0; rounds += 1) {
-      assert.ok(rounds < 3, 'a pass over 12,000 entries takes two rounds');
-      found = (await auditNextPart(database.db)).length;
-    }
-    for (let more = 0; more < 3; more += 1)
-      assert.equal((await auditNextPart(database.db)).length, 2, 'entry and task');
-    assert.equal((await readAuditState(database.db)).violations, 2);
+    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+    const found = await runAudit(database.db, 'full');
+    assert.equal(found.length, 2, 'entry and task');
+    assert.deepEqual(await runAudit(database.db, 'recent'), found);
+    assert.equal((await readMaintenance(database.db)).violations, 2);
     await rewrite('+');
-    assert.deepEqual(await auditNextPart(database.db), []);
-    const { violations, auditedAt } = await readAuditState(database.db);
+    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+    const { violations, auditedAt, fullyAuditedAt } = await readMaintenance(database.db);
     assert.equal(violations, 0);
-    assert.ok(Math.abs(Date.now() - auditedAt) < 60_000);
+    assert.ok(Date.now() - fullyAuditedAt < 60_000 && auditedAt > fullyAuditedAt);
+  });
+
+  test('an audit that ends while another one finds a violation forgets nothing of that', async () => {
+    const rewrite = (sign: string) =>
+      plant(database, `update ledger_entries set amount = amount ${sign} 1 where id = 11000`);
+    let found = 0;
+    const run: Database['run'] = async (statement, values) => {
+      if (statement.name === 'record-audit') {
+        await rewrite('-');
+        found = (await runAudit(database.db, 'full')).length;
+      }
+      return database.db.run(statement, values);
+    };
+    await runAudit({ ...database.db, run }, 'recent');
+    assert.deepEqual([found, (await readMaintenance(database.db)).violations], [2, 2]);
+    await rewrite('+');
+    assert.deepEqual(await runAudit(database.db, 'recent'), []);
   });
 
   async function acceptAfterGrant(): Promise<string> {
@@ -248,16 +262,15 @@ describe('the round of every minute', () => {
     return accept(database.db, accountId);
   }
 
-  async function rowsRead(): Promise<{ fresh: number; pass: number }> {
-    const read = { fresh: 0, pass: 0 };
+  async function rowsRead(kind: AuditKind): Promise<number> {
+    let read = 0;
     const run: Database['run'] = async (statement, values) => {
       const rows = await database.db.run(statement, values);
-      if (statement.name.startsWith('list-fresh')) read.fresh += rows.length;
-      if (statement.name.startsWith('page-of')) read.pass += rows.length;
+      if (/^(page-of|list-recent)/.test(statement.name)) read += rows.length;
       // The rows pass through as they are.
       return rows as never;
     };
-    await auditNextPart({ ...database.db, run });
+    await runAudit({ ...database.db, run }, kind);
     return read;
   }
 });

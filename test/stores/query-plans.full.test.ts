@@ -21,7 +21,8 @@ import {
 import * as accounts from '../../src/stores/accounts.ts';
 import { newApiKey } from '../../src/stores/key-format.ts';
 import { createCallerFinder, createTaskFinder, touchKeys } from '../../src/stores/callers.ts';
-import { auditNextPart, readAuditState } from '../../src/stores/ledger-audit.ts';
+import { runAudit } from '../../src/stores/ledger-audit.ts';
+import { deleteCursor, markReconciled, readCursor, readMaintenance, saveCursor } from '../../src/stores/maintenance.ts';
 import * as consoleAssets from '../../src/stores/console-assets.ts';
 import * as secrets from '../../src/stores/callback-secrets.ts';
 import * as closures from '../../src/stores/account-closure.ts';
@@ -509,17 +510,18 @@ test('no statement of the rounds that run every minute does', async () => {
     const place = last === undefined ? last : { taskId: last, dueAtUs: 1 };
     await deliveries.listPendingDeliveries(watched, { minAgeMs: 60_000, after: place, limit: 200 });
     await jobs.listUnsettledJobs(watched, { minAgeMs: 60_000, after: last === undefined ? last : job, limit: 200 });
+    const task = last === undefined ? last : { taskId: last };
+    await listExpiredMedia(watched, { retentionMs: 1e9, leftoverMs: 1e8, after: task, limit: 200 });
+    await listDueTerminations(watched, { after: task && { ...task, reason: 'a test', dueAtUs: 1 }, limit: 200 });
+    await uploads.listExpiredUploads(watched, { after: task && { uploadId: taskId, expiresAtUs: 1 }, limit: 200 });
     await assertPlans();
   }
-  await listExpiredMedia(watched, { retentionMs: 1e9, leftoverMs: 1e8, limit: 200 });
   await markMediaDeleted(watched, taskId);
   await markStuck(watched, taskId, Date.now());
   await countUnfinishedTasks(watched);
   await deliveries.readCallbackBacklog(watched);
   await countStuckTasks(watched);
-  await listDueTerminations(watched, 200);
   await removeTermination(watched, taskId);
-  await uploads.listExpiredUploads(watched, 200);
   await uploads.removeUpload(watched, taskId);
   await places.sweepPlaces(watched, 200);
   const workerId = uuidv7();
@@ -529,35 +531,38 @@ test('no statement of the rounds that run every minute does', async () => {
   for (const deletePage of Object.values(retention)) await deletePage(watched, Date.now() - 86_400_000, 500);
   await erasure.deleteExpiredUsers(watched, Date.now() + 60_000, 500);
   await deletions.deleteExpiredContent(watched, 0, 500);
-  await auditNextPart(watched);
-  await readAuditState(watched);
+  for (const kind of ['recent', 'full'] as const) await runAudit(watched, kind);
+  await markReconciled(watched);
+  await readCursor(watched, 'a test');
+  await saveCursor(watched, 'a test', '{}');
+  await deleteCursor(watched, 'a test');
+  await readMaintenance(watched);
   await assertPlans();
 });
 
 test('no statement of a deletion or of the end of an account does', async () => {
   const { accountId } = await createTestAccount(database, 1_000);
   const taskId = await newTask(accountId);
-  await closures.listTasksToCancel(watched, accountId, 200);
   await refundTask(watched, taskId, { failCode: 'internal', failMsg: 'It failed.' });
   for (const last of [undefined, taskId])
-    await closures.listTasksWithContent(watched, accountId, { after: last, limit: 200 });
+    await closures.listTasksToEmpty(watched, accountId, { after: last, limit: 200 });
   const task = await findTask(watched, taskId);
   assert.ok(task);
   await assertPlans();
   await deletions.deleteTaskContent(watched, task, [taskId]);
   const owed = { taskId, accountId, uploadIds: [taskId], isLast: false, dueAtUs: 1 };
   for (const last of [undefined, owed]) await deletions.listOwedDeletions(watched, { after: last, limit: 200 });
+  await deletions.findOwedDeletion(watched, taskId);
   await deletions.listNeededUploads(watched, accountId, [taskId]);
   await deletions.clearJobs(watched, taskId);
   for (const isLast of [false, true]) await deletions.finishDeletion(watched, { ...owed, isLast });
   await assertPlans();
   const actor: Actor = { kind: 'command_line', name: 'ada' };
   await closures.closeAccountAs(watched, actor, { accountId, reason: 'a test' });
-  await closures.listOpenClosures(watched, 10);
-  await closures.listClosuresToEmpty(watched, 10);
-  await closures.markEmptied(watched, accountId);
+  for (const last of [undefined, accountId]) await closures.listOpenClosures(watched, { after: last, limit: 200 });
+  await closures.isClosing(watched, accountId);
   await closures.listUploadsOf(watched, accountId, 200);
-  assert.ok(await closures.finishClosure(watched, accountId));
+  assert.equal((await closures.finishClosure(watched, accountId)).outcome, 'finished');
   await assertPlans();
 });
 

@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { createReconcileActivities } from '../../activities/reconcile.ts';
+import { createHousekeep } from '../../activities/housekeeping.ts';
+import { housekeepingSteps } from '../../src/domain/maintenance.ts';
 import type { Actor } from '../../src/domain/operator.ts';
 import { closeAccountAs } from '../../src/stores/account-closure.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
@@ -245,13 +246,11 @@ test('housekeeping deletes expired records, and prompts only where their retenti
       ...activityDeps(db, folder, []),
       engine: { ...activityDeps(db, folder, []).engine, forgetTask: () => Promise.resolve(true) },
     };
-    const run = (promptsMs: number | undefined) =>
-      silentActivity({ workflowId: 'reconcile' }, () =>
-        createReconcileActivities({
-          ...deps,
-          recordRetention: { eventsMs: 90 * dayMs, usersMs: 90 * dayMs, promptsMs },
-        }).deleteExpiredMedia(),
-      );
+    const run = async (promptsMs: number | undefined) => {
+      const recordRetention = { eventsMs: 90 * dayMs, usersMs: 90 * dayMs, promptsMs };
+      const housekeep = createHousekeep({ ...deps, recordRetention });
+      for (const step of housekeepingSteps) await silentActivity({ workflowId: 'housekeeping' }, () => housekeep(step));
+    };
     const promptOf = async () => (await findTask(db, taskId))?.param.input.prompt;
     await run(undefined);
     assert.deepEqual([await countOld(), await promptOf()], [0, 'a secret']);

@@ -49,6 +49,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
       cancelTask: noPart,
       terminateTask: noPart,
       forgetTask: noPart,
+      startClosing: noPart,
       startDelivery: noPart,
       wakeDelivery: noPart,
     },

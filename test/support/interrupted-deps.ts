@@ -57,6 +57,7 @@ export function interruptedDeps(
       cancelTask: (taskId) => call('cancelTask', () => engine.cancelTask(taskId)),
       forgetTask: (taskId) => call('forgetTask', () => engine.forgetTask(taskId)),
       terminateTask: (taskId, reason) => call('terminateTask', () => engine.terminateTask(taskId, reason)),
+      startClosing: (accountId) => call('startClosing', () => engine.startClosing(accountId)),
       startDelivery: (delivery) => call('startDelivery', () => engine.startDelivery(delivery)),
       wakeDelivery: (delivery) => call('wakeDelivery', () => engine.wakeDelivery(delivery)),
     },

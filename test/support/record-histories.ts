@@ -1,7 +1,8 @@
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { callbackWorkflowId, taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { callbackWorkflowId, closingWorkflowId, taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { closeAccountAs } from '../../src/stores/account-closure.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
@@ -102,12 +103,18 @@ await temporal.client.workflow.getHandle(cancelled).cancel();
 await waitForEnd(db, cancelled);
 await save('cancelled', cancelled);
 
-const rounds = temporal.client.workflow.list({
-  query: `WorkflowType = 'reconcile' and TaskQueue = '${worker.settings.taskQueue}' and ExecutionStatus = 'Completed'`,
-});
-for await (const round of rounds) {
-  await save('reconcile', round.workflowId);
-  break;
+await closeAccountAs(db, { kind: 'command_line', name: 'recorder' }, { accountId, reason: 'recorded' });
+await engine.startClosing(accountId);
+await save('close-account', closingWorkflowId(accountId));
+
+for (const type of ['reconcile', 'housekeeping', 'audit']) {
+  const runs = temporal.client.workflow.list({
+    query: `WorkflowType = '${type}' and TaskQueue = '${worker.settings.taskQueue}' and ExecutionStatus = 'Completed'`,
+  });
+  for await (const { workflowId } of runs) {
+    await save(type, workflowId);
+    break;
+  }
 }
 
 await worker.close();

@@ -11,7 +11,7 @@ import { findTask } from '../../src/stores/tasks.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
 import type { Engine } from '../../src/domain/ports.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
-import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
+import { triggerSchedule } from '../../src/temporal/schedules.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
 import { createFakeUpstream } from '../support/fake-upstream.ts';
 import { resetToFirstStep } from '../support/reset-workflow.ts';
@@ -58,7 +58,7 @@ describe('an operator', { concurrency: true }, () => {
       ...deps,
       attempts: watched(deps.attempts),
     }));
-    reconciling = setInterval(() => void triggerReconcile(temporal.client, queues).catch(() => {}), 1_000);
+    reconciling = setInterval(() => void triggerSchedule(temporal.client, queues, 'reconcile').catch(() => {}), 1_000);
   });
   after(async () => {
     clearInterval(reconciling);

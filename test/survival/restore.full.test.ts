@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import pg from 'pg';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { closeAccountAs } from '../../src/stores/account-closure.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
 import { freshMs } from '../../src/temporal/inspect.ts';
-import { triggerReconcile } from '../../src/temporal/reconcile-schedule.ts';
+import { triggerSchedule } from '../../src/temporal/schedules.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { createFakeUpstream } from '../support/fake-upstream.ts';
 import { postgresUrl } from '../support/servers.ts';
@@ -52,6 +53,8 @@ describe('after a loss', { concurrency: true }, () => {
     assert.deepEqual([early.code, early.stdout], [1, '']);
     assert.match(early.stderr, /has asked for work in the last 90 seconds\. Stop all workers/);
     await worker.close();
+    // Its progress, too, is that of the database which is lost.
+    await engine.startClosing(accountId);
     await restore(database.url, backup);
     assert.equal(await findTask(database.db, unknown), undefined);
 
@@ -64,7 +67,7 @@ describe('after a loss', { concurrency: true }, () => {
       ended = { refunded: ended.refunded + refunded, terminated: ended.terminated + terminated };
       return ended.terminated > 0 && terminated === 0 ? true : undefined;
     });
-    assert.deepEqual(ended, { refunded: 2, terminated: 1 });
+    assert.deepEqual(ended, { refunded: 2, terminated: 2 }, 'the unknown task and the closing');
     worker = await startWorker();
     upstream.finish();
     const report = await json('reconcile');
@@ -109,6 +112,9 @@ describe('after a loss', { concurrency: true }, () => {
     const running = await generating('/running');
     await worker.close();
     const waiting = await acceptTestTask(database.db, accountId, taskParam('p', {}, `${receiver.url}/waiting`));
+    const { accountId: closed } = await createTestAccount(database);
+    const actor = { kind: 'command_line', name: 'ada' } as const;
+    await closeAccountAs(database.db, actor, { accountId: closed, reason: 'asked for' });
 
     const namespace = await emptyNamespace(environment);
     const settings = { ...environment.settings, temporal: { ...environment.settings.temporal, namespace } };
@@ -116,7 +122,10 @@ describe('after a loss', { concurrency: true }, () => {
     const temporal = connectTemporal(settings.temporal);
     // As its schedule does every minute.
     const queues = taskQueuesOf(settings.taskQueue);
-    const reconciling = setInterval(() => void triggerReconcile(temporal.client, queues).catch(() => {}), 1_000);
+    const reconciling = setInterval(
+      () => void triggerSchedule(temporal.client, queues, 'reconcile').catch(() => {}),
+      1_000,
+    );
     for (const taskId of [waiting, running]) await ageTask(database, taskId, startGraceMs);
     await waitForJob(upstream, waiting);
     assert.equal((await waitForEnd(database.db, running)).failure?.failCode, 'terminated');
@@ -128,6 +137,8 @@ describe('after a loss', { concurrency: true }, () => {
     assert.equal((await waitForEnd(database.db, waiting)).state, 'success');
     for (const path of ['/done', '/running', '/waiting']) await receiver.waitForCallbacks(path, 1);
     assert.equal((await findTask(database.db, done))?.state, 'success');
+    const finished = { name: 'test-finished', text: 'select from account_closures where finished_at is not null' };
+    await waitFor('the end of the closing', async () => (await database.db.run(finished))[0]);
     assert.equal(upstream.jobs.length, 3);
     assert.deepEqual((await json('reconcile', '--report'))['violations'], []);
     assert.equal(Number((await json('balance', accountId))['balance']), credits - 2 * price);

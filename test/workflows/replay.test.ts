@@ -23,7 +23,7 @@ for (const file of files) {
   });
 }
 
-test('there is a history of every way a task can go', () => {
+test('there is a history of every workflow, and of every way a task can go', () => {
   for (const shape of [
     'success',
     'success-with-callback',
@@ -35,6 +35,9 @@ test('there is a history of every way a task can go', () => {
     'waited-for-a-place',
     'callback',
     'reconcile',
+    'housekeeping',
+    'audit',
+    'close-account',
   ]) {
     assert.ok(
       files.some((file) => file.endsWith(`-${shape}.json`)),

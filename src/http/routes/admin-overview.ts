@@ -8,7 +8,7 @@ import {
   sumCreatedOfDay,
   sumEndedOfDay,
 } from '../../stores/installation.ts';
-import { readAuditState } from '../../stores/ledger-audit.ts';
+import { readMaintenance } from '../../stores/maintenance.ts';
 import { countStuckTasks } from '../../stores/task-list.ts';
 import { type FailCode, failCodes, isNeutral } from '../../domain/fail-code.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
@@ -108,7 +108,7 @@ async function readLastDay(db: HttpDeps['db']) {
 }
 
 async function readBooks(db: HttpDeps['db']) {
-  const [{ auditedAt, violations }, found] = await Promise.all([readAuditState(db), listViolations(db)]);
+  const [{ auditedAt, violations }, found] = await Promise.all([readMaintenance(db), listViolations(db)]);
   return {
     auditedTime: auditedAt === 0 ? null : auditedAt,
     violations,

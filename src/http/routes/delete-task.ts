@@ -47,7 +47,7 @@ export const adminDeleteTask = defineEndpoint({
   },
 });
 
-/** The video goes before the answer, where the store allows: its links are in strangers' hands. The rest is left to `reconcile`. */
+/** The video goes before the answer, where the store allows: its links are in strangers' hands. The rest is left to housekeeping. */
 async function deleted({ resultStore, log }: HttpDeps, task: Task, deletion: ContentDeletion | undefined) {
   const { taskId, result } = task;
   if (deletion === undefined)

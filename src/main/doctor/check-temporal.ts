@@ -9,7 +9,7 @@ import {
   readRetentionMs,
   readServerVersion,
 } from '../../temporal/inspect.ts';
-import { readReconcileSchedule } from '../../temporal/reconcile-schedule.ts';
+import { readSchedule, scheduleNames } from '../../temporal/schedules.ts';
 import { fault, type Finding, messageOf, ok, unknown, warning } from './finding.ts';
 
 /** Fairness between accounts needs it. */
@@ -37,7 +37,7 @@ export async function checkTemporal(given: TemporalToCheck): Promise<readonly Fi
       await attributesFinding(client),
       await partitionsFinding(client, main),
       fairness,
-      ...(usesSchedule ? [await scheduleFinding(client, given.taskQueue)] : []),
+      ...(usesSchedule ? [await schedulesFinding(client, given.taskQueue)] : []),
       ...(await Promise.all(
         given.queues.map((name) =>
           queueFinding(client, given.taskQueue, name).catch((error: unknown) =>
@@ -55,12 +55,7 @@ export async function checkTemporal(given: TemporalToCheck): Promise<readonly Fi
 }
 
 function notChecked({ queues }: TemporalToCheck, why: string): Finding[] {
-  const names = [
-    'search attributes',
-    'task queue partitions',
-    'reconcile schedule',
-    ...queues.map((name) => `queue ${name}`),
-  ];
+  const names = ['search attributes', 'task queue partitions', 'schedules', ...queues.map((name) => `queue ${name}`)];
   return names.map((name) => unknown(name, `not checked: ${why}`));
 }
 
@@ -148,21 +143,23 @@ async function queueFinding(client: Client, taskQueue: string, name: QueueName):
   );
 }
 
-async function scheduleFinding(client: Client, taskQueue: string): Promise<Finding> {
-  const check = 'reconcile schedule';
-  const schedule = await readReconcileSchedule(client, taskQueuesOf(taskQueue));
-  if (schedule === undefined)
+async function schedulesFinding(client: Client, taskQueue: string): Promise<Finding> {
+  const check = 'schedules';
+  const queues = taskQueuesOf(taskQueue);
+  const schedules = await Promise.all(scheduleNames.map((name) => readSchedule(client, queues, name)));
+  const missing = schedules.filter(({ state }) => state === 'missing').map(({ id }) => id);
+  const [paused] = schedules.filter(({ state }) => state === 'paused');
+  if (missing.length > 0)
     return fault(
       check,
-      'missing: nothing starts or refunds tasks that a crash left behind',
-      'Start a worker of the queue tasks; a running one creates the schedule again within a minute.',
+      `missing: ${missing.join(', ')}`,
+      'Start a worker of the queue tasks; a running one creates missing schedules again within a minute.',
     );
-  const { id, isPaused } = schedule;
-  if (!isPaused) return ok(check, `${id} exists and is not paused`);
+  if (paused === undefined) return ok(check, `${schedules.length} exist, and none is paused`);
   return warning(
     check,
-    `${id} is paused: nothing starts or refunds tasks that a crash left behind`,
-    `temporal schedule toggle --unpause --schedule-id ${id} --reason back`,
+    `${paused.id} is paused`,
+    `temporal schedule toggle --unpause --schedule-id ${paused.id} --reason back`,
   );
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { auditNextPart } from '../../../src/stores/ledger-audit.ts';
+import { runAudit } from '../../../src/stores/ledger-audit.ts';
 import { refundTask } from '../../../src/stores/tasks.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
 import { askWith, dataOf } from '../../support/operator.ts';
@@ -31,7 +31,7 @@ test('200 tasks by state, the use of the week, and that the books were checked',
   await service.create(key, plainRequest);
   await service.create((await service.newAccount(1_000)).key, plainRequest);
   await refundTask(db, String(json.data['taskId']), { failCode: 'timeout', failMsg: 'It took too long.' });
-  await auditNextPart(db);
+  await runAudit(db, 'recent');
   const { days, books, ...others } = await overviewOf(key);
   assert.deepEqual(others, {
     balance: 835,
@@ -57,7 +57,7 @@ test('200 violations are counted for the account that they concern', async () =>
   const [mine, other] = [await service.newAccount(7), await service.newAccount(7)];
   const text = `update accounts set balance = balance + 1 where id = $1`;
   await db.run({ name: 'test-break-books', text }, [mine.accountId]);
-  await auditNextPart(db);
+  await runAudit(db, 'recent');
   const violationsOf = async (key: string) => ((await overviewOf(key))['books'] as { violations: number }).violations;
   assert.ok((await violationsOf(mine.key)) > 0);
   assert.equal(await violationsOf(other.key), 0);

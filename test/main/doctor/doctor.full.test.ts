@@ -71,11 +71,11 @@ describe('doctor', () => {
     assert.ok(!(await found({}, 'api')).has('queue tasks'), 'one process can do nothing about it');
   });
 
-  test('tells a reconcile schedule that is missing or paused', async (t) => {
-    assert.match(await line('reconcile schedule'), /^fault: missing: .*→ Start a worker of the queue tasks/);
+  test('reports a schedule that is missing or paused', async (t) => {
+    assert.match(await line('schedules'), /^fault: missing: .*→ Start a worker of the queue tasks/);
     const worker = await startTestWorker({ WORKER_QUEUES: 'tasks' });
     t.after(() => worker.close());
-    const shown = () => findingLine('reconcile schedule', worker.environment);
+    const shown = () => findingLine('schedules', worker.environment);
     assert.match(await shown(), /^ok: /);
     const { client, close } = connectTemporal(worker.settings.temporal);
     t.after(close);

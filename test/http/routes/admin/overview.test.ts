@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { auditNextPart } from '../../../../src/stores/ledger-audit.ts';
+import { runAudit } from '../../../../src/stores/ledger-audit.ts';
 import { refundTask, startGeneration } from '../../../../src/stores/tasks.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../../support/http-service.ts';
 import { askWith, createTestOperator, dataOf, type TestOperator } from '../../../support/operator.ts';
@@ -37,7 +37,7 @@ test('200 tasks of all accounts, the day, owed callbacks, and what is wrong with
   await startGeneration(db, String(running.json.data['taskId']));
   const text = 'update accounts set balance = balance + 1 where id = $1';
   await db.run({ name: 'test-break-books', text }, [two.accountId]);
-  await auditNextPart(db);
+  await runAudit(db, 'recent');
   const { unfinished, lastDay, callbacks, books } = await overview();
   assert.deepEqual(
     (unfinished as { state: string; tasks: number; oldestMs: number }[]).map(({ state, tasks }) => [state, tasks]),

@@ -6,7 +6,7 @@ import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
-import { readReconcileSchedule } from '../../src/temporal/reconcile-schedule.ts';
+import { readSchedule, type ScheduleName, scheduleNames } from '../../src/temporal/schedules.ts';
 import { createTestEnvironment, type TestEnvironment } from '../support/service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -32,17 +32,24 @@ after(async () => {
   for (const close of closings.toReversed()) await close();
 });
 
-test('a running worker creates a reconcile schedule that Temporal has lost again, and leaves a paused one paused', async () => {
-  const queues = taskQueuesOf(environment.settings.taskQueue);
-  const { id } = (await readReconcileSchedule(client, queues)) ?? assert.fail('the worker has created it');
-  await client.schedule.getHandle(id).delete();
-  await waitFor('the schedule', async () => await readReconcileSchedule(client, queues));
-  const present = `videogen_reconcile_schedule_present{queue="${queues.main}"} 1`;
-  await waitFor('the metric', async () => ((await metrics.registry.metrics()).includes(present) ? true : undefined));
+for (const name of scheduleNames) {
+  test(`a running worker creates the schedule ${name} again that Temporal has lost, and leaves a paused one paused`, async () => {
+    const queues = taskQueuesOf(environment.settings.taskQueue);
+    const stateOf = async () => (await readSchedule(client, queues, name)).state;
+    const { id, state } = await readSchedule(client, queues, name);
+    assert.equal(state, 'active');
+    await client.schedule.getHandle(id).delete();
+    await waitFor('the schedule', async () => ((await stateOf()) === 'active' ? true : undefined));
+    await waitFor('the metric', async () => ((await isPresent(name)) === 1 ? true : undefined));
 
-  await client.schedule.getHandle(id).pause();
-  const checked = metrics.reconcileSchedulePresent;
-  checked.reset();
-  await waitFor('another check', async () => (await checked.get()).values[0]?.value);
-  assert.deepEqual(await readReconcileSchedule(client, queues), { id, isPaused: true });
-});
+    await client.schedule.getHandle(id).pause();
+    metrics.schedulePresent.reset();
+    await waitFor('another check', async () => isPresent(name));
+    assert.equal(await stateOf(), 'paused');
+  });
+}
+
+async function isPresent(name: ScheduleName): Promise<number | undefined> {
+  const { values } = await metrics.schedulePresent.get();
+  return values.find(({ labels }) => labels.schedule === name)?.value;
+}

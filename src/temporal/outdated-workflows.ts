@@ -6,6 +6,7 @@ import { unlessGone } from './describe-task.ts';
 const pageSize = 500;
 const taskIdPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const reason = 'the database that Videogen was restored from does not know this task';
+const restored = 'the database was restored from a backup';
 
 /**
  * Terminates the running workflows of tasks that the database does not know, as after a restore of an older one; answers how many. The
@@ -34,5 +35,19 @@ export async function terminateUnknownTasks(
     page = [];
   }
   await endUnknown(page);
+  return terminated;
+}
+
+/**
+ * Terminates the running workflows that empty closed accounts, whose progress is that of the database before its restore; returns how
+ * many. `reconcile` starts them again.
+ */
+export async function terminateClosings(client: Client, { main }: TaskQueues): Promise<number> {
+  let terminated = 0;
+  const query = `WorkflowType = 'closeAccount' AND TaskQueue = '${main}' AND ExecutionStatus = 'Running'`;
+  for await (const { workflowId } of client.workflow.list({ query, pageSize })) {
+    const handle = client.workflow.getHandle(workflowId);
+    if ((await unlessGone(client, () => handle.terminate(restored))) !== undefined) terminated += 1;
+  }
   return terminated;
 }

@@ -1,0 +1,16 @@
+import { Context } from '@temporalio/activity';
+import type { AuditKind } from '../src/domain/maintenance.ts';
+import { runAudit } from '../src/stores/ledger-audit.ts';
+import type { ActivityDeps } from './deps.ts';
+
+/** Logs violations that are not corrected as errors, and counts them. */
+export function createAuditBooks({ db, log, onFinding }: ActivityDeps) {
+  return async (kind: AuditKind): Promise<{ violations: number }> => {
+    const violations = await runAudit(db, kind, () => Context.current().heartbeat());
+    for (const violation of violations) {
+      log.error(violation, 'ledger violation found');
+      onFinding('ledger_violation');
+    }
+    return { violations: violations.length };
+  };
+}

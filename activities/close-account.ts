@@ -1,0 +1,74 @@
+import { finishClosure, isClosing, listTasksToEmpty, listUploadsOf } from '../src/stores/account-closure.ts';
+import { deleteTaskContent, findOwedDeletion } from '../src/stores/content-deletion.ts';
+import { isFinal } from '../src/domain/task.ts';
+import { maxUploads } from '../src/domain/upload.ts';
+import { cancelGraceMs, findTask, refundTask } from '../src/stores/tasks.ts';
+import { deleteUpload, sweepDeletion } from './delete-content.ts';
+import type { ActivityDeps } from './deps.ts';
+import { pageSize, processRows, slowRowMs } from './for-each-row.ts';
+
+export type AccountPage = { readonly accountId: string; readonly after?: string | undefined };
+export type EmptiedPage = {
+  /** Tasks and images that were not deleted before; some may be left. */
+  readonly found: number;
+  /** Where the next page starts; undefined after the last one. */
+  readonly after: string | undefined;
+};
+
+/** The steps of the workflow `closeAccount`; each is idempotent. */
+export function createClosingActivities(deps: ActivityDeps) {
+  return {
+    emptyAccountPage: (page: AccountPage) => emptyAccountPage(deps, page),
+    finishClosing: (accountId: string) => finishClosing(deps, accountId),
+  };
+}
+
+/**
+ * Ends the tasks of one page and deletes their contents, files and histories; the last page deletes the images, too. Finds nothing in
+ * an account that is not being closed, as after the restore of an older database. Throws when the whole page failed.
+ */
+async function emptyAccountPage(deps: ActivityDeps, { accountId, after }: AccountPage): Promise<EmptiedPage> {
+  const { db } = deps;
+  if (!(await isClosing(db, accountId)).isClosing) return { found: 0, after: undefined };
+  const tasks = await listTasksToEmpty(db, accountId, { after, limit: pageSize });
+  const found = tasks.filter(({ isEmpty }) => !isEmpty);
+  const failed = await processRows(deps, found, {
+    name: 'empty-account',
+    work: ({ taskId }) => emptyTask(deps, taskId),
+    rowLimitMs: slowRowMs,
+  });
+  if (failed === pageSize) throw new Error(`all ${pageSize} tasks of a page failed`);
+  if (tasks.length === pageSize) return { found: found.length, after: tasks.at(-1)?.taskId };
+  return { found: found.length + (await deleteUploads(deps, accountId)), after: undefined };
+}
+
+const closed = { failCode: 'cancelled', failMsg: 'The task was cancelled, because its account was closed.' } as const;
+
+async function emptyTask(deps: ActivityDeps, taskId: string): Promise<void> {
+  const { db, engine, taskEvents } = deps;
+  let task = await findTask(db, taskId);
+  if (task !== undefined && !isFinal(task.state)) {
+    const ended = await refundTask(db, taskId, closed, { terminatesAfterMs: cancelGraceMs });
+    if (ended.changed) taskEvents.ended(ended.task);
+    await engine.cancelTask(taskId);
+    task = await findTask(db, taskId);
+  }
+  if (task === undefined) return;
+  await deleteTaskContent(db, task, []);
+  const owed = await findOwedDeletion(db, taskId);
+  if (owed !== undefined) await sweepDeletion(deps, owed);
+}
+
+async function deleteUploads(deps: ActivityDeps, accountId: string): Promise<number> {
+  const uploads = await listUploadsOf(deps.db, accountId, maxUploads);
+  const work = ({ uploadId }: { readonly uploadId: string }) => deleteUpload(deps, uploadId);
+  await processRows(deps, uploads, { name: 'empty-account', work, rowLimitMs: slowRowMs });
+  return uploads.length;
+}
+
+/** Returns false while something is left. */
+async function finishClosing({ db, log }: ActivityDeps, accountId: string): Promise<boolean> {
+  const { outcome } = await finishClosure(db, accountId);
+  if (outcome === 'finished') log.info({ accountId }, 'closed account emptied');
+  return outcome !== 'not_empty';
+}

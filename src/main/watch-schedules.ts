@@ -1,0 +1,39 @@
+import type { Client } from '@temporalio/client';
+import type { TaskQueues } from '../domain/task-queues.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { createSchedule, type ScheduleName, scheduleNames } from '../temporal/schedules.ts';
+import { registerSearchAttributes } from '../temporal/search-attributes.ts';
+import { repeat } from './repeat.ts';
+
+export type WatchedSchedules = {
+  readonly client: Client;
+  readonly queues: TaskQueues;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly pauseMs: number;
+};
+
+/**
+ * Creates schedules and search attributes again when they are missing. Temporal may lose its data while workers run, and without the
+ * schedule of `reconcile` nothing would start or refund the tasks that the database still has.
+ */
+export async function watchSchedules(
+  { client, queues, log, metrics, pauseMs }: WatchedSchedules,
+  signal: AbortSignal,
+): Promise<void> {
+  const check = async (schedule: ScheduleName) => {
+    try {
+      await registerSearchAttributes(client);
+      if (await createSchedule(client, queues, schedule)) log.warn({ schedule }, 'schedule re-created');
+      metrics.schedulePresent.set({ queue: queues.main, schedule }, 1);
+    } catch (error) {
+      if (signal.aborted) return;
+      metrics.schedulePresent.set({ queue: queues.main, schedule }, 0);
+      log.warn({ err: error, schedule }, 'schedule check failed');
+    }
+  };
+  const checkAll = async () => void (await Promise.all(scheduleNames.map(check)));
+  await checkAll();
+  await repeat(pauseMs, signal, checkAll);
+}

@@ -1,0 +1,40 @@
+import { maybeOne, none, one } from './statement.ts';
+
+export type Maintenance = {
+  /** Violations of the ledger rules that are not corrected. */
+  readonly violations: number;
+  /** When the last audit that has ended began, in Unix milliseconds; 0 means never. */
+  readonly auditedAt: number;
+  readonly fullyAuditedAt: number;
+  /** When `reconcile` last went through all unfinished tasks. */
+  readonly reconciledAt: number;
+};
+
+export const readMaintenance = one<Maintenance>({
+  name: 'read-maintenance',
+  text: `
+select (select count(*) from ledger_violations) as violations, coalesce(audited_at, 'epoch') as "auditedAt",
+  coalesce(fully_audited_at, 'epoch') as "fullyAuditedAt", coalesce(reconciled_at, 'epoch') as "reconciledAt"
+from maintenance`,
+});
+
+/** Every unfinished task was compared with its workflow, in one run or several. */
+export const markReconciled = none({ name: 'mark-reconciled', text: 'update maintenance set reconciled_at = now()' });
+
+// Where a loop over many rows was when its run ended early.
+
+export const readCursor = maybeOne<{ readonly row: unknown }, [name: string]>({
+  name: 'read-cursor',
+  text: 'select after_row as row from sweep_cursors where name = $1',
+});
+
+export const saveCursor = none<[name: string, row: string]>({
+  name: 'save-cursor',
+  text: `
+insert into sweep_cursors (name, after_row) values ($1, $2) on conflict (name) do update set after_row = excluded.after_row`,
+});
+
+export const deleteCursor = none<[name: string]>({
+  name: 'delete-cursor',
+  text: 'delete from sweep_cursors where name = $1',
+});

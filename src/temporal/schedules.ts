@@ -1,0 +1,143 @@
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  type ScheduleOptionsAction,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
+import { housekeepingSteps } from '../domain/maintenance.ts';
+import type { TaskQueues } from '../domain/task-queues.ts';
+import type { reconcile } from '../../workflows/index.ts';
+import { isNotFound, within } from './connect.ts';
+
+/** A Temporal server that was restarted takes up to seven seconds to answer for a schedule (measured). */
+const limitMs = 30_000;
+
+/**
+ * The schedules of an installation, which never run twice at the same time. Each run has a timeout, because a stuck run would prevent
+ * every later one; a lost run loses nothing. The activities time out earlier.
+ */
+const schedules = {
+  reconcile: {
+    workflow: 'reconcile',
+    args: [],
+    every: '1m',
+    runTimeout: '8m',
+    summary: 'settle what a crash, an operator or time left undone',
+  },
+  housekeeping: {
+    workflow: 'housekeeping',
+    args: [housekeepingSteps],
+    every: '10m',
+    runTimeout: '2h',
+    summary: 'delete what nothing needs any more',
+  },
+  'audit-recent': {
+    workflow: 'audit',
+    args: ['recent'],
+    every: '1h',
+    runTimeout: '50m',
+    summary: 'audit what changed in the ledger since the last audit',
+  },
+  'audit-full': {
+    workflow: 'audit',
+    args: ['full'],
+    every: '1d',
+    runTimeout: '20h',
+    summary: 'audit the whole ledger',
+  },
+} as const;
+
+export type ScheduleName = keyof typeof schedules;
+// A list of the table's own keys.
+export const scheduleNames = Object.keys(schedules) as readonly ScheduleName[];
+
+/**
+ * Makes sure that all schedules exist, and runs `reconcile` now: the caller has just started, perhaps after a crash. Of an existing
+ * schedule only the action is renewed; its interval, and a pause, are left to operators.
+ */
+export async function ensureSchedules(client: Client, queues: TaskQueues): Promise<void> {
+  for (const name of scheduleNames) {
+    if (await createSchedule(client, queues, name)) continue;
+    const handle = client.schedule.getHandle(scheduleId(queues, name));
+    await within(client, limitMs, () =>
+      handle.update(({ spec, policies, state }) => ({ spec, policies, state, action: actionOf(queues, name) })),
+    );
+    if (name === 'reconcile') await triggerSchedule(client, queues, name);
+  }
+}
+
+/** Creates a schedule, which triggers a first run; returns false when it exists, and leaves it alone. */
+export async function createSchedule(client: Client, queues: TaskQueues, name: ScheduleName): Promise<boolean> {
+  const { every } = schedules[name];
+  try {
+    await within(client, limitMs, () =>
+      client.schedule.create({
+        scheduleId: scheduleId(queues, name),
+        spec: { intervals: [{ every }] },
+        state: { triggerImmediately: true },
+        policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: every },
+        action: actionOf(queues, name),
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleAlreadyRunning) return false;
+    throw error;
+  }
+}
+
+export type ScheduleState = { readonly id: string; readonly state: 'active' | 'paused' | 'missing' };
+
+export async function readSchedule(client: Client, queues: TaskQueues, name: ScheduleName): Promise<ScheduleState> {
+  const id = scheduleId(queues, name);
+  try {
+    const { state } = await within(client, limitMs, () => client.schedule.getHandle(id).describe());
+    return { id, state: state.paused ? 'paused' : 'active' };
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError || isNotFound(error)) return { id, state: 'missing' };
+    throw error;
+  }
+}
+
+/** Starts a run now; skipped when one is running. */
+export async function triggerSchedule(client: Client, queues: TaskQueues, name: ScheduleName): Promise<void> {
+  await within(client, limitMs, () => client.schedule.getHandle(scheduleId(queues, name)).trigger());
+}
+
+/** Longer than a run may take. */
+const runLimitMs = 9 * 60_000;
+
+/**
+ * Runs `reconcile` beside its schedule, also while that is paused, and returns what it did. Two runs at once settle everything once.
+ * Rejects when no worker has ended it after nine minutes.
+ */
+export async function runReconcile(client: Client, queues: TaskQueues): Promise<Awaited<ReturnType<typeof reconcile>>> {
+  const { workflowType, taskQueue, workflowRunTimeout, staticSummary } = actionOf(queues, 'reconcile');
+  return await within(client, runLimitMs, () =>
+    client.workflow.execute<typeof reconcile>(workflowType, {
+      workflowId: `${scheduleId(queues, 'reconcile')}-on-demand`,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      taskQueue,
+      workflowRunTimeout,
+      staticSummary,
+    }),
+  );
+}
+
+function actionOf(queues: TaskQueues, name: ScheduleName) {
+  const { workflow, args, runTimeout, summary } = schedules[name];
+  return {
+    type: 'startWorkflow',
+    workflowType: workflow,
+    workflowId: scheduleId(queues, name),
+    taskQueue: queues.main,
+    args: [...args],
+    workflowRunTimeout: runTimeout,
+    staticSummary: summary,
+  } satisfies ScheduleOptionsAction;
+}
+
+function scheduleId({ main }: TaskQueues, name: ScheduleName): string {
+  return `${main}-${name}`;
+}

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { createClosingActivities } from '../../activities/close-account.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { closeAccountAs } from '../../src/stores/account-closure.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { listTaskEntries } from '../../src/stores/credits.ts';
+import type { Database } from '../../src/stores/database.ts';
+import { findTask } from '../../src/stores/tasks.ts';
+import { activityDeps } from '../support/activity-deps.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { interruptedDeps, Killed } from '../support/interrupted-deps.ts';
+import { addUploads, failedTasks } from '../support/many-tasks.ts';
+import { silentActivity } from '../support/silent-activity.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
+
+let database: TestDatabase;
+let db: Database;
+let folder: string;
+let cancelled: string[];
+beforeEach(async () => {
+  database = await createTestDatabase();
+  ({ db } = database);
+  folder = await mkdtemp(join(tmpdir(), 'videogen-closing-'));
+  cancelled = [];
+});
+afterEach(async () => {
+  await database.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Temporal cancels and forgets every task. */
+function deps(changes: Partial<ActivityDeps> = {}): ActivityDeps {
+  const given = activityDeps(db, folder, []);
+  const engine = {
+    ...given.engine,
+    cancelTask: async (taskId: string) => cancelled.push(taskId) > 0,
+    forgetTask: () => Promise.resolve(true),
+  };
+  return { ...given, engine, ...changes };
+}
+
+const inActivity = <T>(work: () => Promise<T>) => silentActivity({ workflowId: 'close-account' }, work);
+const newAccount = () => createAccount(db, { name: 'test', credits: 10_000_000 });
+const close = (accountId: string) =>
+  closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'asked for' });
+const emptyPage = (accountId: string, after?: string, world = deps()) =>
+  inActivity(() => createClosingActivities(world).emptyAccountPage({ accountId, after }));
+const finish = (accountId: string) => inActivity(() => createClosingActivities(deps()).finishClosing(accountId));
+
+async function count(what: string): Promise<unknown> {
+  const text = `select count(*)::int as count from ${what}`;
+  return (await db.run<{ count: number }>({ name: 'test-count', text, plannedAnew: true }))[0]?.count;
+}
+const withContent = (accountId: string) =>
+  count(`tasks where account_id = '${accountId}' and content_deleted_at is null`);
+
+async function runningTask(accountId: string): Promise<string> {
+  return acceptTestTask(db, accountId, taskParam('a secret', {}, 'http://receiver.test/'));
+}
+
+test('a closed account loses its tasks’ contents and its images, and what runs is refunded and cancelled without a callback', async () => {
+  const accountId = await newAccount();
+  const taskId = await runningTask(accountId);
+  await failedTasks(db, accountId, 3);
+  await addUploads(db, accountId, 2, `now() + interval '1 day'`);
+  await close(accountId);
+  assert.deepEqual(await emptyPage(accountId), { found: 6, after: undefined });
+  const task = await findTask(db, taskId);
+  assert.deepEqual([task?.failure?.failCode, cancelled], ['cancelled', [taskId]]);
+  assert.deepEqual(
+    [await withContent(accountId), await count('uploads'), await count('callback_deliveries')],
+    [0, 0, 0],
+  );
+  assert.deepEqual(await emptyPage(accountId), { found: 0, after: undefined });
+  assert.equal(await finish(accountId), true);
+  assert.equal(await count('account_closures where finished_at is not null'), 1);
+});
+
+test('a large account is emptied page by page, and each page reads no more than its own tasks', async () => {
+  const accountId = await newAccount();
+  await failedTasks(db, accountId, 450);
+  await failedTasks(db, await newAccount(), 5_000);
+  await close(accountId);
+  await db.run({ name: 'test-analyze', text: 'analyze tasks' });
+  const read: number[] = [];
+  const watched: Database = {
+    ...db,
+    run: async (statement, values) => {
+      const rows = await db.run(statement, values);
+      if (statement.name === 'list-tasks-to-empty') read.push(rows.length);
+      // The rows pass through as they are.
+      return rows as never;
+    },
+  };
+  let after: string | undefined;
+  for (const left of [250, 50, 0]) {
+    ({ after } = await emptyPage(accountId, after, deps({ db: watched })));
+    assert.equal(await withContent(accountId), left);
+  }
+  assert.deepEqual([after, read], [undefined, [200, 200, 50]]);
+  assert.equal(await withContent(await newAccount()), 0);
+  assert.equal(await count('tasks where content_deleted_at is null'), 5_000, "another account's stay");
+});
+
+test('a page that dies anywhere is completed by the next attempt: one refund, and nothing left', async () => {
+  for (let call = 0, hasDied = true; hasDied; call += 1) {
+    for (const when of ['before', 'after'] as const) {
+      const accountId = await newAccount();
+      const taskId = await runningTask(accountId);
+      await failedTasks(db, accountId, 1);
+      await addUploads(db, accountId, 1, `now() + interval '1 day'`);
+      await close(accountId);
+      const dying = interruptedDeps(deps(), { call, when });
+      await emptyPage(accountId, undefined, dying.deps).catch((error: unknown) => assert.ok(error instanceof Killed));
+      hasDied = dying.calls.length > call;
+      await emptyPage(accountId);
+      assert.deepEqual(await emptyPage(accountId), { found: 0, after: undefined });
+      assert.equal(await finish(accountId), true);
+      assert.deepEqual(
+        (await listTaskEntries(db, taskId)).map(({ kind }) => kind),
+        ['charge', 'refund'],
+      );
+    }
+  }
+});
+
+test('two attempts at the same page do it once', async () => {
+  const accountId = await newAccount();
+  const taskId = await runningTask(accountId);
+  await failedTasks(db, accountId, 50);
+  await close(accountId);
+  await Promise.all([emptyPage(accountId), emptyPage(accountId)]);
+  assert.deepEqual(await emptyPage(accountId), { found: 0, after: undefined });
+  assert.equal((await listTaskEntries(db, taskId)).length, 2);
+  assert.deepEqual(await Promise.all([finish(accountId), finish(accountId)]), [true, true]);
+});
+
+test('tasks and images that cannot be deleted do not block the others, and keep the closure open', async () => {
+  const accountId = await newAccount();
+  const bad = new Set((await failedTasks(db, accountId, 30)).slice(0, 10));
+  await addUploads(db, accountId, 5, `now() + interval '1 day'`);
+  await close(accountId);
+  const { engine, media } = deps();
+  const forgetTask = async (taskId: string) => !bad.has(taskId);
+  const broken = {
+    ...media,
+    delete: (key: string) => (key.startsWith('uploads/') ? Promise.reject(new Error('no')) : media.delete(key)),
+  };
+  const findings: string[] = [];
+  const world = deps({
+    engine: { ...engine, forgetTask },
+    media: broken,
+    onFinding: (what) => void findings.push(what),
+  });
+  assert.equal((await emptyPage(accountId, undefined, world)).found, 35);
+  assert.deepEqual([await withContent(accountId), findings], [0, Array.from({ length: 5 }, () => 'failed')]);
+  assert.equal(await finish(accountId), false);
+  assert.equal((await emptyPage(accountId)).found, 15, 'ten tasks and five images were left');
+  assert.equal(await finish(accountId), true);
+});
+
+test('a page whose tasks all fail is tried again, because the store or Temporal is unavailable', async () => {
+  const accountId = await newAccount();
+  await failedTasks(db, accountId, 200);
+  await close(accountId);
+  const { engine } = deps();
+  const down = deps({ engine: { ...engine, forgetTask: () => Promise.reject(new Error('no')) } });
+  await assert.rejects(emptyPage(accountId, undefined, down), /all 200 tasks of a page failed/);
+});
+
+test('a workflow that outlives the restore of an older database deletes nothing of an account that is open there', async () => {
+  const accountId = await newAccount();
+  const taskId = await runningTask(accountId);
+  await failedTasks(db, accountId, 3);
+  await addUploads(db, accountId, 2, `now() + interval '1 day'`);
+  assert.deepEqual(await emptyPage(accountId), { found: 0, after: undefined });
+  assert.equal(await finish(accountId), true, 'which ends the workflow');
+  assert.deepEqual([await withContent(accountId), await count('uploads'), cancelled], [4, 2, []]);
+  assert.equal((await findTask(db, taskId))?.state, 'waiting');
+});

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { createHousekeep } from '../../activities/housekeeping.ts';
+import { imageFolderOf, mediaKeysOf } from '../../activities/task-files.ts';
+import type { HousekeepingStep } from '../../src/domain/maintenance.ts';
+import { uploadKey } from '../../src/domain/upload.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { deleteTaskContent } from '../../src/stores/content-deletion.ts';
+import type { Database } from '../../src/stores/database.ts';
+import { findTask, refundTask } from '../../src/stores/tasks.ts';
+import { addUpload, listExpiredUploads } from '../../src/stores/uploads.ts';
+import { activityDeps } from '../support/activity-deps.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { addUploads, failedTasks } from '../support/many-tasks.ts';
+import { silentActivity } from '../support/silent-activity.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { untilTurn } from '../support/until-turn.ts';
+
+let database: TestDatabase;
+let db: Database;
+let folder: string;
+let accountId: string;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  ({ db } = database);
+  folder = await mkdtemp(join(tmpdir(), 'videogen-housekeeping-'));
+  accountId = await createAccount(db, { name: 'test', credits: 10_000_000 });
+});
+afterEach(async () => {
+  await database.close();
+  await rm(folder, { recursive: true });
+});
+
+const expired = `now() - interval '51 hours'`;
+
+/** Temporal forgets every task. */
+function deps(changes: Partial<ActivityDeps> = {}): ActivityDeps {
+  const given = activityDeps(db, folder, []);
+  return { ...given, engine: { ...given.engine, forgetTask: () => Promise.resolve(true) }, ...changes };
+}
+
+const run = (step: HousekeepingStep, world = deps()) =>
+  silentActivity({ workflowId: 'housekeeping' }, () => createHousekeep(world)(step));
+
+async function ask(text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
+  return db.run({ name: 'test-ask', text, plannedAnew: true }, values);
+}
+const count = async (what: string) => (await ask(`select count(*)::int as count from ${what}`))[0]?.['count'];
+const swept = () => count('content_deletions where swept_at is not null');
+
+async function deletedTasks(total: number): Promise<readonly string[]> {
+  const taskIds = await failedTasks(db, accountId, total);
+  for (const taskId of taskIds) {
+    const task = await findTask(db, taskId);
+    assert.ok(task);
+    await deleteTaskContent(db, task, []);
+  }
+  return taskIds;
+}
+
+async function failedTask(): Promise<string> {
+  const taskId = await acceptTestTask(db, accountId, taskParam('a secret'));
+  await refundTask(db, taskId, { failCode: 'timeout', failMsg: 'A test.' });
+  return taskId;
+}
+
+async function endedAgo(taskId: string, minutes: number): Promise<void> {
+  await ask('alter table tasks disable trigger final_tasks_never_change');
+  await ask(`update tasks set completed_at = now() - interval '${minutes} minutes',
+    media_deleted_at = case when media_deleted_at is not null then now() - interval '${minutes - 61} minutes' end
+    where id = '${taskId}'`);
+  await ask('alter table tasks enable trigger final_tasks_never_change');
+}
+
+/** Puts a file there, and returns whether a run of the step leaves it. */
+async function survives(step: HousekeepingStep, key: string): Promise<boolean> {
+  const { media } = deps();
+  const scrap = join(folder, 'scrap');
+  await writeFile(scrap, 'x');
+  await media.put(key, scrap);
+  await run(step);
+  return media.fetchTo(key, join(folder, randomUUID()));
+}
+
+test('what a failed task left in the store is deleted after an hour, and its record stays', async () => {
+  const taskId = await failedTask();
+  const { staged, video } = mediaKeysOf(taskId);
+  assert.equal(await survives('deleteExpiredMedia', staged), true);
+  await endedAgo(taskId, 61);
+  const { media } = deps();
+  const scrap = join(folder, 'scrap');
+  const left = [staged, video, `${imageFolderOf(taskId)}/1.jpg`];
+  for (const key of left) await media.put(key, scrap);
+  await run('deleteExpiredMedia');
+  for (const key of left) assert.equal(await media.fetchTo(key, join(folder, 'gone')), false);
+  const task = await findTask(db, taskId);
+  assert.equal(task?.failure?.failCode, 'timeout');
+  assert.notEqual(task.mediaDeletedAt, undefined);
+});
+
+test('what an attempt on a worker that was cut off leaves after that is deleted, too, once no attempt can be alive', async () => {
+  const taskId = await failedTask();
+  const { staged } = mediaKeysOf(taskId);
+  await endedAgo(taskId, 61);
+  assert.equal(await survives('deleteExpiredMedia', staged), false);
+  await endedAgo(taskId, 25 * 60);
+  assert.equal(await survives('deleteExpiredMedia', staged), true);
+  await endedAgo(taskId, 26 * 60 + 1);
+  assert.equal(await survives('deleteExpiredMedia', staged), false);
+  assert.equal(await survives('deleteExpiredMedia', staged), true, 'this was the last time');
+});
+
+test('an uploaded image is deleted when no task can still need it', async () => {
+  const uploadId = randomUUID();
+  await addUpload(db, { uploadId, accountId, bytes: 1, retentionMs: 0 });
+  assert.equal(await survives('deleteExpiredUploads', uploadKey(uploadId)), true, 'a task may wait for it');
+  await ask(`update uploads set expires_at = ${expired} where id = '${uploadId}'`);
+  assert.equal(await survives('deleteExpiredUploads', uploadKey(uploadId)), false);
+  assert.deepEqual(await listExpiredUploads(db, { limit: 10 }), []);
+});
+
+test('all deletions that are due are swept in one run, however many pages they fill', async () => {
+  await deletedTasks(450);
+  await run('sweepDeletions');
+  assert.equal(await swept(), 450);
+});
+
+test('a row that fails is tried once in a run, and the others are done', async () => {
+  const bad = new Set((await deletedTasks(450)).filter((_, index) => index % 3 === 0));
+  const tries = new Map<string, number>();
+  const { engine, log } = deps();
+  const forgetTask = async (taskId: string) => {
+    tries.set(taskId, (tries.get(taskId) ?? 0) + 1);
+    if (bad.has(taskId)) throw new Error('no');
+    return true;
+  };
+  await run('sweepDeletions', deps({ log, engine: { ...engine, forgetTask } }));
+  assert.deepEqual([await swept(), tries.size, Math.max(...tries.values())], [300, 450, 1]);
+});
+
+test('a page of rows that all fail ends the run, and the next run continues behind it', async () => {
+  const first = new Set<string>();
+  const { engine } = deps();
+  await deletedTasks(250);
+  const forgetTask = async (taskId: string) => {
+    if (first.size < 200) first.add(taskId);
+    if (first.has(taskId)) throw new Error('no');
+    return true;
+  };
+  const world = deps({ engine: { ...engine, forgetTask } });
+  await assert.rejects(run('sweepDeletions', world), /all 200 rows of a page failed/);
+  await run('sweepDeletions', world);
+  assert.equal(await swept(), 50);
+  await run('sweepDeletions');
+  assert.equal(await swept(), 250, 'and then the list starts again');
+});
+
+test('a row that the store does not answer about is left behind, and the next ones go on', async (t) => {
+  await addUploads(db, accountId, 20, expired);
+  const [silent] = await ask('select id from uploads order by expires_at limit 1');
+  const { media } = deps();
+  const findings: string[] = [];
+  const hung = {
+    ...media,
+    delete: (key: string) =>
+      key === uploadKey(String(silent?.['id'])) ? new Promise<never>(() => {}) : media.delete(key),
+  };
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const world = deps({ media: hung, onFinding: (finding) => void findings.push(finding) });
+  const ended = run('deleteExpiredUploads', world).then(() => 'ended');
+  await untilTurn('the other rows', () => findings.filter((finding) => finding === 'upload_expired').length === 19);
+  t.mock.timers.tick(15_000);
+  assert.equal(await ended, 'ended');
+  assert.deepEqual(await ask('select id from uploads'), [silent]);
+});
+
+test('waits for a place that no task needs any more are deleted', async () => {
+  const taskId = await failedTask();
+  await ask(`insert into place_waits (task_id, pool, account_id, due_at)
+    values ('${taskId}', 'a/b', '${accountId}', now() - interval '1 hour')`);
+  await run('sweepPlaces');
+  assert.equal(await count('place_waits'), 0);
+});

@@ -1,0 +1,101 @@
+import { WorkflowFailedError } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { AccountPage, EmptiedPage } from '../../activities/close-account.ts';
+import { housekeepingSteps } from '../../src/domain/maintenance.ts';
+import { startTimeSkipping } from '../support/time-skipping.ts';
+
+// The workflows are the real ones and so are their timers; the clock is the test server's, and the activities are played.
+const environment = await startTimeSkipping();
+const options = { skip: environment === undefined && 'the time-skipping test server is not to be had here' };
+after(() => environment?.teardown());
+
+const workflowBundle = { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) };
+
+/** Runs a workflow to its end on a worker with these activities, over all of its runs; returns how many timers the last run started. */
+async function runWorkflow(type: string, args: unknown[], activities: object): Promise<number> {
+  assert.ok(environment);
+  const { client, nativeConnection: connection } = environment;
+  const [taskQueue, workflowId] = [`test-${randomUUID()}`, randomUUID()];
+  const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities });
+  return worker.runUntil(async () => {
+    await client.workflow.execute(type, { workflowId, taskQueue, args });
+    const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+    return (events ?? []).filter((event) => event.timerStartedEventAttributes).length;
+  });
+}
+
+/** An account whose passes have these pages: what each finds. */
+function playedClosing(passes: readonly (readonly number[])[], finish: () => boolean = () => true) {
+  const asked: (string | undefined)[] = [];
+  const finished: number[] = [];
+  const pages = passes.flatMap((found) =>
+    found.map((one, index) => ({ found: one, isLast: index === found.length - 1 })),
+  );
+  const emptyAccountPage = async ({ after: from }: AccountPage): Promise<EmptiedPage> => {
+    const page = pages[asked.push(from) - 1] ?? assert.fail('no more pages');
+    return { found: page.found, after: page.isLast ? undefined : `task-${asked.length}` };
+  };
+  const finishClosing = async () => {
+    finished.push(asked.length);
+    return finish();
+  };
+  return { asked, finished, activities: { emptyAccountPage, finishClosing } };
+}
+
+const closing = [{ accountId: 'alice' }];
+
+test('a closed account is emptied page by page until a pass over all tasks finds nothing', options, async () => {
+  const { asked, finished, activities } = playedClosing([
+    [200, 7],
+    [0, 1],
+    [0, 0],
+  ]);
+  assert.equal(await runWorkflow('closeAccount', closing, activities), 2, 'pauses between the passes');
+  assert.deepEqual(asked, [undefined, 'task-1', undefined, 'task-3', undefined, 'task-5']);
+  assert.deepEqual(finished, [6]);
+});
+
+test('a closing that leaves something behind is not finished, and tries again', options, async () => {
+  let tries = 0;
+  const { finished, activities } = playedClosing([[0], [0]], () => (tries += 1) === 2);
+  await runWorkflow('closeAccount', closing, activities);
+  assert.deepEqual(finished, [1, 2]);
+});
+
+test('the closing of a large account continues as new, from the page where it was', options, async () => {
+  const large = Array.from({ length: 450 }, () => 0);
+  const { asked, finished, activities } = playedClosing([large]);
+  await runWorkflow('closeAccount', closing, activities);
+  assert.deepEqual(asked, [undefined, ...large.slice(1).map((_, index) => `task-${index + 1}`)]);
+  assert.deepEqual(finished, [450]);
+});
+
+test('a step of housekeeping that fails keeps no other from its turn, and fails the run', options, async () => {
+  const done: string[] = [];
+  const housekeep = async (step: string) => {
+    done.push(step);
+    if (step === housekeepingSteps[0]) throw new Error('no');
+  };
+  await assert.rejects(
+    runWorkflow('housekeeping', [housekeepingSteps], { housekeep }),
+    (error: unknown) => error instanceof WorkflowFailedError && error.cause?.message === 'steps failed: sweepPlaces',
+  );
+  assert.deepEqual(done, [...housekeepingSteps]);
+});
+
+test('a step of reconcile that fails keeps no other from its turn, and fails the run', options, async () => {
+  const done: string[] = [];
+  const step = (name: string) => async () => {
+    done.push(name);
+    if (name === 'settleProviderJobs') throw new Error('no');
+    return { started: 0, refunded: 0 };
+  };
+  const names = ['settleTasks', 'startOwedCallbacks', 'settleProviderJobs', 'startClosings'];
+  const activities = Object.fromEntries(names.map((name) => [name, step(name)]));
+  await assert.rejects(runWorkflow('reconcile', [], activities), WorkflowFailedError);
+  assert.deepEqual(done.toSorted(), names.toSorted());
+});
