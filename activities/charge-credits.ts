@@ -17,10 +17,8 @@ export type ChargedTask = {
   /** How long generation may run, over all attempts. */
   readonly deadlineMs: number;
   readonly isFinal: boolean;
-  /** Whether upstreams generate it: then it waits for one in a task queue of its own. Absent in older histories. */
-  readonly isRemote?: true;
-  /** The steps that follow. Absent in histories of releases that took more of them, and took them as activities of the server. */
-  readonly steps?: 2;
+  /** Whether upstreams generate it: then it waits for one in a task queue of its own. */
+  readonly isRemote: boolean;
 };
 
 /**
@@ -42,8 +40,7 @@ export function createChargeCredits(deps: ActivityDeps) {
       creditsCharged: task.creditsCharged,
       deadlineMs: task.deadlineMs ?? known?.deadlineMs ?? defaultDeadlineMs,
       isFinal: isFinal(task.state),
-      steps: 2,
-      ...(known?.isRemote === true && { isRemote: true }),
+      isRemote: known?.isRemote === true,
     };
   };
 }

@@ -25,7 +25,7 @@ export async function playTask(
   if (charged.isFinal) throw new Error('the task had ended before it began');
   try {
     const staged = await untilAnswered(lives, taskId, betweenAttempts, (deps) =>
-      createGenerationActivities(deps).generateVideo({ taskId, deadlineMs, isRemote: charged.isRemote === true }),
+      createGenerationActivities(deps).generateVideo({ taskId, deadlineMs, isRemote: charged.isRemote }),
     );
     const result = staged.result ?? (await main((activities) => activities.storeResult({ taskId, staged })));
     await main((activities) => activities.completeTask({ taskId, result }));
