@@ -56,7 +56,6 @@ async function endOf(
   const { deps, report: onProgress } = attempt;
   const off = deps.switches.watch(provider.name);
   const { open, job } = running;
-  const hints = provider.webhook ? deps.hints.watch(running, () => open.hint(job.jobKey)) : undefined;
   const either = AbortSignal.any([signal, off.signal]);
   try {
     return await open.follow(job, { ageMs: ageOf(running), onProgress, signal: either });
@@ -70,7 +69,6 @@ async function endOf(
     throw await stopped(attempt, running, provider);
   } finally {
     off.stop();
-    hints?.stop();
   }
 }
 

@@ -93,7 +93,6 @@ export async function checkImages(attempt: Attempt, call: NewCall): Promise<void
 export function requestFor({ deps, task, images, deadlineMs }: Attempt, { open, jobKey, ordinal }: Call): JobRequest {
   const { taskId, accountId } = task;
   const { model, input } = task.param;
-  const isHooked = open.provider.runs === 'upstream' && open.provider.webhook;
   return {
     taskId,
     ordinal,
@@ -103,7 +102,6 @@ export function requestFor({ deps, task, images, deadlineMs }: Attempt, { open, 
     input: spelledInput(open, input),
     images,
     imageLinks: [],
-    ...(isHooked && { hookUrl: deps.hookUrlOf({ taskId, ordinal }) }),
     deadlineMs,
   };
 }
