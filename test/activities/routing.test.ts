@@ -6,7 +6,6 @@ import { after, before, beforeEach, test } from 'node:test';
 import { validate, version } from 'uuid';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createGenerationActivities } from '../../activities/index.ts';
-import { switchedOff } from '../../activities/switches.ts';
 import { incomingKeyOf } from '../../activities/task-files.ts';
 import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
 import type { Fault, HeldProvider, PolledProvider } from '../../src/providers/contract.ts';
@@ -333,7 +332,7 @@ test('nothing is asked of a provider that is switched off, and its job goes on o
   const attempt = silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order));
   await waitFor('a poll', () => polls[0]);
   await set('off');
-  off.abort(switchedOff);
+  off.abort();
   const looked = polls.length;
   stop.abort(new Error('the worker stops'));
   await assert.rejects(attempt);

@@ -1,0 +1,80 @@
+import type { HeldEnd } from '../../src/providers/contract.ts';
+import { callOutcomeOf } from '../../src/providers/provider-events.ts';
+import { recordLostRun, recordUpstreamEnd } from '../../src/stores/provider-jobs.ts';
+import { clearStrikes } from '../../src/stores/provider-pools.ts';
+import { type Attempt, hasDeadlinePassed, interrupted } from './attempt.ts';
+import { failureIn, providerFailures } from './failures.ts';
+import { stageVideo } from './fetch.ts';
+import type { JobIn, Outcome, Stop } from './job.ts';
+import { coolDown, failTask, settleDeclined, settleFailure } from './settle.ts';
+import { requestFor } from './submit.ts';
+
+/** Each lost run may have used the upstream's machine to its end. */
+const maxLostRuns = 3;
+
+/** The job has ended with its request, so nothing is left to be stopped. */
+const ended = { outcome: 'abandoned', isSettled: true } as const;
+
+/** Runs a job that lives in the attempt and ends with it: on this machine, or in a connection to the upstream. */
+export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outcome> {
+  const { deps, markGenerating } = attempt;
+  const { taskId, ordinal, pool, provider } = job;
+  if (provider.runs === 'here') await markGenerating();
+  const begunAt = performance.now();
+  const end = await runToEnd(attempt, job);
+  switch (end.kind) {
+    case 'video':
+      await markGenerating(performance.now() - begunAt);
+      if (pool !== undefined) {
+        await recordUpstreamEnd(deps.db, { taskId, ordinal, cost: end.cost });
+        await clearStrikes(deps.db, pool);
+      }
+      return await stageVideo(attempt, end.video);
+    case 'failed':
+      return await settleFailure(attempt, job, end);
+    case 'not_accepted':
+    case 'refused':
+      return await settleDeclined(attempt, job, end);
+    case 'lost': {
+      const { detail } = end;
+      await coolDown(deps, job, { reason: 'unknown' });
+      // The next attempt runs the same job again, under the same name.
+      if ((await recordLostRun(deps.db, job)) < maxLostRuns) return { kind: 'undecided', detail };
+      return await failTask(attempt, job, providerFailures.unavailable, { ...ended, detail, cost: 'unknown' });
+    }
+    default:
+      return end;
+  }
+}
+
+/** A held request says only at its end that it was accepted; an upstream that is busy or unreachable says so sooner than this. */
+const acceptedAfterMs = 10_000;
+
+async function runToEnd(attempt: Attempt, job: JobIn<'held'>): Promise<HeldEnd | Stop> {
+  const { deps, signal, report, workFolder, markGenerating } = attempt;
+  const { provider, pool } = job;
+  const onRunning = () => {
+    markGenerating(acceptedAfterMs).catch((err: unknown) =>
+      deps.log.warn({ taskId: job.taskId, err }, 'task not marked as generating'),
+    );
+  };
+  const accepted = setTimeout(onRunning, acceptedAfterMs);
+  try {
+    signal.throwIfAborted();
+    const end = await provider.run(requestFor(attempt, job), report, { workFolder, signal });
+    if (pool !== undefined) deps.onProviderEvent(provider.name, { kind: 'call', outcome: callOutcomeOf(end) });
+    return end;
+  } catch (error) {
+    if (hasDeadlinePassed(attempt)) return await failTask(attempt, job, providerFailures.timeout, ended);
+    if (signal.aborted) {
+      const stop = interrupted(attempt);
+      if (stop.kind === 'cancelled') await failTask(attempt, job, providerFailures.cancelled, ended);
+      return stop;
+    }
+    const failure = failureIn(error);
+    if (failure === undefined) throw error;
+    return await failTask(attempt, job, failure, { outcome: 'fail' });
+  } finally {
+    clearTimeout(accepted);
+  }
+}
