@@ -38,7 +38,7 @@ export function createChargeCredits(deps: ActivityDeps) {
       accountId: task.accountId,
       model,
       creditsCharged: task.creditsCharged,
-      deadlineMs: task.deadlineMs ?? known?.deadlineMs ?? defaultDeadlineMs,
+      deadlineMs: task.deadlineMs,
       isFinal: isFinal(task.state),
       isRemote: known?.isRemote === true,
     };
@@ -47,9 +47,6 @@ export function createChargeCredits(deps: ActivityDeps) {
 
 /** A changed catalogue is read by every process, but not by all in the same second. */
 const catalogueReadMs = 60_000;
-
-/** For a task of an earlier release, which kept no deadline, and whose model has left the catalogue since. */
-const defaultDeadlineMs = 30 * 60_000;
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -20,8 +20,6 @@ import { imageFolderOf, withWorkFolder } from './task-files.ts';
 
 export type GenerationOrder = {
   readonly taskId: string;
-  /** Counts only for a task that stores none. */
-  readonly deadlineMs: number;
   /** Whether upstreams generate it: then the task may wait for a slot before its generation begins. */
   readonly isRemote?: boolean;
 };
@@ -31,10 +29,10 @@ export type GenerationOrder = {
  * task's own deadline limits the time it runs, over all attempts, without the pauses between them.
  */
 export function createGenerateVideo(deps: ActivityDeps) {
-  return ({ taskId, deadlineMs, isRemote = false }: GenerationOrder): Promise<StagedVideo> =>
+  return ({ taskId, isRemote = false }: GenerationOrder): Promise<StagedVideo> =>
     withActivityFailures(async () => {
       const first = isRemote ? await firstJob(deps, taskId) : await requireOwnMachine(deps);
-      const task = await startGeneration(deps.db, taskId, deadlineMs, { waitsForJob: isRemote });
+      const task = await startGeneration(deps.db, taskId, { waitsForJob: isRemote });
       if (task === undefined) throw hasEnded();
       const { createdAt, generationStartedAt = createdAt, isFirst } = task;
       if (isFirst) deps.taskEvents.stage('queue_wait', generationStartedAt - createdAt);

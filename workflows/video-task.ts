@@ -55,16 +55,15 @@ async function runToEnd(taskId: string, charged: ChargedTask, show: Show): Promi
 
 /** Generates the video. An attempt that broke off, with its worker or its provider, is repeated before tasks that only wait. */
 async function generate(taskId: string, charged: ChargedTask): Promise<StagedVideo> {
-  const order = { taskId, deadlineMs: charged.deadlineMs };
-  if (charged.isRemote) return remoteGenerationOf(charged).generateVideo({ ...order, isRemote: true });
+  if (charged.isRemote) return remoteGenerationOf(charged).generateVideo({ taskId, isRemote: true });
   for (const attempt of ['first', 'prioritized'] as const) {
     try {
-      return await generationOf(charged, attempt).generateVideo(order);
+      return await generationOf(charged, attempt).generateVideo({ taskId });
     } catch (error) {
       if (!isBrokenOff(error)) throw error;
     }
   }
-  return generationOf(charged, 'queued').generateVideo(order);
+  return generationOf(charged, 'queued').generateVideo({ taskId });
 }
 
 /** False for what ends the generation: a refusal, a cancellation, or a day in the queue. */

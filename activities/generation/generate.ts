@@ -33,8 +33,9 @@ async function step(attempt: Attempt, job: Job): Promise<Outcome> {
     case 'running':
       return await followJob(attempt, job);
     case 'succeeded':
-      return await fetchVideo(attempt, job);
+      break;
   }
+  return await fetchVideo(attempt, job);
 }
 
 /** `first`: what the task's rows said before the attempt began. */
@@ -47,19 +48,10 @@ export async function generate(
   // Nothing is created before the generation has begun, so the first attempt at it finds no rows.
   let outcome: Outcome | NextJob = first ?? (isFirst ? await nextJob(deps, task, []) : { kind: 'next' });
   for (;;) {
-    switch (outcome.kind) {
-      case 'next':
-        outcome = await nextJob(deps, task, await listProviderJobs(deps.db, taskId));
-        break;
-      case 'resumed':
-        outcome = (await findStaged(attempt)) ?? (await resumeJob(attempt, outcome));
-        break;
-      case 'job':
-        outcome = await step(attempt, outcome.job);
-        break;
-      default:
-        return outcome;
-    }
+    if (outcome.kind === 'next') outcome = await nextJob(deps, task, await listProviderJobs(deps.db, taskId));
+    else if (outcome.kind === 'resumed') outcome = (await findStaged(attempt)) ?? (await resumeJob(attempt, outcome));
+    else if (outcome.kind === 'job') outcome = await step(attempt, outcome.job);
+    else return outcome;
   }
 }
 

@@ -9,12 +9,6 @@ import type { JobIn, Outcome, Stop } from './job.ts';
 import { coolDown, failTask, settleDeclined, settleFailure } from './settle.ts';
 import { requestFor } from './submit.ts';
 
-/** Each lost run may have used the upstream's machine to its end. */
-const maxLostRuns = 3;
-
-/** The job has ended with its request, so nothing is left to be stopped. */
-const ended = { outcome: 'abandoned', isSettled: true } as const;
-
 /** Runs a job that lives in the attempt and ends with it: on this machine, or in a connection to the upstream. */
 export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outcome> {
   const { deps, markGenerating } = attempt;
@@ -22,6 +16,8 @@ export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outc
   if (provider.runs === 'here') await markGenerating();
   const begunAt = performance.now();
   const end = await runToEnd(attempt, job);
+  if (end.kind === 'broken_off') return await settleBrokenRun(attempt, job, end.error);
+  if (pool !== undefined) deps.onProviderEvent(provider.name, { kind: 'call', outcome: callOutcomeOf(end) });
   switch (end.kind) {
     case 'video':
       await markGenerating(performance.now() - begunAt);
@@ -35,24 +31,19 @@ export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outc
     case 'not_accepted':
     case 'refused':
       return await settleDeclined(attempt, job, end);
-    case 'lost': {
-      const { detail } = end;
-      await coolDown(deps, job, { reason: 'unknown' });
-      // The next attempt runs the same job again, under the same name.
-      if ((await recordLostRun(deps.db, job)) < maxLostRuns) return { kind: 'undecided', detail };
-      return await failTask(attempt, job, providerFailures.unavailable, { ...ended, detail, cost: 'unknown' });
-    }
-    default:
-      return end;
+    case 'lost':
+      break;
   }
+  return await settleLostRun(attempt, job, end.detail);
 }
 
 /** A held request says only at its end that it was accepted; an upstream that is busy or unreachable says so sooner than this. */
 const acceptedAfterMs = 10_000;
 
-async function runToEnd(attempt: Attempt, job: JobIn<'held'>): Promise<HeldEnd | Stop> {
+type RunEnd = HeldEnd | { readonly kind: 'broken_off'; readonly error: unknown };
+
+async function runToEnd(attempt: Attempt, job: JobIn<'held'>): Promise<RunEnd> {
   const { deps, signal, report, workFolder, markGenerating } = attempt;
-  const { provider, pool } = job;
   const onRunning = () => {
     markGenerating(acceptedAfterMs).catch((err: unknown) =>
       deps.log.warn({ taskId: job.taskId, err }, 'task not marked as generating'),
@@ -61,20 +52,35 @@ async function runToEnd(attempt: Attempt, job: JobIn<'held'>): Promise<HeldEnd |
   const accepted = setTimeout(onRunning, acceptedAfterMs);
   try {
     signal.throwIfAborted();
-    const end = await provider.run(requestFor(attempt, job), report, { workFolder, signal });
-    if (pool !== undefined) deps.onProviderEvent(provider.name, { kind: 'call', outcome: callOutcomeOf(end) });
-    return end;
+    return await job.provider.run(requestFor(attempt, job), report, { workFolder, signal });
   } catch (error) {
-    if (hasDeadlinePassed(attempt)) return await failTask(attempt, job, providerFailures.timeout, ended);
-    if (signal.aborted) {
-      const stop = interrupted(attempt);
-      if (stop.kind === 'cancelled') await failTask(attempt, job, providerFailures.cancelled, ended);
-      return stop;
-    }
-    const failure = failureIn(error);
-    if (failure === undefined) throw error;
-    return await failTask(attempt, job, failure, { outcome: 'fail' });
+    return { kind: 'broken_off', error };
   } finally {
     clearTimeout(accepted);
   }
+}
+
+/** The job has ended with its request, so nothing is left to be stopped. */
+const ended = { outcome: 'abandoned', isSettled: true } as const;
+
+async function settleBrokenRun(attempt: Attempt, job: JobIn<'held'>, error: unknown): Promise<Stop> {
+  if (hasDeadlinePassed(attempt)) return await failTask(attempt, job, providerFailures.timeout, ended);
+  if (attempt.signal.aborted) {
+    const stop = interrupted(attempt);
+    if (stop.kind === 'cancelled') await failTask(attempt, job, providerFailures.cancelled, ended);
+    return stop;
+  }
+  const failure = failureIn(error);
+  if (failure === undefined) throw error;
+  return await failTask(attempt, job, failure, { outcome: 'fail' });
+}
+
+/** Each lost run may have used the upstream's machine to its end. */
+const maxLostRuns = 3;
+
+async function settleLostRun(attempt: Attempt, job: JobIn<'held'>, detail: string): Promise<Stop> {
+  await coolDown(attempt.deps, job, { reason: 'unknown' });
+  // The next attempt runs the same job again, under the same name.
+  if ((await recordLostRun(attempt.deps.db, job)) < maxLostRuns) return { kind: 'undecided', detail };
+  return await failTask(attempt, job, providerFailures.unavailable, { ...ended, detail, cost: 'unknown' });
 }

@@ -47,10 +47,11 @@ async function createJob(attempt: Attempt, job: JobIn<'reserved'>, provider: Pol
     case 'refused':
       return await settleDeclined(attempt, job, created);
     case 'unknown':
-      deps.log.warn({ ...logFields(job), detail: created.detail }, 'response to a create lost');
-      if (!signal.aborted) await coolDown(deps, job, { reason: 'unknown' });
-      return { kind: 'next' };
+      break;
   }
+  deps.log.warn({ ...logFields(job), detail: created.detail }, 'response to a create lost');
+  if (!signal.aborted) await coolDown(deps, job, { reason: 'unknown' });
+  return { kind: 'next' };
 }
 
 /** An invalid image ends the task before anything is sent, and releases the slot. */

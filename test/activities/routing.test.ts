@@ -82,7 +82,7 @@ async function played(story: Story) {
   const taskId = await acceptTestTask(database.db, accountId, taskParam('routed'));
   const world = worldOf(story);
   const { betweenAttempts = noTimePasses } = story;
-  await playTask({ next: () => world }, { taskId, deadlineMs: 60_000, betweenAttempts });
+  await playTask({ next: () => world }, { taskId, betweenAttempts });
   const task = await findTask(database.db, taskId);
   const rows = await listProviderJobs(database.db, taskId);
   const calls = rows.map(({ provider, outcome }) => `${provider.split('-')[0]} ${outcome}`);
@@ -187,10 +187,7 @@ test('a lost job is looked for by the prompt that its provider was sent, with re
   const providers = { ofEntry: spelling(ofEntry), ofJob: spelling(ofJob) };
   const param = taskParam('a fox like @Image1', { imageUrls: ['https://client.example/1.jpg'] });
   const taskId = await acceptTestTask(database.db, accountId, param);
-  await playTask(
-    { next: () => ({ ...world, providers }) },
-    { taskId, deadlineMs: 60_000, betweenAttempts: noTimePasses },
-  );
+  await playTask({ next: () => ({ ...world, providers }) }, { taskId, betweenAttempts: noTimePasses });
   assert.equal((await findTask(database.db, taskId))?.state, 'success');
   assert.deepEqual(prompts, ['a fox like <img1>', 'a fox like <img1>']);
 });
@@ -232,7 +229,7 @@ test('a job that arrives after its call was given up is the last one, unless the
     assert.equal(await recordProviderJob(database.db, { ...row, jobId: 'late' }), false);
     await settleProviderJob(database.db, { ...row, outcome: 'abandoned' });
     const world = worldOf({ upstreams: [upstream], terms: { onLostAnswer } });
-    await playTask({ next: () => world }, { taskId, deadlineMs: 60_000, betweenAttempts: noTimePasses });
+    await playTask({ next: () => world }, { taskId, betweenAttempts: noTimePasses });
     const task = await findTask(database.db, taskId);
     const [end, asked] = onLostAnswer === 'fail' ? ['provider_unavailable', 0] : ['success', 1];
     assert.deepEqual([task?.failure?.failCode ?? task?.state, upstream.asked.length], [end, asked]);
@@ -259,7 +256,7 @@ test('a full provider is waited for, and not passed over; one that cools down is
   const world = worldOf({ upstreams: [first, second], limit: 1 });
   const generate = (taskId: string) =>
     silentActivity({ workflowId: taskId }, () =>
-      createGenerationActivities(world).generateVideo({ taskId, deadlineMs: 60_000, isRemote: true }),
+      createGenerationActivities(world).generateVideo({ taskId, isRemote: true }),
     );
   const tasks = await Promise.all([1, 2].map(() => acceptTestTask(database.db, accountId, taskParam('full'))));
   const [holds, waits] = tasks;
@@ -291,7 +288,7 @@ test('a job whose upstream has another address now is asked about by nobody, unt
   const later = { ...world, providers: { ...providersOf([stranger]), ofJob } };
   const stop = new AbortController();
   const first = { ...world, attempts: { begin: () => ({ signal: stop.signal, stop: () => {} }) } };
-  const order = { taskId, deadlineMs: 60_000, isRemote: true };
+  const order = { taskId, isRemote: true };
   const attempt = silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order));
   await waitFor('its job', () => upstream.jobs[0]);
   stop.abort(new Error('the worker stops'));
@@ -326,7 +323,7 @@ test('nothing is asked of a provider that is switched off, and its job goes on o
   });
   const world = worldOf({ upstreams: [upstream], change });
   const taskId = await acceptTestTask(database.db, accountId, taskParam('switched'));
-  const order = { taskId, deadlineMs: 60_000, isRemote: true };
+  const order = { taskId, isRemote: true };
   const stop = new AbortController();
   const first = { ...world, attempts: { begin: () => ({ signal: stop.signal, stop: () => {} }) } };
   const attempt = silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order));
