@@ -28,7 +28,7 @@ export type Attempt = {
 
 type Signals = Pick<Attempt, 'signal' | 'patientSignal'>;
 
-/** How an attempt whose signal has aborted ends. */
+/** The end of an attempt whose signal has aborted. */
 export function interrupted(attempt: Signals): Stop {
   if (hasDeadlinePassed(attempt)) return { kind: 'task_failed', failure: providerFailures.timeout };
   return isCancelled(attempt) ? { kind: 'cancelled' } : { kind: 'undecided', detail: 'another attempt takes over' };

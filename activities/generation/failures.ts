@@ -5,7 +5,7 @@ import type { TaskFailure } from '../../src/domain/task.ts';
 import type { Fault } from '../../src/providers/contract.ts';
 import type { Stop } from './job.ts';
 
-/** What a client reads when a provider could not make its video. No word of an upstream is in it. */
+/** Clients read these sentences, which contain no text of an upstream. */
 export const providerFailures = {
   image: { failCode: 'image_invalid', failMsg: 'A reference image was rejected by the video provider.' },
   rejected: { failCode: 'provider_rejected', failMsg: 'The video provider does not accept this request.' },
@@ -23,13 +23,13 @@ const rejectedByPolicy = {
   unknown: 'The request was rejected by the content policy.',
 } as const;
 
-/** The failure of a task that no other provider is asked to make; undefined for a fault that is only this provider's. */
+/** The failure of a task that no other provider can make either; undefined for an error that is only this provider's. */
 export function failureFor({ kind, about }: Fault): TaskFailure | undefined {
   if (kind === 'content') return { failCode: 'content_rejected', failMsg: rejectedByPolicy[about ?? 'unknown'] };
   return kind === 'image' ? providerFailures.image : undefined;
 }
 
-/** The failure that this machine found in the task itself, such as an invalid image; undefined for any other error. */
+/** A failure that lies in the task itself, such as an invalid image; undefined for any other error. */
 export function failureIn(error: unknown): TaskFailure | undefined {
   if (!(error instanceof TaskFault) || error.retryable) return undefined;
   return { failCode: error.failCode, failMsg: error.message };
@@ -37,7 +37,7 @@ export function failureIn(error: unknown): TaskFailure | undefined {
 
 const maxPauseMs = 120_000;
 
-/** What the activity throws to Temporal, where a pause between attempts costs nothing. One that waits is no failure for the log. */
+/** The error that the activity throws to Temporal, where a pause between attempts costs nothing. Waiting is not logged as a failure. */
 export function errorOf(stop: Stop): Error {
   switch (stop.kind) {
     case 'task_failed': {

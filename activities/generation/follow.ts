@@ -57,8 +57,8 @@ const recheckMs = 10_000;
 const logEveryMs = 300_000;
 
 /**
- * Waits, until the deadline, while the provider of a job is off, or while its name has left the catalogue or stands for another
- * upstream, which `find` answers with undefined: a stranger could answer for the job.
+ * Waits, until the deadline, while the provider of a job is off, or while `find` returns undefined because its name has left the
+ * catalogue or stands for another upstream, whose statements about the job would be false.
  */
 export async function waitForProvider(
   attempt: Attempt,
@@ -83,7 +83,7 @@ export async function waitForProvider(
   }
 }
 
-/** At the deadline the provider is asked once more, since a video that is ready is better than a refund. */
+/** Polls once more at the deadline, since a video that is ready is better than a refund. */
 async function endAtDeadline(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome> {
   const { provider, upstream } = job;
   const statuses = await inTime((signal) => provider.status([upstream], signal));

@@ -12,7 +12,7 @@ import type { ProviderJob } from '../../src/stores/provider-jobs.ts';
 import type { GeneratingTask } from '../../src/stores/tasks.ts';
 import type { StagedVideo } from '../store-result.ts';
 
-/** What every state of a job has. */
+/** The fields that a job has in every state. */
 export type JobBase = {
   readonly taskId: string;
   /** Counts the jobs of the task, over all providers. */
@@ -31,7 +31,7 @@ type JobStates = {
   readonly reserved: { readonly entry: TierEntry };
   /** Its intent is committed; it lives in its request, and ends with it. */
   readonly held: { readonly provider: HeldProvider };
-  /** Its create was sent by an earlier attempt, or a moment ago, and nobody knows what came of it. */
+  /** Its create was sent, and its response was lost. */
   readonly unanswered: { readonly provider: PolledProvider } & Pick<ProviderJob, 'intendedAt' | 'ageMs'>;
   readonly running: UpstreamRun;
   readonly succeeded: UpstreamRun & { readonly success: Extract<JobStatus, { state: 'succeeded' }> };
@@ -50,10 +50,10 @@ export type JobIn<State extends keyof JobStates> = {
   [S in State]: JobBase & { readonly state: S } & JobStates[S];
 }[State];
 
-/** One job of a task, at one provider. Which step each state has is said in `generate.ts`. */
+/** One job of a task, at one provider. The table in `generate.ts` has the step of each state. */
 export type Job = JobIn<keyof JobStates>;
 
-/** What a step came to. What it throws is a failure of our own, such as an unavailable database, and is retried. */
+/** The result of a step. An exception is an error of our own, such as an unavailable database, and is retried. */
 export type Outcome =
   | { readonly kind: 'job'; readonly job: Job }
   /** This job leads to no video, or its fate is unknown; the task's rows say what comes next. */
@@ -61,7 +61,7 @@ export type Outcome =
   | { readonly kind: 'video'; readonly staged: StagedVideo }
   | Stop;
 
-/** How an attempt ends without a video. */
+/** The end of an attempt without a video. */
 export type Stop =
   | { readonly kind: 'task_failed'; readonly failure: TaskFailure; readonly detail?: string | undefined }
   /** The task waits, and its deadline does not run; the next attempt begins after the pause. */
@@ -70,7 +70,7 @@ export type Stop =
   | { readonly kind: 'undecided'; readonly detail: string }
   | { readonly kind: 'cancelled' };
 
-/** The job with what the provider gave: its id, and perhaps a handle. */
+/** A job whose id the provider has given, perhaps with a handle. */
 export function runningJob(
   { param }: Pick<GeneratingTask, 'param'>,
   { taskId, ordinal, jobKey, pool, open, resubmissions }: JobBase,

@@ -9,7 +9,7 @@ import { type JobIn, type Outcome, runningJob } from './job.ts';
 import { endJob, settleLost } from './settle.ts';
 import { recordAccepted, spelledInput } from './submit.ts';
 
-// A create whose response was lost may have made a job, which costs money, so no provider gets another one before that is known.
+// A create whose response was lost may have made a job, which costs money, so no other create is sent before that is known.
 
 /** After this no response is expected any more. */
 const givenUpAfterMs = 10 * 60_000;
@@ -28,7 +28,7 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
     case 'found':
       return await recordAccepted(attempt, runningJob(task, job, { provider, ...found }));
     case 'later':
-      return { kind: 'waits', why: 'the job is looked for', pauseMs: found.afterMs };
+      return { kind: 'waits', why: 'the job may still be found', pauseMs: found.afterMs };
     case 'not_created':
       // The create may still be on its way, from a worker that was taken for dead.
       if (ageMs < callSettledAfterMs)
@@ -41,19 +41,18 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
   return await settleLost(attempt, job, { why: 'the response of the provider was lost', detail: found.detail });
 }
 
-/** Whose create it was, and what the provider needs to find its job. */
+/** What the provider needs to find the job of a create, and what we know of its row. */
 export type LostCreate = Pick<LostCall, 'taskId' | 'jobKey' | 'model' | 'input' | 'deadlineMs'> & {
   readonly accountId: string;
   readonly row: Pick<ProviderJob, 'ordinal' | 'provider' | 'pool' | 'intendedAt' | 'ageMs'>;
 };
 
-/** The provider, and how prompts refer to images there. */
-type Asked = Pick<OpenProvider, 'imageReference'> & { readonly provider: PolledProvider };
+type Recovering = Pick<OpenProvider, 'imageReference'> & { readonly provider: PolledProvider };
 
-/** Asks the provider for the job of a lost create. An error of the request means that it is to be asked again. */
+/** Requests the job of a lost create. A request that fails is repeated later. */
 export async function findLostJob(
   deps: ActivityDeps,
-  { provider, imageReference }: Asked,
+  { provider, imageReference }: Recovering,
   { accountId, row, ...request }: LostCreate,
   signal: AbortSignal,
 ): Promise<RecoverOutcome> {

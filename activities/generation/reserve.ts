@@ -10,7 +10,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { providerFailures } from './failures.ts';
 import type { JobIn, Stop } from './job.ts';
 
-// What a task's rows say comes next: its end, a job that goes on, or a slot for a new one, and at which provider.
+// The rows of a task decide what comes next: its end, an open job, or a slot for a new one, and at which provider.
 
 type RoutedTask = Pick<Task, 'taskId' | 'accountId' | 'param'> & {
   /** The providers that the catalogue named when the task was accepted. */
@@ -22,7 +22,7 @@ export type NextJob =
   /** `earlier`: the jobs of the task before it. */
   | { readonly kind: 'resumed'; readonly row: ProviderJob; readonly earlier: readonly ProviderJob[] };
 
-/** The job that is not over, else a slot at the next provider that may be asked. */
+/** Returns the open job, else reserves a slot at the next provider that may make one. */
 export async function nextJob(
   deps: ActivityDeps,
   task: RoutedTask,
@@ -85,7 +85,7 @@ async function reserveJob(deps: ActivityDeps, task: RoutedTask, reservation: Res
     if (isFull) break;
   }
   if (pauseMs < Infinity) return { kind: 'waits', why: 'no slot at any provider', pauseMs };
-  return noProvider(failureAfter(last), 'no provider is left to ask');
+  return noProvider(failureAfter(last), 'no provider is left');
 }
 
 /** `detail` is for the log. */

@@ -15,11 +15,11 @@ import { type Attempt, interrupted, isCancelled } from './attempt.ts';
 import { failureFor, providerFailures } from './failures.ts';
 import type { JobBase, JobIn, Outcome, Stop } from './job.ts';
 
-// The ends of a job, each committed with its reason, so that a repeated attempt comes to the same end.
+// Each end of a job is committed with its reason, so that a repeated attempt comes to the same end.
 
 type JobEnd = Omit<ProviderJobEnd, 'taskId' | 'ordinal' | 'failure'>;
 
-/** The video is staged. */
+/** Records that the video of the task's job is staged. */
 export async function settleSuccess({ db, onCallEnded }: ActivityDeps, taskId: string): Promise<void> {
   const ended = await succeedProviderJob(db, taskId);
   if (ended !== undefined) onCallEnded(ended);
@@ -52,7 +52,7 @@ export async function failTask(
   return { kind: 'task_failed', failure: row.failure };
 }
 
-/** The upstream has surely made no job: another provider may be asked, unless the task itself was refused. */
+/** The upstream has certainly made no job: another provider may get the task, unless the task itself was refused. */
 export async function settleDeclined(
   attempt: Attempt,
   job: JobBase,
@@ -63,7 +63,7 @@ export async function settleDeclined(
     const { detail, reason } = declined;
     deps.log.info({ ...logFields(job), reason, detail }, 'job not accepted');
     await endJob(deps, job, { outcome: 'not_created', detail, cost: 'free' });
-    // What we broke off says nothing about the provider.
+    // A request that we canceled says nothing about the provider.
     if (signal.aborted) return interrupted(attempt);
     await coolDown(deps, job, declined);
     return { kind: 'next' };
@@ -79,7 +79,7 @@ export async function settleDeclined(
   return { kind: 'next' };
 }
 
-/** The job has failed upstream. That ends the task, unless failures there are free and another provider may do better. */
+/** Ends the task whose job has failed upstream, unless failures there are free and another provider may succeed. */
 export async function settleFailure(
   attempt: Attempt,
   job: JobBase & Submitted,
@@ -100,7 +100,7 @@ export async function settleFailure(
 /** Jobs that may be made again in a task, where the operator allows it. */
 const maxResubmissions = 2;
 
-/** A job that is lost ends the task, unless its operator has said that another one does no harm. */
+/** Ends the task whose job is lost, unless the operator allows another job at this provider. */
 export async function settleLost(
   attempt: Attempt,
   job: JobBase,
@@ -134,7 +134,7 @@ export function endAfter(outcome: CancelOutcome | undefined) {
   return { outcome: 'abandoned', cost: 'unknown', isSettled } as const;
 }
 
-/** For each of the last requests about a job. */
+/** Limits each of the last requests about a job. */
 const requestLimitMs = 15_000;
 
 /** Undefined when the request fails or takes too long: the task ends without its response, too. */

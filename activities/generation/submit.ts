@@ -15,8 +15,8 @@ import { failureIn } from './failures.ts';
 import { type JobBase, type JobIn, type Outcome, runningJob, type Stop } from './job.ts';
 import { coolDown, failTask, logFields, settleDeclined } from './settle.ts';
 
-// One create. Its intent is committed before it, and its outcome after it; only a response that proves that no job exists lets
-// another provider be asked.
+// The intent of a create is committed before it, and its outcome after it. Only a response that proves that no job exists lets
+// another provider get the task.
 
 /** Commits the intent and sends the create; a job that lives in its request is run by the next step. */
 export async function submitJob(attempt: Attempt, job: JobIn<'reserved'>): Promise<Outcome> {
@@ -108,7 +108,7 @@ async function linksFor(attempt: Attempt, job: JobBase, { images, uploads }: Pol
   return { imageLinks, ...(resultUpload !== undefined && { resultUpload }) };
 }
 
-/** Copies of the checked images, which the upstream reads in place of the client's own. */
+/** The upstream fetches copies of the checked images, and never the client's own. */
 async function linkImages({ deps, task, images }: Attempt, lifeMs: number): Promise<readonly string[]> {
   const folder = imageFolderOf(task.taskId);
   const links: string[] = [];
@@ -138,9 +138,7 @@ export async function commitIntent({ deps, task }: Attempt, job: JobIn<'reserved
       ? await intendProviderJob(deps.db, { ...own, jobId: jobKey, provider: provider.name })
       : await intendReservedJob(deps.db, { ...own, pool, config: stored.text, configHash: stored.hash, cost });
   // Another attempt may create a job just now, so no other provider is asked either.
-  return isFirst
-    ? undefined
-    : { kind: 'undecided', detail: 'another attempt is asking a provider, or the slot was lost' };
+  return isFirst ? undefined : { kind: 'undecided', detail: 'another attempt is creating a job, or the slot was lost' };
 }
 
 /** Commits the id of the job. A job whose intent was closed is stopped; the next attempt finds the state of its task. */
