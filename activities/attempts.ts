@@ -1,10 +1,11 @@
-import { TaskFault } from '../src/domain/errors.ts';
 import { attemptTouchMs } from '../src/stores/tasks.ts';
 
 // The attempts at generations that run on this worker. One statement speaks for all of them, because hundreds run at a time.
 
-/** With this reason the signal of an attempt aborts when its task has ended without it, such as by a cancellation. */
-export const taskEnded = new TaskFault('internal', 'The task has already ended.');
+/** The reason with which the signal of an attempt aborts when its task was ended elsewhere, such as by a cancellation. */
+export class TaskEnded extends Error {
+  override readonly name = 'TaskEnded';
+}
 
 export type AttemptsDeps = {
   /** Records that the attempts at these tasks are alive. */
@@ -50,7 +51,7 @@ export function createAttempts({ touch, listEnded, onError }: AttemptsDeps): Att
 
   async function stopEnded(taskIds: readonly string[]): Promise<void> {
     const finalTasks = await listEnded(taskIds);
-    for (const { taskId, ended } of attempts) if (finalTasks.has(taskId)) ended.abort(taskEnded);
+    for (const { taskId, ended } of attempts) if (finalTasks.has(taskId)) ended.abort(new TaskEnded());
   }
 
   /** Works for all attempts of the moment, unless it is still at it. */

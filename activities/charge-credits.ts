@@ -17,10 +17,8 @@ export type ChargedTask = {
   /** How long generation may run, over all attempts. */
   readonly deadlineMs: number;
   readonly isFinal: boolean;
-  /** Whether upstreams generate it: then it waits for one in a task queue of its own. Absent in older histories. */
-  readonly isRemote?: true;
-  /** The steps that follow. Absent in histories of releases that took more of them, and took them as activities of the server. */
-  readonly steps?: 2;
+  /** Whether upstreams generate it: then it waits for one in a task queue of its own. */
+  readonly isRemote: boolean;
 };
 
 /**
@@ -40,19 +38,15 @@ export function createChargeCredits(deps: ActivityDeps) {
       accountId: task.accountId,
       model,
       creditsCharged: task.creditsCharged,
-      deadlineMs: task.deadlineMs ?? known?.deadlineMs ?? defaultDeadlineMs,
+      deadlineMs: task.deadlineMs,
       isFinal: isFinal(task.state),
-      steps: 2,
-      ...(known?.isRemote === true && { isRemote: true }),
+      isRemote: known?.isRemote === true,
     };
   };
 }
 
 /** A changed catalogue is read by every process, but not by all in the same second. */
 const catalogueReadMs = 60_000;
-
-/** For a task of an earlier release, which kept no deadline, and whose model has left the catalogue since. */
-const defaultDeadlineMs = 30 * 60_000;
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

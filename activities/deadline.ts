@@ -4,12 +4,12 @@ export type Deadline = {
   stop(): void;
 };
 
-/** Aborts the signal with `reason` after `leftMs`, or before it returns when no time is left. */
-export type StartDeadline = (leftMs: number, reason: Error) => Deadline;
+/** Aborts the signal after `leftMs`, or before it returns when no time is left. */
+export type StartDeadline = (leftMs: number) => Deadline;
 
-export const startDeadline: StartDeadline = (leftMs, reason) => {
+export const startDeadline: StartDeadline = (leftMs) => {
   const passed = new AbortController();
-  const pass = () => passed.abort(reason);
+  const pass = () => passed.abort();
   if (leftMs <= 0) pass();
   const timer = setTimeout(pass, leftMs);
   return { signal: passed.signal, stop: () => clearTimeout(timer) };

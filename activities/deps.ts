@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import type { CatalogueModel } from '../src/domain/catalogue/models.ts';
-import type { HookLinks } from '../src/domain/hook-link.ts';
 import type { Engine, ReferenceImage, TaskEvents } from '../src/domain/ports.ts';
 import type { ParsedTaskRequest } from '../src/domain/task-request.ts';
 import type { ResultStore } from '../src/media/result-store.ts';
@@ -15,7 +14,6 @@ import type { Delivery } from '../src/stores/deliveries.ts';
 import type { EndedCall } from '../src/stores/provider-jobs.ts';
 import type { Attempts } from './attempts.ts';
 import type { StartDeadline } from './deadline.ts';
-import type { Hints } from './hints.ts';
 import type { Switches } from './switches.ts';
 
 /** The callback owed for a task; its body and secrets are made when they are needed. */
@@ -46,10 +44,6 @@ export type ActivityDeps = {
   readonly startDeadline: StartDeadline;
   /** What the operator has switched off. */
   readonly switches: Switches;
-  /** What upstreams have announced. */
-  readonly hints: Hints;
-  /** Where an upstream may announce changes of the job that a call has made. */
-  readonly hookUrlOf: HookLinks['urlOf'];
   /** Tells accounts apart for upstreams, without naming them. */
   readonly hashAccount: (accountId: string) => string;
   readonly fetchImages: (fetch: ImageFetch) => Promise<readonly ReferenceImage[]>;

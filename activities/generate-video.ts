@@ -1,8 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { TaskFault } from '../src/domain/errors.ts';
 import type { ReferenceImage, VideoWants } from '../src/domain/ports.ts';
-import type { GeneratedVideo } from '../src/providers/contract.ts';
-import { listProviderJobs, succeedProviderJob } from '../src/stores/provider-jobs.ts';
+import { listProviderJobs } from '../src/stores/provider-jobs.ts';
 import {
   findGeneration,
   type GeneratingTask,
@@ -12,18 +11,16 @@ import {
 } from '../src/stores/tasks.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
-import { type Attempt, deadlinePassed, isWaiting } from './generation/attempt.ts';
-import { openJob, type Opened, requireOwnMachine } from './generation/open-job.ts';
-import { workOn } from './generation/work-on.ts';
+import { errorOf } from './generation/failures.ts';
+import { generate } from './generation/generate.ts';
+import { nextJob, type NextJob, ownMachineStop } from './generation/reserve.ts';
 import { heartbeatProgress } from './heartbeats.ts';
-import { type StagedVideo, storeDelivered, usablePoster } from './store-result.ts';
-import { imageFolderOf, mediaKeysOf, withWorkFolder } from './task-files.ts';
+import type { StagedVideo } from './store-result.ts';
+import { imageFolderOf, withWorkFolder } from './task-files.ts';
 
 export type GenerationOrder = {
   readonly taskId: string;
-  /** Counts only for a task that was accepted before deadlines were stored. */
-  readonly deadlineMs: number;
-  /** Whether upstreams generate it: then the task may wait for a place before its generation begins. */
+  /** Whether upstreams generate it: then the task may wait for a slot before its generation begins. */
   readonly isRemote?: boolean;
 };
 
@@ -32,72 +29,64 @@ export type GenerationOrder = {
  * task's own deadline limits the time it runs, over all attempts, without the pauses between them.
  */
 export function createGenerateVideo(deps: ActivityDeps) {
-  return (order: GenerationOrder): Promise<StagedVideo> =>
+  return ({ taskId, isRemote = false }: GenerationOrder): Promise<StagedVideo> =>
     withActivityFailures(async () => {
-      const { taskId, deadlineMs, isRemote = false } = order;
-      // Before the generation begins, so that the task stays `queuing` while it waits.
-      const opened = isRemote ? await openFirst(deps, taskId) : await requireOwnMachine(deps);
-      const task = await startGeneration(deps.db, taskId, deadlineMs, { waitsForJob: isRemote });
+      const first = isRemote ? await firstJob(deps, taskId) : await requireOwnMachine(deps);
+      const task = await startGeneration(deps.db, taskId, { waitsForJob: isRemote });
       if (task === undefined) throw hasEnded();
       const { createdAt, generationStartedAt = createdAt, isFirst } = task;
       if (isFirst) deps.taskEvents.stage('queue_wait', generationStartedAt - createdAt);
-      return await withWorkFolder(deps.workFolder, taskId, (folder) =>
-        generate(deps, task, { folder, isRemote, opened: opened ?? undefined }),
+      return await withWorkFolder(deps.workFolder, taskId, (workFolder) =>
+        runAttempt(deps, task, { workFolder, isRemote, first: first ?? undefined }),
       );
     });
 }
 
-/** What an upstream delivers is made to fit; the preview delivers exactly what was ordered. */
-function wantsOf({ models }: ActivityDeps, { param }: GeneratingTask, isRemote: boolean): VideoWants | undefined {
-  const { generateAudio: audio, ratio } = param.input;
-  const model = models.get(param.model);
-  return isRemote || model?.isRemote === true ? { audio, fit: model?.fit ?? 'keep', ratio } : undefined;
+/** Before the attempt begins, so that the task stays `queuing`, and its deadline does not run, while it waits for a slot. */
+async function firstJob(deps: ActivityDeps, taskId: string): Promise<NextJob> {
+  const task = await findGeneration(deps.db, taskId);
+  if (task === undefined) throw hasEnded();
+  const next = await nextJob(deps, task, await listProviderJobs(deps.db, taskId));
+  if (next.kind === 'job' || next.kind === 'resumed') return next;
+  throw errorOf(next);
+}
+
+async function requireOwnMachine(deps: ActivityDeps): Promise<void> {
+  const stop = await ownMachineStop(deps);
+  if (stop !== undefined) throw errorOf(stop);
 }
 
 function hasEnded(): TaskFault {
   return new TaskFault('internal', 'The task has already ended.');
 }
 
-/** An attempt, for which the deadline runs, begins only once the task has a place. */
-async function openFirst(deps: ActivityDeps, taskId: string): Promise<Opened> {
-  const task = await findGeneration(deps.db, taskId);
-  if (task === undefined) throw hasEnded();
-  return openJob(deps, task, await listProviderJobs(deps.db, taskId));
-}
+type Start = { readonly workFolder: string; readonly isRemote: boolean; readonly first: NextJob | undefined };
 
-type Start = { readonly folder: string; readonly isRemote: boolean; readonly opened: Opened | undefined };
-
-async function generate(deps: ActivityDeps, task: GeneratingTask, start: Start): Promise<StagedVideo> {
+async function runAttempt(deps: ActivityDeps, task: GeneratingTask, start: Start): Promise<StagedVideo> {
   const context = Context.current();
+  const { workFolder, isRemote, first } = start;
   const { taskId } = task;
-  const wants = wantsOf(deps, task, start.isRemote);
-  const deadline = deps.startDeadline(task.leftMs, deadlinePassed);
+  const { imageUrls: urls } = task.param.input;
+  const deadline = deps.startDeadline(task.leftMs);
   const alive = deps.attempts.begin(taskId);
+  const progress = heartbeatProgress(context, isRemote);
   const patientSignal = AbortSignal.any([context.cancellationSignal, alive.signal]);
   const signal = AbortSignal.any([patientSignal, deadline.signal]);
-  const progress = heartbeatProgress(context, start.isRemote);
-  let images: Promise<readonly ReferenceImage[]> | undefined;
-  const { imageUrls: urls } = task.param.input;
-  const fetchImages = () => (images ??= deps.fetchImages({ urls, folder: start.folder, signal }));
+  const started = trackStart(deps, task);
+  let fetched: Promise<readonly ReferenceImage[]> | undefined;
+  const images = () => (fetched ??= deps.fetchImages({ urls, folder: workFolder, signal }));
   const { report } = progress;
-  const { deadlineMs, createdAt } = task;
-  let startedAt = task.generationStartedAt;
-  const markGenerating = async (sinceMs = 0) => {
-    if (startedAt !== undefined) return;
-    startedAt = (await recordGenerating(deps.db, taskId, sinceMs))?.generationStartedAt;
-    if (startedAt !== undefined) deps.taskEvents.stage('queue_wait', startedAt - createdAt);
-  };
+  const { markGenerating } = started;
+  const wants = wantsOf(deps, task, isRemote);
   try {
-    const parts = { workFolder: start.folder, signal, patientSignal, images: fetchImages, report, deadlineMs };
-    const staged = await toVideo({ deps, task, markGenerating, ...parts }, start.opened, wants);
-    // It began perhaps on another machine, so this is as good as the clocks agree.
-    if (startedAt !== undefined) deps.taskEvents.stage('generation', Date.now() - startedAt);
+    const attempt = { deps, task, wants, workFolder, signal, patientSignal, images, report, markGenerating };
+    const outcome = await generate(attempt, first);
+    if (outcome.kind === 'waits') await pauseGeneration(deps.db, taskId);
+    if (outcome.kind !== 'video') throw errorOf(outcome);
+    started.end();
     // The upstream needs them no more. What a failed task or a crash leaves is found by `reconcile`.
     if (urls.length > 0) await deps.media.deleteFolder(imageFolderOf(taskId));
-    return wants === undefined ? staged : { ...staged, wants };
-  } catch (error) {
-    if (isWaiting(error)) await pauseGeneration(deps.db, taskId);
-    throw error;
+    return outcome.staged;
   } finally {
     deadline.stop();
     alive.stop();
@@ -105,60 +94,25 @@ async function generate(deps: ActivityDeps, task: GeneratingTask, start: Start):
   }
 }
 
-/** One call after the other, until one has led to the video. */
-async function toVideo(
-  attempt: Attempt,
-  first: Opened | undefined,
-  wants: VideoWants | undefined,
-): Promise<StagedVideo> {
-  const { deps, task } = attempt;
-  const { taskId, isFirst } = task;
-  // Nothing is created before the generation has begun, so the first attempt at it finds nothing.
-  let opened = first ?? (await openJob(deps, task, isFirst ? [] : await listProviderJobs(deps.db, taskId)));
-  for (;;) {
-    const earlier = opened.kind === 'resumed' ? await stagedEarlier(deps, taskId) : undefined;
-    if (earlier !== undefined) return earlier;
-    const video = await workOn(attempt, opened);
-    if (video !== undefined) {
-      const staged =
-        'isStaged' in video ? { key: mediaKeysOf(taskId).staged } : await keepVideo(deps, taskId, video, wants);
-      await succeed(deps, taskId);
-      return staged;
-    }
-    opened = await openJob(deps, task, await listProviderJobs(deps.db, taskId));
-  }
+/** Records when the task has its job, and measures the stages of its generation. */
+function trackStart({ db, taskEvents }: ActivityDeps, { taskId, createdAt, generationStartedAt }: GeneratingTask) {
+  let startedAt = generationStartedAt;
+  return {
+    markGenerating: async (sinceMs = 0) => {
+      if (startedAt !== undefined) return;
+      startedAt = (await recordGenerating(db, taskId, sinceMs))?.generationStartedAt;
+      if (startedAt !== undefined) taskEvents.stage('queue_wait', startedAt - createdAt);
+    },
+    /** It began perhaps on another machine, so this is as good as the clocks agree. */
+    end: () => {
+      if (startedAt !== undefined) taskEvents.stage('generation', Date.now() - startedAt);
+    },
+  };
 }
 
-/** An earlier attempt may have kept its video, and only its answer was lost; then nothing is generated again. */
-async function stagedEarlier(deps: ActivityDeps, taskId: string): Promise<StagedVideo | undefined> {
-  const { staged, stagedPoster, video, poster } = mediaKeysOf(taskId);
-  const isStored = async (key: string) => (await deps.media.sizeOf(key)) !== undefined;
-  if (!(await isStored(staged)) && !(await isStored(video))) return undefined;
-  const hasPoster = (await isStored(stagedPoster)) || (await isStored(poster));
-  await succeed(deps, taskId);
-  return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
-}
-
-async function succeed({ db, onCallEnded }: ActivityDeps, taskId: string): Promise<void> {
-  const ended = await succeedProviderJob(db, taskId);
-  if (ended !== undefined) onCallEnded(ended);
-}
-
-/** On the disk of our own store from here on, under its staging key or its final one. */
-async function keepVideo(
-  deps: ActivityDeps,
-  taskId: string,
-  video: GeneratedVideo,
-  wants: VideoWants | undefined,
-): Promise<StagedVideo> {
-  const { staged, stagedPoster } = mediaKeysOf(taskId);
-  const result = wants === undefined ? await storeDelivered(deps, taskId, video) : undefined;
-  if (result !== undefined) return { key: staged, posterKey: stagedPoster, result };
-  const poster = await usablePoster(video.posterPath);
-  await Promise.all([
-    deps.media.put(staged, video.path),
-    ...(poster === undefined ? [] : [deps.media.put(stagedPoster, poster)]),
-  ]);
-  // Without it the poster is made from the video.
-  return poster === undefined ? { key: staged } : { key: staged, posterKey: stagedPoster };
+/** What an upstream delivers is made to fit; the preview delivers exactly what was ordered. */
+function wantsOf({ models }: ActivityDeps, { param }: GeneratingTask, isRemote: boolean): VideoWants | undefined {
+  const { generateAudio: audio, ratio } = param.input;
+  const model = models.get(param.model);
+  return isRemote || model?.isRemote === true ? { audio, fit: model?.fit ?? 'keep', ratio } : undefined;
 }

@@ -13,8 +13,8 @@ import {
 import { findTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
-import { lookUp } from './generation/lost-call.ts';
-import { jobKeyOf } from './generation/open-job.ts';
+import { findLostJob } from './generation/recover.ts';
+import { jobKeyOf } from './generation/reserve.ts';
 
 /** The generation that is being cancelled gets this long to stop its job by itself. */
 const stopGraceMs = 30_000;
@@ -105,13 +105,13 @@ type Found = Pick<Job, 'id' | 'handle'>;
 /** The task may have ended while the answer to its create was still on its way, or was lost: then the provider is asked for the job. */
 async function findJob(
   deps: ActivityDeps,
-  asked: Parameters<typeof lookUp>[1],
-  wanted: Parameters<typeof lookUp>[2] & { readonly row: ProviderJob },
+  asked: Parameters<typeof findLostJob>[1],
+  wanted: Parameters<typeof findLostJob>[2] & { readonly row: ProviderJob },
 ): Promise<Found | 'not_created' | 'unknown'> {
   const { taskId, row } = wanted;
   // Written as the provider gave it, which is plain JSON.
   if (row.jobId !== undefined) return { id: row.jobId, handle: (row.handle ?? {}) as JsonObject };
-  const found = await lookUp(deps, asked, wanted, AbortSignal.timeout(answerLimitMs));
+  const found = await findLostJob(deps, asked, wanted, AbortSignal.timeout(answerLimitMs));
   if (found.kind === 'later') throw new Error('the provider does not say yet whether there is a job');
   if (found.kind !== 'found') return found.kind;
   const { id, handle } = found;

@@ -3,9 +3,6 @@ import type { SetSwitch } from '../src/stores/provider-pools.ts';
 // Which providers the operator has switched off: nothing is asked of them, not even about running jobs. Admission to a place asks
 // the database itself; this is for what goes on after it, and for our own machine, which has no places.
 
-/** With this reason a signal aborts when its provider is switched off. */
-export const switchedOff = new Error('the provider is switched off');
-
 export type SwitchesDeps = {
   readonly list: () => Promise<readonly Pick<SetSwitch, 'provider' | 'state'>[]>;
   /** The database gave no answer; what was known before counts. */
@@ -33,7 +30,7 @@ export function createSwitches({ list, onError }: SwitchesDeps): Switches {
     const switches = await list();
     off = new Set(switches.filter(({ state }) => state === 'off').map(({ provider }) => provider));
     disabled = new Set(switches.filter(({ state }) => state !== 'enabled').map(({ provider }) => provider));
-    for (const watch of watches) if (off.has(watch.provider)) watch.off.abort(switchedOff);
+    for (const watch of watches) if (off.has(watch.provider)) watch.off.abort();
   };
   /** Those who come at the same time share a look. */
   const lookOnce = () => (looking ??= look().finally(() => (looking = undefined)));

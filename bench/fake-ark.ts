@@ -6,24 +6,22 @@ import { z } from 'zod';
 import { fakeVideoPath } from '../test/fakes/restartable-server.ts';
 
 // A process of its own: a FAKE of Ark that does as little as possible beside answering. Jobs whose prompt has the word `hold` in it run
-// until they are let go by their prompt. It says over the channel when a job began and when it was done, and announces the end to the
-// address that came with the job unless it is told not to. It counts the questions about jobs, second by second, and leaves one of them
-// at a time without an answer if it is told to.
+// until they are let go by their prompt. It says over the channel when a job began and when it was done. It counts
+// the polls second by second, and leaves one of them at a time without an answer while `hangs` is set.
 
-type Job = { readonly id: string; readonly prompt: string; readonly hookUrl: string | undefined; isDone: boolean };
+type Job = { readonly id: string; readonly prompt: string; isDone: boolean };
 
 const jobs = new Map<string, Job>();
 const byPrompt = new Map<string, Job>();
 const polls = new Map<number, number>();
 const video = readFileSync(fakeVideoPath);
 const base = '/contents/generations/tasks';
-let [hangs, announces] = [false, true];
+let hangs = false;
 let hanging: ServerResponse | undefined;
 
 const wordSchema = z.union([
   z.object({ release: z.string() }),
   z.object({ hangs: z.boolean() }),
-  z.object({ announces: z.boolean() }),
   z.object({ ask: z.literal('polls') }),
 ]);
 
@@ -31,7 +29,6 @@ process.on('message', (said) => {
   const word = wordSchema.parse(said);
   if ('release' in word) release(word.release);
   if ('hangs' in word) hangs = word.hangs;
-  if ('announces' in word) announces = word.announces;
   if ('ask' in word) process.send?.({ polls: [...polls].map(([second, count]) => ({ second, count })) });
 });
 
@@ -45,10 +42,7 @@ process.once('SIGTERM', () => process.exit(0));
 // The bench was broken off.
 process.once('disconnect', () => process.exit(0));
 
-const createSchema = z.object({
-  content: z.array(z.object({ text: z.string() })),
-  callback_url: z.string().optional(),
-});
+const createSchema = z.object({ content: z.array(z.object({ text: z.string() })) });
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://fake');
@@ -71,10 +65,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 }
 
 function create(body: string, response: ServerResponse): void {
-  const { content, callback_url: hookUrl } = createSchema.parse(JSON.parse(body));
+  const { content } = createSchema.parse(JSON.parse(body));
   const [{ text: prompt } = { text: '' }] = content;
   const id = `cgt-20261122${String(jobs.size).padStart(6, '0')}-bench`;
-  const job = { id, prompt, hookUrl, isDone: !prompt.includes('hold') };
+  const job = { id, prompt, isDone: !prompt.includes('hold') };
   jobs.set(job.id, job);
   byPrompt.set(job.prompt, job);
   send(response, { id: job.id });
@@ -86,12 +80,6 @@ function release(prompt: string): void {
   if (job === undefined) return;
   job.isDone = true;
   process.send?.({ done: prompt, at: performance.timeOrigin + performance.now() });
-  if (!announces || job.hookUrl === undefined) return;
-  const body = JSON.stringify(recordOf(job, ''));
-  void fetch(job.hookUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body }).then(
-    (taken) => taken.arrayBuffer(),
-    (error: unknown) => process.stderr.write(`a webhook did not arrive: ${String(error)}\n`),
-  );
 }
 
 /** About as long as a real one. */

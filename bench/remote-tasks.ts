@@ -56,7 +56,7 @@ export async function* withRemoteTasks(bench: Bench, work: (remote: RemoteTasks)
 }
 
 function catalogueAt({ baseUrl }: Upstream): object {
-  const fake = { kind: 'ark', baseUrl, key: { env: 'BENCH_UPSTREAM_KEY' }, limit: 10_000, webhook: true };
+  const fake = { kind: 'ark', baseUrl, key: { env: 'BENCH_UPSTREAM_KEY' }, limit: 10_000 };
   const { model } = taskBody;
   const sold = { model, title: 'At the fake', prices: [{ creditsPerSecond: 33 }], deadlineSeconds: 7_200 };
   return { providers: { fake }, models: [{ ...sold, tiers: [[{ provider: 'fake', model: 'upstream-model' }]] }] };

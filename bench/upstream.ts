@@ -9,8 +9,6 @@ export type Upstream = {
   /** When each job was done, in Unix milliseconds with fractions. */
   readonly done: ReadonlyMap<string, number>;
   release(prompt: string): void;
-  /** Whether the end of a job is announced to us, or found by asking only. */
-  announce(announces: boolean): void;
   /** Whether one question about jobs at a time stays without an answer. */
   hang(hangs: boolean): void;
   /** Questions about jobs in each second from this time on that has passed, Unix milliseconds. */
@@ -42,7 +40,6 @@ export async function startUpstream(): Promise<Upstream> {
     began,
     done,
     release: (prompt) => child.tell({ release: prompt }),
-    announce: (announces) => child.tell({ announces }),
     hang: (hangs) => child.tell({ hangs }),
     pollsSince: async (at) => {
       polls = undefined;

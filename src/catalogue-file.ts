@@ -43,11 +43,6 @@ export function readCatalogueFile(source: CatalogueSource): Catalogue {
       return fileFault(kind, parsed);
     },
     lacksImages: ({ file, baseUrl }) => fieldOf(files.get(file), 'images') === 'link' && !reaches(baseUrl),
-    hookFault: (settings) => {
-      const isUsed = settings.kind !== 'http' || usesHook(files.get(settings.file));
-      if (!isUsed) return 'must be false: the file of this provider has no place for hookUrl';
-      return reaches(settings.baseUrl) ? undefined : 'needs a PUBLIC_URL that this upstream can reach';
-    },
     rulesInFile: (file) => readProviderFile(files.get(file)).file?.rules ?? [],
     keepsJobsHours: (file) => fieldOf(files.get(file), 'keepsJobsHours'),
     secretFault: (ref) => (readSecret === undefined ? undefined : secretFault(readSecret(ref))),
@@ -163,12 +158,6 @@ function fileFault(kind: 'workflow' | 'http', { data, faults }: Parsed): string 
   }
   const isEditors = Array.isArray(fieldOf(data, 'nodes'));
   return `this file must be a map of nodes, each with its class_type${isEditors ? '; export the workflow for the API' : ''}`;
-}
-
-/** Whether the request that a file makes for a job tells the upstream where to announce changes of it. */
-function usesHook(file: unknown): boolean {
-  const create = fieldOf(file, 'create');
-  return ['path', 'json'].some((field) => /\bhookUrl\b/.test(String(fieldOf(create, field))));
 }
 
 function secretFault(read: () => string): string | undefined {

@@ -173,31 +173,6 @@ test('an upstream that fetches images from us and cannot reach us takes none', (
   assert.deepEqual(imagesAt('https://videogen.example'), [9, 1]);
 });
 
-test('webhooks are for an upstream that can reach us and is told where', () => {
-  const faultsAt = (publicUrl: string) => {
-    const hosted = { kind: 'http', baseUrl: 'https://x.example', webhook: true };
-    const providers = {
-      runway: { ...hosted, file: 'builtin:runway' },
-      kie: { ...hosted, file: 'builtin:kie' },
-      fal: { ...hosted, file: 'builtin:fal-seedance' },
-      ark: { kind: 'ark', baseUrl: 'https://x.example', webhook: true },
-      here: { kind: 'own', baseUrl: 'http://127.0.0.1:9000', webhook: true },
-      off: { kind: 'ark', baseUrl: 'https://x.example' },
-    };
-    const readText = () => JSON.stringify({ providers, models: [{ ...model, providers: ['here'] }] });
-    try {
-      readCatalogueFile({ path: 'x', readText, publicUrl });
-    } catch (error) {
-      if (error instanceof ConfigError) return error.faults;
-    }
-    return [];
-  };
-  const unused = 'x: providers.runway.webhook: must be false: the file of this provider has no place for hookUrl';
-  assert.deepEqual(faultsAt('https://videogen.example'), [unused]);
-  const unreached = (name: string) => `x: providers.${name}.webhook: needs a PUBLIC_URL that this upstream can reach`;
-  assert.deepEqual(faultsAt('http://localhost:3000'), [unused, ...['kie', 'fal', 'ark'].map(unreached)]);
-});
-
 test('a deadline is refused that is longer than a provider of the model keeps its jobs', () => {
   const http = { kind: 'http', baseUrl: 'https://x.example' };
   const providers = {

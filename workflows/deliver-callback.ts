@@ -5,12 +5,10 @@ import {
   continueAsNew,
   defineSignal,
   ParentClosePolicy,
-  patched,
   setHandler,
   startChild,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ChargedTask } from '../activities/charge-credits.ts';
 import type { CallbackAttempt } from '../activities/send-callback.ts';
 import { callbackWorkflowId } from '../src/domain/task-queues.ts';
 import { callbackPauseMs, callbackPausesMs } from '../src/domain/callback.ts';
@@ -26,16 +24,14 @@ export type DeliverCallbackInput = {
 /** Sends immediately and begins the schedule anew, also during a pause of the delivery. */
 export const redeliverSignal = defineSignal<[], 'redeliver'>('redeliver');
 
-type ChargedTaskToNotify = Pick<ChargedTask, 'accountId' | 'steps'> & { readonly taskId: string };
+type TaskToNotify = Pick<DeliverCallbackInput, 'taskId' | 'accountId'>;
 
 /**
  * The callback, as the last step of a task. Its workflow makes the first attempt, and most callbacks need no other. What is left
  * of the schedule becomes a workflow of its own, because the task does not wait for it.
  */
-export async function notifyClient({ taskId, accountId, steps }: ChargedTaskToNotify): Promise<void> {
-  // Not in the histories of tasks that were running when it was introduced. Those with `steps` are younger.
-  const triesItself = steps !== undefined || patched('first-callback-from-task');
-  const firstAttempt = triesItself ? await attemptFromTask(taskId, accountId) : undefined;
+export async function notifyClient({ taskId, accountId }: TaskToNotify): Promise<void> {
+  const firstAttempt = await attemptFromTask(taskId, accountId);
   if (firstAttempt === undefined || firstAttempt.kind === 'failed') {
     await startDelivery({ taskId, accountId, firstAttempt });
   }

@@ -18,10 +18,10 @@ const steadily = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval
 /** More than the database's own limits together (10 s to connect, 15 s a statement), also on a busy machine. */
 const databaseStepTimeout = '1m';
 
-export type Bookkeeping = Pick<MainActivities, 'chargeCredits' | 'completeTask' | 'refundCredits'>;
+type Bookkeeping = Pick<MainActivities, 'chargeCredits' | 'completeTask' | 'refundCredits'>;
 
 /** One transaction on our own database; repeated for as long as that is unavailable, because there is no other way out. */
-export const bookkeeping = proxyActivities<Bookkeeping>({
+const remoteBookkeeping = proxyActivities<Bookkeeping>({
   startToCloseTimeout: databaseStepTimeout,
   retry: steadily,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -29,7 +29,7 @@ export const bookkeeping = proxyActivities<Bookkeeping>({
 });
 
 /** Well below the time of a workflow task. */
-const bookkeepingHere = proxyLocalActivities<Bookkeeping>({
+const localBookkeeping = proxyLocalActivities<Bookkeeping>({
   startToCloseTimeout: '5s',
   retry: { maximumAttempts: 1 },
   summary: 'charge or end the task, in one transaction',
@@ -39,19 +39,19 @@ const bookkeepingHere = proxyLocalActivities<Bookkeeping>({
  * Bookkeeping by the worker that runs the workflow: one event instead of six. What fails there, with the database or the worker,
  * is left to Temporal, whose retries add nothing to the history.
  */
-export const promptBookkeeping: Bookkeeping = {
-  chargeCredits: (task) => hereFirst((steps) => steps.chargeCredits(task)),
-  completeTask: (task) => hereFirst((steps) => steps.completeTask(task)),
-  refundCredits: (task) => hereFirst((steps) => steps.refundCredits(task)),
+export const bookkeeping: Bookkeeping = {
+  chargeCredits: (task) => locallyFirst((steps) => steps.chargeCredits(task)),
+  completeTask: (task) => locallyFirst((steps) => steps.completeTask(task)),
+  refundCredits: (task) => locallyFirst((steps) => steps.refundCredits(task)),
 };
 
-async function hereFirst<T>(step: (steps: Bookkeeping) => Promise<T>): Promise<T> {
+async function locallyFirst<T>(step: (steps: Bookkeeping) => Promise<T>): Promise<T> {
   try {
-    return await step(bookkeepingHere);
+    return await step(localBookkeeping);
   } catch (error) {
     const cause = error instanceof ActivityFailure ? error.cause : undefined;
     if (cause instanceof ApplicationFailure && cause.nonRetryable === true) throw error;
-    return await step(bookkeeping);
+    return await step(remoteBookkeeping);
   }
 }
 
@@ -73,14 +73,13 @@ const maxQueueMs = 24 * 60 * 60_000;
 const graceMs = 60_000;
 
 /**
- * The place of an attempt in the queue. Temporal puts a retry behind everything that waits; but a generation that had begun
- * has a client waiting, and perhaps a job that is paid for. So the first attempt queues up, one that broke off gets a higher
- * priority a few times, and later retries queue up again, until the schedule-to-close limit.
+ * Temporal puts a retry behind everything that waits, but a generation that had begun has a client waiting. So one that broke off
+ * is retried with a higher priority a few times; later retries queue up again, until the schedule-to-close limit.
  */
 const generationAttempts = {
   first: { retry: { maximumAttempts: 1 } },
-  ahead: { retry: { ...steadily, maximumAttempts: 3 }, priorityKey: 1 },
-  again: { retry: steadily },
+  prioritized: { retry: { ...steadily, maximumAttempts: 3 }, priorityKey: 1 },
+  queued: { retry: steadily },
 } as const;
 
 /** Generation on its own queue, fair between accounts, limited by the model's deadline. */
@@ -116,8 +115,8 @@ export function remoteGenerationOf({ accountId, model, deadlineMs }: ChargedTask
 }
 
 /**
- * How long the jobs of a worker that died may be followed by nobody: one minute, two where a generation may take half an hour. Each
- * heartbeat is a write in Temporal, and thousands of generations wait for their upstreams at a time (bench/).
+ * Heartbeat timeout, after which another worker takes over the jobs of one that died: one minute, two where a generation may take
+ * half an hour. Each heartbeat is a write in Temporal, and thousands of generations wait for their upstreams at a time (bench/).
  */
 function deadWorkerMs(deadlineMs: number): number {
   return Math.min(120_000, Math.max(60_000, deadlineMs / 15));

@@ -13,16 +13,9 @@ import {
 import type { ChargedTask, TaskOrder } from '../activities/charge-credits.ts';
 import type { TaskEnd } from '../activities/end-task.ts';
 import type { StagedVideo } from '../activities/store-result.ts';
-import { type FailCode, failCodes, type TaskFailure, type TaskState } from '../src/domain/task.ts';
+import { type FailCode, failCodes, isFinal, type TaskFailure, type TaskState } from '../src/domain/task.ts';
 import { notifyClient } from './deliver-callback.ts';
-import {
-  bookkeeping,
-  type Bookkeeping,
-  generationOf,
-  promptBookkeeping,
-  remoteGenerationOf,
-  storing,
-} from './steps.ts';
+import { bookkeeping, generationOf, remoteGenerationOf, storing } from './steps.ts';
 
 export type VideoTaskInput = {
   readonly taskId: string;
@@ -44,51 +37,40 @@ const taskState = defineSearchAttributeKey('TaskState', SearchAttributeType.KEYW
  */
 export async function videoTask({ taskId, order }: VideoTaskInput): Promise<TaskEnd> {
   const show = showState();
-  const charged = await CancellationScope.nonCancellable(() => promptBookkeeping.chargeCredits({ taskId, order }));
-  const end = charged.isFinal ? await finalState(taskId, charged) : await runToEnd(taskId, charged, show);
-  show(end.state, true);
+  const charged = await CancellationScope.nonCancellable(() => bookkeeping.chargeCredits({ taskId, order }));
+  const end = charged.isFinal ? await finalState(taskId) : await runToEnd(taskId, charged);
+  show(end.state);
   if (end.hasCallback) await CancellationScope.nonCancellable(() => notifyClient({ taskId, ...charged }));
   return end;
 }
 
-async function runToEnd(taskId: string, charged: ChargedTask, show: Show): Promise<TaskEnd> {
-  const { completeTask, refundCredits } = bookkeepingOf(charged);
+async function runToEnd(taskId: string, charged: ChargedTask): Promise<TaskEnd> {
   try {
-    // Only histories of earlier releases have this event.
-    if (charged.steps === undefined) show('generating', true);
     const staged = await generate(taskId, charged);
     const result = staged.result ?? (await storing.storeResult({ taskId, staged }));
-    return await CancellationScope.nonCancellable(() => completeTask({ taskId, result }));
+    return await CancellationScope.nonCancellable(() => bookkeeping.completeTask({ taskId, result }));
   } catch (error) {
     const failure = failureOf(error);
-    return CancellationScope.nonCancellable(() => refundCredits({ taskId, failure }));
+    return CancellationScope.nonCancellable(() => bookkeeping.refundCredits({ taskId, failure }));
   }
-}
-
-function bookkeepingOf({ steps }: ChargedTask): Bookkeeping {
-  return steps === undefined ? bookkeeping : promptBookkeeping;
 }
 
 /** Generates the video. An attempt that broke off, with its worker or its provider, is repeated before tasks that only wait. */
 async function generate(taskId: string, charged: ChargedTask): Promise<StagedVideo> {
-  const order = { taskId, deadlineMs: charged.deadlineMs };
-  if (charged.isRemote === true) return remoteGenerationOf(charged).generateVideo({ ...order, isRemote: true });
-  try {
-    return await generationOf(charged, 'first').generateVideo(order);
-  } catch (error) {
-    throwUnlessBrokenOff(error);
+  if (charged.isRemote) return remoteGenerationOf(charged).generateVideo({ taskId, isRemote: true });
+  for (const attempt of ['first', 'prioritized'] as const) {
+    try {
+      return await generationOf(charged, attempt).generateVideo({ taskId });
+    } catch (error) {
+      if (!isBrokenOff(error)) throw error;
+    }
   }
-  try {
-    return await generationOf(charged, 'ahead').generateVideo(order);
-  } catch (error) {
-    throwUnlessBrokenOff(error);
-  }
-  return generationOf(charged, 'again').generateVideo(order);
+  return generationOf(charged, 'queued').generateVideo({ taskId });
 }
 
-/** Throws what ends the generation: a refusal, a cancellation, or a day in the queue. */
-function throwUnlessBrokenOff(error: unknown): void {
-  if (!(error instanceof ActivityFailure) || error.retryState !== 'MAXIMUM_ATTEMPTS_REACHED') throw error;
+/** False for what ends the generation: a refusal, a cancellation, or a day in the queue. */
+function isBrokenOff(error: unknown): boolean {
+  return error instanceof ActivityFailure && error.retryState === 'MAXIMUM_ATTEMPTS_REACHED';
 }
 
 /** What the client reads about a failure: the message of an activity that gave a failCode, else a general sentence. */
@@ -109,21 +91,20 @@ function isFailCode(type: string | null | undefined): type is FailCode {
 }
 
 /** An operator's reset replays a task that has ended. Refunding a final task changes nothing, so this reads its state back. */
-function finalState(taskId: string, charged: ChargedTask): Promise<TaskEnd> {
+function finalState(taskId: string): Promise<TaskEnd> {
   const failure = failureOf(undefined);
-  return CancellationScope.nonCancellable(() => bookkeepingOf(charged).refundCredits({ taskId, failure }));
+  return CancellationScope.nonCancellable(() => bookkeeping.refundCredits({ taskId, failure }));
 }
 
-/** `isIndexed` is whether the search attribute has the state, too, which costs an event and a write in the visibility store. */
-type Show = (state: TaskState, isIndexed: boolean) => void;
+type Show = (state: TaskState) => void;
 
-/** Keeps the status query, the details page of the Temporal UI and, at the end, the search attribute in step. */
+/** The search attribute has final states only, because each change costs an event and a write in the visibility store. */
 function showState(): Show {
   let shown: TaskState = 'queuing';
   setHandler(statusQuery, () => shown);
-  return (state, isIndexed) => {
+  return (state) => {
     shown = state;
     setCurrentDetails(`The task is in state **${state}**.`);
-    if (isIndexed) upsertSearchAttributes([{ key: taskState, value: state }]);
+    if (isFinal(state)) upsertSearchAttributes([{ key: taskState, value: state }]);
   };
 }

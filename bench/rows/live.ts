@@ -26,14 +26,13 @@ export async function* liveRows(bench: Bench): Rows {
 
 async function hangingRow({ engine }: Bench, remote: RemoteTasks, running: number): Promise<Row> {
   const { upstream } = remote;
-  upstream.announce(false);
   upstream.hang(true);
   await delay(hangingMs);
   const { p50, max, polls } = await endSome(remote, ending);
   upstream.hang(false);
   const perSecond = polls.reduce((sum, each) => sum + each, 0) / polls.length;
   return {
-    what: `upstream without webhooks that always leaves one poll hanging: done → visible in recordInfo, ${running} jobs outstanding, ${endsPerSecond} end a second, ${engine.name}`,
+    what: `upstream that always leaves one poll hanging: done → visible in recordInfo, ${running} jobs outstanding, ${endsPerSecond} end a second, ${engine.name}`,
     floor: '–',
     measured: `p50 ${showMs(p50)}, max ${showMs(max)}; ${perSecond.toFixed(1)} polls/s, at most ${Math.max(...polls)} in a second`,
     ratio: '–',

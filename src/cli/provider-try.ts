@@ -102,7 +102,6 @@ async function sendJob(file: ProviderFile, options: TryOptions): Promise<Answer>
     config: { kind: 'http', baseUrl, upstreamModel: model, options: { parameters: example.parameters } },
     file,
     client,
-    webhook: false,
     submitTimeoutMs: 60_000,
     pollsPerSecond: 1,
     warn: (event, detail) => say(`${event}: ${detail}`),

@@ -14,7 +14,6 @@ import { measureRequests } from './middleware/measure-requests.ts';
 import { refuseMalformed } from './middleware/malformed-requests.ts';
 import { traceRequests } from './middleware/trace-requests.ts';
 import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
-import { hookRoute } from './routes/hooks.ts';
 import { refuseUnlessReady } from './routes/monitoring.ts';
 import { oidcRoutes } from './routes/console/oidc.ts';
 import { mediaRoute } from './routes/media.ts';
@@ -57,7 +56,6 @@ export function createRouter(deps: HttpDeps): AppRouter {
   pageRoutes(router, deps);
   consoleRoutes(router, deps);
   mediaRoute(router, deps);
-  hookRoute(router, deps);
   return router;
 }
 

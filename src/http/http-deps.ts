@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { Dialect } from '../domain/api-key.ts';
 import type { Catalogue } from '../domain/catalogue/models.ts';
-import type { HookLinks } from '../domain/hook-link.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
 import type { TaskEvents } from '../domain/ports.ts';
 import type { Rate } from '../domain/rate-limit.ts';
@@ -95,10 +94,6 @@ export type HttpDeps = {
   readonly badKeys: BadKeys;
   /** Whether a peer's `X-Forwarded-For` is believed. */
   readonly isTrustedProxy: (address: string) => boolean;
-  /** Reads the addresses that upstreams were given. */
-  readonly hookLinks: Pick<HookLinks, 'callOf'>;
-  /** How often an address may announce changes of jobs. */
-  readonly hints: RateLimiter;
   /** How often an address may try to sign in with a passkey, or set out for the identity provider. */
   readonly signIns: RateLimiter;
   /** Records, in the background, that a key was used; never throws. */

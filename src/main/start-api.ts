@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createHookLinks } from '../domain/hook-link.ts';
 import type { Engine } from '../domain/ports.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { createApp } from '../http/app.ts';
@@ -50,9 +49,6 @@ const readinessPauseMs = 1_000;
 
 /** Prometheus gives up after ten seconds, and then knows nothing of the process at all. */
 const scrapeLimitMs = 3_000;
-
-/** Of each address, which is that of an upstream with up to thousands of jobs. */
-const hintRate = { quota: 1_000, windowMs: 10_000 };
 
 /** Of each address: a passkey takes two, to begin and to end. All people of an office have one address. */
 const signInRate = { quota: 30, windowMs: 60_000 };
@@ -159,8 +155,6 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     refusedCreates: settings.refusedCreateRate && createRateLimiter(settings.refusedCreateRate),
     badKeys: createBadKeys(settings.badKeyRate && createRateLimiter(settings.badKeyRate)),
     isTrustedProxy: (address) => isInNetworks(address, settings.trustedProxies),
-    hookLinks: createHookLinks(settings),
-    hints: createRateLimiter(hintRate),
     signIns: createRateLimiter(signInRate),
     consoleMediaOrigins: [
       new URL(settings.publicUrl).origin,

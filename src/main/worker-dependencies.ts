@@ -1,10 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { createAttempts } from '../../activities/attempts.ts';
 import { startDeadline } from '../../activities/deadline.ts';
-import { createHints } from '../../activities/hints.ts';
 import { createSwitches } from '../../activities/switches.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { createHookLinks } from '../domain/hook-link.ts';
 import type { Ffmpeg } from '../domain/ports.ts';
 import { uploadIdOf, uploadKey } from '../domain/upload.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
@@ -25,7 +23,6 @@ import { createSecretBox } from '../outbound/secrets.ts';
 import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
 import { createProviders } from '../providers/registry.ts';
 import { createDatabase } from '../stores/database.ts';
-import { takeHints } from '../stores/hints.ts';
 import { listProviderSwitches } from '../stores/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../stores/tasks.ts';
 import { connectTemporal } from '../temporal/connect.ts';
@@ -128,11 +125,6 @@ export function openWorkerDependencies(
       list: () => listProviderSwitches(db),
       onError: (error) => log.warn({ err: error }, 'switches of providers not read'),
     }),
-    hints: createHints({
-      take: (taskIds) => takeHints(db, taskIds),
-      onError: (error) => log.warn({ err: error }, 'hints of upstreams not read'),
-    }),
-    hookUrlOf: createHookLinks(settings).urlOf,
     hashAccount: (accountId) => createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
     fetchImages: (job) => fetchReferenceImages({ client: imageClient, readUpload, ...job }),
     media,

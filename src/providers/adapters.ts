@@ -45,14 +45,13 @@ const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
   own: {
     options: parametersOf,
     open: (opening) => {
-      const { webhook, uploads } = opening.settings;
-      return createOwnProvider({ ...common(opening), webhook, uploads });
+      const { uploads } = opening.settings;
+      return createOwnProvider({ ...common(opening), uploads });
     },
   },
   ark: {
     options: (entry, { paths, resultPath }) => ({ ...parametersOf(entry), paths, resultPath }),
-    open: ({ cost, ...opening }) =>
-      createArkProvider({ ...common(opening), webhook: opening.settings.webhook, ...(cost !== undefined && { cost }) }),
+    open: ({ cost, ...opening }) => createArkProvider({ ...common(opening), ...(cost !== undefined && { cost }) }),
   },
   'openai-videos': {
     options: (entry, { dialect }) => ({ ...parametersOf(entry), dialect }),
@@ -80,8 +79,7 @@ const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
         named: new Map(Object.entries(secrets).map(([name, ref]) => [name, read(ref)])),
       }),
     open: (opening) => {
-      const [file, { webhook }] = [fileOf(opening.config), opening.settings];
-      return createHttpProvider({ ...common(opening), webhook, file });
+      return createHttpProvider({ ...common(opening), file: fileOf(opening.config) });
     },
   },
 };

@@ -41,8 +41,6 @@ export type JobRequest = {
   readonly images: () => Promise<readonly ReferenceImage[]>;
   /** Signed links to copies of the images in our store, in order; empty unless the provider has `images: 'link'`. */
   readonly imageLinks: readonly string[];
-  /** Where the upstream may announce changes of the job; only for providers with `webhook`. */
-  readonly hookUrl?: string;
   /** Where the upstream may write the video of this job; only for providers with `uploads`. */
   readonly resultUpload?: ResultUpload;
   readonly deadlineMs: number;
@@ -150,7 +148,6 @@ export type GeneratedVideo = { readonly path: string; readonly posterPath?: stri
 /** Its jobs run upstream, also without a worker that follows them. */
 export type PolledProvider = Capabilities & {
   readonly runs: 'upstream';
-  readonly webhook: boolean;
   /** Whether its jobs get a link by which it may write their videos into our store. */
   readonly uploads?: boolean;
   /** Jobs that one `status` request asks about. */

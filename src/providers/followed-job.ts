@@ -26,9 +26,6 @@ export type FollowedJob = Pick<FollowOptions, 'onProgress'> & {
   awaits: object | undefined;
   /** How many jobs a request with it may hold; 0 after one that held it alone has hung. */
   maxGroup: number;
-  isHinted: boolean;
-  /** When it was last to be asked about before all others, because of a hint. */
-  preferredAt: number;
   /** When the newest request was sent that told something about it. */
   heardOf: number;
   /** Answers in a row that told nothing about it. */
@@ -57,9 +54,8 @@ export async function follow(followed: Set<FollowedJob>, job: Job, options: Foll
       resolve(ended);
     };
     const asked = { isOver: false, dueAt: now, awaits: undefined, maxGroup: Infinity };
-    const hinted = { isHinted: false, preferredAt: -Infinity };
     const told = { heardOf: -Infinity, unclearAnswers: 0, missing: undefined };
-    const one: FollowedJob = { job, acceptedAt: now - ageMs, onProgress, end, ...asked, ...hinted, ...told };
+    const one: FollowedJob = { job, acceptedAt: now - ageMs, onProgress, end, ...asked, ...told };
     signal.addEventListener('abort', abort);
     followed.add(one);
   });

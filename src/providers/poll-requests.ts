@@ -38,10 +38,7 @@ export function createPollRequests(provider: PolledProvider, { onAnswer, onRoom,
     isFull: () => inFlight.answering >= maxInFlight,
     send: async (jobs) => {
       const poll: Poll = { jobs, sentAt: performance.now(), isHanging: false };
-      for (const one of jobs) {
-        one.awaits = poll;
-        one.isHinted = false;
-      }
+      for (const one of jobs) one.awaits = poll;
       inFlight.answering += 1;
       const hanging = setTimeout(() => askAgain(poll), Math.max(hangsAfterMs, 2 * usualMs));
       const statuses = await statusesOf(provider, jobs);

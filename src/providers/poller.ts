@@ -10,8 +10,6 @@ import { createPollRequests, type Poll, type PollOutcome } from './poll-requests
 export type Poller = {
   /** The end of the job; rejects with the signal's reason. The slots of the worker bound how many jobs are followed. */
   follow(job: Job, options: FollowOptions): Promise<Ended>;
-  /** The job may have changed: it is asked about next. */
-  hint(jobKey: string): void;
 };
 
 export type PollerDeps = {
@@ -21,9 +19,6 @@ export type PollerDeps = {
   /** Counts the requests. */
   readonly onPoll: (outcome: PollOutcome) => void;
 };
-
-/** A job is preferred to others for a hint no more often than this. */
-const hintPauseMs = 1_000;
 
 export function createPoller({ provider, rate, warn, onPoll }: PollerDeps): Poller {
   const followed = new Set<FollowedJob>();
@@ -37,18 +32,6 @@ export function createPoller({ provider, rate, warn, onPoll }: PollerDeps): Poll
       const end = follow(followed, job, options);
       schedule();
       return await end;
-    },
-    hint: (jobKey) => {
-      for (const one of followed) {
-        if (one.job.jobKey !== jobKey) continue;
-        one.isHinted = true;
-        const now = performance.now();
-        // Before all that wait for the rate, but an upstream that hints without end holds nobody else up.
-        const isPreferred = now - one.preferredAt >= hintPauseMs;
-        if (isPreferred) one.preferredAt = now;
-        one.dueAt = isPreferred ? -Infinity : Math.min(one.dueAt, now);
-      }
-      schedule();
     },
   };
 
@@ -90,8 +73,6 @@ export function createPoller({ provider, rate, warn, onPoll }: PollerDeps): Poll
       if (one.awaits !== undefined && one.awaits !== poll) continue;
       one.awaits = undefined;
       one.dueAt = pauseMs === undefined ? sentAt + intervalMs(one, provider) : now + pauseMs;
-      // What was under way may be from before the change.
-      if (one.isHinted) one.dueAt = now;
     }
   }
 }

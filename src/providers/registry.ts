@@ -26,7 +26,6 @@ export type OpenProvider = {
   readonly stored: { readonly text: string; readonly hash: string };
   /** All jobs with these terms that this worker follows share their polls. */
   readonly follow: Poller['follow'];
-  readonly hint: Poller['hint'];
   /** How prompts refer to images there; undefined leaves them as they are. */
   readonly imageReference?: string | undefined;
 };
@@ -140,7 +139,6 @@ export function openProvider(
       poller ??= createPoller({ provider, rate, warn, onPoll });
       return await poller.follow(job, options);
     },
-    hint: (jobKey) => poller?.hint(jobKey),
   };
 }
 

@@ -17,7 +17,7 @@ export type NewTask = {
   readonly param: TaskParam;
   /** What the catalogue says that a second costs; counts where no operator has decided otherwise. */
   readonly listedPrices: readonly ListedPrice[];
-  /** What the catalogue says of its generation; the task keeps both. Without them the catalogue of the worker counts. */
+  /** What the catalogue says of its generation; the task stores both. */
   readonly deadlineMs?: number | undefined;
   readonly providers?: readonly string[] | undefined;
   readonly idempotencyKey?: string | undefined;

@@ -30,19 +30,22 @@ export async function listEndedAmong(db: Database, taskIds: readonly string[]): 
 }
 
 export type ConfirmedTask = Task & {
-  /** How long its generation may run; undefined for a task that was accepted before tasks kept it. */
-  readonly deadlineMs: number | undefined;
+  /** How long its generation may run. */
+  readonly deadlineMs: number;
 };
+
+// Without a deadline of its own a task has half an hour.
+const deadline = `coalesce(deadline_ms, ${30 * 60_000})`;
 
 const markQueuing = maybeOne<ConfirmedTask, [taskId: string]>({
   name: 'mark-queuing',
   text: `
 update tasks set state = 'queuing', updated_at = now() where id = $1 and state = 'waiting'
-returning ${taskColumns}, deadline_ms as "deadlineMs"`,
+returning ${taskColumns}, ${deadline} as "deadlineMs"`,
 });
 const findConfirmed = maybeOne<ConfirmedTask, [taskId: string]>({
   name: 'find-confirmed-task',
-  text: `select ${taskColumns}, deadline_ms as "deadlineMs" from tasks where id = $1`,
+  text: `select ${taskColumns}, ${deadline} as "deadlineMs" from tasks where id = $1`,
 });
 
 /** The workflow has begun: `waiting` becomes `queuing`; any later state stays. Answers the task, or undefined when there is none. */
@@ -60,7 +63,7 @@ export type GeneratingTask = Task & {
   /** How long the generation may still run; nothing, or less, when its deadline has passed. */
   readonly leftMs: number;
   readonly deadlineMs: number;
-  /** What the catalogue said when it was accepted; undefined for a task that was accepted before tasks kept it. */
+  /** What the catalogue said when it was accepted. */
   readonly providers: readonly string[] | undefined;
 };
 
@@ -68,20 +71,20 @@ export type GeneratingTask = Task & {
 // a while after it was last seen alive; that is counted, but never more than a quarter of the deadline. The gap between attempts
 // counts only while a job runs upstream, but for the last minute, in which the job's video can be fetched.
 const spentMs = `generation_spent_ms + coalesce(extract(epoch from
-  least(now(), attempt_seen_at + least(${attemptTouchMs}, coalesce(deadline_ms, $2) / 4) * interval '1 millisecond')
+  least(now(), attempt_seen_at + least(${attemptTouchMs}, ${deadline} / 4) * interval '1 millisecond')
     - attempt_started_at) * 1000, 0)::bigint`;
-const spentUpstreamMs = `least(coalesce(deadline_ms, $2) - 60000, generation_spent_ms
+const spentUpstreamMs = `least(${deadline} - 60000, generation_spent_ms
   + coalesce(extract(epoch from now() - attempt_started_at) * 1000, 0)::bigint)`;
 
 // A task that waits for its first upstream job stays `queuing`.
-const attemptState = `case when $3 and state <> 'generating' then 'queuing' else 'generating' end`;
+const attemptState = `case when $2 and state <> 'generating' then 'queuing' else 'generating' end`;
 
-const beginAttempt = maybeOne<GeneratingTask, [taskId: string, deadlineMs: number, waitsForJob: boolean]>({
+const beginAttempt = maybeOne<GeneratingTask, [taskId: string, waitsForJob: boolean]>({
   name: 'begin-generation',
   text: `
 update tasks set state = ${attemptState},
-  generation_started_at = coalesce(generation_started_at, case when not $3 then now() end),
-  attempt_started_at = now(), attempt_seen_at = now(), deadline_ms = coalesce(deadline_ms, $2),
+  generation_started_at = coalesce(generation_started_at, case when not $2 then now() end),
+  attempt_started_at = now(), attempt_seen_at = now(), deadline_ms = ${deadline},
   generation_spent_ms = greatest(${spentMs}, case when exists (
     select from provider_jobs
     where task_id = $1 and submitted_at is not null and outcome is null and upstream_ended_at is null
@@ -98,19 +101,16 @@ export const findGeneration = maybeOne<Task & Pick<GeneratingTask, 'providers'>,
   text: `select ${taskColumns}, providers from tasks where id = $1 and state not in ('success', 'fail')`,
 });
 
-const thirtyMinutesMs = 30 * 60_000;
-
 /**
- * An attempt at the generation has begun. Undefined when the task is final or unknown: there is nothing to generate. `deadlineMs`
- * counts for a task that keeps none. With `waitsForJob` the task is not `generating` before `recordGenerating`.
+ * An attempt at the generation has begun. Undefined when the task is final or unknown: there is nothing to generate. With
+ * `waitsForJob` the task is not `generating` before `recordGenerating`.
  */
 export function startGeneration(
   db: Database,
   taskId: string,
-  deadlineMs = thirtyMinutesMs,
   { waitsForJob = false } = {},
 ): Promise<GeneratingTask | undefined> {
-  return beginAttempt(db, taskId, deadlineMs, waitsForJob);
+  return beginAttempt(db, taskId, waitsForJob);
 }
 
 /**

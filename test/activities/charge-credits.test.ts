@@ -82,5 +82,5 @@ test('a task of a model that this worker has not read of yet is charged later, a
   const text = `update tasks set created_at = created_at - interval '61 s' where id = $1`;
   await database.db.run({ name: 'test-later', text }, [taskId]);
   const charged = await charge(taskId);
-  assert.deepEqual([charged.model, charged.isRemote], ['new-model', undefined]);
+  assert.deepEqual([charged.model, charged.isRemote], ['new-model', false]);
 });

@@ -60,7 +60,7 @@ for (const isHere of [true, false]) {
       await database.db.run({ name: 'test-later', text }, [taskId]);
     };
     const lives = { next: () => (isDead ? world : death.deps) };
-    assert.equal(await playTask(lives, { taskId, deadlineMs, betweenAttempts }), 'success');
+    assert.equal(await playTask(lives, { taskId, betweenAttempts }), 'success');
     const called = isHere ? 'run' : 'record-provider-job';
     assert.equal(death.calls.at(-1), called, `died after ${death.calls.join(', ')}`);
     assert.deepEqual([runs, upstream.jobs.length], isHere ? [2, 0] : [0, 1]);
@@ -80,7 +80,7 @@ test('a task whose model was taken out of the catalogue while it waited is gener
       return world;
     },
   };
-  assert.equal(await playTask(lives, { taskId, deadlineMs, betweenAttempts: async () => {} }), 'success');
+  assert.equal(await playTask(lives, { taskId, betweenAttempts: async () => {} }), 'success');
   assert.equal((await findTask(database.db, taskId))?.state, 'success');
 });
 
@@ -89,8 +89,7 @@ test('a video that may be of another kind is staged with what its task wants, al
   const upstream = createFakeUpstream();
   const models = modelsAt([upstream.provider.name], { fit: '720p' });
   const world = { ...activityDeps(database.db, folder, [upstream]), models };
-  const generate = () =>
-    silentActivity({ workflowId: taskId }, () => createGenerateVideo(world)({ taskId, deadlineMs }));
+  const generate = () => silentActivity({ workflowId: taskId }, () => createGenerateVideo(world)({ taskId }));
   const { generateAudio: audio, ratio } = taskParam('generated').input;
   const staged = await generate();
   assert.deepEqual(staged.wants, { audio, fit: '720p', ratio });
@@ -103,7 +102,7 @@ test('an attempt that finds the staged video of an earlier one does not download
   const world = activityDeps(database.db, folder, [createFakeUpstream()]);
   const media = { ...world.media, fetchTo: () => assert.fail('the video was downloaded') };
   const generate = () =>
-    silentActivity({ workflowId: taskId }, () => createGenerateVideo({ ...world, media })({ taskId, deadlineMs }));
+    silentActivity({ workflowId: taskId }, () => createGenerateVideo({ ...world, media })({ taskId }));
   assert.deepEqual(await generate(), await generate());
 });
 
@@ -123,7 +122,7 @@ for (const decided of ['timeout', undefined] as const) {
     };
     const deps = { ...world, providers: providersOf([stopping]) };
     const generating = silentActivity({ workflowId: taskId }, () =>
-      createGenerateVideo(deps)({ taskId, deadlineMs, isRemote: true }),
+      createGenerateVideo(deps)({ taskId, isRemote: true }),
     );
     await assert.rejects(
       generating,

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import pg from 'pg';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { recoverJob } from '../../activities/generation/lost-call.ts';
-import { openJob } from '../../activities/generation/open-job.ts';
-import { intend, requestFor, submitJob } from '../../activities/generation/submit-job.ts';
+import { recoverJob } from '../../activities/generation/recover.ts';
+import { nextJob } from '../../activities/generation/reserve.ts';
+import { commitIntent, requestFor, submitJob } from '../../activities/generation/submit.ts';
 import { createReconcileActivities } from '../../activities/reconcile.ts';
 import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
 import type { WorkflowDescription } from '../../src/domain/ports.ts';
@@ -457,12 +457,11 @@ for (const dies of [false, true]) {
       cancel: (...asked) => (dies ? Promise.reject(new Killed()) : upstream.provider.cancel(...asked)),
     };
     const attempt = attemptAt({ ...world, providers: providersOf([frozen]) }, task, folder);
-    const opened = await openJob(attempt.deps, task, []);
-    assert.ok(opened.kind === 'new');
-    const submitting = submitJob(attempt, opened.call, frozen);
-    await assert.rejects(submitting, (error: Error) =>
-      dies ? error instanceof Killed : error.cause instanceof Error && /given up/.test(error.cause.message),
-    );
+    const next = await nextJob(attempt.deps, task, []);
+    assert.ok(next.kind === 'job');
+    const submitting = submitJob(attempt, next.job);
+    if (dies) await assert.rejects(submitting, Killed);
+    else assert.equal((await submitting).kind, 'undecided');
     if (dies) assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
     assert.deepEqual(
       upstream.jobs.map(({ state }) => state),
@@ -477,12 +476,12 @@ for (const end of ['success', 'fail', undefined] as const) {
     assert.ok(task);
     const { taskId } = task;
     const world = deps();
-    const made = await openJob(world, task, []);
-    assert.ok(made.kind === 'new');
-    const { call } = made;
+    const next = await nextJob(world, task, []);
+    assert.ok(next.kind === 'job');
+    const { job } = next;
     const earlier = attemptAt(world, task, folder);
-    await intend(earlier, call);
-    const submitted = await upstream.provider.submit(requestFor(earlier, call), earlier.signal);
+    assert.equal(await commitIntent(earlier, job), undefined);
+    const submitted = await upstream.provider.submit(requestFor(earlier, job), earlier.signal);
     assert.ok(submitted.kind === 'accepted');
     const { id: jobId } = submitted;
     const [row] = await listProviderJobs(database.db, taskId);
@@ -497,8 +496,10 @@ for (const end of ['success', 'fail', undefined] as const) {
       },
     };
     const attempt = attemptAt({ ...world, providers: providersOf([frozen]) }, task, folder);
-    const found = await recoverJob(attempt, { ...call, row, resubmissions: 0 }, frozen);
-    assert.equal(found?.id, jobId);
+    const { intendedAt, ageMs } = row;
+    const found = await recoverJob(attempt, { ...job, state: 'unanswered', provider: frozen, intendedAt, ageMs });
+    assert.ok(found.kind === 'job' && found.job.state === 'running');
+    assert.equal(found.job.upstream.id, jobId);
     const jobs = await listProviderJobs(database.db, taskId);
     assert.deepEqual(
       jobs.map(({ outcome }) => outcome),

@@ -6,7 +6,6 @@ import { after, before, beforeEach, test } from 'node:test';
 import { validate, version } from 'uuid';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createGenerationActivities } from '../../activities/index.ts';
-import { switchedOff } from '../../activities/switches.ts';
 import { incomingKeyOf } from '../../activities/task-files.ts';
 import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
 import type { Fault, HeldProvider, PolledProvider } from '../../src/providers/contract.ts';
@@ -83,7 +82,7 @@ async function played(story: Story) {
   const taskId = await acceptTestTask(database.db, accountId, taskParam('routed'));
   const world = worldOf(story);
   const { betweenAttempts = noTimePasses } = story;
-  await playTask({ next: () => world }, { taskId, deadlineMs: 60_000, betweenAttempts });
+  await playTask({ next: () => world }, { taskId, betweenAttempts });
   const task = await findTask(database.db, taskId);
   const rows = await listProviderJobs(database.db, taskId);
   const calls = rows.map(({ provider, outcome }) => `${provider.split('-')[0]} ${outcome}`);
@@ -188,10 +187,7 @@ test('a lost job is looked for by the prompt that its provider was sent, with re
   const providers = { ofEntry: spelling(ofEntry), ofJob: spelling(ofJob) };
   const param = taskParam('a fox like @Image1', { imageUrls: ['https://client.example/1.jpg'] });
   const taskId = await acceptTestTask(database.db, accountId, param);
-  await playTask(
-    { next: () => ({ ...world, providers }) },
-    { taskId, deadlineMs: 60_000, betweenAttempts: noTimePasses },
-  );
+  await playTask({ next: () => ({ ...world, providers }) }, { taskId, betweenAttempts: noTimePasses });
   assert.equal((await findTask(database.db, taskId))?.state, 'success');
   assert.deepEqual(prompts, ['a fox like <img1>', 'a fox like <img1>']);
 });
@@ -233,7 +229,7 @@ test('a job that arrives after its call was given up is the last one, unless the
     assert.equal(await recordProviderJob(database.db, { ...row, jobId: 'late' }), false);
     await settleProviderJob(database.db, { ...row, outcome: 'abandoned' });
     const world = worldOf({ upstreams: [upstream], terms: { onLostAnswer } });
-    await playTask({ next: () => world }, { taskId, deadlineMs: 60_000, betweenAttempts: noTimePasses });
+    await playTask({ next: () => world }, { taskId, betweenAttempts: noTimePasses });
     const task = await findTask(database.db, taskId);
     const [end, asked] = onLostAnswer === 'fail' ? ['provider_unavailable', 0] : ['success', 1];
     assert.deepEqual([task?.failure?.failCode ?? task?.state, upstream.asked.length], [end, asked]);
@@ -260,7 +256,7 @@ test('a full provider is waited for, and not passed over; one that cools down is
   const world = worldOf({ upstreams: [first, second], limit: 1 });
   const generate = (taskId: string) =>
     silentActivity({ workflowId: taskId }, () =>
-      createGenerationActivities(world).generateVideo({ taskId, deadlineMs: 60_000, isRemote: true }),
+      createGenerationActivities(world).generateVideo({ taskId, isRemote: true }),
     );
   const tasks = await Promise.all([1, 2].map(() => acceptTestTask(database.db, accountId, taskParam('full'))));
   const [holds, waits] = tasks;
@@ -292,7 +288,7 @@ test('a job whose upstream has another address now is asked about by nobody, unt
   const later = { ...world, providers: { ...providersOf([stranger]), ofJob } };
   const stop = new AbortController();
   const first = { ...world, attempts: { begin: () => ({ signal: stop.signal, stop: () => {} }) } };
-  const order = { taskId, deadlineMs: 60_000, isRemote: true };
+  const order = { taskId, isRemote: true };
   const attempt = silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order));
   await waitFor('its job', () => upstream.jobs[0]);
   stop.abort(new Error('the worker stops'));
@@ -327,13 +323,13 @@ test('nothing is asked of a provider that is switched off, and its job goes on o
   });
   const world = worldOf({ upstreams: [upstream], change });
   const taskId = await acceptTestTask(database.db, accountId, taskParam('switched'));
-  const order = { taskId, deadlineMs: 60_000, isRemote: true };
+  const order = { taskId, isRemote: true };
   const stop = new AbortController();
   const first = { ...world, attempts: { begin: () => ({ signal: stop.signal, stop: () => {} }) } };
   const attempt = silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order));
   await waitFor('a poll', () => polls[0]);
   await set('off');
-  off.abort(switchedOff);
+  off.abort();
   const looked = polls.length;
   stop.abort(new Error('the worker stops'));
   await assert.rejects(attempt);

@@ -90,7 +90,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       assert.equal(posters, 1);
     });
 
-    test('a video staged by an earlier release, which staged no poster, gets one made', async () => {
+    test('a video that was delivered without a poster gets one made', async () => {
       const { order } = await staged('no-poster');
       await deps.media.delete(mediaKeysOf('no-poster').stagedPoster);
       const { videoKey, posterKey } = await store({ ...order, staged: { key: order.staged.key } });

@@ -40,7 +40,6 @@ export function createPaidProvider(upstream: Upstream): PolledProvider {
     namesJobs: true,
     forgetsJobs: false,
     images: 'file',
-    webhook: false,
     maxBatch: 1,
     minPollMs: 400,
     maxPollsPerSecond: 100,

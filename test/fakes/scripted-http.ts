@@ -16,19 +16,11 @@ export type ScriptedUpstream = RunningUpstream & {
   readonly headers: readonly IncomingMessage['headers'][];
 };
 
-type Options = {
-  /** Takes the address of each job at which its changes may be announced, before its create is answered. */
-  readonly onHook?: (url: string) => Promise<void>;
-};
-
-export async function startScriptedUpstream(
-  file: ProviderFile,
-  { onHook = async () => {} }: Options = {},
-): Promise<ScriptedUpstream> {
+export async function startScriptedUpstream(file: ProviderFile): Promise<ScriptedUpstream> {
   const books = createBooks();
   const headers: IncomingMessage['headers'][] = [];
   const fetched: FetchedImage[] = [];
-  const script: Script = { ...file.example, fileId: fileIdIn(file.example), books, jobs: [], fetched, onHook };
+  const script: Script = { ...file.example, fileId: fileIdIn(file.example), books, jobs: [], fetched };
   const server = await startRestartableServer(async (request, response) => {
     headers.push(request.headers);
     await respond(script, request, response);
@@ -43,14 +35,13 @@ export async function startScriptedUpstream(
 }
 
 type ScriptedJob = { readonly id: string; readonly prompt: string; readonly jobKey: string };
-type Script = ProviderFile['example'] &
-  Required<Options> & {
-    /** Under which an answer has the video of its job, for a second request; here it is the id of the job. */
-    readonly fileId: string | undefined;
-    readonly books: OwnBooks;
-    readonly jobs: ScriptedJob[];
-    readonly fetched: FetchedImage[];
-  };
+type Script = ProviderFile['example'] & {
+  /** Under which an answer has the video of its job, for a second request; here it is the id of the job. */
+  readonly fileId: string | undefined;
+  readonly books: OwnBooks;
+  readonly jobs: ScriptedJob[];
+  readonly fetched: FetchedImage[];
+};
 type Answer = { readonly status: number; readonly answer?: JsonValue | undefined };
 
 async function respond(script: Script, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -86,15 +77,14 @@ async function replyTo(script: Script, line: string, body: string, host: string)
   const created = exchangeFor(script, 'create', 'accepted');
   if (created === undefined || !line.startsWith(created.request.split(' ')[0] ?? '')) return undefined;
   const sent = JSON.parse(body) as JsonValue; // the clients of these upstreams send nothing else
-  for (const link of linksIn(sent, '/media/')) script.fetched.push({ link, bytes: await fetchImage(link) });
+  for (const link of linksIn(sent)) script.fetched.push({ link, bytes: await fetchImage(link) });
   const begun = begin(script, sent, created.sends ?? null);
-  for (const url of linksIn(sent, '/hooks/')) await script.onHook(url);
   return filled(script, created, [begun], host);
 }
 
-function linksIn(sent: JsonValue, path: string): readonly string[] {
-  if (typeof sent === 'string') return sent.includes(path) ? [sent] : [];
-  return typeof sent === 'object' && sent !== null ? Object.values(sent).flatMap((one) => linksIn(one, path)) : [];
+function linksIn(sent: JsonValue): readonly string[] {
+  if (typeof sent === 'string') return sent.includes('/media/') ? [sent] : [];
+  return typeof sent === 'object' && sent !== null ? Object.values(sent).flatMap(linksIn) : [];
 }
 
 async function fetchImage(link: string): Promise<Buffer> {

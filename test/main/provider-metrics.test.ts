@@ -104,7 +104,7 @@ async function play(
   meanwhile = async () => {},
 ): Promise<string | undefined> {
   const taskId = await acceptTestTask(database.db, accountId, taskParam(prompt));
-  const played = playTask({ next: () => world.deps }, { taskId, deadlineMs: 60_000, betweenAttempts: async () => {} });
+  const played = playTask({ next: () => world.deps }, { taskId, betweenAttempts: async () => {} });
   const job = await waitFor('its job', async () => (await upstream.books.jobsFor(prompt))[0]);
   await meanwhile();
   await upstream.books.end(job.id, end);
@@ -184,10 +184,7 @@ test('what is refused is counted with its reason, and names that left the catalo
   await proxy.play(faults['gets 429'], ({ method }) => method === 'PUT');
   const stop = new Error('a test');
   const taskId = await acceptTestTask(database.db, accountId, taskParam('refused'));
-  const attempts = playTask(
-    { next: () => world.deps },
-    { taskId, deadlineMs: 60_000, betweenAttempts: () => Promise.reject(stop) },
-  );
+  const attempts = playTask({ next: () => world.deps }, { taskId, betweenAttempts: () => Promise.reject(stop) });
   await assert.rejects(attempts, stop);
   const samples = await scraped();
   assert.equal(samples.get('calls_total{provider="script",outcome="busy"}'), 1);

@@ -39,7 +39,6 @@ export function stage(t: TestContext, traits: Traits = {}) {
     name: 'own',
     config: { kind: 'own', baseUrl: 'http://own.example', upstreamModel: 'model', options: {} },
     client: clientFor('http://own.example'),
-    webhook: false,
     pollsPerSecond: 14,
     submitTimeoutMs: 1,
     warn: () => undefined,

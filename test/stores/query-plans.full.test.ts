@@ -64,7 +64,6 @@ import * as places from '../../src/stores/places.ts';
 import { readMargin } from '../../src/stores/margin.ts';
 import { countAhead, findMaker } from '../../src/stores/task-maker.ts';
 import { keepTiers, readTiers } from '../../src/stores/task-tiers.ts';
-import * as hints from '../../src/stores/hints.ts';
 import * as installation from '../../src/stores/installation.ts';
 import * as usage from '../../src/stores/usage.ts';
 import * as ownDeliveries from '../../src/stores/own-deliveries.ts';
@@ -343,8 +342,6 @@ test('no statement on the way of a task to an upstream does, with thousands of t
   await pools.holdPool(watched, { ...free, holdMs: 0 });
   await lostCalls.countRivals(watched, { ...job, intendedAt: Date.now() });
   await lostCalls.listClaimedJobs(watched, 'free', ['job']);
-  await hints.recordHint(watched, { taskId, ordinal: 1 });
-  assert.deepEqual(await hints.takeHints(watched, [taskId]), [{ taskId, ordinal: 1 }]);
   await jobs.recordLostRun(watched, { taskId, ordinal: 1 });
   await jobs.recordUpstreamEnd(watched, { taskId, ordinal: 1 });
   await keepTiers(watched, taskId, []);

@@ -30,7 +30,10 @@ describe('the deadline of a task', () => {
 
   const run = (db: Database, text: string, values: unknown[] = []) => db.run({ name: text, text }, values);
   const accepted = () => acceptTestTask(database.db, accountId, taskParam('clock'));
-  const start = (taskId: string, deadlineMs: number, db = database.db) => startGeneration(db, taskId, deadlineMs);
+  const start = async (taskId: string, deadlineMs: number, db: Database = database.db) => {
+    await run(db, 'update tasks set deadline_ms = $2 where id = $1', [taskId, deadlineMs]);
+    return await startGeneration(db, taskId);
+  };
   /** Works in a transaction, where now() is the same for every statement, so that times are exact. */
   const atOnce = <T>(work: (db: Database) => Promise<T>) =>
     database.db.transaction((inner) => work({ ...database.db, run: inner }));
@@ -54,7 +57,7 @@ describe('the deadline of a task', () => {
   const unfinished = async (taskId: string, db = database.db) =>
     (await listUnfinishedTasks(db, { minAgeMs: 0, limit: 1000 })).find((task) => task.taskId === taskId);
 
-  test('is what the catalogue said when it was accepted, alone or in a batch, and not what its workflow passes', async () => {
+  test('is what the catalogue said when it was accepted, alone or in a batch', async () => {
     const terms = { deadlineMs: 2 * hourMs, providers: ['somewhere', 'elsewhere'] };
     for (const accept of [
       (task: Parameters<typeof acceptTask>[1]) => acceptTask(database.db, task),
@@ -63,17 +66,9 @@ describe('the deadline of a task', () => {
       const taskId = uuidv7();
       await accept({ taskId, accountId, param: taskParam('kept'), listedPrices, ...terms });
       assert.equal((await confirmCharge(database.db, taskId))?.deadlineMs, 2 * hourMs);
-      const begun = await start(taskId, minuteMs);
+      const begun = await startGeneration(database.db, taskId);
       assert.deepEqual([begun?.leftMs, begun?.providers], [2 * hourMs, terms.providers]);
     }
-  });
-
-  test('of a task that was accepted by an earlier release is what its workflow says, and stays so', async () => {
-    const taskId = await accepted();
-    assert.equal((await confirmCharge(database.db, taskId))?.deadlineMs, undefined);
-    assert.equal((await start(taskId, 5 * minuteMs))?.leftMs, 5 * minuteMs);
-    assert.equal((await unfinished(taskId))?.deadlineMs, 5 * minuteMs);
-    assert.equal((await leftAfter(taskId, 0, 0, hourMs))?.leftMs, 5 * minuteMs);
   });
 
   test('is not used up by waiting for the next attempt, only by the time in which attempts were alive', async () => {
@@ -147,7 +142,7 @@ describe('the deadline of a task', () => {
   test('has no meaning once the task is final: nothing is begun, and nothing changes', async () => {
     const taskId = await accepted();
     await refundTask(database.db, taskId, { failCode: 'internal', failMsg: 'A test.' });
-    assert.equal(await start(taskId, minuteMs), undefined);
+    assert.equal(await startGeneration(database.db, taskId), undefined);
     await touchGenerations(database.db, [taskId]);
   });
 });

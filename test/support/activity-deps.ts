@@ -3,13 +3,10 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { createAttempts } from '../../activities/attempts.ts';
 import { startDeadline } from '../../activities/deadline.ts';
-import { createHints } from '../../activities/hints.ts';
 import { createSwitches } from '../../activities/switches.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { createHookLinks } from '../../src/domain/hook-link.ts';
 import { createFolderStore } from './folder-store.ts';
 import type { Database } from '../../src/stores/database.ts';
-import { takeHints } from '../../src/stores/hints.ts';
 import { listProviderSwitches } from '../../src/stores/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../src/stores/tasks.ts';
 import { modelsAt, providersOf } from './fake-providers.ts';
@@ -31,8 +28,6 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
       onError: () => {},
     }),
     switches: createSwitches({ list: () => listProviderSwitches(db), onError: () => {} }),
-    hints: createHints({ take: (taskIds) => takeHints(db, taskIds), onError: () => {} }),
-    hookUrlOf: createHookLinks({ secret: 's'.repeat(32), publicUrl: 'http://hooks.test' }).urlOf,
     hashAccount: (accountId) => accountId,
     fetchImages: () => Promise.resolve([]),
     media: createFolderStore(folder),

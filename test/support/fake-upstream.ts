@@ -52,7 +52,7 @@ export type FakeOptions = {
 };
 
 /** A provider for which nothing waits: tests ask often, and a job that is missing is missing at once. */
-const traits = { webhook: false, maxBatch: 10, minPollMs: 5, maxPollsPerSecond: 100 } as const;
+const traits = { maxBatch: 10, minPollMs: 5, maxPollsPerSecond: 100 } as const;
 
 export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
   const { name = 'fake', instant = true, hasPosters = true, fault } = options;

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Scope } from '../../src/domain/api-key.ts';
-import { createHookLinks } from '../../src/domain/hook-link.ts';
 import { createTaskRequestParser } from '../../src/domain/task-request.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createKeyTouches } from '../../src/http/authentication.ts';
@@ -101,8 +100,6 @@ export async function startHttpService({
     refusedCreates: undefined,
     badKeys: createBadKeys(undefined),
     isTrustedProxy: (address) => address === '127.0.0.1',
-    hookLinks: createHookLinks({ secret: 's'.repeat(32), publicUrl: 'http://hooks.test' }),
-    hints: createRateLimiter({ quota: 1_000, windowMs: 10_000 }),
     signIns: createRateLimiter({ quota: 1_000, windowMs: 10_000 }),
     touchKey: keyTouches.add,
     taskWaiters: createTaskWaiters(ownDatabase.db, { pauseMs: 20 }),

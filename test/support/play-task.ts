@@ -15,17 +15,14 @@ const maxAttempts = 8;
  * Plays the part of the engine for one task, without its timeouts: the steps of workflows/video-task.ts in their order, each
  * repeated in a new process until it has an answer or a failure that is not retried.
  */
-export async function playTask(
-  lives: Lives,
-  { taskId, deadlineMs, betweenAttempts }: PlayedTask,
-): Promise<'success' | 'fail'> {
+export async function playTask(lives: Lives, { taskId, betweenAttempts }: PlayedTask): Promise<'success' | 'fail'> {
   const main = <T>(step: (activities: ReturnType<typeof createMainActivities>) => Promise<T>) =>
     untilAnswered(lives, taskId, betweenAttempts, (deps) => step(createMainActivities(deps)));
   const charged = await main((activities) => activities.chargeCredits({ taskId }));
   if (charged.isFinal) throw new Error('the task had ended before it began');
   try {
     const staged = await untilAnswered(lives, taskId, betweenAttempts, (deps) =>
-      createGenerationActivities(deps).generateVideo({ taskId, deadlineMs, isRemote: charged.isRemote === true }),
+      createGenerationActivities(deps).generateVideo({ taskId, isRemote: charged.isRemote }),
     );
     const result = staged.result ?? (await main((activities) => activities.storeResult({ taskId, staged })));
     await main((activities) => activities.completeTask({ taskId, result }));
@@ -39,7 +36,6 @@ export async function playTask(
 
 export type PlayedTask = {
   readonly taskId: string;
-  readonly deadlineMs: number;
   /** Time that passes before a step is repeated. */
   readonly betweenAttempts: () => Promise<void>;
 };

@@ -14,8 +14,9 @@ import { acceptTestTask, taskParam, waitForEnd } from './tasks.ts';
 import { waitFor } from './wait-for.ts';
 
 // `npm run record-histories -- NAME`: records one history of each shape that today's workflows have, as
-// test/workflows/histories/NAME-<shape>.json. Recorded files stay for as long as such a workflow may be running somewhere:
-// the replay test runs today's code against every one of them. Give each landed change of workflow code a new NAME.
+// test/workflows/histories/NAME-<shape>.json. From the first release on, recorded files stay for as long as such a workflow may be
+// running somewhere, because the replay test runs today's code against every one of them, and a change of workflow code gets a new
+// NAME. Before that, a change replaces them.
 
 const folder = 'test/workflows/histories';
 

@@ -12,11 +12,11 @@ export type TestDeadlines = {
 export function createTestDeadlines(): TestDeadlines {
   const running = new Set<() => void>();
   return {
-    startDeadline: (leftMs, reason) => {
+    startDeadline: (leftMs) => {
       const passed = new AbortController();
       const pass = () => {
         running.delete(pass);
-        passed.abort(reason);
+        passed.abort();
       };
       if (leftMs <= 0) pass();
       else running.add(pass);

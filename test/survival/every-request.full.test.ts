@@ -208,7 +208,7 @@ describe('every request to an upstream', { concurrency: true }, () => {
     };
     try {
       const lives = { next: () => (first.isDead() || (isImpatient && hasWaited) ? next.deps : first.deps) };
-      await playTask(lives, { taskId, deadlineMs, betweenAttempts });
+      await playTask(lives, { taskId, betweenAttempts });
       await proxy.release();
     } finally {
       isOver = true;

@@ -202,7 +202,7 @@ describe('a process that dies anywhere, before a call or before it hears the ans
       // A lost call is looked up a minute later.
       await db.run(ageCalls, [taskId]);
     };
-    await playTask(lives, { taskId, deadlineMs, betweenAttempts });
+    await playTask(lives, { taskId, betweenAttempts });
     const task = await findTask(db, taskId);
     assert.ok(task);
     const refunded = task.state === 'fail' ? charge : 0;

@@ -119,6 +119,8 @@ describe('an operator', { concurrency: true }, () => {
 
   test('has a generation that does not end at its deadline: it is terminated, refunded, called back and stopped', async () => {
     const taskId = await generating('/overdue');
+    const state = async () => (await findTask(environment.database.db, taskId))?.state;
+    await waitFor('the record of its job', async () => ((await state()) === 'generating' ? true : undefined));
     await administer(
       `update tasks set attempt_started_at = now() - interval '33 minutes' where id = '${taskId}' and state = 'generating'`,
     );

@@ -51,7 +51,8 @@ async function notified(
   const sendCallback = (order: CallbackOrder) => Promise.resolve((receiver ?? delivered)(orders.push(order)));
   const workflowBundle = { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) };
   const activities = {
-    chargeCredits: () => Promise.resolve({ accountId: 'alice', model: 'm', deadlineMs: 1, isFinal: true }),
+    chargeCredits: () =>
+      Promise.resolve({ accountId: 'alice', model: 'm', deadlineMs: 1, isFinal: true, isRemote: false }),
     refundCredits: () => Promise.resolve({ state: 'success', hasCallback: true }),
   };
   const workers = [await Worker.create({ connection, taskQueue: queues.main, workflowBundle, activities })];

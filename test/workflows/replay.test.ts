@@ -47,7 +47,7 @@ test('there is a history of every workflow, and of every way a task can go', () 
 });
 
 test('a history that today’s code would not write is refused', async () => {
-  const file = files.find((name) => name.endsWith('-success.json'));
+  const file = files.find((name) => name.endsWith('-success-remote.json'));
   assert.ok(file);
   const altered = JSON.parse(
     JSON.stringify(history(file)).replaceAll('"storeResult"', '"storeSomethingElse"'),

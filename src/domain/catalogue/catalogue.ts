@@ -21,11 +21,7 @@ export function resolveCatalogue(data: unknown, checks: Omit<Lookups, 'kinds'>):
     .map(([name]) => ({ path: ['providers', name], message: 'is the name of a built-in provider; choose another' }));
   if (checked === undefined || reserved.length > 0) return { faults: [...faults, ...reserved] };
   const catalogue = builtCatalogue(checked, checks);
-  const contradictions = [
-    ...hookFaults(catalogue, checks.hookFault),
-    ...ruleFaults(catalogue),
-    ...deadlineFaults(catalogue, checks.keepsJobsHours),
-  ];
+  const contradictions = [...ruleFaults(catalogue), ...deadlineFaults(catalogue, checks.keepsJobsHours)];
   return contradictions.length > 0 ? { faults: contradictions } : { faults, catalogue };
 }
 
@@ -87,13 +83,6 @@ function builtEntry(entry: EntryData, { model: own, rules }: ModelData, { provid
     rules: effectiveRules([...knownRules(settings, upstreamModel, checks), rules, shared.rules, entry.rules]),
     ...(cost !== undefined && { cost }),
   };
-}
-
-function hookFaults({ providers }: Pick<Catalogue, 'providers'>, faultOf: Lookups['hookFault']): readonly Fault[] {
-  return [...providers].flatMap(([name, settings]) => {
-    const message = 'webhook' in settings && settings.webhook ? faultOf?.(settings) : undefined;
-    return message === undefined ? [] : [{ path: ['providers', name, 'webhook'], message }];
-  });
 }
 
 function ruleFaults({ models }: Pick<Catalogue, 'models'>): readonly Fault[] {

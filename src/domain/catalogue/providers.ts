@@ -18,8 +18,6 @@ export type Lookups = {
   readonly fileFault: (kind: 'workflow' | 'http', file: string) => string | undefined;
   /** Whether its upstream is to fetch images from us and cannot reach us; asked once the file was read without faults. */
   readonly lacksImages?: (provider: { readonly file: string; readonly baseUrl: string }) => boolean;
-  /** Why an upstream cannot announce changes of jobs to us; asked as above. */
-  readonly hookFault?: (settings: Extract<ProviderSettings, { webhook: boolean }>) => string | undefined;
   /** What the file says that its upstream's models do not take; asked as above. */
   readonly rulesInFile?: (file: string) => z.output<typeof modelRules>;
   readonly secretFault: (ref: SecretRef) => string | undefined;
@@ -102,13 +100,6 @@ export const jobLimit = z.int().min(1).max(10_000);
 
 const polled = { pollsPerSecond: z.int().min(1).max(100).default(14).meta({ description: 'For each worker.' }) };
 
-const hooked = {
-  webhook: z.boolean().default(false).meta({
-    description:
-      'Lets the upstream announce changes of jobs at PUBLIC_URL, which it must reach. Polls go on as without.',
-  }),
-};
-
 const uploading = {
   uploads: z.boolean().default(false).meta({
     description:
@@ -133,12 +124,11 @@ const shippedFiles = ['kie', 'fal-seedance', 'replicate-seedance', 'openrouter',
 export function providerSchema(lookups: Lookups) {
   const key = secret(lookups);
   return z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('own'), ...common(key, ownServer), ...polled, ...hooked, ...uploading }),
+    z.strictObject({ kind: z.literal('own'), ...common(key, ownServer), ...polled, ...uploading }),
     z.strictObject({
       kind: z.literal('ark'),
       ...common(key, hosted),
       ...polled,
-      ...hooked,
       // Every job there is billed, so a second one for the same task is never made.
       onLostAnswer: z.literal('fail').default('fail'),
       imageReference: imageReference.default('@Image{n}').meta(ofImageReference),
@@ -161,7 +151,6 @@ export function providerSchema(lookups: Lookups) {
       kind: z.literal('http'),
       ...common(key, hosted),
       ...polled,
-      ...hooked,
       secrets: z.record(providerName, key).optional(),
       file: fileName('http', lookups),
     }),

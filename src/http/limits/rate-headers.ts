@@ -2,7 +2,7 @@ import type { Rate, RateLeft } from '../../domain/rate-limit.ts';
 
 // The fields of draft-ietf-httpapi-ratelimit-headers-10.
 
-type Policy = 'creates' | 'refused-creates' | 'reads' | 'bad-keys' | 'hints' | 'sign-ins';
+type Policy = 'creates' | 'refused-creates' | 'reads' | 'bad-keys' | 'sign-ins';
 
 /** For the description of an endpoint under a rate. */
 export const rateAnswerHeaders = {

@@ -47,12 +47,6 @@ export function limitReads(ctx: Context, reads: RateLimiter | undefined, who: st
   ctx.set(rateHeaders('reads', reads.rate, taken));
 }
 
-/** Limits what upstreams announce, by address, because each announcement costs a statement. */
-export function limitHints({ state }: Context, hints: RateLimiter): void {
-  const taken = hints.take(state.clientAddress);
-  if (!taken.isAllowed) throw new HttpError('rate_limited', { headers: refusalHeaders('hints', hints.rate, taken) });
-}
-
 /**
  * Limits those who are not known yet, by address: what they begin takes one of the places that all of them share, and a passkey that
  * fails is logged for good.

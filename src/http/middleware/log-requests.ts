@@ -1,14 +1,13 @@
 import { context } from '@opentelemetry/api';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { hookPath } from '../../domain/hook-link.ts';
 import type { Context, Step } from '../context.ts';
 
 export const probes: readonly string[] = ['/healthz', '/readyz', '/metrics'];
 
 /**
  * Gives the request an id of our own, and writes one line once it is over, also when the client went away. Never the query, which
- * may hold a link's signature, nor the token of a hook, nor bodies, nor headers but the client's own request id, which two clients may share.
+ * may hold a link's signature, nor bodies, nor headers but the client's own request id, which two clients may share.
  */
 export function logRequests(log: Logger): Step {
   return async (ctx, next) => {
@@ -32,7 +31,7 @@ function line(ctx: Context) {
   return {
     requestId,
     method: ctx.method,
-    path: ctx.path.startsWith(hookPath) ? hookPath : ctx.path,
+    path: ctx.path,
     // Before an answer it is Koa's 404, which was not sent.
     status: ctx.res.headersSent ? ctx.res.statusCode : undefined,
     errorCode,

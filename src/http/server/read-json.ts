@@ -47,7 +47,7 @@ function isJsonType(header: string): boolean {
 }
 
 /** Reads the body to its end, up to `maxBytes`. */
-export async function readBody(req: IncomingMessage, maxBytes = maxBodyBytes): Promise<Buffer> {
+async function readBody(req: IncomingMessage, maxBytes = maxBodyBytes): Promise<Buffer> {
   const tooLarge = () => new HttpError('body_too_large', { msg: `the body is larger than ${maxBytes / 1024} KiB` });
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   const chunks: Buffer[] = [];

@@ -21,7 +21,6 @@ import { recoverJob } from './ark-recover.ts';
 
 /** `config.options` are `paths`, `resultPath`, and `parameters`, which are added to each create. */
 export type ArkProviderDeps = PolledProviderDeps & {
-  readonly webhook: boolean;
   /** With `perMillionTokens` a job that has ended tells what it cost. */
   readonly cost?: CostRule;
 };
@@ -32,7 +31,7 @@ const maxImageBytes = 60_000_000;
 
 /** Speaks the API of BytePlus ModelArk and Volcengine Ark, and of servers that offer it at other paths. */
 export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
-  const { name, config, client, webhook, pollsPerSecond, submitTimeoutMs, cost, warn } = deps;
+  const { name, config, client, pollsPerSecond, submitTimeoutMs, cost, warn } = deps;
   const { paths, resultPath } = optionsSchema.parse(config.options);
   const readState = createStateReader(states, warn);
   const queries = createArkQueries(client, paths);
@@ -44,7 +43,6 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
     namesJobs: false,
     forgetsJobs: false,
     images: 'file',
-    webhook,
     maxBatch,
     minPollMs: 500,
     maxPollsPerSecond: pollsPerSecond,
@@ -106,7 +104,6 @@ async function requestBody(request: JobRequest, { upstreamModel, options }: Froz
     safety_identifier: request.accountHash,
     // A job that waits in Ark's queue for longer is of no use any more. Ark takes one hour to three days.
     execution_expires_after: Math.min(259_200, Math.max(3600, Math.ceil(request.deadlineMs / 1000))),
-    ...(request.hookUrl !== undefined && { callback_url: request.hookUrl }),
   };
   return { contentType: 'application/json', bytes: JSON.stringify(body) };
 }

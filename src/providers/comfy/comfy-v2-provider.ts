@@ -59,7 +59,6 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
     namesJobs: true,
     forgetsJobs: true,
     images: 'file',
-    webhook: false,
     maxBatch: 1,
     minPollMs: 500,
     maxPollsPerSecond: pollsPerSecond,

@@ -60,7 +60,6 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
     namesJobs: true,
     forgetsJobs: true,
     images: 'file',
-    webhook: false,
     maxBatch: 100,
     minPollMs: 500,
     maxPollsPerSecond: pollsPerSecond,

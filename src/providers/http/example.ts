@@ -78,7 +78,6 @@ async function play(file: ProviderFile, exchange: Exchange, request: JobRequest)
     config: { kind: 'http', baseUrl, upstreamModel: model, options: { parameters } },
     file,
     client,
-    webhook: false,
     submitTimeoutMs: 60_000,
     pollsPerSecond: 1,
     warn: () => undefined,

@@ -42,7 +42,7 @@ const expression = z
     id: 'Expression',
     description:
       'JSONata. It reads model, parameters, input (prompt, duration, ratio, resolution, generateAudio), width, height, imageCount, ' +
-      'jobKey; when a job is created also images (url, base64), hookUrl, accountHash, deadlineSeconds; later also job (id, handle); ' +
+      'jobKey; when a job is created also images (url, base64), accountHash, deadlineSeconds; later also job (id, handle); ' +
       'of an answer status and body. A list of one collapses unless it is written as [images.url]. $fromJson reads JSON in a text.',
   });
 

@@ -31,7 +31,6 @@ import { createData, jobData, jsonBody, lostData } from './request-data.ts';
 
 /** `config.options.parameters` reach the expressions. The client has the `headers` of the file and what `credentialsOf` answers. */
 export type HttpProviderDeps = PolledProviderDeps & {
-  readonly webhook: boolean;
   readonly file: ProviderFile;
   readonly trace?: Trace;
 };
@@ -41,7 +40,7 @@ const maxAnswerBytes = 256 * 1024;
 
 /** Speaks to an upstream as its file says; what its answers prove is decided by the rules that hold for every provider. */
 export function createHttpProvider(deps: HttpProviderDeps): PolledProvider {
-  const { name, config, file, client, webhook, pollsPerSecond, warn } = deps;
+  const { name, config, file, client, pollsPerSecond, warn } = deps;
   const { creates, others: reader } = createReaders(warn, deps.trace);
   const call: Call = async (request, { limits, ...options }) => {
     return await replyOf(
@@ -56,7 +55,6 @@ export function createHttpProvider(deps: HttpProviderDeps): PolledProvider {
     namesJobs: false,
     forgetsJobs: false,
     images: file.images === 'link' ? 'link' : 'file',
-    webhook,
     maxBatch: 1,
     minPollMs: file.status.minSeconds * 1000,
     maxPollsPerSecond: pollsPerSecond,

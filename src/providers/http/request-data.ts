@@ -18,7 +18,7 @@ export async function createData(
   request: JobRequest,
   told: Told,
 ): Promise<{ readonly data: JsonObject; readonly contents: Contents }> {
-  const { accountHash, deadlineMs, hookUrl, input, jobKey } = request;
+  const { accountHash, deadlineMs, input, jobKey } = request;
   const files = await request.images();
   const { widthPx: width, heightPx: height } = frameSize(input.ratio, files[0]);
   const isLink = told.file.images === 'link';
@@ -38,7 +38,6 @@ export async function createData(
     images,
     accountHash,
     deadlineSeconds: Math.ceil(deadlineMs / 1000),
-    ...(hookUrl !== undefined && { hookUrl }),
   };
   return { data, contents };
 }

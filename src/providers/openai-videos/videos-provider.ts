@@ -64,7 +64,6 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     namesJobs: false,
     forgetsJobs: dialect.forgetsJobs,
     images: 'file',
-    webhook: false,
     maxBatch: 1,
     minPollMs: 500,
     maxPollsPerSecond: pollsPerSecond,

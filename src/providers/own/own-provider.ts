@@ -29,7 +29,7 @@ import { imageDataUrls } from '../image-parts.ts';
 import { seedOf } from '../task-values.ts';
 
 /** `config.options.parameters` reach the server as they are. */
-export type OwnProviderDeps = PolledProviderDeps & { readonly webhook: boolean; readonly uploads?: boolean };
+export type OwnProviderDeps = PolledProviderDeps & { readonly uploads?: boolean };
 
 type Named = { readonly jobKey: string };
 
@@ -42,7 +42,7 @@ const [maxImageBytes, maxAnswerBytes] = [60_000_000, 64 * 1024];
  * can be cleared up.
  */
 export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
-  const { name, config, client, webhook, uploads = false, pollsPerSecond, submitTimeoutMs, warn } = deps;
+  const { name, config, client, uploads = false, pollsPerSecond, submitTimeoutMs, warn } = deps;
   const readState = createStateReader(states, warn);
   const call = (method: string, job: Named, limits: { timeoutMs: number; signal: AbortSignal; body?: RequestBody }) =>
     replyOf(client.call(method, `/jobs/${job.jobKey}`, { ...limits, maxBytes: maxAnswerBytes }));
@@ -53,7 +53,6 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
     namesJobs: true,
     forgetsJobs: true,
     images: 'file',
-    webhook,
     uploads,
     maxBatch: 1,
     minPollMs: 500,
@@ -101,7 +100,6 @@ export async function requestBody(
     parameters: options['parameters'] ?? {},
     seed: seedOf(request),
     deadlineSeconds: Math.ceil(request.deadlineMs / 1000),
-    ...(request.hookUrl !== undefined && { hookUrl: request.hookUrl }),
     ...(request.resultUpload !== undefined && { resultUpload: request.resultUpload }),
   };
   return { contentType: 'application/json', bytes: JSON.stringify(body) };

@@ -85,7 +85,7 @@ test('a key is a reference, to one place, and never to a setting of this service
 });
 
 test('a setting that a kind does not have is refused, with what was probably meant', () => {
-  assert.deepEqual(faultsOf({ kind: 'comfyui', webhook: true }).length, 1);
+  assert.deepEqual(faultsOf({ kind: 'comfyui', uploads: true }).length, 1);
   assert.deepEqual(faultsOf({ kind: 'cog', pollsPerSecond: 3 }).length, 1);
   assert.deepEqual(faultsOf({ kind: 'own', limitt: 3 }), ['limitt: unknown field, did you mean limit?']);
   assert.match(faultsOf({ kind: 'comfy' }).join(), /kind: must be one of own, .*did you mean comfyui\?/);

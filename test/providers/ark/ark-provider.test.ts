@@ -27,7 +27,6 @@ describe('the request for a job', () => {
         generateAudio: false,
       }),
       images: async () => paths.map((path) => ({ path, widthPx: 900, heightPx: 1600 })),
-      hookUrl: 'https://videogen.example/hook',
       deadlineMs: 7_200_500,
     });
     const image = (path: string) => ({
@@ -47,7 +46,6 @@ describe('the request for a job', () => {
         priority: 1,
         safety_identifier: request.accountHash,
         execution_expires_after: 7201,
-        callback_url: 'https://videogen.example/hook',
       },
     ]);
   });

@@ -41,7 +41,6 @@ export function arkProvider(baseUrl: string, { isWrapped = false, parameters = {
       options: { ...(isWrapped ? wrappedOptions : options), parameters },
     },
     client: clientFor(baseUrl, key),
-    webhook: false,
     pollsPerSecond: 14,
     submitTimeoutMs: 60_000,
     warn: () => undefined,

@@ -21,7 +21,6 @@ function providerOf(file: ProviderFile, client: UpstreamClient, changes: Partial
     config: { kind: 'http', baseUrl, upstreamModel: model, options: { parameters: { seed: 7 } } },
     file,
     client,
-    webhook: true,
     submitTimeoutMs: 60_000,
     pollsPerSecond: 14,
     warn: () => undefined,
@@ -47,15 +46,11 @@ function answering(...answers: readonly (readonly [status: number, body: JsonObj
 }
 
 describe('a create by a file', () => {
-  test("tells parameters of the catalogue and the hook, and no address of the client's", async () => {
+  test("sends parameters of the catalogue, and no address of the client's", async () => {
     const { client, asked } = answering([201, { id: 'job-1' }]);
     const input = withDefaults({ prompt: 'like @image1', imageUrls: ['https://client.example/a.png'] });
     const imageLinks = ['https://videogen.example/1'];
-    const hookUrl = 'https://videogen.example/hook';
-    await providerOf(shippedFile('replicate-seedance'), client).submit(
-      jobRequest({ input, imageLinks, hookUrl }),
-      signal,
-    );
+    await providerOf(shippedFile('replicate-seedance'), client).submit(jobRequest({ input, imageLinks }), signal);
     assert.deepEqual(asked, [
       {
         method: 'POST',
@@ -70,8 +65,6 @@ describe('a create by a file', () => {
             generate_audio: true,
             seed: 7,
           },
-          webhook: hookUrl,
-          webhook_events_filter: ['start', 'completed'],
         },
       },
     ]);

@@ -25,7 +25,6 @@ async function stage(t: TestContext, name: string) {
     config: { kind: 'http', baseUrl, upstreamModel: file.example.model, options: {} },
     file,
     client: clientFor(baseUrl, 'test-key'),
-    webhook: false,
     submitTimeoutMs: 60_000,
     pollsPerSecond: 14,
     warn: () => undefined,

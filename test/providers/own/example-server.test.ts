@@ -26,7 +26,6 @@ async function serve(t: TestContext, command: string) {
     name: 'example',
     config: { kind: 'own', baseUrl, upstreamModel: 'test', options: {} },
     client: createProviderClient({ baseUrl, credentials: () => ({ authorization: `Bearer ${key}` }) }),
-    webhook: false,
     pollsPerSecond: 14,
     submitTimeoutMs: 60_000,
     warn: () => undefined,

@@ -18,7 +18,6 @@ function providerOf(client: UpstreamClient, changes: Partial<OwnProviderDeps> = 
     name: 'own',
     config: { kind: 'own', baseUrl: 'http://own.example', upstreamModel: 'wan-2.2', options },
     client,
-    webhook: false,
     pollsPerSecond: 14,
     submitTimeoutMs: 60_000,
     warn: () => undefined,
@@ -50,7 +49,6 @@ describe('the request for a job of our own protocol', () => {
       resultUpload,
       input: withDefaults({ prompt: 'a fox', ratio: 'adaptive', duration: 8, imageUrls: ['https://client.example/a'] }),
       images: async () => [{ path, widthPx: 900, heightPx: 1600 }],
-      hookUrl: 'https://videogen.example/hook',
       deadlineMs: 90_500,
     });
     await provider().submit(request, signal);
@@ -69,7 +67,6 @@ describe('the request for a job of our own protocol', () => {
       images: [`data:image/jpeg;base64,${Buffer.from('not decoded here').toString('base64')}`],
       parameters: { steps: 30 },
       deadlineSeconds: 91,
-      hookUrl: 'https://videogen.example/hook',
       resultUpload,
     });
     assert.ok(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 31);

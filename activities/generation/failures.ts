@@ -1,0 +1,60 @@
+import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
+import { TaskFault } from '../../src/domain/errors.ts';
+import type { TaskFailure } from '../../src/domain/task.ts';
+import type { Fault } from '../../src/providers/contract.ts';
+import type { Stop } from './job.ts';
+
+/** Clients read these sentences, which contain no text of an upstream. */
+export const providerFailures = {
+  image: { failCode: 'image_invalid', failMsg: 'A reference image was rejected by the video provider.' },
+  rejected: { failCode: 'provider_rejected', failMsg: 'The video provider does not accept this request.' },
+  failed: { failCode: 'provider_rejected', failMsg: 'The video model failed while it made this video.' },
+  unavailable: { failCode: 'provider_unavailable', failMsg: 'The video provider is not available at the moment.' },
+  tooLarge: { failCode: 'result_invalid', failMsg: 'The generated video is too large to be stored.' },
+  timeout: { failCode: 'timeout', failMsg: 'The video was not finished within the time allowed for this model.' },
+  cancelled: { failCode: 'cancelled', failMsg: 'The task was cancelled.' },
+} as const satisfies Readonly<Record<string, TaskFailure>>;
+
+const rejectedByPolicy = {
+  prompt: 'The prompt was rejected by the content policy.',
+  image: 'A reference image was rejected by the content policy.',
+  output: 'The generated video was rejected by the content policy.',
+  unknown: 'The request was rejected by the content policy.',
+} as const;
+
+/** The failure of a task that no other provider can make either; undefined for an error that is only this provider's. */
+export function failureFor({ kind, about }: Fault): TaskFailure | undefined {
+  if (kind === 'content') return { failCode: 'content_rejected', failMsg: rejectedByPolicy[about ?? 'unknown'] };
+  return kind === 'image' ? providerFailures.image : undefined;
+}
+
+/** A failure that lies in the task itself, such as an invalid image; undefined for any other error. */
+export function failureIn(error: unknown): TaskFailure | undefined {
+  if (!(error instanceof TaskFault) || error.retryable) return undefined;
+  return { failCode: error.failCode, failMsg: error.message };
+}
+
+const maxPauseMs = 120_000;
+
+/** The error that the activity throws to Temporal, where a pause between attempts costs nothing. Waiting is not logged as a failure. */
+export function errorOf(stop: Stop): Error {
+  switch (stop.kind) {
+    case 'task_failed': {
+      const { failCode, failMsg } = stop.failure;
+      return new TaskFault(failCode, failMsg, stop.detail === undefined ? {} : { cause: new Error(stop.detail) });
+    }
+    case 'waits': {
+      const nextRetryDelay = Math.min(maxPauseMs, Math.max(1_000, Math.ceil(stop.pauseMs)));
+      const category = ApplicationFailureCategory.BENIGN;
+      return ApplicationFailure.create({ message: stop.why, type: 'waiting', nextRetryDelay, category });
+    }
+    case 'undecided': {
+      const { failCode, failMsg } = providerFailures.unavailable;
+      return new TaskFault(failCode, failMsg, { retryable: true, cause: new Error(stop.detail) });
+    }
+    case 'cancelled':
+      break;
+  }
+  return new CancelledFailure('the task was cancelled');
+}

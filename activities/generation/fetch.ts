@@ -1,0 +1,106 @@
+import { OutboundError } from '../../src/outbound/outbound-error.ts';
+import { maxVideoBytes } from '../../src/outbound/resumable-download.ts';
+import type { GeneratedVideo } from '../../src/providers/contract.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { type StagedVideo, storeDelivered, usablePoster } from '../store-result.ts';
+import { incomingKeyOf, mediaKeysOf } from '../task-files.ts';
+import type { Attempt } from './attempt.ts';
+import { providerFailures } from './failures.ts';
+import type { JobIn, Outcome, Stop } from './job.ts';
+import { failTask, settleCost, settleSuccess, stopJob } from './settle.ts';
+
+/** Fetches a video that is paid for, for as long again as the task's deadline, and stages it in our own store. */
+export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Promise<Outcome> {
+  const { upstreamEndedAt, success } = job;
+  if (upstreamEndedAt === undefined) await settleCost(attempt, job, success.cost);
+  const spentMs = upstreamEndedAt === undefined ? 0 : Date.now() - upstreamEndedAt;
+  const fetched = await fetchFile(attempt, job, Math.max(0, attempt.task.deadlineMs - spentMs));
+  if (fetched === 'taken') return await settleStaged(attempt, { key: mediaKeysOf(job.taskId).staged });
+  return 'kind' in fetched ? fetched : await stageVideo(attempt, fetched);
+}
+
+/** The video that the upstream wrote into our store before it lost the job; undefined when there is none. */
+export async function fetchUpload(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome | undefined> {
+  if (job.provider.uploads !== true) return undefined;
+  const upload = await takeUpload(attempt, job);
+  if (upload === 'missing') return undefined;
+  if (upload !== 'taken') return upload;
+  await settleCost(attempt, job, undefined);
+  return await settleStaged(attempt, { key: mediaKeysOf(job.taskId).staged });
+}
+
+/** The video that an earlier attempt staged, and only its answer was lost; then nothing is generated again. */
+export async function findStaged(attempt: Attempt): Promise<Outcome | undefined> {
+  const { deps, task } = attempt;
+  const { staged, stagedPoster, video, poster } = mediaKeysOf(task.taskId);
+  const isStored = async (key: string) => (await deps.media.sizeOf(key)) !== undefined;
+  if (!(await isStored(staged)) && !(await isStored(video))) return undefined;
+  const hasPoster = (await isStored(stagedPoster)) || (await isStored(poster));
+  return await settleStaged(attempt, { key: staged, ...(hasPoster && { posterKey: stagedPoster }) });
+}
+
+/** Puts a video into our own store, under its staging key or its final one. */
+export async function stageVideo(attempt: Attempt, video: GeneratedVideo): Promise<Outcome> {
+  const { deps, task, wants } = attempt;
+  const { staged, stagedPoster } = mediaKeysOf(task.taskId);
+  const result = wants === undefined ? await storeDelivered(deps, task.taskId, video) : undefined;
+  if (result !== undefined) return await settleStaged(attempt, { key: staged, posterKey: stagedPoster, result });
+  const poster = await usablePoster(video.posterPath);
+  await Promise.all([
+    deps.media.put(staged, video.path),
+    ...(poster === undefined ? [] : [deps.media.put(stagedPoster, poster)]),
+  ]);
+  // Without it the poster is made from the video.
+  return await settleStaged(attempt, { key: staged, ...(poster !== undefined && { posterKey: stagedPoster }) });
+}
+
+async function settleStaged({ deps, task, wants }: Attempt, staged: StagedVideo): Promise<Outcome> {
+  await settleSuccess(deps, task.taskId);
+  return { kind: 'video', staged: wants === undefined ? staged : { ...staged, wants } };
+}
+
+async function fetchFile(
+  attempt: Attempt,
+  job: JobIn<'succeeded'>,
+  limitMs: number,
+): Promise<GeneratedVideo | 'taken' | Stop> {
+  const { deps, workFolder, patientSignal } = attempt;
+  const { taskId, provider, upstream, success } = job;
+  const limit = AbortSignal.timeout(limitMs);
+  const signal = AbortSignal.any([patientSignal, limit]);
+  try {
+    const upload = success.isUploaded === true ? await takeUpload(attempt, job) : undefined;
+    if (upload !== undefined && upload !== 'missing') return upload;
+    if (upload === 'missing')
+      deps.log.warn({ taskId, provider: provider.name }, 'uploaded video not found; downloading it');
+    return await provider.result(upstream, success.result, { workFolder, signal });
+  } catch (error) {
+    if (patientSignal.aborted) return await stopJob(attempt, job);
+    if (error instanceof OutboundError && error.kind === 'too_large')
+      return await failTask(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
+    if (!limit.aborted) throw error;
+    deps.log.error({ taskId, err: error }, 'a paid video could not be fetched');
+    return await failTask(attempt, job, providerFailures.timeout, { outcome: 'fail' });
+  }
+}
+
+/** Moves what the upstream wrote into our store to where only we can write, without its bytes coming here. */
+async function takeUpload(attempt: Attempt, job: JobIn<'running' | 'succeeded'>): Promise<'taken' | 'missing' | Stop> {
+  const { media } = attempt.deps;
+  const incoming = incomingKeyOf(job.taskId, job.jobKey);
+  const { staged } = mediaKeysOf(job.taskId);
+  const tooLarge = () => failTask(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
+  if ((await checkUpload(media, incoming)) === 'too_large') return await tooLarge();
+  await media.move([{ from: incoming, to: staged }]);
+  // Once more: until now the upstream could write another one.
+  const upload = await checkUpload(media, staged);
+  return upload === 'too_large' ? await tooLarge() : upload;
+}
+
+async function checkUpload(media: ActivityDeps['media'], key: string): Promise<'taken' | 'missing' | 'too_large'> {
+  const sizeBytes = await media.sizeOf(key);
+  if (sizeBytes === undefined) return 'missing';
+  if (sizeBytes <= maxVideoBytes) return 'taken';
+  await media.delete(key);
+  return 'too_large';
+}

@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Ended } from '../../src/providers/followed-job.ts';
+import type { OpenProvider } from '../../src/providers/registry.ts';
+import { touchGenerations } from '../../src/stores/tasks.ts';
+import { type Attempt, hasDeadlinePassed, interrupted } from './attempt.ts';
+import { providerFailures } from './failures.ts';
+import { fetchUpload } from './fetch.ts';
+import type { JobIn, Outcome, Stop } from './job.ts';
+import { ageOf, endAfter, failTask, inTime, settleFailure, settleLost, stopJob } from './settle.ts';
+
+type FollowedEnd = Ended | { readonly state: 'provider_off' | 'interrupted' };
+
+/** Follows a job that runs upstream to its end. */
+export async function followJob(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome> {
+  for (;;) {
+    const ended = await pollToEnd(attempt, job);
+    switch (ended.state) {
+      case 'succeeded':
+        return { kind: 'job', job: { ...job, state: 'succeeded', success: ended } };
+      case 'failed':
+        return await settleFailure(attempt, job, ended);
+      case 'gone':
+        return (await fetchUpload(attempt, job)) ?? (await settleLost(attempt, job, goneJob));
+      case 'interrupted':
+        return hasDeadlinePassed(attempt) ? await endAtDeadline(attempt, job) : await stopJob(attempt, job);
+      case 'provider_off': {
+        const open = await waitForProvider(
+          attempt,
+          { ordinal: job.ordinal, provider: job.provider.name },
+          () => job.open,
+        );
+        if ('kind' in open) return open;
+      }
+    }
+  }
+}
+
+const goneJob = { why: 'the provider has lost a job', detail: 'the upstream does not know the job', isSettled: true };
+
+async function pollToEnd(attempt: Attempt, job: JobIn<'running'>): Promise<FollowedEnd> {
+  const { deps, report: onProgress } = attempt;
+  // The deadline ends with the job: what is left then is to fetch what was paid for.
+  const limit = job.upstreamEndedAt === undefined ? attempt.signal : attempt.patientSignal;
+  const off = deps.switches.watch(job.provider.name);
+  const signal = AbortSignal.any([limit, off.signal]);
+  try {
+    return await job.open.follow(job.upstream, { ageMs: ageOf(job), onProgress, signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { state: off.signal.aborted ? 'provider_off' : 'interrupted' };
+  } finally {
+    off.stop();
+  }
+}
+
+const recheckMs = 10_000;
+const logEveryMs = 300_000;
+
+/**
+ * Waits, until the deadline, while the provider of a job is off, or while `find` returns undefined because its name has left the
+ * catalogue or stands for another upstream, whose statements about the job would be false.
+ */
+export async function waitForProvider(
+  attempt: Attempt,
+  { ordinal, provider }: { readonly ordinal: number; readonly provider: string },
+  find: () => OpenProvider | undefined,
+): Promise<OpenProvider | Stop> {
+  const { deps, task, signal } = attempt;
+  const { taskId } = task;
+  for (let loggedAt = -Infinity; ; await delay(recheckMs, undefined, { signal }).catch(() => undefined)) {
+    const isOff = await deps.switches.isOff(provider);
+    const found = isOff ? undefined : find();
+    if (found !== undefined) return found;
+    if (performance.now() - loggedAt >= logEveryMs) {
+      const reason = isOff ? 'provider_off' : 'provider_changed';
+      deps.log.error({ taskId, ordinal, provider, reason }, 'job polling paused');
+      loggedAt = performance.now();
+    }
+    if (!signal.aborted) continue;
+    if (!hasDeadlinePassed(attempt)) return interrupted(attempt);
+    const end = { outcome: 'abandoned', cost: 'unknown', detail: 'its provider was off, or another upstream' } as const;
+    return await failTask(attempt, { taskId, ordinal }, providerFailures.unavailable, end);
+  }
+}
+
+/** Polls once more at the deadline, since a video that is ready is better than a refund. */
+async function endAtDeadline(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome> {
+  const { provider, upstream } = job;
+  const statuses = await inTime((signal) => provider.status([upstream], signal));
+  const status = statuses?.get(job.jobKey);
+  if (status?.state === 'succeeded') return { kind: 'job', job: { ...job, state: 'succeeded', success: status } };
+  // Committed before the job is stopped, so that a repeated attempt finds the deadline passed, too.
+  await touchGenerations(attempt.deps.db, [job.taskId]);
+  // A job that has failed may be one that an earlier attempt has stopped.
+  const outcome = status?.state === 'failed' ? 'ended' : await inTime((signal) => provider.cancel(upstream, signal));
+  return await failTask(attempt, job, providerFailures.timeout, endAfter(outcome));
+}

@@ -1,0 +1,86 @@
+import { DatabaseUnavailable } from '../../src/stores/database.ts';
+import { listProviderJobs } from '../../src/stores/provider-jobs.ts';
+import { type Attempt, hasDeadlinePassed, interrupted } from './attempt.ts';
+import { fetchVideo, findStaged } from './fetch.ts';
+import { followJob, waitForProvider } from './follow.ts';
+import { type Job, type Outcome, runningJob, type Stop } from './job.ts';
+import { recoverJob } from './recover.ts';
+import { jobKeyOf, madeAgain, nextJob, type NextJob } from './reserve.ts';
+import { runJob } from './run.ts';
+import { submitJob } from './submit.ts';
+
+// A task's jobs, one after the other, until one has led to the video.
+//
+// | state of the job | step    | leads to                                                           |
+// | ---------------- | ------- | ------------------------------------------------------------------ |
+// | reserved         | submit  | held, running, or the next job; after a lost response: unanswered  |
+// | held             | run     | the video, or the next job                                         |
+// | unanswered       | recover | running, or the next job                                           |
+// | running          | follow  | succeeded, or the next job                                         |
+// | succeeded        | fetch   | the video                                                          |
+//
+// Every step commits what it came to. It may also end the task, or end this attempt; the next one resumes the job from its row.
+
+/** The state machine of a job. */
+async function step(attempt: Attempt, job: Job): Promise<Outcome> {
+  switch (job.state) {
+    case 'reserved':
+      return await untilDeadline(attempt, () => submitJob(attempt, job));
+    case 'held':
+      return await runJob(attempt, job);
+    case 'unanswered':
+      return await untilDeadline(attempt, () => recoverJob(attempt, job));
+    case 'running':
+      return await followJob(attempt, job);
+    case 'succeeded':
+      break;
+  }
+  return await fetchVideo(attempt, job);
+}
+
+/** `first`: what the task's rows said before the attempt began. */
+export async function generate(
+  attempt: Attempt,
+  first: NextJob | undefined,
+): Promise<Extract<Outcome, { kind: 'video' }> | Stop> {
+  const { deps, task } = attempt;
+  const { taskId, isFirst } = task;
+  // Nothing is created before the generation has begun, so the first attempt at it finds no rows.
+  let outcome: Outcome | NextJob = first ?? (isFirst ? await nextJob(deps, task, []) : { kind: 'next' });
+  for (;;) {
+    if (outcome.kind === 'next') outcome = await nextJob(deps, task, await listProviderJobs(deps.db, taskId));
+    else if (outcome.kind === 'resumed') outcome = (await findStaged(attempt)) ?? (await resumeJob(attempt, outcome));
+    else if (outcome.kind === 'job') outcome = await step(attempt, outcome.job);
+    else return outcome;
+  }
+}
+
+/** The state of a job that an earlier attempt has begun. */
+async function resumeJob(attempt: Attempt, { row, earlier }: Extract<NextJob, { kind: 'resumed' }>): Promise<Outcome> {
+  const { deps, task } = attempt;
+  const { taskId } = task;
+  const open = await waitForProvider(attempt, row, () => deps.providers.ofJob(row));
+  if ('kind' in open) return open;
+  const { provider } = open;
+  const { ordinal, pool, jobId: id, handle, intendedAt, ageMs, submittedAt, upstreamEndedAt } = row;
+  const jobKey = jobKeyOf(taskId, row.provider, earlier);
+  const job = { taskId, ordinal, jobKey, pool, open, ...madeAgain(earlier) };
+  if (provider.runs !== 'upstream') return { kind: 'job', job: { ...job, state: 'held', provider } };
+  if (id === undefined) return { kind: 'job', job: { ...job, state: 'unanswered', provider, intendedAt, ageMs } };
+  // The attempt that recorded the job may have died before this.
+  await attempt.markGenerating();
+  return { kind: 'job', job: runningJob(task, job, { provider, id, handle, submittedAt, upstreamEndedAt }) };
+}
+
+/** After the deadline no job is created or looked for; but an unavailable database is waited for, to check the job once more. */
+async function untilDeadline(attempt: Attempt, work: () => Promise<Outcome>): Promise<Outcome> {
+  if (attempt.signal.aborted) return interrupted(attempt);
+  try {
+    const outcome = await work();
+    const isDecided = outcome.kind !== 'waits' && outcome.kind !== 'undecided';
+    return isDecided || !hasDeadlinePassed(attempt) ? outcome : interrupted(attempt);
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable || !attempt.signal.aborted) throw error;
+    return interrupted(attempt);
+  }
+}

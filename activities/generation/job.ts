@@ -1,0 +1,85 @@
+import type { TierEntry } from '../../src/domain/catalogue/models.ts';
+import type { TaskFailure } from '../../src/domain/task.ts';
+import type {
+  HeldProvider,
+  Job as UpstreamJob,
+  JobStatus,
+  JsonObject,
+  PolledProvider,
+} from '../../src/providers/contract.ts';
+import type { OpenProvider } from '../../src/providers/registry.ts';
+import type { ProviderJob } from '../../src/stores/provider-jobs.ts';
+import type { GeneratingTask } from '../../src/stores/tasks.ts';
+import type { StagedVideo } from '../store-result.ts';
+
+/** The fields that a job has in every state. */
+export type JobBase = {
+  readonly taskId: string;
+  /** Counts the jobs of the task, over all providers. */
+  readonly ordinal: number;
+  /** The job's name at a provider that lets us give one. */
+  readonly jobKey: string;
+  /** Undefined on our own machine, which has no slots. */
+  readonly pool: string | undefined;
+  readonly open: OpenProvider;
+  /** Jobs of the task that were lost before this one, each of which was made again. */
+  readonly resubmissions: number;
+};
+
+type JobStates = {
+  /** A slot is taken, and nothing was sent yet. */
+  readonly reserved: { readonly entry: TierEntry };
+  /** Its intent is committed; it lives in its request, and ends with it. */
+  readonly held: { readonly provider: HeldProvider };
+  /** Its create was sent, and its response was lost. */
+  readonly unanswered: { readonly provider: PolledProvider } & Pick<ProviderJob, 'intendedAt' | 'ageMs'>;
+  readonly running: UpstreamRun;
+  readonly succeeded: UpstreamRun & { readonly success: Extract<JobStatus, { state: 'succeeded' }> };
+};
+
+type UpstreamRun = {
+  readonly provider: PolledProvider;
+  readonly upstream: UpstreamJob;
+  /** Unix milliseconds; undefined for a job that was accepted just now. */
+  readonly submittedAt?: number | undefined;
+  /** Unix milliseconds; undefined for a job that may still run. */
+  readonly upstreamEndedAt?: number | undefined;
+};
+
+export type JobIn<State extends keyof JobStates> = {
+  [S in State]: JobBase & { readonly state: S } & JobStates[S];
+}[State];
+
+/** One job of a task, at one provider. The table in `generate.ts` has the step of each state. */
+export type Job = JobIn<keyof JobStates>;
+
+/** The result of a step. An exception is an error of our own, such as an unavailable database, and is retried. */
+export type Outcome =
+  | { readonly kind: 'job'; readonly job: Job }
+  /** This job leads to no video, or its fate is unknown; the task's rows say what comes next. */
+  | { readonly kind: 'next' }
+  | { readonly kind: 'video'; readonly staged: StagedVideo }
+  | Stop;
+
+/** The end of an attempt without a video. */
+export type Stop =
+  | { readonly kind: 'task_failed'; readonly failure: TaskFailure; readonly detail?: string | undefined }
+  /** The task waits, and its deadline does not run; the next attempt begins after the pause. */
+  | { readonly kind: 'waits'; readonly why: string; readonly pauseMs: number }
+  /** Nothing was decided; the next attempt goes on. */
+  | { readonly kind: 'undecided'; readonly detail: string }
+  | { readonly kind: 'cancelled' };
+
+/** A job whose id the provider has given, perhaps with a handle. */
+export function runningJob(
+  { param }: Pick<GeneratingTask, 'param'>,
+  { taskId, ordinal, jobKey, pool, open, resubmissions }: JobBase,
+  { provider, id, handle, submittedAt, upstreamEndedAt }: GivenJob,
+): JobIn<'running'> {
+  // Written as the provider gave it, which is plain JSON.
+  const upstream = { jobKey, id, handle: (handle ?? {}) as JsonObject, input: param.input };
+  const base = { taskId, ordinal, jobKey, pool, open, resubmissions };
+  return { state: 'running', ...base, provider, upstream, submittedAt, upstreamEndedAt };
+}
+
+type GivenJob = Omit<UpstreamRun, 'upstream'> & { readonly id: string; readonly handle?: unknown };

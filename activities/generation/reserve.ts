@@ -1,0 +1,141 @@
+import { v5 as uuidv5 } from 'uuid';
+import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
+import { routesOf } from '../../src/domain/catalogue/route.ts';
+import { effectiveRules } from '../../src/domain/catalogue/rules.ts';
+import type { Task, TaskFailure } from '../../src/domain/task.ts';
+import { reservePlace } from '../../src/stores/places.ts';
+import type { ProviderJob } from '../../src/stores/provider-jobs.ts';
+import { readTiers } from '../../src/stores/task-tiers.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { providerFailures } from './failures.ts';
+import type { JobIn, Stop } from './job.ts';
+
+// The rows of a task decide what comes next: its end, an open job, or a slot for a new one, and at which provider.
+
+type RoutedTask = Pick<Task, 'taskId' | 'accountId' | 'param'> & {
+  /** The providers that the catalogue named when the task was accepted. */
+  readonly providers?: readonly string[] | undefined;
+};
+
+export type NextJob =
+  | { readonly kind: 'job'; readonly job: JobIn<'reserved'> }
+  /** `earlier`: the jobs of the task before it. */
+  | { readonly kind: 'resumed'; readonly row: ProviderJob; readonly earlier: readonly ProviderJob[] };
+
+/** Returns the open job, else reserves a slot at the next provider that may make one. */
+export async function nextJob(
+  deps: ActivityDeps,
+  task: RoutedTask,
+  rows: readonly ProviderJob[],
+): Promise<NextJob | Stop> {
+  // An earlier attempt had come to this end, and its answer was lost.
+  const decided = rows.find((row) => row.failure !== undefined)?.failure;
+  if (decided !== undefined) return { kind: 'task_failed', failure: decided };
+  const jobs = rows.filter(({ isIntended }) => isIntended);
+  const open = jobs.find(({ outcome }) => outcome === undefined || outcome === 'success');
+  if (open !== undefined)
+    return { kind: 'resumed', row: open, earlier: jobs.filter(({ ordinal }) => ordinal < open.ordinal) };
+  // A row whose create was never sent is used again.
+  const unused = rows.find(({ isIntended, outcome }) => !isIntended && outcome === undefined);
+  return await reserveJob(deps, task, { jobs, ordinal: unused?.ordinal ?? (rows.at(-1)?.ordinal ?? 0) + 1 });
+}
+
+/** How often a task of our own machine checks whether the operator has enabled it again. */
+const disabledPauseMs = 5_000;
+
+/** The pause of a task that waits because our own machine takes none. */
+export async function ownMachineStop({ switches }: ActivityDeps): Promise<Stop | undefined> {
+  if (!(await switches.isDisabled('preview'))) return undefined;
+  return { kind: 'waits', why: 'provider disabled', pauseMs: disabledPauseMs };
+}
+
+/** Jobs that a task may have; each of them but the last was refused without being created. */
+const maxJobs = 20;
+
+type Reservation = { readonly jobs: readonly ProviderJob[]; readonly ordinal: number };
+
+async function reserveJob(deps: ActivityDeps, task: RoutedTask, reservation: Reservation): Promise<NextJob | Stop> {
+  const { taskId, accountId } = task;
+  const { jobs, ordinal } = reservation;
+  const last = jobs.at(-1);
+  if (last?.outcome === 'abandoned' && deps.providers.ofJob(last)?.terms.onLostAnswer !== 'resubmit')
+    return noProvider(providerFailures.unavailable, 'a job was made after its request had been given up');
+  if (jobs.length >= maxJobs) return noProvider(providerFailures.unavailable, `${maxJobs} requests made no job`);
+  let pauseMs = Infinity;
+  for (const tier of await candidates(deps, task, jobs)) {
+    let isFull = false;
+    for (const entry of tier) {
+      const open = deps.providers.ofEntry(entry);
+      if (open === undefined) continue;
+      const { provider, limit } = entry;
+      const jobKey = jobKeyOf(taskId, provider, jobs);
+      const job = { state: 'reserved', taskId, ordinal, jobKey, open, entry, ...madeAgain(jobs) } as const;
+      if (open.provider.runs === 'here') {
+        if (!(await deps.switches.isDisabled(provider))) return { kind: 'job', job: { ...job, pool: undefined } };
+        pauseMs = Math.min(pauseMs, disabledPauseMs);
+        continue;
+      }
+      const { pool } = entry;
+      const admission = await reservePlace(deps.db, { taskId, ordinal, accountId, pool, provider, limit });
+      if (admission.kind === 'granted') return { kind: 'job', job: { ...job, pool } };
+      isFull ||= admission.kind === 'full';
+      pauseMs = Math.min(pauseMs, admission.againInMs);
+    }
+    // Our own limit is a queue: it does not send tasks to the next tier.
+    if (isFull) break;
+  }
+  if (pauseMs < Infinity) return { kind: 'waits', why: 'no slot at any provider', pauseMs };
+  return noProvider(failureAfter(last), 'no provider is left');
+}
+
+/** `detail` is for the log. */
+function noProvider(failure: TaskFailure, detail: string): Stop {
+  return { kind: 'task_failed', failure, detail };
+}
+
+function failureAfter(last: ProviderJob | undefined): TaskFailure {
+  if (last?.outcome === 'refused') return providerFailures.rejected;
+  return last?.outcome === 'fail' ? providerFailures.failed : providerFailures.unavailable;
+}
+
+type Tiers = CatalogueModel['tiers'];
+
+/** Each provider has one job of a task at most, except where its operator allows another one after a lost one. */
+async function candidates(deps: ActivityDeps, task: RoutedTask, jobs: readonly ProviderJob[]): Promise<Tiers> {
+  const { taskId } = task;
+  const { model, input } = task.param;
+  const last = jobs.at(-1);
+  const isResubmitted = last?.outcome === 'abandoned';
+  const spent = new Set(jobs.filter(({ outcome }) => outcome !== 'not_created').map(({ provider }) => provider));
+  if (isResubmitted) spent.delete(last.provider);
+  const routes = routesOf({ model, tiers: await tiersOf(deps, task) }, { taskId, input, spent });
+  return isResubmitted ? routes.map((tier) => tier.filter(({ provider }) => provider === last.provider)) : routes;
+}
+
+/** Today's order counts, so that an operator can move waiting tasks to another provider; a task of a removed model has its own. */
+async function tiersOf(deps: ActivityDeps, { param, providers = [] }: RoutedTask): Promise<Tiers> {
+  const known = deps.models.get(param.model)?.tiers ?? (await readTiers(deps.db, providers));
+  if (known !== undefined) return known;
+  const plain = { upstreamModel: param.model, weight: 1, limit: 1, parameters: {}, rules: effectiveRules([]) };
+  const entries = providers.map((provider) => ({ ...plain, provider, pool: provider }));
+  return entries.filter((entry) => deps.providers.ofEntry(entry)?.provider.runs === 'here').map((entry) => [entry]);
+}
+
+/** Jobs that were lost, after each of which another one was made. */
+export function madeAgain(jobs: readonly ProviderJob[]): { readonly resubmissions: number } {
+  return { resubmissions: jobs.filter(({ outcome }) => outcome === 'abandoned').length };
+}
+
+/**
+ * The job's name. A create that was not accepted is repeated under the same name: if it arrives late after all, both mean the same
+ * job. The first provider's first job is named like the task, which operators know.
+ */
+export function jobKeyOf(taskId: string, provider: string, earlier: readonly ProviderJob[]): string {
+  const ended = earlier.filter((job) => job.provider === provider && hadJob(job)).length;
+  const isFirst = (earlier[0]?.provider ?? provider) === provider && ended === 0;
+  return isFirst ? taskId : uuidv5(`${provider}/${ended}`, taskId);
+}
+
+function hadJob({ outcome }: ProviderJob): boolean {
+  return outcome === 'fail' || outcome === 'abandoned';
+}

@@ -1,0 +1,81 @@
+import type { HeldEnd } from '../../src/providers/contract.ts';
+import { callOutcomeOf } from '../../src/providers/provider-events.ts';
+import { recordLostRun, recordUpstreamEnd } from '../../src/stores/provider-jobs.ts';
+import { clearStrikes } from '../../src/stores/provider-pools.ts';
+import { type Attempt, hasDeadlinePassed, interrupted } from './attempt.ts';
+import { failureIn, providerFailures } from './failures.ts';
+import { stageVideo } from './fetch.ts';
+import type { JobIn, Outcome, Stop } from './job.ts';
+import { coolDown, failTask, settleDeclined, settleFailure } from './settle.ts';
+import { requestFor } from './submit.ts';
+
+/** Runs a job that lives in the attempt and ends with it: on this machine, or in a connection to the upstream. */
+export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outcome> {
+  const { deps, markGenerating } = attempt;
+  const { taskId, ordinal, pool, provider } = job;
+  if (provider.runs === 'here') await markGenerating();
+  const begunAt = performance.now();
+  const end = await runToEnd(attempt, job);
+  if (end.kind === 'broken_off') return await settleBrokenRun(attempt, job, end.error);
+  if (pool !== undefined) deps.onProviderEvent(provider.name, { kind: 'call', outcome: callOutcomeOf(end) });
+  switch (end.kind) {
+    case 'video':
+      await markGenerating(performance.now() - begunAt);
+      if (pool !== undefined) {
+        await recordUpstreamEnd(deps.db, { taskId, ordinal, cost: end.cost });
+        await clearStrikes(deps.db, pool);
+      }
+      return await stageVideo(attempt, end.video);
+    case 'failed':
+      return await settleFailure(attempt, job, end);
+    case 'not_accepted':
+    case 'refused':
+      return await settleDeclined(attempt, job, end);
+    case 'lost':
+      break;
+  }
+  return await settleLostRun(attempt, job, end.detail);
+}
+
+type RunEnd = HeldEnd | { readonly kind: 'broken_off'; readonly error: unknown };
+
+async function runToEnd(attempt: Attempt, job: JobIn<'held'>): Promise<RunEnd> {
+  const { deps, signal, report, workFolder, markGenerating } = attempt;
+  const begunAt = performance.now();
+  const onStarted = () => {
+    markGenerating(performance.now() - begunAt).catch((err: unknown) =>
+      deps.log.warn({ taskId: job.taskId, err }, 'task not marked as generating'),
+    );
+  };
+  try {
+    signal.throwIfAborted();
+    return await job.provider.run(requestFor(attempt, job), report, { workFolder, signal, onStarted });
+  } catch (error) {
+    return { kind: 'broken_off', error };
+  }
+}
+
+/** The job has ended with its request, so nothing is left to be stopped. */
+const ended = { outcome: 'abandoned', isSettled: true } as const;
+
+async function settleBrokenRun(attempt: Attempt, job: JobIn<'held'>, error: unknown): Promise<Stop> {
+  if (hasDeadlinePassed(attempt)) return await failTask(attempt, job, providerFailures.timeout, ended);
+  if (attempt.signal.aborted) {
+    const stop = interrupted(attempt);
+    if (stop.kind === 'cancelled') await failTask(attempt, job, providerFailures.cancelled, ended);
+    return stop;
+  }
+  const failure = failureIn(error);
+  if (failure === undefined) throw error;
+  return await failTask(attempt, job, failure, { outcome: 'fail' });
+}
+
+/** Each lost run may have used the upstream's machine to its end. */
+const maxLostRuns = 3;
+
+async function settleLostRun(attempt: Attempt, job: JobIn<'held'>, detail: string): Promise<Stop> {
+  await coolDown(attempt.deps, job, { reason: 'unknown' });
+  // The next attempt runs the same job again, under the same name.
+  if ((await recordLostRun(attempt.deps.db, job)) < maxLostRuns) return { kind: 'undecided', detail };
+  return await failTask(attempt, job, providerFailures.unavailable, { ...ended, detail, cost: 'unknown' });
+}
