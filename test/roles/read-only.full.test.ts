@@ -20,7 +20,7 @@ const nobody = 65_534;
 /** In a process without these packages, or with packages that cannot be loaded. */
 const guard = `
 const Module = require('node:module');
-const gone = ['@temporalio/worker', '@temporalio/core-bridge', '@temporalio/testing', '@ffmpeg-installer/ffmpeg'];
+const gone = ['@temporalio/worker', '@temporalio/core-bridge', '@temporalio/testing'];
 const isGone = (name) => gone.some((one) => name === one || name.startsWith(one + '/'));
 const resolve = Module._resolveFilename;
 Module._resolveFilename = function (name, ...rest) {

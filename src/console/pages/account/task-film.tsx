@@ -1,4 +1,5 @@
-import { CircleAlert, Clapperboard, Trash2 } from 'lucide-preact';
+import { CircleAlert } from '../../ui/icons.ts';
+import { Clapperboard, Trash2 } from './icons.ts';
 import type { TaskTimeline } from '../../api/contract.ts';
 import { Player } from '../../ui/player.tsx';
 import { stateWord } from '../../words.ts';
