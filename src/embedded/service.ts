@@ -31,15 +31,15 @@ export type Service = RunningPart & {
 
 /** The whole service on its data folder; resolves once the API listens. When it rejects, also by `signal`, nothing is left running. */
 export async function startService(config: Config, say: Say, signal: AbortSignal): Promise<Service> {
-  // Before anything is started, because nothing works without it.
-  const { cacheFolder, ffmpegPath: explicitPath } = config;
-  const ffmpegPath = await findFfmpeg({ explicitPath, cacheFolder, log: say });
   const closings: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closing of closings.toReversed()) await closing();
   };
   try {
     closings.push((await lockDataFolder(config.dataFolder)).release);
+    // Before any server is started, because no video can be delivered without it.
+    const { cacheFolder, ffmpegPath: explicitPath } = config;
+    const ffmpegPath = await findFfmpeg({ explicitPath, cacheFolder, log: say });
     const { log, path: logPath } = await openLog(config);
     const found = await Promise.allSettled([findDatabase(config, say, log, signal), findTemporal(config, say, signal)]);
     for (const part of found) if (part.status === 'fulfilled') closings.push(part.value.stop);

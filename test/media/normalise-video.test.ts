@@ -52,7 +52,7 @@ const fixtures = {
   'odd.webm': [...picture('853x481'), ...vp9],
   'h3.webm': [...picture('1344x768'), ...sound, ...vp9, ...opus],
   'wide-pixels.webm': [...picture('320x180'), '-vf', 'setsar=4/3', ...vp9],
-  'uneven.webm': [...picture('320x180'), '-vf', "select='lt(t,1)+not(mod(n,5))'", '-vsync', 'vfr', ...vp9],
+  'uneven.webm': [...picture('320x180'), '-vf', "select='lt(t,1)+not(mod(n,5))'", '-fps_mode', 'vfr', ...vp9],
   // One colour: it is the size that is refused, and a picture would take seconds to make.
   'huge.webm': ['-f', 'lavfi', '-i', 'color=size=9000x4000', '-frames:v', '1', ...vp9],
   'long.webm': ['-f', 'lavfi', '-i', 'color=size=32x32:rate=1:duration=700', ...vp9],
