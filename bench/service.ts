@@ -46,7 +46,7 @@ export async function benchService(
     RESULT_STORE: join(bench.folder, name, 'results'),
     CALLBACK_ALLOW: '127.0.0.0/8',
     PREVIEW_FAULTS: '1',
-    FFMPEG_PATH: benchFfmpeg(),
+    FFMPEG_PATH: await benchFfmpeg(),
     GENERATION_CONCURRENCY: '100',
     CREATE_RATE: 'off',
     READ_RATE: 'off',

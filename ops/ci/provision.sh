@@ -2,7 +2,7 @@
 # Installs the programs that the tests use besides Node.js: `ops/ci/provision.sh`, or `ops/ci/provision.sh --long` for those of
 # `npm run test:all` too. Each is built once per machine, into ~/.cache/videogen-tests. Writes their paths to `env` in that folder, which
 # the test runner reads, and ends with the list of what could not be installed; the tests that need it are skipped and say so.
-# Needs Python, Go (for most programs) and, on Debian, root (for Chromium and ffmpeg).
+# Needs Python, Go (for most programs) and, on Debian, root (for Chromium).
 set -uo pipefail
 tier="${1:-}"
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/videogen-tests"
@@ -39,8 +39,6 @@ provide_chromium() {
   # A browser that was installed must work: its tests fail rather than be skipped.
   use VIDEOGEN_REQUIRE_BROWSER 1
 }
-
-provide_ffmpeg() { command -v ffmpeg || apt_install ffmpeg; }
 
 # Load balancers, behind which APIs are restarted. The packages would start services.
 provide_proxies() {
@@ -114,7 +112,6 @@ provide_temporal_server() {
 }
 
 provide chromium provide_chromium
-provide ffmpeg provide_ffmpeg
 provide proxies provide_proxies
 provide python-tools provide_python_tools
 provide promtool provide_promtool

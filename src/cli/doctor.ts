@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Config, readConfig } from '../config.ts';
@@ -29,12 +30,20 @@ async function findingsFor(role: DoctorRole): Promise<readonly Finding[]> {
   try {
     const config = readConfig(undefined, { isExternal: role !== 'all' });
     const isRead = ok('configuration', 'every setting can be read');
-    return [isRead, ...(await examine(config, await runningParts(config), role))];
+    return [isRead, ...(await examine(await withEmbeddedFfmpeg(config), await runningParts(config), role))];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const wrong = error.faults.map((message) => fault('configuration', message, 'Correct it; then run this again.'));
     return [...wrong, ...examineMachine()];
   }
+}
+
+/** `npm start` uses the pinned ffmpeg once it has fetched it. */
+async function withEmbeddedFfmpeg(config: Config): Promise<Config> {
+  if (config.ffmpegPath !== undefined || config.databaseUrl !== undefined) return config;
+  const { cachedFfmpeg } = await import('../embedded/ffmpeg.ts');
+  const ffmpegPath = cachedFfmpeg(config.cacheFolder);
+  return existsSync(ffmpegPath) ? { ...config, ffmpegPath } : config;
 }
 
 /** Those that the settings name, else those of an `npm start` that runs on this data folder. */

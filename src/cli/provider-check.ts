@@ -7,6 +7,7 @@ import { readConfig, secretReader } from '../config.ts';
 import type { SecretRef } from '../domain/catalogue/providers.ts';
 import { TaskFault } from '../domain/errors.ts';
 import { withDefaults } from '../domain/task-input.ts';
+import { findFfmpeg } from '../embedded/ffmpeg.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
 import { createVideoInspector } from '../media/inspect-video.ts';
 import { createVideoNormaliser } from '../media/normalise-video.ts';
@@ -88,6 +89,9 @@ async function checked(baseUrl: string, options: CheckOptions, asJson: boolean):
     });
   const clients = { client: open(key), keyless: open(), wrong: open(`wrong-${uuid()}`) };
   const workFolder = await mkdtemp(join(tmpdir(), 'videogen-check-'));
+  const { ffmpegPath: explicitPath, cacheFolder } = readConfig();
+  // Progress goes to standard error, because a video takes minutes.
+  const progress = (line: string) => process.stderr.write(`${line}\n`);
   const { client, ...strangers } = clients;
   try {
     const status = await statusOf(client, baseUrl, signal);
@@ -98,7 +102,7 @@ async function checked(baseUrl: string, options: CheckOptions, asJson: boolean):
       client,
       strangers: key === undefined ? undefined : strangers,
       bodies: await bodiesOf(options),
-      inspect: createInspection(workFolder),
+      inspect: createInspection(workFolder, await findFfmpeg({ explicitPath, cacheFolder, log: progress })),
       earlierJob: options.job,
       workFolder,
       pollMs: 1_000,
@@ -106,8 +110,7 @@ async function checked(baseUrl: string, options: CheckOptions, asJson: boolean):
       onFinding: (finding) => {
         if (!asJson) process.stdout.write(`${linesOf(finding).join('\n')}\n`);
       },
-      // What happens meanwhile goes to standard error: a video takes minutes.
-      say: (line) => process.stderr.write(`${line}\n`),
+      say: progress,
     });
     if (interruption.signal.aborted) throw interrupted('Broken off. Jobs that were begun have been told to stop.');
     return findings;
@@ -149,9 +152,8 @@ async function bodiesOf({ model, prompt, parameters }: CheckOptions): Promise<Co
 }
 
 /** What the worker does with a video: it is made to fit, and measured. */
-function createInspection(workFolder: string): Conformance['inspect'] {
-  const { ffmpegPath } = readConfig();
-  const ffmpeg = createFfmpeg(ffmpegPath === undefined ? {} : { path: ffmpegPath });
+function createInspection(workFolder: string, ffmpegPath: string): Conformance['inspect'] {
+  const ffmpeg = createFfmpeg({ path: ffmpegPath });
   const [normalise, inspect] = [createVideoNormaliser(ffmpeg), createVideoInspector(ffmpeg)];
   return async (path, signal) => {
     try {

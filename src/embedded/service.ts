@@ -11,9 +11,9 @@ import { startApi } from '../main/start-api.ts';
 import { startMetricsServer } from '../main/start-metrics.ts';
 import { type RunningWorker, startWorker } from '../main/start-worker.ts';
 import { startTracing } from '../main/tracing.ts';
-import { ffmpegBinary } from '../media/ffmpeg-binary.ts';
 import { createMetrics } from '../metrics.ts';
 import { migrateToLatest } from '../stores/migrator.ts';
+import { findFfmpeg } from './ffmpeg.ts';
 import { lockDataFolder, openLog, persistedSecret, recordAddress } from './data-folder.ts';
 import { freePort } from './persisted-port.ts';
 import { postgresFolder, startPostgres } from './postgres.ts';
@@ -31,14 +31,15 @@ export type Service = RunningPart & {
 
 /** The whole service on its data folder; resolves once the API listens. When it rejects, also by `signal`, nothing is left running. */
 export async function startService(config: Config, say: Say, signal: AbortSignal): Promise<Service> {
-  // Faults of this machine are found before anything is started.
-  ffmpegBinary(config.ffmpegPath);
   const closings: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closing of closings.toReversed()) await closing();
   };
   try {
     closings.push((await lockDataFolder(config.dataFolder)).release);
+    // Before any server is started, because no video can be delivered without it.
+    const { cacheFolder, ffmpegPath: explicitPath } = config;
+    const ffmpegPath = await findFfmpeg({ explicitPath, cacheFolder, log: say });
     const { log, path: logPath } = await openLog(config);
     const found = await Promise.allSettled([findDatabase(config, say, log, signal), findTemporal(config, say, signal)]);
     for (const part of found) if (part.status === 'fulfilled') closings.push(part.value.stop);
@@ -51,7 +52,7 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
     // Links need the port before the API listens.
     const port = config.port === 0 ? await freePort() : config.port;
     const parts = { ...database.value.settings, ...temporal.value.settings, secret, resultStore };
-    const settings = settingsWith({ ...config, port }, parts);
+    const settings = settingsWith({ ...config, port, ffmpegPath }, parts);
     const fatal = fatalErrors();
     const metrics = createMetrics();
     exportProcessMetrics(metrics);

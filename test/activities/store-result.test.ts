@@ -13,7 +13,7 @@ import { createVideoInspector } from '../../src/media/inspect-video.ts';
 import { createVideoNormaliser } from '../../src/media/normalise-video.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import { createDatabase, type Database } from '../../src/stores/database.ts';
-import { oldFfmpeg } from '../providers/preview/render-support.ts';
+import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createBucketStore, type S3Server, skipsWithoutS3, startS3Server } from '../support/s3-server.ts';
 import { silentActivity } from '../support/silent-activity.ts';
@@ -39,9 +39,9 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       db = createDatabase({ url: 'postgres://127.0.0.1:1/none' });
       const inspect = createVideoInspector(async (run) => {
         posters += 1;
-        await oldFfmpeg()(run);
+        await pinnedFfmpeg()(run);
       });
-      const normaliseVideo = createVideoNormaliser(oldFfmpeg());
+      const normaliseVideo = createVideoNormaliser(pinnedFfmpeg());
       deps = { ...activityDeps(db, scratch, []), normaliseVideo, inspectVideo: inspect };
       if (server !== undefined) deps = { ...deps, media: createBucketStore(server) };
     });

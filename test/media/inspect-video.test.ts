@@ -8,7 +8,7 @@ import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
 import { isPosterOf } from '../../src/media/poster.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
-import { oldFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
+import { pinnedFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
 
 const never: Ffmpeg = async () => assert.fail('no poster was to be made');
 const signal = new AbortController().signal;
@@ -29,7 +29,7 @@ test('without a poster, or with a bad one, it is made from the video, and the ba
   const folder = await temporaryFolder(t);
   const { path: videoPath, posterPath: deliveredPoster } = await copyInstantClip(folder);
   await writeFile(deliveredPoster, 'not found');
-  const inspect = createVideoInspector(oldFfmpeg());
+  const inspect = createVideoInspector(pinnedFfmpeg());
   for (const delivered of [undefined, deliveredPoster]) {
     const posterPath = join(folder, delivered === undefined ? 'without.jpg' : 'with.jpg');
     const order = { videoPath, deliveredPoster: delivered, posterPath, signal };

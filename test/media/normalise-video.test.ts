@@ -9,8 +9,7 @@ import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { sharp } from '../../src/media/image-library.ts';
 import { createVideoNormaliser } from '../../src/media/normalise-video.ts';
 import { probeVideo } from '../../src/media/probe-video.ts';
-import { ffmpegOnPath, oldFfmpeg } from '../providers/preview/render-support.ts';
-import { runsWholeMatrix } from '../support/tier.ts';
+import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 
 const signal = new AbortController().signal;
 const asIs: VideoWants = { audio: true, fit: 'keep', ratio: 'adaptive' };
@@ -53,24 +52,22 @@ const fixtures = {
   'odd.webm': [...picture('853x481'), ...vp9],
   'h3.webm': [...picture('1344x768'), ...sound, ...vp9, ...opus],
   'wide-pixels.webm': [...picture('320x180'), '-vf', 'setsar=4/3', ...vp9],
-  'uneven.webm': [...picture('320x180'), '-vf', "select='lt(t,1)+not(mod(n,5))'", '-vsync', 'vfr', ...vp9],
+  'uneven.webm': [...picture('320x180'), '-vf', "select='lt(t,1)+not(mod(n,5))'", '-fps_mode', 'vfr', ...vp9],
   // One colour: it is the size that is refused, and a picture would take seconds to make.
   'huge.webm': ['-f', 'lavfi', '-i', 'color=size=9000x4000', '-frames:v', '1', ...vp9],
   'long.webm': ['-f', 'lavfi', '-i', 'color=size=32x32:rate=1:duration=700', ...vp9],
 } as const;
 type Fixture = keyof typeof fixtures;
 
-const old = ['the oldest ffmpeg', oldFfmpeg()] as const;
-const onPath = ['the ffmpeg on PATH', ffmpegOnPath()] as const;
-/** Below the tier `long` only the one that the service would choose here. */
-const renderers = runsWholeMatrix ? [old, onPath] : [onPath[1] === undefined ? old : onPath];
+
+const ffmpeg = pinnedFfmpeg();
 
 describe('normalising a video', () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'videogen-normalise-'));
     for (const [name, args] of Object.entries(fixtures))
-      await oldFfmpeg()({ args: [...args, name], cwd: folder, signal });
+      await ffmpeg({ args: [...args, name], cwd: folder, signal });
   });
   after(() => rm(folder, { recursive: true }));
 
@@ -132,89 +129,85 @@ describe('normalising a video', () => {
     ['fits.mp4', { ...hd, ratio: '9:16', audio: false }, 720, 1280, seconds, 24, false],
     ['fits.mp4', { ...hd, ratio: '21:9' }, 1470, 630, seconds, 24, true],
   ];
-  for (const [title, ffmpeg] of renderers) {
-    const skip = ffmpeg === undefined && 'no ffmpeg on PATH';
-    for (const [name, wants, ...expected] of results) {
-      const order = `${wants.fit}, ${wants.ratio}, ${wants.audio ? 'sound' : 'no sound'}`;
-      test(`${name} (${order}) becomes an MP4 that fits, with ${title}`, { skip }, async () => {
-        const path = await normalise(ffmpeg ?? never, name, wants);
-        assert.notEqual(path, join(folder, name));
-        const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio } = await probeVideo(path);
-        const rounded = [Math.round(durationSeconds * 10) / 10, Math.round(framesPerSecond)];
-        assert.deepEqual([widthPx, heightPx, ...rounded, hasAudio], expected);
-        const again = createVideoNormaliser(never);
-        assert.equal(await again({ videoPath: path, targetPath: `${path}.again`, wants, signal }), path);
-      });
-    }
-
-    test(`pictures without a steady rate keep their times, with ${title}`, { skip }, async () => {
-      const { durationSeconds, framesPerSecond } = await probeVideo(
-        await normalise(ffmpeg ?? never, 'uneven.webm', asIs),
-      );
-      assert.ok(Math.abs(durationSeconds - seconds) < 0.25, `${durationSeconds} s`);
-      assert.ok(framesPerSecond <= 24.5, `${framesPerSecond} a second`);
-    });
-
-    test(
-      `the picture is neither distorted nor moved when it is cut to its ratio, with ${title}`,
-      { skip },
-      async () => {
-        const square =
-          'color=black:size=1344x768:rate=24:duration=1,drawbox=x=480:y=192:w=384:h=384:color=white:t=fill';
-        await oldFfmpeg()({ args: ['-f', 'lavfi', '-i', square, ...vp9, 'square.webm'], cwd: folder, signal });
-        for (const ratio of ['16:9', '9:16', '1:1'] as const) {
-          const path = await normalise(ffmpeg ?? never, 'square.webm', { ...hd, ratio });
-          const frame = join(folder, 'frame.png');
-          await oldFfmpeg()({ args: ['-i', path, '-frames:v', '1', frame], cwd: folder, signal });
-          const { data, info } = await sharp(await readFile(frame))
-            .greyscale()
-            .raw()
-            .toBuffer({ resolveWithObject: true });
-          const isWhite = (x: number, y: number) => (data[(y * info.width + x) * info.channels] ?? 0) > 128;
-          const row = Array.from({ length: info.width }, (_, x) => isWhite(x, info.height >> 1));
-          const column = Array.from({ length: info.height }, (_, y) => isWhite(info.width >> 1, y));
-          const lengthOf = (line: boolean[]) => line.lastIndexOf(true) - line.indexOf(true) + 1;
-          const middleOf = (line: boolean[]) => (line.lastIndexOf(true) + line.indexOf(true) + 1) / 2;
-          const scale = Math.max(info.width / 1344, info.height / 768);
-          assert.ok(
-            Math.abs(lengthOf(row) - lengthOf(column)) <= 4,
-            `${ratio}: ${lengthOf(row)} × ${lengthOf(column)}`,
-          );
-          assert.ok(Math.abs(lengthOf(row) - 384 * scale) <= 6, `${ratio}: ${lengthOf(row)} of ${384 * scale}`);
-          assert.ok(Math.abs(middleOf(row) - info.width / 2) <= 3 && Math.abs(middleOf(column) - info.height / 2) <= 3);
-        }
-      },
-    );
-
-    test(`a file that was cut short is refused, with ${title}`, { skip }, async () => {
-      for (const name of ['vp9.webm', 'hevc.mp4', 'moov-last.mp4', 'h264.mkv', 'av1.mkv'] as const) {
-        const whole = await readFile(join(folder, name));
-        for (const share of [0.001, 0.1, 0.5, 0.75]) {
-          const cut = await writeFixture(`cut-${name}`, whole.subarray(0, Math.floor(whole.length * share)));
-          await refused(ffmpeg ?? never, cut, /./);
-        }
-      }
-    });
-
-    test(`a picture that would take all memory is refused, with ${title}`, { skip }, async () => {
-      await refused(ffmpeg ?? never, 'huge.webm', /max pixel count/);
-    });
-
-    test(`a container around a playlist is read as that container, with ${title}`, { skip }, async () => {
-      await writeFixture('secret.ts', await readFile(join(folder, 'h264.ts')));
-      const playlist = `#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:2,\n${join(folder, 'secret.ts')}\n#EXT-X-ENDLIST\n`;
-      const concat = `ffconcat version 1.0\nfile '${join(folder, 'secret.ts')}'\n`;
-      for (const start of [
-        '\0\0\0\x10ftypisom\0\0\0\0',
-        '\x1aE\xdf\xa3',
-        'RIFF\0\0\0\0AVI ',
-        'GIF89a',
-        'G'.repeat(189),
-      ])
-        for (const text of [playlist, concat, '\n'.repeat(200) + playlist])
-          await refused(ffmpeg ?? never, await writeFixture('both', Buffer.from(start + text, 'latin1')), /./);
+  for (const [name, wants, ...expected] of results) {
+    const order = `${wants.fit}, ${wants.ratio}, ${wants.audio ? 'sound' : 'no sound'}`;
+    test(`${name} (${order}) becomes an MP4 that fits`, async () => {
+      const path = await normalise(ffmpeg, name, wants);
+      assert.notEqual(path, join(folder, name));
+      const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio } = await probeVideo(path);
+      const rounded = [Math.round(durationSeconds * 10) / 10, Math.round(framesPerSecond)];
+      assert.deepEqual([widthPx, heightPx, ...rounded, hasAudio], expected);
+      const again = createVideoNormaliser(never);
+      assert.equal(await again({ videoPath: path, targetPath: `${path}.again`, wants, signal }), path);
     });
   }
+
+  test(`pictures without a steady rate keep their times`, async () => {
+    const { durationSeconds, framesPerSecond } = await probeVideo(
+      await normalise(ffmpeg, 'uneven.webm', asIs),
+    );
+    assert.ok(Math.abs(durationSeconds - seconds) < 0.25, `${durationSeconds} s`);
+    assert.ok(framesPerSecond <= 24.5, `${framesPerSecond} a second`);
+  });
+
+  test(
+    `the picture is neither distorted nor moved when it is cut to its ratio`,
+    async () => {
+      const square =
+        'color=black:size=1344x768:rate=24:duration=1,drawbox=x=480:y=192:w=384:h=384:color=white:t=fill';
+      await ffmpeg({ args: ['-f', 'lavfi', '-i', square, ...vp9, 'square.webm'], cwd: folder, signal });
+      for (const ratio of ['16:9', '9:16', '1:1'] as const) {
+        const path = await normalise(ffmpeg, 'square.webm', { ...hd, ratio });
+        const frame = join(folder, 'frame.png');
+        await ffmpeg({ args: ['-i', path, '-frames:v', '1', frame], cwd: folder, signal });
+        const { data, info } = await sharp(await readFile(frame))
+          .greyscale()
+          .raw()
+          .toBuffer({ resolveWithObject: true });
+        const isWhite = (x: number, y: number) => (data[(y * info.width + x) * info.channels] ?? 0) > 128;
+        const row = Array.from({ length: info.width }, (_, x) => isWhite(x, info.height >> 1));
+        const column = Array.from({ length: info.height }, (_, y) => isWhite(info.width >> 1, y));
+        const lengthOf = (line: boolean[]) => line.lastIndexOf(true) - line.indexOf(true) + 1;
+        const middleOf = (line: boolean[]) => (line.lastIndexOf(true) + line.indexOf(true) + 1) / 2;
+        const scale = Math.max(info.width / 1344, info.height / 768);
+        assert.ok(
+          Math.abs(lengthOf(row) - lengthOf(column)) <= 4,
+          `${ratio}: ${lengthOf(row)} × ${lengthOf(column)}`,
+        );
+        assert.ok(Math.abs(lengthOf(row) - 384 * scale) <= 6, `${ratio}: ${lengthOf(row)} of ${384 * scale}`);
+        assert.ok(Math.abs(middleOf(row) - info.width / 2) <= 3 && Math.abs(middleOf(column) - info.height / 2) <= 3);
+      }
+    },
+  );
+
+  test(`a file that was cut short is refused`, async () => {
+    for (const name of ['vp9.webm', 'hevc.mp4', 'moov-last.mp4', 'h264.mkv', 'av1.mkv'] as const) {
+      const whole = await readFile(join(folder, name));
+      for (const share of [0.001, 0.1, 0.5, 0.75]) {
+        const cut = await writeFixture(`cut-${name}`, whole.subarray(0, Math.floor(whole.length * share)));
+        await refused(ffmpeg, cut, /./);
+      }
+    }
+  });
+
+  test(`a picture that would take all memory is refused`, async () => {
+    await refused(ffmpeg, 'huge.webm', /max pixel count/);
+  });
+
+  test(`a container around a playlist is read as that container`, async () => {
+    await writeFixture('secret.ts', await readFile(join(folder, 'h264.ts')));
+    const playlist = `#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:2,\n${join(folder, 'secret.ts')}\n#EXT-X-ENDLIST\n`;
+    const concat = `ffconcat version 1.0\nfile '${join(folder, 'secret.ts')}'\n`;
+    for (const start of [
+      '\0\0\0\x10ftypisom\0\0\0\0',
+      '\x1aE\xdf\xa3',
+      'RIFF\0\0\0\0AVI ',
+      'GIF89a',
+      'G'.repeat(189),
+    ])
+      for (const text of [playlist, concat, '\n'.repeat(200) + playlist])
+        await refused(ffmpeg, await writeFixture('both', Buffer.from(start + text, 'latin1')), /./);
+  });
 
   test('a playlist, a list of files and other texts are refused before ffmpeg sees them, whatever their name says', async () => {
     const secret = join(folder, 'h264.ts');
@@ -238,7 +231,7 @@ describe('normalising a video', () => {
     const watched: Ffmpeg = async (run) => {
       const input = run.args.indexOf('-i');
       seen.push(run.args[input - 2], run.args[input - 1]);
-      await oldFfmpeg()(run);
+      await ffmpeg(run);
     };
     for (const name of ['moov-last.mp4', 'vp9.webm', 'h264.ts', 'pcm.avi', 'moving.gif'] as const)
       await normalise(watched, name, asIs);
@@ -247,20 +240,20 @@ describe('normalising a video', () => {
 
   test('a file that claims four gigabytes costs no more than it has, and is refused', async () => {
     const claim = Buffer.from('\0\0\0\x10ftypisom\0\0\x02\0\0\0\0\x01mdat\0\0\0\x01\0\0\0\0', 'latin1');
-    await refused(oldFfmpeg(), await writeFixture('claim.mp4', claim), /./);
+    await refused(ffmpeg, await writeFixture('claim.mp4', claim), /./);
     const moov = Buffer.from('\0\0\0\x10ftypisom\0\0\x02\0\xff\xff\xff\xf0moov', 'latin1');
-    await refused(oldFfmpeg(), await writeFixture('claim-moov.mp4', moov), /./);
+    await refused(ffmpeg, await writeFixture('claim-moov.mp4', moov), /./);
     // Its index is whole, and what it leads to is a hole.
     await writeFixture('sparse.mp4', await readFile(join(folder, 'hevc.mp4')));
     const file = await readFile(join(folder, 'sparse.mp4'));
     await truncate(join(folder, 'sparse.mp4'), file.indexOf('mdat', 0, 'latin1') + 4);
     await truncate(join(folder, 'sparse.mp4'), 4 * 1024 ** 3);
-    await refused(oldFfmpeg(), 'sparse.mp4', /./);
+    await refused(ffmpeg, 'sparse.mp4', /./);
   });
 
   test('what grows beyond the limit is refused, and what lasts too long is cut', async () => {
-    await refused(oldFfmpeg(), 'h3.webm', /more than 20000 bytes/, 20_000);
-    assert.equal((await probeVideo(await normalise(oldFfmpeg(), 'long.webm', asIs))).durationSeconds, 600);
+    await refused(ffmpeg, 'h3.webm', /more than 20000 bytes/, 20_000);
+    assert.equal((await probeVideo(await normalise(ffmpeg, 'long.webm', asIs))).durationSeconds, 600);
   });
 
   test('an aborted run and a fault of this machine are no faults of the video', async () => {
@@ -268,7 +261,7 @@ describe('normalising a video', () => {
     const stop = new AbortController();
     const aborting: Ffmpeg = async (run) => {
       stop.abort(reason);
-      await oldFfmpeg()(run);
+      await ffmpeg(run);
     };
     const order = { videoPath: join(folder, 'vp9.webm'), targetPath: join(folder, 'none.mp4'), wants: asIs };
     const aborted = createVideoNormaliser(aborting)({ ...order, signal: stop.signal });

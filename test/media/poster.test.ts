@@ -6,9 +6,9 @@ import sharp from 'sharp';
 import type { FrameSize } from '../../src/domain/frame-size.ts';
 import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { isPosterOf, makePoster, posterSize } from '../../src/media/poster.ts';
-import { ffmpegOnPath, oldFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
+import { pinnedFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
 
-const ffmpeg = oldFfmpeg();
+const ffmpeg = pinnedFfmpeg();
 const { signal } = new AbortController();
 const small = { widthPx: 320, heightPx: 180 };
 
@@ -65,20 +65,18 @@ test('the poster of a larger video keeps its shape, with a longer side of 960 pi
 test('the poster shows the colours that the video shows', async (t) => {
   const cwd = await temporaryFolder(t);
   const poster = join(cwd, 'poster.jpg');
-  for (const renderer of [ffmpeg, ffmpegOnPath() ?? ffmpeg]) {
-    await renderer({
-      args: ['-f', 'lavfi', '-i', 'color=c=0x20a040:size=320x180:rate=24:duration=1']
-        .concat(['-vf', 'scale=out_color_matrix=bt709,format=yuv420p', '-colorspace', 'bt709'])
-        .concat(['-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv', 'film.mp4']),
-      cwd,
-      signal,
-    });
-    await makePoster(renderer, join(cwd, 'film.mp4'), poster, { durationSeconds: 1, ...small, signal });
-    const { channels } = await sharp(await readFile(poster)).stats();
-    for (const [i, wanted] of [0x20, 0xa0, 0x40].entries()) {
-      const found = channels[i]?.mean ?? Number.NaN;
-      assert.ok(Math.abs(found - wanted) < 6, `channel ${i} is ${found}, not ${wanted}`);
-    }
+  await ffmpeg({
+    args: ['-f', 'lavfi', '-i', 'color=c=0x20a040:size=320x180:rate=24:duration=1']
+      .concat(['-vf', 'scale=out_color_matrix=bt709,format=yuv420p', '-colorspace', 'bt709'])
+      .concat(['-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv', 'film.mp4']),
+    cwd,
+    signal,
+  });
+  await makePoster(ffmpeg, join(cwd, 'film.mp4'), poster, { durationSeconds: 1, ...small, signal });
+  const { channels } = await sharp(await readFile(poster)).stats();
+  for (const [i, wanted] of [0x20, 0xa0, 0x40].entries()) {
+    const found = channels[i]?.mean ?? Number.NaN;
+    assert.ok(Math.abs(found - wanted) < 6, `channel ${i} is ${found}, not ${wanted}`);
   }
 });
 

@@ -4,13 +4,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { probeVideo, VideoFileError } from '../../src/media/probe-video.ts';
-import { oldFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
+import { pinnedFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
 
 const picture = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=30:duration=2'];
 const sound = ['-f', 'lavfi', '-i', 'sine=duration=2'];
 
 async function encode(cwd: string, ...args: string[]): Promise<string> {
-  await oldFfmpeg()({ args: [...args, 'made.mp4'], cwd, signal: new AbortController().signal });
+  await pinnedFfmpeg()({ args: [...args, 'made.mp4'], cwd, signal: new AbortController().signal });
   return join(cwd, 'made.mp4');
 }
 

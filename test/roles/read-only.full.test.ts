@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, copyFile, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -11,6 +11,7 @@ import { plainImage } from '../support/hostile-images.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
 import { waitForEnd } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { ffmpegPath } from '../providers/preview/render-support.ts';
 
 // As in a container: another account than root, a file system that is read only but for VIDEOGEN_DATA, RESULT_STORE and TMPDIR, and an
 // API without what only workers need.
@@ -20,7 +21,7 @@ const nobody = 65_534;
 /** In a process without these packages, or with packages that cannot be loaded. */
 const guard = `
 const Module = require('node:module');
-const gone = ['@temporalio/worker', '@temporalio/core-bridge', '@temporalio/testing', '@ffmpeg-installer/ffmpeg'];
+const gone = ['@temporalio/worker', '@temporalio/core-bridge', '@temporalio/testing'];
 const isGone = (name) => gone.some((one) => name === one || name.startsWith(one + '/'));
 const resolve = Module._resolveFilename;
 Module._resolveFilename = function (name, ...rest) {
@@ -59,6 +60,9 @@ describe('an unprivileged account on a file system that is read only', { skip: w
       if ((mode & 0o011) !== 0o011) await chmod(path, (mode & 0o777) | 0o011);
     }
     await chmod(join(folder, 'guard.cjs'), 0o644);
+    // The pinned one is in the home folder of the account that runs the tests.
+    await copyFile(ffmpegPath(), join(folder, 'ffmpeg'));
+    await chmod(join(folder, 'ffmpeg'), 0o755);
     for (const name of ['api', 'worker', 'results', 'tmp']) {
       await mkdir(join(folder, name));
       await chown(join(folder, name), nobody, nobody);
@@ -81,6 +85,7 @@ describe('an unprivileged account on a file system that is read only', { skip: w
       RESULT_STORE: join(folder, 'results'),
       TMPDIR: join(folder, 'tmp'),
       HOME: '/nonexistent',
+      FFMPEG_PATH: join(folder, 'ffmpeg'),
       LOG_LEVEL: 'info',
       ...extra,
     };

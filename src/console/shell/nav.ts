@@ -1,10 +1,10 @@
-import type { LucideIcon } from 'lucide-preact';
+import type { Icon } from '../ui/icon.ts';
 
 /** A link of the sidebar; `key` leads there after `g`. */
 export type NavLink = {
   readonly href: string;
   readonly label: string;
-  readonly icon: LucideIcon;
+  readonly icon: Icon;
   readonly key?: string;
 };
 

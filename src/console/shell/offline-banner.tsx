@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/preact-query';
-import { WifiOff } from 'lucide-preact';
+import { WifiOff } from '../ui/icons.ts';
 import { useEffect, useState } from 'preact/hooks';
 import { problemOf } from '../api/problem.ts';
 

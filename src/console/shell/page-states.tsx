@@ -1,4 +1,4 @@
-import { Compass, Lock } from 'lucide-preact';
+import { Compass, Lock } from '../ui/icons.ts';
 import { Page } from '../ui/page.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { ErrorBox } from '../ui/notice.tsx';

@@ -1,4 +1,4 @@
-import { ChevronsUpDown, CircleUser, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-preact';
+import { ChevronsUpDown, CircleUser, LogOut, Monitor, Moon, Settings, Sun } from '../ui/icons.ts';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import type { Me } from '../api/contract.ts';

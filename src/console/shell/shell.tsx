@@ -1,4 +1,4 @@
-import { Ban, Menu as MenuIcon } from 'lucide-preact';
+import { Ban, Menu as MenuIcon } from '../ui/icons.ts';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';

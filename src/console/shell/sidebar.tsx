@@ -1,4 +1,4 @@
-import { BookOpen, ChartColumn, Check, ChevronsUpDown, ShieldCheck } from 'lucide-preact';
+import { BookOpen, ChartColumn, Check, ChevronsUpDown, ShieldCheck } from '../ui/icons.ts';
 import { Link, useLocation } from 'wouter-preact';
 import type { Me } from '../api/contract.ts';
 import { useRead } from '../api/queries.ts';

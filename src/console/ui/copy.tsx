@@ -1,4 +1,4 @@
-import { Check, Copy } from 'lucide-preact';
+import { Check, Copy } from './icons.ts';
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { X } from 'lucide-preact';
+import { X } from './icons.ts';
 import { Button } from './button.tsx';
 
 type DialogProps = {

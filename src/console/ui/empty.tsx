@@ -1,8 +1,8 @@
-import type { LucideIcon } from 'lucide-preact';
+import type { Icon } from './icon.ts';
 import type { ComponentChildren } from 'preact';
 
 type EmptyProps = {
-  readonly icon: LucideIcon;
+  readonly icon: Icon;
   readonly title: string;
   readonly children: ComponentChildren;
 };

@@ -1,4 +1,4 @@
-import { ArrowUp } from 'lucide-preact';
+import { ArrowUp } from './icons.ts';
 import type { ComponentChildren } from 'preact';
 import { Button } from './button.tsx';
 

@@ -1,4 +1,4 @@
-import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-preact';
+import { CircleAlert, CircleCheck, Info, TriangleAlert } from './icons.ts';
 import type { ComponentChildren } from 'preact';
 import { CopyButton } from './copy.tsx';
 import { Button } from './button.tsx';

@@ -1,4 +1,4 @@
-import { ChevronLeft } from 'lucide-preact';
+import { ChevronLeft } from './icons.ts';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Link } from 'wouter-preact';

@@ -1,4 +1,4 @@
-import { ChevronLeft, ChevronRight } from 'lucide-preact';
+import { ChevronLeft, ChevronRight } from './icons.ts';
 import { useLocation, useSearch } from 'wouter-preact';
 import { Button } from './button.tsx';
 

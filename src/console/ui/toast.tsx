@@ -1,4 +1,4 @@
-import { Check, CircleAlert } from 'lucide-preact';
+import { Check, CircleAlert } from './icons.ts';
 import { useEffect, useState } from 'preact/hooks';
 
 type Toast = { readonly id: number; readonly text: string; readonly tone: 'good' | 'bad' };

@@ -60,7 +60,7 @@ async function folderFindings(check: string, path: string, setting: string, spac
 }
 
 export async function checkFfmpeg(path: string | undefined, signal: AbortSignal): Promise<readonly Finding[]> {
-  const install = 'Install ffmpeg 4.1 or newer with libx264 on the PATH, or set FFMPEG_PATH to one.';
+  const install = 'Install ffmpeg with libx264 on the PATH, or set FFMPEG_PATH.';
   try {
     const found = await inspectFfmpeg(path, signal);
     const said = `ffmpeg ${found.version} (${found.path})`;

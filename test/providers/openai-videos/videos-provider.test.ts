@@ -3,7 +3,6 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import OpenAI, { toFile } from 'openai';
 import sharp from 'sharp';
 import { withDefaults } from '../../../src/domain/task-input.ts';
 import type { JobRequest, JsonObject, LostCall, SubmitOutcome } from '../../../src/providers/contract.ts';
@@ -349,37 +348,6 @@ describe('a create whose answer was lost', () => {
       const { begin, lost } = await stage(t, dialect);
       const { request } = await begin();
       assert.equal((await lost(request)).kind, 'unknown');
-    });
-  }
-});
-
-describe("the fake is as OpenAI's own client expects such a server", () => {
-  for (const dialect of ['vllm-omni', 'sglang', 'generic'] as const) {
-    test(dialect, async (t) => {
-      const { upstream, baseUrl } = await stage(t, dialect);
-      const openai = new OpenAI({ apiKey: key, baseURL: baseUrl, maxRetries: 0 });
-      const { jpeg } = await images(t, 1);
-      const input_reference = await toFile(jpeg, 'first.jpg', { type: 'image/jpeg' });
-      // The client's type knows the models of OpenAI; servers of others take any.
-      const created = await openai.videos.create({
-        model: 'sora-2',
-        prompt: 'a lighthouse',
-        seconds: '8',
-        size: '1280x720',
-        input_reference,
-      });
-      assert.equal((await openai.videos.retrieve(created.id)).status, 'in_progress');
-      await upstream.books.end(created.id, 'succeeded');
-      assert.equal((await openai.videos.retrieve(created.id)).status, 'completed');
-      const content = await openai.videos.downloadContent(created.id);
-      assert.deepEqual(Buffer.from(await content.arrayBuffer()), await readFile(upstream.videoPath));
-      const deleted = await openai.videos.delete(created.id);
-      assert.equal(deleted.id, created.id);
-      await assert.rejects(openai.videos.retrieve(created.id), OpenAI.NotFoundError);
-      await assert.rejects(
-        new OpenAI({ apiKey: 'x', baseURL: baseUrl }).videos.retrieve('x'),
-        OpenAI.AuthenticationError,
-      );
     });
   }
 });

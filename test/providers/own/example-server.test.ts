@@ -5,7 +5,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { ffmpegBinary } from '../../../src/media/ffmpeg-binary.ts';
 import { createProviderClient } from '../../../src/outbound/provider-client.ts';
 import { checkConformance } from '../../../src/providers/own/conformance.ts';
 import { createOwnProvider } from '../../../src/providers/own/own-provider.ts';
@@ -13,10 +12,11 @@ import { skipWithoutPython, startExample } from '../../fakes/example-upstream.ts
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { jobOf, jobRequest } from '../job-request.ts';
+import { ffmpegPath } from '../preview/render-support.ts';
 
 const key = 'test-key';
 const { signal } = new AbortController();
-const ffmpeg = ffmpegBinary();
+const ffmpeg = ffmpegPath();
 
 async function serve(t: TestContext, command: string) {
   const server = await startExample(command, key);

@@ -5,9 +5,9 @@ import { isPosterOf } from '../../../src/media/poster.ts';
 import { TaskFault } from '../../../src/domain/errors.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { createPreviewProvider } from '../../../src/providers/preview/preview-provider.ts';
-import { filmed, framesOf, generationRequest, oldFfmpeg, temporaryFolder } from './render-support.ts';
+import { filmed, framesOf, generationRequest, pinnedFfmpeg, temporaryFolder } from './render-support.ts';
 
-const ffmpeg = oldFfmpeg();
+const ffmpeg = pinnedFfmpeg();
 const never: Ffmpeg = async () => assert.fail('nothing was to be rendered');
 const dies: Ffmpeg = async () => Promise.reject(new Error('killed by SIGSEGV'));
 const open = () => new AbortController().signal;

@@ -9,14 +9,9 @@ import type { Ffmpeg, ReferenceImage } from '../../../src/domain/ports.ts';
 import { ratios, type TaskInput } from '../../../src/domain/task-input.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { renderFilm } from '../../../src/providers/preview/render-film.ts';
-import { discImage, ffmpegOnPath, framesOf, oldFfmpeg, taskInput, temporaryFolder } from './render-support.ts';
+import { discImage, framesOf, pinnedFfmpeg, taskInput, temporaryFolder } from './render-support.ts';
 
-const old = oldFfmpeg();
-const current = ffmpegOnPath();
-const renderers: [string, Ffmpeg][] = [
-  ['shipped', old],
-  ...(current ? [['on PATH', current] as [string, Ffmpeg]] : []),
-];
+const ffmpeg = pinnedFfmpeg();
 
 type Wish = Partial<TaskInput> & { readonly images?: readonly ReferenceImage[]; readonly model?: string };
 
@@ -27,62 +22,55 @@ async function render(folder: string, ffmpeg: Ffmpeg, { images = [], model = 'vi
   return renderFilm(ffmpeg, film, () => undefined, new AbortController().signal);
 }
 
-for (const [name, ffmpeg] of renderers) {
-  // Films cost seconds: the second renderer shows what may differ, not everything again.
-  for (const [i, ratio] of ratios.entries()) {
-    if (ffmpeg !== old && i % 3 !== 0) continue;
-    test(`${ratio}, ffmpeg ${name}: size, length, rate and sound are as asked, with and without images`, async (t) => {
-      const folder = await temporaryFolder(t);
-      const images = [await discImage(folder, 900, 1600), await discImage(folder, 1200, 1200)];
-      // Sound and pictures change places from ratio to ratio, so that both kinds of film are seen with and without.
-      const kinds = ffmpeg === old ? [[], images] : [i % 2 === 0 ? images : []];
-      for (const [kind, shown] of kinds.entries()) {
-        const generateAudio = (i + kind) % 2 === 0;
-        const { path } = await render(folder, ffmpeg, { ratio, generateAudio, images: shown });
-        const size = frameSize(ratio, shown[0]);
-        const { bytes: _, sha256: __, ...facts } = await probeVideo(path);
-        const expected = { ...size, durationSeconds: 4, framesPerSecond: 24, hasAudio: generateAudio };
-        assert.deepEqual(facts, expected);
-      }
-    });
-  }
-
-  test(`the ffmpeg ${name} renders every hostile prompt`, async (t) => {
+for (const [i, ratio] of ratios.entries()) {
+  test(`${ratio}: size, length, rate and sound are as requested, with and without images`, async (t) => {
     const folder = await temporaryFolder(t);
-    const prompts = [
-      `it's "50%" %{pts} \\ : ; , [in] =x' '' \n\t $(touch x) \u202Eabc\u202C 'a':b`,
-      'word '.repeat(1000),
-      'w'.repeat(5000),
-      '\u{1F98A}\u{1F469}\u200D\u{1F680}\u{1F1E9}\u{1F1EA}',
-    ];
-    for (const prompt of ffmpeg === old ? prompts : prompts.slice(0, 1)) {
-      assert.equal(await framesOf((await render(folder, ffmpeg, { prompt })).path), 96);
+    const images = [await discImage(folder, 900, 1600), await discImage(folder, 1200, 1200)];
+    // Sound alternates with images from ratio to ratio, so that both kinds of film are made with and without sound.
+    for (const [kind, shown] of [[], images].entries()) {
+      const generateAudio = (i + kind) % 2 === 0;
+      const { path } = await render(folder, ffmpeg, { ratio, generateAudio, images: shown });
+      const size = frameSize(ratio, shown[0]);
+      const { bytes: _, sha256: __, ...facts } = await probeVideo(path);
+      const expected = { ...size, durationSeconds: 4, framesPerSecond: 24, hasAudio: generateAudio };
+      assert.deepEqual(facts, expected);
     }
   });
 }
+
+test('every hostile prompt is rendered', async (t) => {
+  const folder = await temporaryFolder(t);
+  const prompts = [
+    `it's "50%" %{pts} \\ : ; , [in] =x' '' \n\t $(touch x) \u202Eabc\u202C 'a':b`,
+    'word '.repeat(1000),
+    'w'.repeat(5000),
+    '\u{1F98A}\u{1F469}\u200D\u{1F680}\u{1F1E9}\u{1F1EA}',
+  ];
+  for (const prompt of prompts) {
+    assert.equal(await framesOf((await render(folder, ffmpeg, { prompt })).path), 96);
+  }
+});
 
 test('the longest film has every one of its frames', async (t) => {
   const folder = await temporaryFolder(t);
   const images = [await discImage(folder, 1600, 900)];
   const nine = Array.from({ length: 9 }, () => images).flat();
-  assert.equal(await framesOf((await render(folder, old, { duration: 15, generateAudio: false })).path), 360);
-  assert.equal(await framesOf((await render(folder, old, { images: nine })).path), 96);
+  assert.equal(await framesOf((await render(folder, ffmpeg, { duration: 15, generateAudio: false })).path), 360);
+  assert.equal(await framesOf((await render(folder, ffmpeg, { images: nine })).path), 96);
 });
 
-for (const [name, ffmpeg] of renderers) {
-  test(`the ffmpeg ${name} gives a film sound to its very end`, async (t) => {
-    const { path } = await render(await temporaryFolder(t), ffmpeg, { duration: 5 });
-    const input = new Input({ formats: [MP4], source: new FilePathSource(path) });
-    const sound = await input.getPrimaryAudioTrack();
-    assert.ok(Math.abs(((await sound?.computeDuration()) ?? 0) - 5) < 0.05, 'the sound ends with the film');
-    input.dispose();
-  });
-}
+test('the sound of a film lasts to its very end', async (t) => {
+  const { path } = await render(await temporaryFolder(t), ffmpeg, { duration: 5 });
+  const input = new Input({ formats: [MP4], source: new FilePathSource(path) });
+  const sound = await input.getPrimaryAudioTrack();
+  assert.ok(Math.abs(((await sound?.computeDuration()) ?? 0) - 5) < 0.05, 'the sound ends with the film');
+  input.dispose();
+});
 
 test('the same request gives the same bytes, another prompt or model another film', async (t) => {
   const folder = await temporaryFolder(t);
   const digest = async (wish: Wish) => {
-    const { path } = await render(folder, old, wish);
+    const { path } = await render(folder, ffmpeg, wish);
     return createHash('sha256')
       .update(await readFile(path))
       .digest('hex');

@@ -1,11 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createContext, runInContext } from 'node:vm';
 import type { TaskInput } from '../../../src/domain/task.ts';
-import { shippedFfmpeg } from '../../../src/media/ffmpeg-binary.ts';
 import type { Ffmpeg, ReferenceImage } from '../../../src/domain/ports.ts';
 import { createFfmpeg } from '../../../src/media/ffmpeg.ts';
 import { sharp } from '../../../src/media/image-library.ts';
@@ -13,21 +11,15 @@ import { probeVideo } from '../../../src/media/probe-video.ts';
 import type { GeneratedVideo, HeldProvider, JobRequest } from '../../../src/providers/contract.ts';
 import { jobRequest } from '../job-request.ts';
 
-/** The oldest ffmpeg that must do, which npm always brings along. */
-export function oldFfmpeg(): Ffmpeg {
-  const path = shippedFfmpeg();
-  if (path === undefined) throw new Error('npm ships no ffmpeg for this platform');
-  return createFfmpeg({ path });
+/** The pinned ffmpeg of the service, which the test runner fetched. */
+export function pinnedFfmpeg(): Ffmpeg {
+  return createFfmpeg({ path: ffmpegPath() });
 }
 
-/** The one on PATH, which most installations have; undefined where there is none. */
-export function ffmpegOnPath(): Ffmpeg | undefined {
-  try {
-    execFileSync('ffmpeg', ['-version'], { stdio: 'ignore' });
-    return createFfmpeg({ path: 'ffmpeg' });
-  } catch {
-    return undefined;
-  }
+export function ffmpegPath(): string {
+  const path = process.env['FFMPEG_PATH'];
+  if (path === undefined) throw new Error('FFMPEG_PATH is not set: run tests with the test runner');
+  return path;
 }
 
 export async function temporaryFolder(t: TestContext): Promise<string> {

@@ -1,4 +1,4 @@
-import { Send } from 'lucide-preact';
+import { Send } from './icons.ts';
 import { useState } from 'preact/hooks';
 import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';

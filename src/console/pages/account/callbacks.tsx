@@ -1,4 +1,4 @@
-import { RotateCw, Webhook } from 'lucide-preact';
+import { RotateCw, Webhook } from '../../ui/icons.ts';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Answer } from '../../api/call.ts';

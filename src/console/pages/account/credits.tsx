@@ -1,4 +1,5 @@
-import { Coins, Download } from 'lucide-preact';
+import { Coins } from '../../ui/icons.ts';
+import { Download } from './icons.ts';
 import { Link } from 'wouter-preact';
 import type { LedgerEntry } from '../../api/contract.ts';
 import { searchOf } from '../../api/call.ts';

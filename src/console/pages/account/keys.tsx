@@ -1,4 +1,4 @@
-import { KeyRound, Plus } from 'lucide-preact';
+import { KeyRound, Plus } from '../../ui/icons.ts';
 import { useState } from 'preact/hooks';
 import type { ApiKey, UsedApiKey } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';

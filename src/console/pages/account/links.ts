@@ -1,4 +1,5 @@
-import { Clapperboard, Coins, Film, KeyRound, LayoutGrid, Settings, Users, Webhook } from 'lucide-preact';
+import { Clapperboard, LayoutGrid } from './icons.ts';
+import { Coins, Film, KeyRound, Settings, Users, Webhook } from '../../ui/icons.ts';
 import { paths } from '../../paths.ts';
 import type { NavGroup } from '../../shell/nav.ts';
 

@@ -1,4 +1,4 @@
-import { UserPlus, X } from 'lucide-preact';
+import { UserPlus, X } from '../../ui/icons.ts';
 import { useState } from 'preact/hooks';
 import { type Role, roles } from '../../../domain/role.ts';
 import type { Answer } from '../../api/call.ts';

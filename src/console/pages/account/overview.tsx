@@ -1,4 +1,5 @@
-import { ArrowRight, Check, Plus } from 'lucide-preact';
+import { ArrowRight } from './icons.ts';
+import { Check, Plus } from '../../ui/icons.ts';
 import { Link } from 'wouter-preact';
 import type { Answer } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';

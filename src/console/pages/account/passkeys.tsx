@@ -1,4 +1,4 @@
-import { Fingerprint, Plus } from 'lucide-preact';
+import { Fingerprint, Plus } from '../../ui/icons.ts';
 import { useState } from 'preact/hooks';
 import type { Passkey } from '../../api/contract.ts';
 import { newPasskey } from '../../api/passkeys.ts';

@@ -1,4 +1,4 @@
-import { Sparkles } from 'lucide-preact';
+import { Sparkles } from './icons.ts';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Model } from '../../api/contract.ts';
 import { type ApiProblem, failureOf } from '../../api/problem.ts';

@@ -1,4 +1,5 @@
-import { ImagePlus, Link2, X } from 'lucide-preact';
+import { ImagePlus, Link2 } from './icons.ts';
+import { X } from '../../ui/icons.ts';
 import { useRef, useState } from 'preact/hooks';
 import { maxUploadBytes, uploadTypes } from '../../../domain/upload.ts';
 import { upload } from '../../api/call.ts';

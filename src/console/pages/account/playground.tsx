@@ -1,4 +1,4 @@
-import { Clapperboard } from 'lucide-preact';
+import { Clapperboard } from './icons.ts';
 import { useEffect, useState } from 'preact/hooks';
 import { isReplayed } from '../../api/call.ts';
 import type { Model } from '../../api/contract.ts';

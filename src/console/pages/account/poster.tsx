@@ -1,4 +1,5 @@
-import { CircleAlert, Clapperboard, Film } from 'lucide-preact';
+import { CircleAlert, Film } from '../../ui/icons.ts';
+import { Clapperboard } from './icons.ts';
 import { useState } from 'preact/hooks';
 import type { TaskRecord } from '../../api/contract.ts';
 import { taskWord } from '../../words.ts';

@@ -1,4 +1,4 @@
-import { RotateCw } from 'lucide-preact';
+import { RotateCw } from '../../ui/icons.ts';
 import type { Callback } from '../../api/contract.ts';
 import { useSend } from '../../api/queries.ts';
 import { failureOf } from '../../api/problem.ts';

@@ -1,4 +1,6 @@
-import { CircleAlert, Clapperboard, Trash2 } from 'lucide-preact';
+import { CircleAlert } from '../../ui/icons.ts';
+import { Trash2 } from '../../ui/icons.ts';
+import { Clapperboard } from './icons.ts';
 import type { TaskTimeline } from '../../api/contract.ts';
 import { Player } from '../../ui/player.tsx';
 import { taskWord } from '../../words.ts';

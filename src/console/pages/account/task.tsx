@@ -1,4 +1,6 @@
-import { Ban, Download, Film, RefreshCw, Trash2 } from 'lucide-preact';
+import { Ban, Film } from '../../ui/icons.ts';
+import { Trash2 } from '../../ui/icons.ts';
+import { Download, RefreshCw } from './icons.ts';
 import { useState } from 'preact/hooks';
 import type { TaskRecord, TaskTimeline } from '../../api/contract.ts';
 import { deletedPrompt } from '../../../domain/deleted-content.ts';

@@ -1,4 +1,5 @@
-import { Film, Pause, Play, Plus, SearchX } from 'lucide-preact';
+import { Film, Plus } from '../../ui/icons.ts';
+import { Pause, Play, SearchX } from './icons.ts';
 import { useState } from 'preact/hooks';
 import type { TaskRecord } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';

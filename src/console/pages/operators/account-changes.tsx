@@ -1,4 +1,5 @@
-import { Ban, CirclePlay, DoorClosed, Pencil, Plus, Scale } from 'lucide-preact';
+import { Ban, Plus } from '../../ui/icons.ts';
+import { CirclePlay, DoorClosed, Pencil, Scale } from './icons.ts';
 import { useState } from 'preact/hooks';
 import { isReplayed, type Sent } from '../../api/call.ts';
 import type { Account } from '../../api/contract.ts';

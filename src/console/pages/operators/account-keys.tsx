@@ -1,4 +1,4 @@
-import { KeyRound } from 'lucide-preact';
+import { KeyRound } from '../../ui/icons.ts';
 import { useState } from 'preact/hooks';
 import type { Account, ApiKey } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';

@@ -1,4 +1,4 @@
-import { Coins } from 'lucide-preact';
+import { Coins } from '../../ui/icons.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { Empty } from '../../ui/empty.tsx';

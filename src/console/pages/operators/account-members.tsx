@@ -1,4 +1,4 @@
-import { Users } from 'lucide-preact';
+import { Users } from '../../ui/icons.ts';
 import type { Account } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';

@@ -1,4 +1,4 @@
-import { Building2 } from 'lucide-preact';
+import { Building2 } from './icons.ts';
 import { failureOf, problemOf } from '../../api/problem.ts';
 import type { Answer } from '../../api/call.ts';
 import { useRead } from '../../api/queries.ts';

@@ -1,4 +1,5 @@
-import { Building2, Plus } from 'lucide-preact';
+import { Building2 } from './icons.ts';
+import { Plus } from '../../ui/icons.ts';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import type { Account } from '../../api/contract.ts';

@@ -1,4 +1,4 @@
-import { ScrollText } from 'lucide-preact';
+import { ScrollText } from './icons.ts';
 import type { OperatorAction } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';

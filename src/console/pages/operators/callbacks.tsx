@@ -1,4 +1,4 @@
-import { Webhook } from 'lucide-preact';
+import { Webhook } from '../../ui/icons.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { StateDot } from '../../ui/badge.tsx';

@@ -1,4 +1,4 @@
-import { Tags } from 'lucide-preact';
+import { Tags } from './icons.ts';
 import { useState } from 'preact/hooks';
 import type { SetPrice } from '../../api/contract.ts';
 import { StateDot, type Tone } from '../../ui/badge.tsx';

@@ -1,4 +1,4 @@
-import { UserPlus } from 'lucide-preact';
+import { UserPlus } from '../../ui/icons.ts';
 import { useId, useState } from 'preact/hooks';
 import { roles } from '../../../domain/role.ts';
 import type { Account } from '../../api/contract.ts';

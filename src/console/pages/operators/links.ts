@@ -1,4 +1,5 @@
-import { Building2, ChartColumn, Coins, Film, ScrollText, Server, Users, Webhook } from 'lucide-preact';
+import { Building2, ScrollText, Server } from './icons.ts';
+import { ChartColumn, Coins, Film, Users, Webhook } from '../../ui/icons.ts';
 import { opsPaths } from '../../paths.ts';
 import type { NavLink } from '../../shell/nav.ts';
 

@@ -1,4 +1,4 @@
-import { ChartColumn } from 'lucide-preact';
+import { ChartColumn } from '../../ui/icons.ts';
 import type { Margin } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';

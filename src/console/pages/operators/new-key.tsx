@@ -1,4 +1,4 @@
-import { Plus } from 'lucide-preact';
+import { Plus } from '../../ui/icons.ts';
 import { useState } from 'preact/hooks';
 import type { Account } from '../../api/contract.ts';
 import { Button } from '../../ui/button.tsx';

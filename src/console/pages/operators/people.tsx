@@ -1,4 +1,4 @@
-import { Users, X } from 'lucide-preact';
+import { Users, X } from '../../ui/icons.ts';
 import type { Person } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';

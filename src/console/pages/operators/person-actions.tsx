@@ -1,4 +1,5 @@
-import { Ellipsis, KeyRound, LogOut, ShieldCheck, ShieldOff, Trash2, UserCheck, UserX } from 'lucide-preact';
+import { Ellipsis, ShieldOff, UserCheck, UserX } from './icons.ts';
+import { KeyRound, LogOut, ShieldCheck, Trash2 } from '../../ui/icons.ts';
 import { useState } from 'preact/hooks';
 import type { Person } from '../../api/contract.ts';
 import type { NewLink } from './shown-once.tsx';

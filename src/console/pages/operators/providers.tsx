@@ -1,4 +1,4 @@
-import { Server } from 'lucide-preact';
+import { Server } from './icons.ts';
 import { useState } from 'preact/hooks';
 import type { Provider } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';

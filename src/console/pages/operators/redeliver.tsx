@@ -1,4 +1,4 @@
-import { RotateCw } from 'lucide-preact';
+import { RotateCw } from '../../ui/icons.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
 import { Button } from '../../ui/button.tsx';

@@ -1,4 +1,4 @@
-import { Film } from 'lucide-preact';
+import { Film } from '../../ui/icons.ts';
 import type { Answer, Query } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';

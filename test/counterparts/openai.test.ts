@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+import OpenAI, { toFile } from 'openai';
+import sharp from 'sharp';
+import { startVideosUpstream } from '../fakes/videos.ts';
+
+const key = 'test-key';
+
+describe("the fake is as OpenAI's own client expects such a server", () => {
+  for (const dialect of ['vllm-omni', 'sglang', 'generic'] as const) {
+    test(dialect, async (t) => {
+      const upstream = await startVideosUpstream(dialect, key);
+      t.after(() => upstream.close());
+      const baseUrl = `http://${upstream.address}/v1`;
+      const openai = new OpenAI({ apiKey: key, baseURL: baseUrl, maxRetries: 0 });
+      const jpeg = await sharp({ create: { width: 90, height: 160, channels: 3, background: 'red' } })
+        .jpeg()
+        .toBuffer();
+      const input_reference = await toFile(jpeg, 'first.jpg', { type: 'image/jpeg' });
+      // The client's type knows the models of OpenAI; servers of others take any.
+      const created = await openai.videos.create({
+        model: 'sora-2',
+        prompt: 'a lighthouse',
+        seconds: '8',
+        size: '1280x720',
+        input_reference,
+      });
+      assert.equal((await openai.videos.retrieve(created.id)).status, 'in_progress');
+      await upstream.books.end(created.id, 'succeeded');
+      assert.equal((await openai.videos.retrieve(created.id)).status, 'completed');
+      const content = await openai.videos.downloadContent(created.id);
+      assert.deepEqual(Buffer.from(await content.arrayBuffer()), await readFile(upstream.videoPath));
+      const deleted = await openai.videos.delete(created.id);
+      assert.equal(deleted.id, created.id);
+      await assert.rejects(openai.videos.retrieve(created.id), OpenAI.NotFoundError);
+      await assert.rejects(
+        new OpenAI({ apiKey: 'x', baseURL: baseUrl }).videos.retrieve('x'),
+        OpenAI.AuthenticationError,
+      );
+    });
+  }
+});
