@@ -12,7 +12,7 @@ import { faultOf, type NewCall, waits, providerFailures } from './attempt.ts';
 // What a task's rows say that is to be done next: a call that has been decided, one that goes on, or a new one, and where.
 
 export type OpenedTask = Pick<Task, 'taskId' | 'accountId' | 'param'> & {
-  /** The providers that the catalogue named when the task was accepted. */
+  /** The names of its providers at acceptance, replaced by the hash of its tiers when a workflow begins that waits for an upstream. */
   readonly providers?: readonly string[] | undefined;
 };
 
@@ -50,7 +50,7 @@ export async function requireOwnMachine({ switches }: ActivityDeps): Promise<voi
 
 type Tiers = CatalogueModel['tiers'];
 
-/** Calls for a job that a task may make; each of them but the last was refused without creating a job. */
+/** Calls for a job that a task may make, also counting those that were refused, failed for free, or lost their job. */
 const maxCalls = 20;
 
 async function nextCall(
