@@ -353,7 +353,7 @@ test('whatever a file holds, it is read or refused with a ConfigError, and nothi
 });
 
 const kindPages = readdirSync('docs/providers').map((page) => `docs/providers/${page}`);
-for (const document of ['README.md', ...kindPages]) {
+for (const document of ['README.md', 'docs/tutorial.md', ...kindPages]) {
   const recipes = [...readFileSync(document, 'utf8').matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
   for (const [index, recipe] of recipes.entries()) {
     test(`recipe ${index + 1} of ${document} is a whole catalogue`, () => {

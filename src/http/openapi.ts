@@ -52,8 +52,8 @@ Requests that were refused have changed nothing and charged nothing, unless thei
 
 [Use the API](/docs) is the guide from a key to a video.
 
-A key of the [dialect \`kie\`](/docs/dialect-kie) reads and sends tasks in the spelling of that API; with the header \`Videogen-Dialect: native\`
-it gets what is described here.`;
+A key of the [dialect \`kie\`](/docs/dialect-kie) reads and sends tasks in the spelling of that API; with the header
+\`Videogen-Dialect: native\` it gets what is described here.`;
 
 function routeOf(operation: Operation, tag: string, models: ModelCatalogue): RouteConfig {
   const { operationId, method, path, summary, description, scope, query, headers, body, jsonBody } = operation;
