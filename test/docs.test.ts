@@ -10,10 +10,8 @@ const filesIn = (folder: string, ending: string) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith(ending))
     .map((name) => join(folder, name));
-const documents = [
-  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'clients/typescript/README.md', 'ops/helm/videogen/README.md'],
-  ...filesIn('docs', '.md'),
-];
+const others = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'clients/typescript/README.md'];
+const documents = [...others, 'ops/helm/videogen/README.md', ...filesIn('docs', '.md')];
 const textOf = (document: string) => readFileSync(document, 'utf8');
 const withoutCode = (markdown: string) => markdown.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '');
 
