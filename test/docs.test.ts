@@ -50,6 +50,24 @@ for (const document of documents) {
   });
 }
 
+test('documents that other files name exist', () => {
+  const folders = ['activities', 'assets', 'bench', 'ops', 'src', 'test', 'workflows'];
+  const files = [
+    ...['.env.example', 'docker-compose.yml', 'Dockerfile', 'examples/provider.py'],
+    ...folders.flatMap((folder) =>
+      ['.ts', '.tsx', '.yml', '.yaml', '.json', '.md'].flatMap((one) => filesIn(folder, one)),
+    ),
+  ];
+  const named = files.flatMap((file) =>
+    [...textOf(file).matchAll(/(?<![\w./])docs\/[\w./-]+\.(?:md|yaml|json|png)/g)].map(([path]) => ({ file, path })),
+  );
+  assert.ok(named.length > 50);
+  assert.deepEqual(
+    named.filter(({ path }) => !existsSync(path)),
+    [],
+  );
+});
+
 test('no document is too long to be read', () => {
   const limits: Readonly<Record<string, number>> = { 'README.md': 200, 'docs/architecture.md': 250 };
   const lengths = documents.map((document) => [document, textOf(document).split('\n').length - 1] as const);
