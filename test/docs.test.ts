@@ -52,8 +52,9 @@ for (const document of documents) {
 
 test('documents that other files name exist', () => {
   const folders = ['activities', 'assets', 'bench', 'ops', 'src', 'test', 'workflows'];
+  const atTheTop = ['.env.example', 'docker-compose.yml', 'Dockerfile', 'examples/provider.py'];
   const files = [
-    ...['.env.example', 'docker-compose.yml', 'Dockerfile', 'examples/provider.py'],
+    ...atTheTop,
     ...folders.flatMap((folder) =>
       ['.ts', '.tsx', '.yml', '.yaml', '.json', '.md'].flatMap((one) => filesIn(folder, one)),
     ),
