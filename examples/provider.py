@@ -1,4 +1,4 @@
-"""A provider for Videogen (docs/provider-protocol.md), without dependencies.
+"""A provider for Videogen (docs/providers/own.md), without dependencies.
 
 KEY=secret python3 provider.py COMMAND runs the shell command for each job, in a folder that holds request.json. The command writes
 video.mp4 there. Videogen's `limit` says how many commands run at the same time.

@@ -170,7 +170,7 @@ const schema = z.object({
   callbackConcurrency: from('CALLBACK_CONCURRENCY', wholeNumber(1, 10_000).default(500)),
   /** What a worker serves; the others need workers of their own. */
   workerQueues: from('WORKER_QUEUES', parsedBy(parseQueueNames).default(queueNames)),
-  /** Name of this build, for workers of several versions side by side (docs/operations.md); undefined means unversioned. */
+  /** Name of this build, for workers of several versions side by side (docs/operations/upgrade.md); undefined means unversioned. */
   workerVersion: from('WORKER_VERSION', plainName.optional()),
   // Limits per account and, of bad keys, per address; undefined is no limit.
   createRate: from('CREATE_RATE', rate('20/10s')),
@@ -199,6 +199,9 @@ const schema = z.object({
 const nameOf = new Map<unknown, string>(
   Object.entries(schema.shape).map(([setting, field]) => [setting, String(field.meta()?.['variable'])]),
 );
+
+/** Every variable that is read here. */
+export const settingNames: readonly string[] = [...nameOf.values()];
 
 /** Where programs are found and downloads are kept: all that a demo takes from the environment. */
 const allowedSettings = ['PATH', 'XDG_CACHE_HOME', 'TEMPORAL_CLI_PATH', 'FFMPEG_PATH'];

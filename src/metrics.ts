@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** What this process counts, for Prometheus. Names are part of the contract with operators: docs/operations.md lists them. */
+/** What this process counts, for Prometheus. Names are part of the contract with operators: docs/operations/reference.md lists them. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** From a statement on a quiet database to the longest deadlines that are usual. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
@@ -327,7 +327,8 @@ test('whatever a file holds, it is read or refused with a ConfigError, and nothi
   );
 });
 
-for (const document of ['README.md', 'docs/providers.md']) {
+const kindPages = readdirSync('docs/providers').map((page) => `docs/providers/${page}`);
+for (const document of ['README.md', 'docs/tutorial.md', ...kindPages]) {
   const recipes = [...readFileSync(document, 'utf8').matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
   for (const [index, recipe] of recipes.entries()) {
     test(`recipe ${index + 1} of ${document} is a whole catalogue`, () => {

@@ -13,7 +13,7 @@ function read(text: string): Catalogue {
 }
 
 test('the catalogues in the documentation load', () => {
-  const pages = ['docs/dialect-kie.md', 'docs/operations.md', 'README.md']
+  const pages = ['docs/dialect-kie.md', 'docs/tutorial.md', 'README.md']
     .map((page) => readFileSync(page, 'utf8'))
     .join();
   const examples = [...pages.matchAll(/```json\n(\{\s*"models"[\s\S]*?)```/g)].map(([, json = '']) => json);

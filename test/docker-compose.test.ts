@@ -150,8 +150,8 @@ test('api and worker tell a monitor on their network how they are, on a port tha
 
 test('every setting that an operator may want is passed on from .env, and a catalogue is mounted where it is looked for', () => {
   // The container's own paths and ports, Temporal's and ffmpeg's places, and the key of a client are no settings of .env.
-  const readme = readFileSync('README.md', 'utf8').match(/^\| `[A-Z].*$/gm) ?? [];
-  const documented = readme.flatMap((row) =>
+  const rows = readFileSync('docs/operations/reference.md', 'utf8').match(/^\| `[A-Z].*$/gm) ?? [];
+  const documented = rows.flatMap((row) =>
     [...(row.split('|')[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, name = '']) => name),
   );
   const fixed = [

@@ -26,7 +26,7 @@ import { trialRequest } from './trial-request.ts';
 export function addCheckCommand(program: Command, provider: Command): void {
   provider
     .command('check')
-    .description('check a server of docs/provider-protocol.md rule by rule; it makes a video and stops another one')
+    .description('check a server of docs/providers/own.md rule by rule; it makes a video and stops another one')
     .argument('<url>', 'the address of the server, as baseUrl in a catalogue', serverUrl)
     .option('--key-env <name>', 'the environment variable that holds the key')
     .option('--key-file <path>', 'the file that holds the key')

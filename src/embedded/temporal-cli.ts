@@ -30,7 +30,7 @@ export const pinnedCli: PackagedProgram & { readonly version: string } = {
   },
 };
 
-/** Fairness between accounts works from this server on (docs/decisions.md). */
+/** Fairness between accounts works from this server on (docs/decisions). */
 const firstFairServer = '1.31.2';
 
 export type TemporalCliSearch = {

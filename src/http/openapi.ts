@@ -50,8 +50,10 @@ string to branch on. Every answer has an
 \`X-Request-Id\` that leads to its line in the service's log. Unknown paths answer 404, wrong methods 405 with \`Allow\`.
 Requests that were refused have changed nothing and charged nothing, unless their description says otherwise.
 
-A key of the dialect \`kie\` reads and sends tasks as docs/dialect-kie.md tells; with the header \`Videogen-Dialect: native\`
-it gets what is described here.`;
+[Use the API](/docs) is the guide from a key to a video.
+
+A key of the [dialect \`kie\`](/docs/dialect-kie) reads and sends tasks in the spelling of that API; with the header
+\`Videogen-Dialect: native\` it gets what is described here.`;
 
 function routeOf(operation: Operation, tag: string, models: ModelCatalogue): RouteConfig {
   const { operationId, method, path, summary, description, scope, query, headers, body, jsonBody } = operation;

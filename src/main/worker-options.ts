@@ -40,7 +40,7 @@ const optionsOf: Record<QueueName, (settings: Settings, deps: ActivityDeps) => Q
   generation: ({ generationConcurrency }, deps) => ({
     activities: createGenerationActivities(deps),
     maxConcurrentActivityTaskExecutions: generationConcurrency,
-    // Otherwise a heartbeat is held back for most of its timeout, and progress would stand still (docs/decisions.md).
+    // Otherwise a heartbeat is held back for most of its timeout, and progress would stand still (docs/decisions).
     maxHeartbeatThrottleInterval: '1s',
   }),
   'generation-remote': ({ remoteConcurrency }, deps) => ({
@@ -54,7 +54,7 @@ const optionsOf: Record<QueueName, (settings: Settings, deps: ActivityDeps) => Q
   }),
 };
 
-/** With a version, each workflow stays with the workers of the version that began it (docs/operations.md). */
+/** With a version, each workflow stays with the workers of the version that began it (docs/operations/upgrade.md). */
 function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (workerVersion === undefined) return {};
   return {
@@ -68,7 +68,7 @@ function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 
 
 /**
  * Every new workflow starts on the non-sticky queue, which gets two pollers by default. A workflow task must end within ten seconds,
- * also on a saturated machine, so a worker takes few at a time (docs/decisions.md).
+ * also on a saturated machine, so a worker takes few at a time (docs/decisions).
  */
 export const mainQueue = {
   workflowBundle: { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) },

@@ -63,7 +63,7 @@ export type GeneratingTask = Task & {
   /** How long the generation may still run; nothing, or less, when its deadline has passed. */
   readonly leftMs: number;
   readonly deadlineMs: number;
-  /** What the catalogue said when it was accepted. */
+  /** The names of its providers at acceptance, or the hash of its tiers since its workflow began (`task-tiers.ts`). */
   readonly providers: readonly string[] | undefined;
 };
 

@@ -94,7 +94,7 @@ function isWithdrawn({ status, msg }: CreateAnswer): boolean {
   return status === 503 && msg.includes('withdrawn');
 }
 
-/** An API that is killed before it could refund an uncertain create has forgotten it: the gap described in docs/decisions.md. */
+/** An API that is killed before it could refund an uncertain create has forgotten it: the gap described in docs/decisions. */
 function isExcused({ api, atMs }: CreateAnswer, { completedAt }: FinalTask, { apisHurtAt }: Evidence): boolean {
   const until = completedAt ?? Infinity;
   return (apisHurtAt[api] ?? []).some((hurtAt) => hurtAt >= atMs - 1_000 && hurtAt <= until);

@@ -48,7 +48,7 @@ export function printed(report: ChaosReport): string {
     ...Object.entries(report.faults).map(([name, count]) => [`fault: ${name}`, count] as const),
     ['slowest task', `${report.slowestTaskSeconds} s`],
     ['settled after the last fault', `${report.settleSeconds} s`],
-    ['excused (docs/decisions.md)', report.excused.length],
+    ['excused (docs/decisions)', report.excused.length],
     ['VIOLATIONS', report.violations.length],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));

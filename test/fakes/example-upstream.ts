@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { waitFor } from '../support/wait-for.ts';
 import type { BookedJob, BookedState, RunningUpstream } from './upstream-books.ts';
 
-// The example server of docs/provider-protocol.md as an upstream for tests. The command that it runs is a FAKE: it makes no video,
+// The example server of docs/providers/own.md as an upstream for tests. The command that it runs is a FAKE: it makes no video,
 // but writes down that it ran, and waits until the test says how the job ends.
 
 const program = fileURLToPath(new URL('../../../examples/provider.py', import.meta.url));

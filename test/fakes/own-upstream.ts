@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { type BookedJob, createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
 
-// A FAKE: a server of docs/provider-protocol.md that makes no videos. Its jobs survive a restart, as the protocol demands.
+// A FAKE: a server of docs/providers/own.md that makes no videos. Its jobs survive a restart, as the protocol demands.
 
 export type OwnUpstream = RunningUpstream & {
   readonly books: OwnBooks;

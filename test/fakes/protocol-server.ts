@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { fakeVideoPath, type RestartableServer, startRestartableServer } from './restartable-server.ts';
 
-// A FAKE: a server that keeps every rule of docs/provider-protocol.md, unless a test breaks one. A job ends when its record is asked
+// A FAKE: a server that keeps every rule of docs/providers/own.md, unless a test breaks one. A job ends when its record is asked
 // for the third time.
 
 export type Asked = {

@@ -23,13 +23,13 @@ const rulesSchema = z.object({
 const { groups } = rulesSchema.parse(parse(readFileSync('ops/prometheus/alerts.yml', 'utf8')));
 const alerts = groups.flatMap(({ rules }) => rules);
 
-test('each alert leads to a paragraph of its own in the operations page, and each such paragraph is of an alert', () => {
-  const page = readFileSync('docs/operations.md', 'utf8');
-  const section = /\n## Alerts and runbooks\n([\s\S]*?)(?:\n## |$)/.exec(page)?.[1] ?? '';
-  const headings = [...section.matchAll(/^### (\w+)\n\n\S/gm)].map(([, heading = '']) => heading);
+test('each alert leads to a runbook of its own that begins with a command, and each runbook is of an alert', () => {
+  const page = readFileSync('docs/operations/runbooks.md', 'utf8');
+  const headings = [...page.matchAll(/^## (\w+)\n\n```sh\n(?:.+\n)+```\n\n\S/gm)].map(([, heading = '']) => heading);
+  assert.equal(page.match(/^## /gm)?.length, headings.length);
   assert.deepEqual(headings.toSorted(), alerts.map(({ alert }) => alert).toSorted());
   for (const { alert, annotations } of alerts)
-    assert.equal(annotations.runbook_url, `docs/operations.md#${alert.toLowerCase()}`);
+    assert.equal(annotations.runbook_url, `docs/operations/runbooks.md#${alert.toLowerCase()}`);
 });
 
 test('each alert is raised in a test of its own', () => {

@@ -25,7 +25,7 @@ import { startWorkerWith } from '../support/worker-with.ts';
 
 const model = 'videogen-2.0-fast';
 
-// Recipes of docs/operations.md as they are written there, with PostgreSQL's own programs, on the oldest server that is supported.
+// Recipes of docs/operations as they are written there, with PostgreSQL's own programs, on the oldest server that is supported.
 describe('a recipe about the database', { skip: skipWithoutPostgres15 }, () => {
   let server: Awaited<ReturnType<typeof startPostgres15>>;
   let folder: string;

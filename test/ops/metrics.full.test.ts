@@ -93,8 +93,8 @@ test('alerts and dashboard use no metric that does not exist', () => {
   }
 });
 
-test('the operations page explains every metric, and no other', () => {
-  const page = readFileSync('docs/operations.md', 'utf8');
+test('the reference explains every metric, and no other', () => {
+  const page = readFileSync('docs/operations/reference.md', 'utf8');
   const rows = page.split('\n').filter((line) => line.startsWith('| `videogen_'));
   const explained = rows.flatMap((row) => row.match(/`videogen_[a-z_]+/g) ?? []).map((name) => name.slice(1));
   assert.deepEqual(

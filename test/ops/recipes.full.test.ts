@@ -11,9 +11,9 @@ import { createTestAccount, createTestEnvironment, type TestEnvironment } from '
 import { waitForEnd } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// Command blocks of docs/operations.md as they are written there; ids take the places of the words in capitals.
+// Command blocks of docs/operations as they are written there; ids take the places of the words in capitals.
 
-describe('a recipe of docs/operations.md', () => {
+describe('a recipe of docs/operations', () => {
   let folder: string;
   let environment: TestEnvironment;
   let shell: Shell;

@@ -21,7 +21,7 @@ export const skipsWithoutPrograms =
     ? "TEMPORAL_SERVER_PATH names no production server of Temporal's, so the real topology was not tried"
     : skipsWithoutS3;
 
-/** An installation as in docs/operations.md, on one machine. */
+/** An installation as in docs/operations/upgrade.md, on one machine. */
 export type Topology = {
   /** Of the load balancer, which is `PUBLIC_URL`. */
   readonly baseUrl: string;

@@ -17,7 +17,7 @@ import { postgresUrl } from '../support/servers.ts';
 import { createTestEnvironment } from '../support/service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// The order of docs/operations.md, "Upgrading", with a release of before and this one, in processes of their own, on one database and
+// The order of docs/operations/upgrade.md, "Upgrading", with a release of before and this one, in processes of their own, on one database and
 // one Temporal. VIDEOGEN_TEST_OLD_RELEASE is the folder of a checkout of the release of before, built.
 
 const oldRelease = process.env['VIDEOGEN_TEST_OLD_RELEASE'];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { createTestAccount, startTestService, type TestService } from '../suppor
 import { waitForEnd } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// Every recipe of docs/providers.md as it is written there, but for the address of the upstream: one service takes one file after
+// Every recipe of docs/providers as it is written there, but for the address of the upstream: one service takes one file after
 // the other, as an operator would change it, and makes a video with each.
 
 const key = 'the key of the upstreams';
@@ -41,8 +41,8 @@ const counterparts: Readonly<Record<string, Counterpart>> = {
   runway: { model: 'hosted', start: () => startScriptedUpstream(shippedFile('runway')) },
 };
 
-const document = readFileSync('docs/providers.md', 'utf8');
-const recipes = [...document.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
+const pages = readdirSync('docs/providers').map((page) => readFileSync(`docs/providers/${page}`, 'utf8'));
+const recipes = [...pages.join('\n').matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
 
 /** The recipe with this address instead of its own; nothing else changes. */
 function recipeOf(provider: string, baseUrl: string): string {
@@ -53,7 +53,7 @@ function recipeOf(provider: string, baseUrl: string): string {
   return recipe.replace(/baseUrl: '[^']*'/, `baseUrl: '${baseUrl}'`);
 }
 
-describe('a recipe of docs/providers.md makes a video', () => {
+describe('a recipe of docs/providers makes a video', () => {
   let folder: string;
   let path: string;
   let service: TestService;

@@ -16,7 +16,7 @@ import { videogen } from '../support/videogen.ts';
 
 const [oldSecret, newSecret] = ['o'.repeat(40), 'n'.repeat(40)];
 
-test('VIDEOGEN_SECRET is changed as docs/operations.md says: no link ends, no callback secret is lost, until the last step', async () => {
+test('VIDEOGEN_SECRET is changed as docs/operations/access.md says: no link ends, no callback secret is lost, until the last step', async () => {
   const environment = await createTestEnvironment({ VIDEOGEN_SECRET: oldSecret });
   const { settings, database } = environment;
   const log = createLog({ level: 'silent' });

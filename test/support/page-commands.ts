@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// Commands of docs/operations.md, run as they are written there, in a shell.
+// Commands of docs/operations, run as they are written there, in a shell.
 
-const page = readFileSync('docs/operations.md', 'utf8');
+const pages = readdirSync('docs/operations').map((page) => readFileSync(`docs/operations/${page}`, 'utf8'));
 
 /** The lines of the only block of commands that has this one; a line that ends in `\` goes on in the next. */
 export function commandsBeside(command: string): readonly string[] {
-  const blocks = [...page.matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, text = '']) => text);
+  const blocks = pages.flatMap((page) => [...page.matchAll(/^```\w*\n(.*?)^```$/gms)]).map(([, text = '']) => text);
   const found = blocks.filter((text) => text.split('\n').some((line) => line.startsWith(command)));
   assert.equal(found.length, 1, `blocks with "${command}"`);
   const [block = ''] = found;

@@ -27,7 +27,7 @@ const [credits, price] = [10_000, 132];
 /** `reconcile` leaves younger tasks to the process that accepted them, and jobs of tasks that ended later to their generation. */
 const [startGraceMs, stopGraceMs] = [10_000, 30_000];
 
-// What docs/operations.md tells operators to do after a loss, with the books of the upstream as witness: nothing is paid for twice.
+// What docs/operations/backup.md tells operators to do after a loss, with the books of the upstream as witness: nothing is paid for twice.
 describe('after a loss', { concurrency: true }, () => {
   test('of the newest rows, which Temporal still knows: what had not ended in the backup is refunded', async () => {
     const { environment, upstream, receiver, accountId, startWorker, generating, ...commands } = await stage();

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +29,7 @@ const pageHeaders = {
 /** The only files that are given out: our own, and those of Swagger UI as npm delivered it. */
 const files: Readonly<Record<string, string>> = {
   '/favicon.ico': '#assets/pages/favicon.png',
-  '/docs': '#assets/pages/docs.html',
+  '/docs/reference': '#assets/pages/docs.html',
   '/docs/start.js': '#assets/pages/start.js',
   '/docs/page.css': '#assets/pages/page.css',
   '/docs/console.png': '#docs/console.png',
@@ -36,14 +37,27 @@ const files: Readonly<Record<string, string>> = {
   '/docs/swagger-ui-bundle.js': 'swagger-ui-dist/swagger-ui-bundle.js',
 };
 
-/** What is shown of the documentation at `/docs/<name>`, and where it lies in the package. */
-const documents: Readonly<Record<string, string>> = {
-  readme: '#readme',
-  providers: '#docs/providers.md',
-  'dialect-kie': '#docs/dialect-kie.md',
-  operations: '#docs/operations.md',
-  scaling: '#docs/scaling.md',
-};
+const readme = new URL(import.meta.resolve('#readme'));
+
+/** The routes of the pages by their paths in the package. */
+const documents: ReadonlyMap<string, string> = new Map(
+  ['README.md', ...docsFiles()].map((path) => [path, routeOf(path)]),
+);
+
+/** Documents that were left out of the installation are no endpoints of it. */
+function docsFiles(): readonly string[] {
+  const folder = new URL('docs/', readme);
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
+}
+
+function routeOf(path: string): string {
+  return path === 'README.md' ? '/docs/readme' : `/${path.replace(/(?:\/README)?\.md$/, '')}`;
+}
+
+/** The guide for customers. */
+const firstDocument = 'docs/api.md';
 
 /** What people read in a browser, without the internet: the API reference and the documents; `/` leads them to the console. */
 export function pageRoutes(router: AppRouter, deps: HttpDeps): void {
@@ -64,10 +78,10 @@ export function pageRoutes(router: AppRouter, deps: HttpDeps): void {
       await sendFile(ctx, { root: dirname(file), path: basename(file) });
     });
   }
-  for (const [name, place] of Object.entries(documents)) {
+  for (const [path, route] of documents) {
     let page: ReturnType<typeof render> | undefined;
-    router.get(`/docs/${name}`, async (ctx) => {
-      page ??= render(place);
+    router.get(path === firstDocument ? ['/docs', route] : route, async (ctx) => {
+      page ??= render(path);
       await showPage(ctx, 'document', await page);
     });
   }
@@ -92,20 +106,22 @@ function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-async function render(place: string) {
-  const markdown = await readFile(new URL(import.meta.resolve(place)), 'utf8').catch((error: unknown) => {
-    // A document that was left out of the installation is no endpoint of it.
-    throw new HttpError('unknown_endpoint', { cause: error });
+async function render(path: string) {
+  const markdown = await readFile(new URL(path, readme), 'utf8').catch((cause: unknown) => {
+    throw new HttpError('unknown_endpoint', { cause });
   });
   const { Marked } = await import('marked');
   const marked = new Marked({
     renderer: {
+      heading({ depth, text, tokens }) {
+        return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
       link({ href, tokens }) {
-        const target = targetOf(href);
+        const target = targetOf(href, path);
         const inner = this.parser.parseInline(tokens);
         return target === undefined ? inner : `<a href="${escapeHtml(target)}">${inner}</a>`;
       },
-      image: ({ href, text }) => `<img src="/${escapeHtml(href)}" alt="${escapeHtml(text)}" />`,
+      image: ({ href, text }) => `<img src="${escapeHtml(pathFrom(path, href))}" alt="${escapeHtml(text)}" />`,
     },
   });
   const title = /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? 'Videogen';
@@ -118,9 +134,23 @@ async function render(place: string) {
   return { title: escapeHtml(title), text };
 }
 
-/** Links between documents lead to the pages that are shown; undefined for a file that is not. */
-function targetOf(href: string): string | undefined {
+/** The anchor of a heading, as GitHub makes it. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(/\s/g, '-');
+}
+
+/** Links between documents lead to the pages that are shown; undefined for a file that is not shown. */
+function targetOf(href: string, path: string): string | undefined {
   if (/^(?:https?:|#|\/)/.test(href)) return href;
-  const name = /^(?:docs\/|\.\.\/)?(?<name>[\w-]+)\.md(?:#.*)?$/.exec(href)?.groups?.['name']?.toLowerCase() ?? '';
-  return Object.hasOwn(documents, name) ? `/docs/${name}` : undefined;
+  const [file = '', anchor] = href.split('#');
+  const route = documents.get(pathFrom(path, file).slice(1));
+  return anchor === undefined || route === undefined ? route : `${route}#${anchor}`;
+}
+
+/** The path in the package, with a slash in front, that `href` means in the document at `path`. */
+function pathFrom(path: string, href: string): string {
+  return new URL(href, `file:///${path}`).pathname;
 }

@@ -31,7 +31,7 @@ export type UncertainCreates = ReturnType<typeof createUncertainCreates>;
 
 /**
  * Makes the answer 503 "nothing is charged" true: looks uncertain creates up once the database is available again, and refunds
- * those that exist. A process that is killed meanwhile loses them; docs/decisions.md describes that window.
+ * those that exist. A process that is killed meanwhile loses them; docs/decisions describes that window.
  */
 export function createUncertainCreates(deps: UncertainCreateDeps) {
   const uncertain = new Map<string, UncertainCreate & { readonly since: number }>();

@@ -22,7 +22,7 @@ export function checkSecret(secret: string): Finding {
   return warning(
     'secret',
     isCommon ? 'VIDEOGEN_SECRET holds a word that others would try' : 'VIDEOGEN_SECRET repeats itself',
-    'Before the first account, take another one: openssl rand -hex 32. Later it must be rotated (docs/operations.md).',
+    'Before the first account, take another one: openssl rand -hex 32. Later it must be rotated (docs/operations/access.md).',
   );
 }
 
@@ -66,7 +66,7 @@ export function checkPublicUrl({ publicUrl, host, port, databaseUrl }: Addresses
     return warning(
       check,
       `${publicUrl}: keys and videos can be read on the way`,
-      'Put a proxy with TLS in front; docs/operations.md has one.',
+      'Put a proxy with TLS in front; docs/operations/install.md has one.',
     );
   if (where === 'private')
     return warning(

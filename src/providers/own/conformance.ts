@@ -17,7 +17,7 @@ import {
 } from './conformance-run.ts';
 import { checkRange, digestOf, download } from './conformance-video.ts';
 
-// Plays what Videogen does with a server of docs/provider-protocol.md, and what goes wrong on the way, against a running one.
+// Plays what Videogen does with a server of docs/providers/own.md, and what goes wrong on the way, against a running one.
 
 /** Checks the rules one by one and stops the jobs that it has begun. */
 export async function checkConformance(check: Conformance): Promise<readonly Finding[]> {

@@ -34,11 +34,11 @@ export type OwnProviderDeps = PolledProviderDeps & { readonly uploads?: boolean 
 type Named = { readonly jobKey: string };
 
 const [recoverTimeoutMs, statusTimeoutMs, cancelTimeoutMs] = [30_000, 10_000, 15_000];
-/** What docs/provider-protocol.md promises of the sizes of requests and answers. */
+/** What docs/providers/own.md promises of the sizes of requests and answers. */
 const [maxImageBytes, maxAnswerBytes] = [60_000_000, 64 * 1024];
 
 /**
- * Speaks the protocol of docs/provider-protocol.md. We name each job and a repeated PUT makes no second one, so every lost answer
+ * Speaks the protocol of docs/providers/own.md. We name each job and a repeated PUT makes no second one, so every lost answer
  * can be cleared up.
  */
 export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {

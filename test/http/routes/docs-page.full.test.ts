@@ -38,7 +38,7 @@ before(async () => {
   page.on('request', (request) => requests.push(request.url()));
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   page.on('pageerror', (error) => errors.push(String(error)));
-  await page.goto(`${service.url}/docs`);
+  await page.goto(`${service.url}/docs/reference`);
 });
 after(async () => {
   if (browser === undefined) return;
@@ -104,7 +104,7 @@ test(
     const kept = () => page.evaluate('[sessionStorage.getItem("videogen-keys"), localStorage.length].join()');
     assert.match(String(await kept()), /^\{"apiKey":"vg_.*\},0$/);
     const other = await context.newPage();
-    await other.goto(`${service.url}/docs`);
+    await other.goto(`${service.url}/docs/reference`);
     assert.equal(await other.evaluate('sessionStorage.getItem("videogen-keys")'), null);
     await other.close();
     await page.locator('.auth-wrapper .authorize').first().click();
@@ -163,7 +163,7 @@ test('assistive technology meets no serious barriers but those of the vendor tha
   );
 });
 
-for (const path of ['/docs/readme', '/docs/dialect-kie', '/docs/operations']) {
+for (const path of ['/docs', '/docs/readme', '/docs/dialect-kie', '/docs/operations', '/docs/operations/runbooks']) {
   test(`assistive technology meets no serious barriers at ${path}, light or dark`, { skip }, async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });

@@ -10,7 +10,7 @@ before(async () => {
 after(() => service.close());
 
 test('200 the page and all it loads come from this service', async () => {
-  const page = await service.send('GET', '/docs');
+  const page = await service.send('GET', '/docs/reference');
   assert.equal(page.status, 200);
   assert.equal(page.headers['content-type'], 'text/html; charset=utf-8');
   const html = page.bytes.toString();
@@ -30,7 +30,7 @@ test('200 the page and all it loads come from this service', async () => {
 });
 
 test('200 the policy lets the page run only what this service sends, and talk only to it', async () => {
-  for (const path of ['/docs', '/docs/start.js', '/docs/swagger-ui.css']) {
+  for (const path of ['/docs', '/docs/reference', '/docs/start.js', '/docs/swagger-ui.css']) {
     const { headers } = await service.send('GET', path);
     const policy = String(headers['content-security-policy']);
     assert.match(policy, /^default-src 'none'; script-src 'self'; /);
@@ -40,21 +40,28 @@ test('200 the policy lets the page run only what this service sends, and talk on
   }
 });
 
-for (const [name, title] of [
-  ['readme', 'Videogen'],
-  ['dialect-kie', 'The dialect kie'],
-  ['operations', 'Operations'],
-  ['scaling', 'Scaling'],
+for (const [path, title] of [
+  ['/docs', 'Use the API'],
+  ['/docs/readme', 'Videogen'],
+  ['/docs/concepts', 'Concepts'],
+  ['/docs/dialect-kie', 'The dialect kie'],
+  ['/docs/providers', 'Connect a model'],
+  ['/docs/providers/own', 'Connect your own program'],
+  ['/docs/operations', 'Operations'],
+  ['/docs/operations/runbooks', 'Runbooks'],
+  ['/docs/scaling', 'Scaling'],
 ] as const) {
-  test(`200 /docs/${name} shows the document, and its links lead to what is there`, async () => {
-    const page = await service.send('GET', `/docs/${name}`);
+  test(`200 ${path} shows the document, and its links lead to what is there`, async () => {
+    const page = await service.send('GET', path);
     assert.deepEqual([page.status, page.headers['content-type']], [200, 'text/html; charset=utf-8']);
     assert.match(String(page.headers['content-security-policy']), /^default-src 'none'; script-src 'self'; /);
     const html = page.bytes.toString();
     assert.match(html, new RegExp(`<title>${title}`, 'i'));
     assert.ok(html.length > 2_000);
-    for (const [, link = ''] of html.matchAll(/(?:href|src)="(?!https:|#)([^"]+)"/g)) {
-      assert.equal((await service.send('GET', link)).status, 200, link);
+    for (const [, link = '', anchor] of html.matchAll(/(?:href|src)="(?!https:|#)([^"#]+)(?:#([^"]+))?"/g)) {
+      const target = await service.send('GET', link, { headers: { accept: 'text/html' } });
+      assert.ok(target.status === 200 || link === '/', link);
+      if (anchor !== undefined) assert.ok(target.bytes.includes(`id="${anchor}"`), `${link}#${anchor}`);
     }
   });
 }

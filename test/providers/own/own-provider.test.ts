@@ -70,7 +70,7 @@ describe('the request for a job of our own protocol', () => {
       resultUpload,
     });
     assert.ok(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 31);
-    const document = await readFile(new URL('../../../../docs/provider-protocol.md', import.meta.url), 'utf8');
+    const document = await readFile(new URL('../../../../docs/providers/own.md', import.meta.url), 'utf8');
     const [, example = ''] = /```json\n([^`]*)```/.exec(document) ?? [];
     const fields = (value: object) =>
       Object.entries(value).flatMap(([name, one]) => (name === 'input' ? Object.keys(one as object) : name));

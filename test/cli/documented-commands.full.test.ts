@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const cli = fileURLToPath(new URL('../../src/cli/cli.js', import.meta.url));
+const groups = ['account', 'credits', 'key', 'operator', 'user', 'price', 'task', 'callback-secret', 'secret'];
+const groupNames = new Set([...groups, 'provider', 'media']);
+
+/** The commands in the code blocks of all documents: their words, and the options that any document gives them. */
+function documentedCommands(): ReadonlyMap<string, ReadonlySet<string>> {
+  const names = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
+  const pages = ['README.md', ...names.map((name) => join('docs', name))].map((path) => readFileSync(path, 'utf8'));
+  const blocks = pages.flatMap((page) => [...page.matchAll(/^```sh\n(.*?)^```$/gms)]).map(([, text = '']) => text);
+  const lines = blocks.flatMap((text) => text.split('\n')).map((line) => line.replace(/(?:^| )#.*/, ''));
+  const found = new Map<string, Set<string>>();
+  for (const line of lines) {
+    const starts = String.raw`(?:^|&& )(?:[A-Z_]+=\S+ )*(?:docker compose .* (?:api|worker) )?`;
+    const called = line.matchAll(new RegExp(`${starts}(?:videogen|node dist/src/cli/cli.js) ([a-z][^|&<>]*)`, 'g'));
+    for (const [, text = ''] of called) {
+      const [first = '', second = ''] = text.split(' ');
+      const words = groupNames.has(first) ? `${first} ${second}` : first;
+      const options = found.get(words) ?? new Set<string>();
+      found.set(words, options);
+      for (const [option] of text.replaceAll(/"[^"]*"|'[^']*'/g, '').matchAll(/--[a-z-]+/g)) options.add(option);
+    }
+  }
+  return found;
+}
+
+const commands = documentedCommands();
+
+test('the documents use most commands', () => {
+  assert.ok(commands.size > 25, [...commands.keys()].join(', '));
+});
+
+for (const [words, options] of commands) {
+  test(`videogen ${words} exists, with the options that the documents give it`, async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [cli, ...words.split(' '), '--help']);
+    assert.ok(stdout.startsWith(`Usage: videogen ${words} `), stdout);
+    assert.deepEqual(
+      [...options].filter((option) => option !== '--json' && !stdout.includes(option)),
+      [],
+    );
+  });
+}

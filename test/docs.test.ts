@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, test } from 'node:test';
+import { settingNames } from '../src/config.ts';
+
+// What the documents say about the files beside them: links, paths, settings, log lines and diffs.
+
+const filesIn = (folder: string, ending: string) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(ending))
+    .map((name) => join(folder, name));
+const others = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'clients/typescript/README.md'];
+const documents = [...others, 'ops/helm/videogen/README.md', ...filesIn('docs', '.md')];
+const textOf = (document: string) => readFileSync(document, 'utf8');
+const withoutCode = (markdown: string) => markdown.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '');
+
+/** The anchors of a document's headings, as GitHub makes them. */
+function anchorsOf(document: string): readonly string[] {
+  const headings = [...withoutCode(textOf(document)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(/\s/g, '-'),
+  );
+}
+
+for (const document of documents) {
+  test(`links of ${document} lead to files and headings that exist`, () => {
+    const links = [...withoutCode(textOf(document)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+    for (const link of links.filter((one) => !/^https?:/.test(one))) {
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? document : normalize(join(dirname(document), path));
+      assert.ok(existsSync(target), link);
+      if (anchor !== undefined) assert.ok(anchorsOf(target).includes(anchor), link);
+    }
+  });
+
+  test(`paths that ${document} names exist`, () => {
+    const folders = 'activities|assets|bench|clients|docs|examples|ops|src|test|workflows';
+    const named = withoutCode(textOf(document)).matchAll(new RegExp(`\`((?:${folders})/[\\w./-]+)\``, 'g'));
+    // Tests are named without their ending, as the runner takes them.
+    const isThere = (path: string) =>
+      existsSync(path) || ['.test.ts', '.full.test.ts', '.long.test.ts'].some((ending) => existsSync(path + ending));
+    assert.deepEqual(
+      [...named].map(([, path = '']) => path).filter((path) => !path.endsWith('/dist') && !isThere(path)),
+      [],
+    );
+  });
+}
+
+test('documents that other files name exist', () => {
+  const folders = ['activities', 'assets', 'bench', 'ops', 'src', 'test', 'workflows'];
+  const atTheTop = ['.env.example', 'docker-compose.yml', 'Dockerfile', 'examples/provider.py'];
+  const files = [
+    ...atTheTop,
+    ...folders.flatMap((folder) =>
+      ['.ts', '.tsx', '.yml', '.yaml', '.json', '.md'].flatMap((one) => filesIn(folder, one)),
+    ),
+  ];
+  const named = files.flatMap((file) =>
+    [...textOf(file).matchAll(/(?<![\w./])docs\/[\w./-]+\.(?:md|yaml|json|png)/g)].map(([path]) => ({ file, path })),
+  );
+  assert.ok(named.length > 50);
+  assert.deepEqual(
+    named.filter(({ path }) => !existsSync(path)),
+    [],
+  );
+});
+
+test('no document is too long to be read', () => {
+  const limits: Readonly<Record<string, number>> = { 'README.md': 200, 'docs/architecture.md': 250 };
+  const lengths = documents.map((document) => [document, textOf(document).split('\n').length - 1] as const);
+  assert.deepEqual(
+    lengths.filter(([document, lines]) => lines > (limits[document] ?? 300)),
+    [],
+  );
+});
+
+test('the reference explains every setting, and no other', () => {
+  const [section = ''] = /^## Settings\n[\s\S]*?^## /m.exec(textOf('docs/operations/reference.md')) ?? [];
+  const rows = section.match(/^\| `[A-Z].*$/gm) ?? [];
+  const explained = rows.flatMap((row) =>
+    [...(row.split('|')[1] ?? '').matchAll(/`([A-Z\d_]+)`/g)].map(([, name = '']) => name),
+  );
+  // PATH and XDG_CACHE_HOME are the machine's; the traces' own endpoint stands with the traces.
+  const elsewhere = ['PATH', 'XDG_CACHE_HOME', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
+  assert.deepEqual(
+    settingNames.filter((name) => !explained.includes(name)),
+    settingNames.filter((name) => elsewhere.includes(name)),
+  );
+  // These are read by libraries.
+  const libraries = ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];
+  assert.deepEqual(
+    explained.filter((name) => !settingNames.includes(name)),
+    libraries,
+  );
+});
+
+describe('a runbook', () => {
+  const sources = ['src', 'activities', 'workflows'].flatMap((folder) => filesIn(folder, '.ts')).map(textOf);
+
+  test('searches the log for lines that are written', () => {
+    const runbooks = textOf('docs/operations/runbooks.md');
+    const searched = [...runbooks.matchAll(/grep (?:-E )?'([^']+)'/g)].flatMap(([, pattern = '']) => {
+      const [before = '', choices = '', after = ''] = pattern.split(/[()]/);
+      return choices === '' ? pattern.split('|') : choices.split('|').map((choice) => before + choice + after);
+    });
+    assert.ok(searched.length > 5);
+    assert.deepEqual(
+      searched.filter((text) => !sources.some((source) => source.includes(text))),
+      [],
+    );
+  });
+});
+
+test('the diffs of CONTRIBUTING.md fit the files that they change', () => {
+  const diffs = [...textOf('CONTRIBUTING.md').matchAll(/^\+\+\+ b\/(.+)\n((?:[+-](?![+-]{2} ).*\n)*)/gm)];
+  assert.ok(diffs.length > 5);
+  for (const [, path = '', lines = ''] of diffs) {
+    const removed = lines.split('\n').filter((line) => line.startsWith('-'));
+    if (!existsSync(path)) assert.deepEqual([path, lines], ['assets/providers/acme.yaml', '']);
+    for (const line of removed) assert.ok(textOf(path).includes(line.slice(1)), `${path}: ${line}`);
+  }
+});
