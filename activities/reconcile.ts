@@ -8,7 +8,7 @@ import { deleteContent } from './delete-content.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow, inTurns, notSettled, slowRowMs } from './for-each-row.ts';
 import { imageFolderOf, incomingFolderOf, mediaKeysOf } from './task-files.ts';
-import { sweepPlaces } from '../src/stores/places.ts';
+import { sweepSlots } from '../src/stores/slots.ts';
 import { settleProviderJobs } from './settle-provider-jobs.ts';
 import { settleTasks } from './settle-tasks.ts';
 
@@ -59,7 +59,7 @@ const maxSwept = 1_000;
 async function deleteExpiredMedia(deps: ActivityDeps): Promise<{ deleted: number }> {
   let deleted = 0;
   await inTurns(housekeepingMs, [
-    () => sweepPlaces(deps.db, maxSwept),
+    () => sweepSlots(deps.db, maxSwept),
     (budgetMs) => deleteOldMedia(deps, budgetMs, () => (deleted += 1)),
     (budgetMs) => deleteOldUploads(deps, budgetMs),
     (budgetMs) => deleteContent(deps, budgetMs),

@@ -5,18 +5,15 @@ import { recordAction } from './operator-actions.ts';
 // A pool is a provider with one of its models: what has a limit of its own. After a failure it cools down, longer each time; the
 // operator's switch is for the whole provider.
 
-/** A reservation that makes no call within this time, and is not renewed, has lapsed. */
+/** A reservation that is neither renewed nor used for a create within this time has expired. */
 const lease = `interval '60 s'`;
 
-/** Of a row of `provider_jobs` with a reservation that has not become a call. */
+/** Condition on a row of `provider_jobs` whose reservation is valid and was not used for a create. */
 export const isReserved = `intended_at is null and outcome is null and reserved_at > now() - ${lease}`;
 
-/** Of a row of `provider_jobs` that takes a place: a call without an answer and a job that may still run do so, too. */
-export const takesPlace = `upstream_ended_at is null and settled_at is null and (outcome is null or outcome = 'abandoned')
+/** Condition on a row of `provider_jobs` that takes a slot. A create without an answer and a job that may still run do so, too. */
+export const takesSlot = `upstream_ended_at is null and settled_at is null and (outcome is null or outcome = 'abandoned')
     and (intended_at is not null or reserved_at > now() - ${lease})`;
-
-/** Of a row of `place_waits` whose task asked again when it was due to, or soon after. */
-export const stillWaits = `due_at > now() - interval '15 s'`;
 
 export const strikeReasons = ['busy', 'overloaded', 'unreachable', 'operator', 'unknown'] as const;
 export type StrikeReason = (typeof strikeReasons)[number];
@@ -144,21 +141,20 @@ const selectPools = {
   name: 'list-provider-pools',
   text: `
 select pool, provider, strikes, cooling_reason as "coolingReason",
-  greatest(0, extract(epoch from cooling_until - now()) * 1000)::bigint as "coolingMs", taken.places as occupying,
+  greatest(0, extract(epoch from cooling_until - now()) * 1000)::bigint as "coolingMs", taken.slots as occupying,
   waiting.tasks as waiting, (extract(epoch from now() - waiting.since) * 1000)::bigint as "oldestWaitMs"
 from provider_pools p
 cross join lateral (
-  select count(*)::int as places from provider_jobs j
-  where j.pool = p.pool and ${takesPlace}
+  select count(*)::int as slots from provider_jobs j
+  where j.pool = p.pool and ${takesSlot}
 ) taken
 cross join lateral (
-  select count(*)::int as tasks, min(asked_at) as since from place_waits w
-  where w.pool = p.pool and ${stillWaits}
+  select count(*)::int as tasks, min(asked_at) as since from slot_waits w where w.pool = p.pool
 ) waiting
 order by pool`,
 };
 
-/** A pool as operators see it; only those that a task has ever asked for a place. */
+/** A pool for operators. A pool has a row from the first request for a slot on. */
 export type PoolState = {
   readonly pool: string;
   readonly provider: string;

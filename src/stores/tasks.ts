@@ -126,7 +126,7 @@ where id = $1 and state in ('waiting', 'queuing')
 returning generation_started_at as "generationStartedAt"`,
 });
 
-/** The running attempts are alive, and keep the places that they have reserved. */
+/** Records that these attempts are alive, which renews the slots that they have reserved. */
 export const touchGenerations = none<[taskIds: readonly string[]]>({
   name: 'touch-generations',
   text: `
@@ -152,7 +152,7 @@ export type EndedTask = {
   readonly changed: boolean;
 };
 
-// What both endings share: the account gets a free place, and the callback's delivery is born with the final state.
+// Both endings decrement the account's unfinished tasks, and create the callback's delivery with the final state.
 const freePlace = `account_freed as (
   update accounts set unfinished_tasks = unfinished_tasks - 1 from ended where accounts.id = ended.account_id
 )`;
@@ -195,6 +195,8 @@ with ended as (
 ), termination as (
   insert into workflow_terminations (task_id, reason, due_at)
   select id, $3, now() + $4::float8 * interval '1 millisecond' from ended where $4::float8 is not null
+), left_queues as (
+  delete from slot_waits using ended where task_id = ended.id
 ), ${owedDelivery}
 select ${taskColumns} from ended`,
   values: (taskId, { failCode, failMsg }, terminatesAfterMs) => [taskId, failCode, failMsg, terminatesAfterMs],

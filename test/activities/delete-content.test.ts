@@ -135,15 +135,15 @@ test('deletions that cannot be done keep nothing else from its turn, and fail th
   await expireTasks(accountId);
   await addUploads(accountId, 3, `now() - interval '51 hours'`);
   const waiting = await failedTask(accountId);
-  await ask(`insert into place_waits (task_id, pool, account_id, due_at)
-    values ('${waiting}', 'a/b', '${accountId}', now() - interval '1 hour')`);
+  await ask(`insert into slot_waits (task_id, pool, account_id, turn, asked_at, due_at)
+    values ('${waiting}', 'a/b', '${accountId}', 1, now() - interval '1 hour', now())`);
   await close(closed);
   const { engine } = deps();
   const world = deps({ engine: { ...engine, forgetTask: away } });
   await assert.rejects(run(createReconcileActivities(world).deleteExpiredMedia), /all 200 rows of a page failed/);
   assert.equal(await count('content_deletions where swept_at is not null'), 0);
   assert.notEqual((await findTask(db, expired))?.mediaDeletedAt, undefined);
-  assert.deepEqual([await count('uploads'), await count('place_waits')], [0, 0]);
+  assert.deepEqual([await count('uploads'), await count('slot_waits')], [0, 0]);
   assert.deepEqual(await finished(), [closed]);
 });
 
