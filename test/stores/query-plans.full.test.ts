@@ -118,7 +118,6 @@ const notPeriodic = ['create-first-account', 'find-first-account'].concat([
   'read-schema-state',
   'list-applied-migrations',
   'list-missing-rights',
-  'list-unfinished-changes',
 ]);
 
 type Asked = { readonly statement: Statement; readonly values: readonly unknown[] };
@@ -588,7 +587,6 @@ test('no statement of a command of operators does', async () => {
   await secrets.resealSecret(watched, 1, 'one', 'another');
   await readSchemaState(watched, []);
   await inspection.listSealedSecrets(watched);
-  await inspection.listUnfinishedChanges(watched, { indexes: [], constraints: [] });
   await settlement.countEndings(watched, Date.now() - 60 * 60_000);
   await settlement.listKnownTasks(watched, [taskId]);
   for (const last of [undefined, taskId]) await settlement.listKeptResults(watched, last, 500);

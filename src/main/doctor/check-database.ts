@@ -5,7 +5,6 @@ import {
   listAppliedMigrations,
   listMissingRights,
   listSealedSecrets,
-  listUnfinishedChanges,
   readDatabaseFacts,
 } from '../../stores/inspection.ts';
 import { listMigrations } from '../../stores/migrator.ts';
@@ -111,7 +110,7 @@ function clockFinding(skewMs: number): Finding {
 const migrate = 'Run "videogen migrate" with this release.';
 
 async function schemaFindings(db: Database, facts: DatabaseFacts, secrets: Secrets): Promise<Finding[]> {
-  const { names: wanted, ...changes } = await listMigrations();
+  const wanted = await listMigrations();
   if (!facts.hasMigrations)
     return [
       fault('schema', 'the database is empty, or this user does not see what is in it', migrate),
@@ -143,18 +142,10 @@ async function schemaFindings(db: Database, facts: DatabaseFacts, secrets: Secre
   return [
     ...findings,
     schema,
-    ...(missing.length > 0 ? [] : [indexFinding(await listUnfinishedChanges(db, changes))]),
     missing.length > 0
       ? unknown('stored secrets', 'not checked: the schema is older')
       : await secretFinding(db, secrets),
   ];
-}
-
-/** A migration that was killed leaves them; the service works, and reads large tables through. */
-function indexFinding(unfinished: readonly { readonly name: string }[]): Finding {
-  if (unfinished.length === 0) return ok('indexes', 'all are there and in use');
-  const names = unfinished.map(({ name }) => name).join(', ');
-  return warning('indexes', `missing or half built: ${names}`, `${migrate} Where one is running, wait for its end.`);
 }
 
 function rightsFinding(rights: Awaited<ReturnType<typeof listMissingRights>>): Finding {
