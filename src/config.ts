@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { builtInCatalogue } from './catalogue-file.ts';
 import type { SecretReader } from './domain/catalogue/providers.ts';
-import { ConfigError, errorCode, SetupError } from './domain/errors.ts';
+import { ConfigError, errorCode, messageOf, SetupError } from './domain/errors.ts';
 import { parsePayloadKeys } from './domain/payload-keys.ts';
 import { parseQueueNames, queueNames } from './domain/worker-queues.ts';
 import { loopbackAllowance, parseAllowList, parseNetworks } from './outbound/allow-list.ts';
@@ -20,7 +20,6 @@ import {
   issuerUrl,
   level,
   longSecret,
-  messageOf,
   onOrOff,
   parsedBy,
   parseDelay,

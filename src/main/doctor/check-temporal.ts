@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { messageOf } from '../../domain/errors.ts';
 import { taskQueuesOf } from '../../domain/task-queues.ts';
 import { type QueueName, taskQueueOf } from '../../domain/worker-queues.ts';
 import { connectTemporal, grpcCode, type TemporalTarget } from '../../temporal/connect.ts';
@@ -10,7 +11,7 @@ import {
   readServerVersion,
 } from '../../temporal/inspect.ts';
 import { readReconcileSchedule } from '../../temporal/reconcile-schedule.ts';
-import { fault, type Finding, messageOf, ok, unknown, warning } from './finding.ts';
+import { fault, type Finding, ok, unknown, warning } from './finding.ts';
 
 /** Fairness between accounts needs it. */
 const leastVersion = [1, 31, 2];
