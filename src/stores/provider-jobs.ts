@@ -1,8 +1,10 @@
 import type { TaskFailure, TaskInput } from '../domain/task.ts';
 import { type Database, readRow, readRows } from './database.ts';
 import { isReserved } from './provider-pools.ts';
+import { isFinished } from './task-states.ts';
 
-export type ProviderJobOutcome = 'success' | 'fail' | 'not_created' | 'refused' | 'abandoned' | 'late_success';
+export const jobOutcomes = ['success', 'fail', 'not_created', 'refused', 'abandoned', 'late_success'] as const;
+export type ProviderJobOutcome = (typeof jobOutcomes)[number];
 
 /** Micro-units of a currency: 1,000,000 are one dollar. */
 export type JobCost = { readonly micros: number; readonly currency: string; readonly basis: 'reported' | 'estimated' };
@@ -252,7 +254,7 @@ const selectUnsettled = {
 select j.task_id as "taskId", j.ordinal, j.provider, j.job_id as "jobId", t.completed_at < now() - interval '1 day' as "isOld"
 from provider_jobs j join tasks t on t.id = j.task_id
 where j.settled_at is null and (j.outcome is null or j.outcome = 'abandoned')
-  and t.state in ('success', 'fail') and t.completed_at < now() - $1 * interval '1 millisecond'
+  and t.${isFinished} and t.completed_at < now() - $1 * interval '1 millisecond'
   and (j.job_id is not null or j.intended_at < now() - ${callSettledAfterMs} * interval '1 millisecond')
   and ($2::uuid is null or (j.intended_at, j.task_id, j.ordinal) >
     (select intended_at, task_id, ordinal from provider_jobs where task_id = $2 and ordinal = $3))

@@ -1,5 +1,6 @@
 import { type Database, readRow } from './database.ts';
 import { isReserved, type ProviderSwitch, type StrikeReason, takesSlot } from './provider-pools.ts';
+import { isFinished } from './task-states.ts';
 
 // A pool has a limit of jobs at the same time, over all workers. The job's own row in `provider_jobs` takes the slot, so no crash of
 // ours can overbook an upstream. Tasks without a slot wait in `slot_waits` and repeat their request:
@@ -162,7 +163,7 @@ with lapsed as (
   update provider_jobs j set outcome = 'not_created', ended_at = now() from (
     select task_id, ordinal from provider_jobs
     where pool is not null and upstream_ended_at is null and settled_at is null and (outcome is null or outcome = 'abandoned')
-      and intended_at is null and exists (select from tasks where id = task_id and state in ('success', 'fail'))
+      and intended_at is null and exists (select from tasks where id = task_id and ${isFinished})
     limit $1
   ) one
   where j.task_id = one.task_id and j.ordinal = one.ordinal and j.intended_at is null and j.outcome is null
@@ -170,7 +171,7 @@ with lapsed as (
 delete from slot_waits w using (
   select task_id, pool from slot_waits
   where asked_at < now() - interval '10 minutes'
-    and exists (select from tasks where id = task_id and state in ('success', 'fail'))
+    and exists (select from tasks where id = task_id and ${isFinished})
   order by asked_at limit $1
 ) one
 where w.task_id = one.task_id and w.pool = one.pool`,

@@ -10,7 +10,7 @@ import {
 } from '../../stores/installation.ts';
 import { readAuditState } from '../../stores/ledger-audit.ts';
 import { countStuckTasks } from '../../stores/task-list.ts';
-import { type FailCode, failCodes } from '../../domain/task.ts';
+import { type FailCode, failCodes, unfinishedStates } from '../../domain/task.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { unixMs } from '../fields.ts';
 import { presentProviders, providerSchema } from '../presenters/provider.ts';
@@ -22,7 +22,7 @@ const callbackCount = z.int().min(0).max(maxCallbacksCounted);
 
 const waitSchema = z.strictObject({
   model: z.string(),
-  state: z.enum(['waiting', 'queuing', 'generating']),
+  state: z.enum(unfinishedStates),
   tasks: count,
   oldestMs: count.meta({ description: 'Since the oldest of them was created.' }),
 });

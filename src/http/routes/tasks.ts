@@ -3,7 +3,7 @@ import { adapterOf } from '../../dialects/dialect.ts';
 import { kieRecordSchema } from '../../dialects/kie-record.ts';
 import type { FieldError } from '../../domain/field-errors.ts';
 import { type TaskSearch, taskSearch } from '../../domain/task-search.ts';
-import { failCodes, isFinal, type TaskFailure, taskStates } from '../../domain/task.ts';
+import { failCodes, finalStates, isFinal, type TaskFailure, taskStates } from '../../domain/task.ts';
 import { listTasks, readTaskDetail } from '../../stores/task-list.ts';
 import { findMaker } from '../../stores/task-maker.ts';
 import { cancelGraceMs, cancelTaskAs, type EndedTask, findTask, refundTask } from '../../stores/tasks.ts';
@@ -78,7 +78,7 @@ const cancelledTaskSchema = z
   .strictObject({
     taskId: z.string(),
     cancelled: z.boolean().meta({ description: 'False when the task had ended in another way before.' }),
-    state: z.enum(['success', 'fail']),
+    state: z.enum(finalStates),
     failCode: z.enum(failCodes).nullable(),
     creditsRefunded: z.int().nonnegative(),
   })
