@@ -61,6 +61,8 @@ const countedPerSlot = maxPauseSeconds / minPauseSeconds;
 /** So often the first tasks of the queue check whether a pool that takes none is back. */
 const closedPauseSeconds = 5;
 const offer = `interval '15 s'`;
+/** A task that was due so long ago waits for another provider now; a shorter outage of all workers keeps the order. */
+const absence = `interval '5 minutes'`;
 
 // $7 is how many of the slots the circuit breaker and the operator's switch allow to be taken now. No part reads more rows than the
 // pool has slots, or a fixed number for each slot, however many tasks wait. A repeated attempt keeps its valid reservation.
@@ -87,7 +89,7 @@ with taken as (
 ), ahead as materialized (
   select task_id, turn, asked_at from slot_waits
   where pool = $3 and (turn, asked_at, task_id) < ((select turn from own), (select asked_at from own), $1)
-    and (offered_until is null or offered_until > now())
+    and (offered_until is null or offered_until > now()) and due_at > now() - ${absence}
   order by turn, asked_at, task_id limit $6 * ${countedPerSlot}
 ), queue as (
   select greatest(0, least($6 - slots, $7 - probes)) as free, case when exists (
@@ -170,14 +172,14 @@ with lapsed as (
 )
 delete from slot_waits w using (
   select task_id, pool from slot_waits
-  where asked_at < now() - interval '10 minutes'
-    and exists (select from tasks where id = task_id and ${isFinished})
+  where asked_at < now() - interval '10 minutes' and (due_at < now() - interval '1 hour'
+    or exists (select from tasks where id = task_id and ${isFinished}))
   order by asked_at limit $1
 ) one
 where w.task_id = one.task_id and w.pool = one.pool`,
 };
 
-/** Removes what ended tasks left: reservations without a call, and positions in queues; a bounded number. */
+/** Removes reservations of ended tasks, and waits of tasks that have ended or wait elsewhere; a bounded number. */
 export async function sweepSlots(db: Database, limit: number): Promise<void> {
   await db.run(sweep, [limit]);
 }

@@ -132,6 +132,19 @@ describe('slots of a pool', () => {
     assert.equal(await kindOf(reserve(next, 1)), 'granted');
   });
 
+  test('do not stay free for tasks that have not asked for five minutes, however many', async () => {
+    const accountId = await newAccount();
+    const [holder, moved, alsoMoved, next] = await Promise.all([1, 2, 3, 4].map(() => newTask(accountId)));
+    assert.ok(holder && moved && alsoMoved && next);
+    for (const one of [holder, moved, alsoMoved]) await reserve(one, 1);
+    await endProviderJob(database.db, { taskId: holder.taskId, ordinal: 1, outcome: 'fail' });
+    assert.equal(await kindOf(reserve(next, 1)), 'full');
+    await run(`update slot_waits set due_at = now() - interval '5 minutes' where task_id = any($1)`, [
+      [moved.taskId, alsoMoved.taskId],
+    ]);
+    assert.equal(await kindOf(reserve(next, 1)), 'granted');
+  });
+
   test('are free again when a reservation makes no call within a minute, unless its attempt is alive', async () => {
     const accountId = await newAccount();
     const [holder, next] = [await newTask(accountId), await newTask(accountId)];
