@@ -18,7 +18,7 @@ export function addProviderCommands(program: Command, run: RunOnDatabase): void 
     .description('see and switch those who generate, and try what describes one');
   provider
     .command('list')
-    .description('switches, places, waiting tasks, cooldowns, and what workflows miss at their server')
+    .description('switches, slots, waiting tasks, cooldowns, and what workflows miss at their server')
     .action(run(list));
   provider
     .command('set')
@@ -112,7 +112,7 @@ function providerLines({ provider, kind, origin, state, reason, pools }: Present
     ...pools.map(({ pool, limit, occupying, waiting, strikes, coolingReason, coolingMs }) => {
       const cooling = coolingMs === null ? '' : `, cooling ${Math.ceil(coolingMs / 1000)} s: ${coolingReason}`;
       const struck = strikes === 0 ? '' : `, ${strikes} strikes${cooling}`;
-      return `  ${pool}  ${occupying} of ${limit ?? '?'} places, ${waiting} waiting${struck}`;
+      return `  ${pool}  ${occupying} of ${limit ?? '?'} slots, ${waiting} waiting${struck}`;
     }),
   ];
 }

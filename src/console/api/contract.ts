@@ -570,19 +570,19 @@ export type Provider = {
   readonly who: string | null;
   readonly changeTime: number | null;
   readonly pools: readonly {
-    /** The provider and the upstream model: what has a limit of its own. */
+    /** The provider and the upstream model, which have a concurrency limit of their own. */
     readonly pool: string;
-    /** Jobs at the same time; null when the catalogue no longer names the pool. */
+    /** Concurrency limit; null when the catalogue no longer names the pool. */
     readonly limit: number | null;
     /** Jobs that run, or may run because their answer was lost. */
     readonly occupying: number;
-    /** Tasks that wait for a place. */
+    /** Tasks that wait for a slot. */
     readonly waiting: number;
     readonly oldestWaitMs: number | null;
-    /** Failures in a row that made it cool down. */
+    /** Failures in a row; each makes the next cooldown longer. */
     readonly strikes: number;
     readonly coolingReason: 'busy' | 'overloaded' | 'unreachable' | 'operator' | 'unknown' | null;
-    /** How long it still takes no task; null when it does. */
+    /** How long the cooldown lasts; null without one. */
     readonly coolingMs: number | null;
   }[];
 };

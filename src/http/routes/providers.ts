@@ -12,7 +12,7 @@ import { strictQuery, textParameter, wholeParameter } from '../query.ts';
 const list = defineEndpoint({
   operationId: 'adminListProviders',
   route: 'GET /api/admin/v1/providers',
-  summary: 'Who generates: switches, places, waiting tasks and cooldowns',
+  summary: 'List providers',
   data: z.strictObject({ providers: z.array(providerSchema) }),
   handler: async (_call, { db, catalogue }) => ({ providers: await presentProviders(db, catalogue) }),
 });
