@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { dayMs } from './domain/duration.ts';
 import { builtInCatalogue } from './catalogue-file.ts';
 import type { SecretReader } from './domain/catalogue/providers.ts';
 import { ConfigError, errorCode, messageOf, SetupError } from './domain/errors.ts';
@@ -14,6 +15,7 @@ import {
   anyText,
   baseUrl,
   catalogueIn,
+  days,
   flag,
   from,
   httpUrl,
@@ -27,7 +29,7 @@ import {
   plainName,
   postgresUrl,
   rate,
-  span,
+  seconds,
   storeLocation,
   wholeNumber,
   withOurName,
@@ -83,6 +85,10 @@ export function readConfig(environment: Environment = process.env, { isExternal 
     faults.push('OIDC_ISSUER, OIDC_CLIENT_ID: set both or neither');
   if (data?.passwordSignIn === false && data.oidcIssuer === undefined)
     faults.push('CONSOLE_PASSWORD_LOGIN: may be off only where OIDC_ISSUER is set');
+  if (data?.promptRetentionMs !== undefined && data.promptRetentionMs < data.retentionMs)
+    faults.push(
+      'PROMPT_RETENTION_DAYS: must be MEDIA_RETENTION_DAYS or more, because the video is deleted with its prompt',
+    );
   faults.push(...temporalFaults(env));
   if (faults.length > 0 || data === undefined) throw new ConfigError(faults);
   return configOf(data, env);
@@ -171,9 +177,14 @@ const schema = z.object({
   refusedCreateRate: from('REFUSED_CREATE_RATE', rate('100/60s')),
   badKeyRate: from('BAD_KEY_RATE', rate('20/60s')),
   shutdownDelayMs: from('SHUTDOWN_DELAY', parsedBy(parseDelay).optional()),
-  retentionMs: from('MEDIA_RETENTION_DAYS', span(24 * 60 * 60_000, 36_500, 14)),
+  retentionMs: from('MEDIA_RETENTION_DAYS', days.default(14 * dayMs)),
+  /** Of what a finished task was made of; undefined keeps it as long as the task. */
+  promptRetentionMs: from('PROMPT_RETENTION_DAYS', days.optional()),
+  eventRetentionMs: from('SECURITY_EVENT_RETENTION_DAYS', days.default(90 * dayMs)),
+  /** Of people without an account. */
+  userRetentionMs: from('USER_RETENTION_DAYS', days.default(90 * dayMs)),
   /** A task whose workflow's code fails is refunded after so long. */
-  stuckTaskMs: from('STUCK_TASK_SECONDS', span(1000, 86_400, 600)),
+  stuckTaskMs: from('STUCK_TASK_SECONDS', seconds(86_400).default(600_000)),
   /** For the command line as a client of the API. */
   apiKey: from('VIDEOGEN_API_KEY', anyText.optional()),
   ffmpegPath: from('FFMPEG_PATH', anyText.optional()),

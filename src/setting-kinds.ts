@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { dayMs } from './domain/duration.ts';
 import { readCatalogueFile } from './catalogue-file.ts';
 import { ConfigError, messageOf } from './domain/errors.ts';
 import { parseRate, unitsMs } from './domain/rate-limit.ts';
@@ -38,10 +39,9 @@ export function parsedBy<T>(parse: (text: string) => T) {
   });
 }
 
-export const span = (unitMs: number, max: number, usual: number) =>
-  wholeNumber(1, max)
-    .default(usual)
-    .transform((count) => count * unitMs);
+/** In milliseconds. */
+export const days = wholeNumber(1, 36_500).transform((count) => count * dayMs);
+export const seconds = (max: number) => wholeNumber(1, max).transform((count) => count * 1000);
 
 export const rate = (usual: string) => anyText.default(usual).pipe(parsedBy(parseRate));
 

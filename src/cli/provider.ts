@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { dirname } from 'node:path';
+import { dayMs } from '../domain/duration.ts';
 import { type Config, secretReader } from '../config.ts';
 import { unknownName } from '../domain/catalogue/faults.ts';
 import { type PresentedProvider, presentMargin, presentProviders } from '../http/presenters/provider.ts';
@@ -80,7 +81,7 @@ type MarginOptions = { from: number; to?: number; model?: string; provider?: str
 
 async function margin({ db, config }: Context, options: MarginOptions): Promise<Answer> {
   const { from: fromMs, to: toMs = Date.now(), model, provider } = options;
-  const days = maxMarginMs / 86_400_000;
+  const days = maxMarginMs / dayMs;
   if (toMs < fromMs || toMs - fromMs > maxMarginMs)
     throw new CommandError(`--to must be from --from to ${days} days later`);
   const { creditValue } = config.catalogue;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayMs } from '../../domain/duration.ts';
 import { adapterOf } from '../../dialects/dialect.ts';
 import { kieRecordSchema } from '../../dialects/kie-record.ts';
 import type { FieldError } from '../../domain/field-errors.ts';
@@ -171,14 +172,14 @@ function searchFor(text: string | undefined, { searchesPrompts = true }: HttpDep
 }
 
 /** So far is searched for what no list is kept of. */
-const maxScanMs = 7 * 86_400_000;
+const maxScanMs = 7 * dayMs;
 
 const adminList = defineEndpoint({
   operationId: 'adminListTasks',
   route: 'GET /api/admin/v1/tasks',
   summary: 'List the tasks of all accounts, or of one',
   description:
-    `${listed} By \`model\`, \`provider\` or \`search\` and without \`accountId\`, only the ${maxScanMs / 86_400_000} days before \`to\`, or before ` +
+    `${listed} By \`model\`, \`provider\` or \`search\` and without \`accountId\`, only the ${maxScanMs / dayMs} days before \`to\`, or before ` +
     'now, are searched. Words of prompts are searched within an account only.',
   query: strictQuery({
     accountId: idParameter('an account').optional(),

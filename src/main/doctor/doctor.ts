@@ -5,7 +5,7 @@ import { usualStore } from '../open-store.ts';
 import { settingsWith } from '../settings.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
-import { checkAllowList, checkCatalogue, checkPublicUrl, checkSecret } from './check-settings.ts';
+import { checkAllowList, checkCatalogue, checkPublicUrl, checkRetention, checkSecret } from './check-settings.ts';
 import { checkStore } from './check-store.ts';
 import { checkTemporal } from './check-temporal.ts';
 import { type Check, type Finding, runChecks, unknown, withoutSecrets } from './finding.ts';
@@ -63,6 +63,7 @@ function checksOf(config: Config, running: RunningParts, role: DoctorRole): read
         ...(serves('generation', 'generation-remote')
           ? [checkAllowList('IMAGE_ALLOW', config.imageAllow, isShared)]
           : []),
+        ...(serves('tasks') ? [checkRetention(config)] : []),
         ...checkCatalogue(config, serves('tasks', 'generation-remote')),
       ],
     },
