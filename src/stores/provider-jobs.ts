@@ -13,7 +13,7 @@ export type JobCost = { readonly micros: number; readonly currency: string; read
 export type ProviderJob = {
   readonly ordinal: number;
   readonly provider: string;
-  /** The provider with its model; undefined for a job on our own machine, or of a release that had no pools. */
+  /** The provider with its model; undefined for a job on our own machine. */
   readonly pool: string | undefined;
   /** False for a place that was reserved, and for which no call was made. */
   readonly isIntended: boolean;

@@ -31,7 +31,7 @@ export async function listEndedAmong(db: Database, taskIds: readonly string[]): 
 }
 
 export type ConfirmedTask = Task & {
-  /** How long its generation may run; undefined for a task that was accepted before tasks kept it. */
+  /** How long its generation may run; undefined for a task that was accepted without one. */
   readonly deadlineMs: number | undefined;
 };
 
@@ -61,7 +61,7 @@ export type GeneratingTask = Task & {
   /** How long the generation may still run; nothing, or less, when its deadline has passed. */
   readonly leftMs: number;
   readonly deadlineMs: number;
-  /** What the catalogue said when it was accepted; undefined for a task that was accepted before tasks kept it. */
+  /** The providers in the catalogue when the task was accepted. */
   readonly providers: readonly string[] | undefined;
 };
 

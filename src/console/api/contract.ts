@@ -207,7 +207,7 @@ export type ListedTask = {
   readonly createTime: number;
   readonly updateTime: number;
   readonly completeTime: number | null;
-  /** Who created the task; null for tasks of releases that did not keep it. */
+  /** Who created the task; null for a task that an operator started by hand. */
   readonly createdBy: {
     readonly kind: 'key' | 'person';
     readonly id: string;
@@ -227,7 +227,7 @@ export type DeletedTask = {
 
 export type TaskTimeline = {
   readonly task: TaskRecord;
-  /** Who created the task; null for tasks of releases that did not keep it. */
+  /** Who created the task; null for a task that an operator started by hand. */
   readonly createdBy: {
     readonly kind: 'key' | 'person';
     readonly id: string;
@@ -673,7 +673,7 @@ export type NewApiKeyOfAccount = {
 export type TaskDetail = {
   readonly accountId: string;
   readonly task: TaskRecord;
-  /** Who created the task; null for tasks of releases that did not keep it. */
+  /** Who created the task; null for a task that an operator started by hand. */
   readonly createdBy: {
     readonly kind: 'key' | 'person';
     readonly id: string;
