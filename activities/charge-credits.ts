@@ -2,6 +2,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { describeFieldError } from '../src/domain/field-errors.ts';
 import { isFinal } from '../src/domain/task.ts';
 import { taskWorkflowId } from '../src/domain/task-queues.ts';
+import { isUuid } from '../src/domain/uuid.ts';
 import { acceptTask } from '../src/stores/accept-task.ts';
 import { keepTiers } from '../src/stores/task-tiers.ts';
 import { confirmCharge, type ConfirmedTask } from '../src/stores/tasks.ts';
@@ -48,14 +49,12 @@ export function createChargeCredits(deps: ActivityDeps) {
 /** A changed catalogue is read by every process, but not by all in the same second. */
 const catalogueReadMs = 60_000;
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 /** Refuses an operator's typing errors here: the database would refuse them on every retry, and reconcile finds a task by its id. */
 function requireIds(taskId: string, order: TaskOrder | undefined): void {
   const { workflowExecution } = Context.current().info;
-  if (!uuid.test(taskId)) throw refused(`taskId must be a UUID in lower case, not ${taskId}`);
+  if (!isUuid(taskId)) throw refused(`taskId must be a UUID in lower case, not ${taskId}`);
   if (workflowExecution?.workflowId !== taskWorkflowId(taskId)) throw refused('the workflow id must be the task id');
-  if (order !== undefined && !uuid.test(order.accountId)) throw refused(`accountId must be a UUID`);
+  if (order !== undefined && !isUuid(order.accountId)) throw refused(`accountId must be a UUID`);
 }
 
 async function chargeOrder(deps: ActivityDeps, taskId: string, order: TaskOrder | undefined): Promise<ConfirmedTask> {

@@ -1,5 +1,5 @@
 import type { HousekeepingStep } from '../src/domain/maintenance.ts';
-import { sweepPlaces } from '../src/stores/places.ts';
+import { sweepSlots } from '../src/stores/slots.ts';
 import { listExpiredMedia, markMediaDeleted } from '../src/stores/task-list.ts';
 import { type ExpiredUpload, listExpiredUploads } from '../src/stores/uploads.ts';
 import { deleteUpload, sweepDeletions } from './delete-content.ts';
@@ -11,10 +11,10 @@ import { deleteTaskFiles } from './task-files.ts';
 /** Media of a failed task is deleted after this time, when no attempt of it can be alive. */
 const leftoverMs = 60 * 60_000;
 /** Of each kind, in one run. */
-const maxSweptPlaces = 1_000;
+const maxSweptSlots = 1_000;
 
 const steps: Record<HousekeepingStep, (deps: ActivityDeps) => Promise<void>> = {
-  sweepPlaces: ({ db }) => sweepPlaces(db, maxSweptPlaces),
+  sweepSlots: ({ db }) => sweepSlots(db, maxSweptSlots),
   ...recordDeletions,
   deleteExpiredMedia,
   deleteExpiredUploads,

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 /** The pinned version, as in every installation, unless FFMPEG_PATH is set. */
 export function benchFfmpeg(): Promise<string> {
   const { ffmpegPath: explicitPath, cacheFolder } = readConfig();
-  return findFfmpeg({ explicitPath, cacheFolder, log: console.error });
+  return findFfmpeg({ explicitPath, cacheFolder, log: (line) => void process.stderr.write(`${line}\n`) });
 }
 
 /** What the figures were measured on, a line each. */

@@ -1,4 +1,5 @@
 import type { Bench, Rows, Telling } from './bench.ts';
+import { admissionRows } from './rows/admissions.ts';
 import { coldStartRows } from './rows/cold-start.ts';
 import { consoleRows } from './rows/console.ts';
 import { httpRows } from './rows/create-task.ts';
@@ -21,6 +22,7 @@ export const parts: Readonly<Record<string, Part>> = {
   http: { measure: httpRows },
   engine: { measure: wholeTaskRows },
   peers: { measure: peerRows },
+  admissions: { measure: admissionRows },
   engines: { isLong: true, measure: otherTaskRows },
   preview: { isLong: true, measure: previewRows },
   start: { isLong: true, measure: coldStartRows },

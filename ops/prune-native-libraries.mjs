@@ -1,14 +1,13 @@
 // Removes the builds of Temporal's native library for other platforms, and its Rust sources, from node_modules: 115 of 148 MB that
 // nothing on this machine can load. `npm ci` runs this through the `prepare` script, and the image's build calls it.
-import { readdirSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import * as fs from 'node:fs';
 
-const require = createRequire(import.meta.url);
-const folder = dirname(require.resolve('@temporalio/core-bridge/package.json'));
-const { getPrebuiltTargetName } = require('@temporalio/core-bridge/common.js');
+const folder = new URL('../node_modules/@temporalio/core-bridge/', import.meta.url);
+// Named after Rust's targets: see `getPrebuiltTargetName` in the package.
+const processor = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
+const platform = process.platform === 'darwin' ? 'apple-darwin' : 'unknown-linux-gnu';
 
-const releases = join(folder, 'releases');
-const foreign = readdirSync(releases).filter((target) => target !== getPrebuiltTargetName());
-for (const target of foreign) rmSync(join(releases, target), { recursive: true });
-rmSync(join(folder, 'sdk-core'), { recursive: true, force: true });
+for (const target of fs.readdirSync(new URL('releases/', folder))) {
+  if (target !== `${processor}-${platform}`) fs.rmSync(new URL(`releases/${target}`, folder), { recursive: true });
+}
+fs.rmSync(new URL('sdk-core', folder), { recursive: true, force: true });

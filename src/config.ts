@@ -3,9 +3,10 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { dayMs } from './domain/duration.ts';
 import { builtInCatalogue } from './catalogue-file.ts';
 import type { SecretReader } from './domain/catalogue/providers.ts';
-import { ConfigError, errorCode, SetupError } from './domain/errors.ts';
+import { ConfigError, errorCode, messageOf, SetupError } from './domain/errors.ts';
 import { parsePayloadKeys } from './domain/payload-keys.ts';
 import { parseQueueNames, queueNames } from './domain/worker-queues.ts';
 import { loopbackAllowance, parseAllowList, parseNetworks } from './outbound/allow-list.ts';
@@ -14,7 +15,6 @@ import {
   anyText,
   baseUrl,
   catalogueIn,
-  dayMs,
   days,
   flag,
   from,
@@ -22,7 +22,6 @@ import {
   issuerUrl,
   level,
   longSecret,
-  messageOf,
   onOrOff,
   parsedBy,
   parseDelay,

@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { dayMs } from './domain/duration.ts';
 import { readCatalogueFile } from './catalogue-file.ts';
-import { ConfigError } from './domain/errors.ts';
+import { ConfigError, messageOf } from './domain/errors.ts';
 import { parseRate, unitsMs } from './domain/rate-limit.ts';
 import { parseStoreLocation, type StoreLocation } from './domain/store-location.ts';
 
@@ -38,7 +39,6 @@ export function parsedBy<T>(parse: (text: string) => T) {
   });
 }
 
-export const dayMs = 24 * 60 * 60_000;
 /** In milliseconds. */
 export const days = wholeNumber(1, 36_500).transform((count) => count * dayMs);
 export const seconds = (max: number) => wholeNumber(1, max).transform((count) => count * 1000);
@@ -99,7 +99,3 @@ export const longSecret = anyText.min(leastSecretLength, {
 });
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export const level = z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` });
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -1,5 +1,6 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { readFileSync } from 'node:fs';
+import { messageOf } from './domain/errors.ts';
 import type { TemporalTarget } from './temporal/connect.ts';
 
 /** Every variable that is set, and not empty. */
@@ -46,8 +47,4 @@ function otherFaults(env: Variables): string[] {
   } catch (error) {
     return [`TEMPORAL_…: ${messageOf(error)}`];
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

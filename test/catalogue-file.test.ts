@@ -98,8 +98,8 @@ models:
         - { provider: preview, rules: { durations: five, audio: alwys } }
         - { provider: comfy, parameters: { workflow: ./editor.json, fsp: 3 } }
         - { provider: comfy, parameters: { workflow: ./list.json } }
-  - { model: a, title: x, rates: [{ creditsPerSecond: 1, from: '2999-01-01T00:00:00Z' }], providers: [preview, c, comfy] }
-  - { model: b, title: x, prices: [{ creditsPerSecond: 1 }], rates: [{ creditsPerSecond: 1 }], tiers: [], providers: [none] }
+  - { model: a, title: x, prices: [{ creditsPerSecond: 1, from: '2999-01-01T00:00:00Z' }], providers: [preview, c, comfy] }
+  - { model: b, title: x, prices: [{ creditsPerSecond: 1 }], tiers: [], providers: [none] }
   - 7
 `;
 
@@ -121,7 +121,7 @@ providers.bad name: must be 1 to 60 letters, digits, dots, dashes or underscores
 providers.h.file: unknown built-in file, did you mean fal-seedance?
 providers.i.file: this file cannot be read (ENOENT)
 models[0].title: is required
-models[0].titel: unknown field, allowed: model, title, aliases, prices, rates, deadlineSeconds, tiers, providers, rules, fit
+models[0].titel: unknown field, allowed: model, title, aliases, prices, deadlineSeconds, tiers, providers, rules, fit
 models[0].prices: must have a price in force
 models[0].prices[0].creditsPerSecond: must be at least 1
 models[0].prices[0].from: must be an instant, such as 2027-01-01T00:00:00Z
@@ -136,10 +136,9 @@ models[0].tiers[0][3].parameters.fsp: unknown field, allowed: width, height, fps
 models[0].tiers[0][4]: has the provider and upstream model of an earlier entry
 models[0].tiers[0][4].parameters.workflow: this file must be a map of nodes, each with its class_type
 models[1].model: is used twice; names and aliases of models must differ from all others
-models[1].rates: must have a price in force
+models[1].prices: must have a price in force
 models[1].providers: must not mix the preview, which runs on our workers, with upstreams
 models[1].providers[2]: needs parameters; use tiers
-models[2].rates: is the earlier name of prices and must not stand beside them
 models[2].tiers: must have a number of items of at least 1
 models[2].providers: must not stand beside tiers; use one of them
 models[2].providers[0]: unknown provider, allowed: ark, b, preview, c, comfy, bad name, h, i
@@ -254,7 +253,6 @@ const fieldNames = [
   'tiers',
   'provider',
   'prices',
-  'rates',
   'rules',
   'parameters',
   'kind',
@@ -290,7 +288,6 @@ const anyModel = fc.record(
     title: tree,
     aliases: tree,
     prices: tree,
-    rates: tree,
     tiers: fc.array(fc.array(entry)),
     providers: tree,
   },

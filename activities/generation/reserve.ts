@@ -3,7 +3,7 @@ import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
 import { routesOf } from '../../src/domain/catalogue/route.ts';
 import { effectiveRules } from '../../src/domain/catalogue/rules.ts';
 import type { Task, TaskFailure } from '../../src/domain/task.ts';
-import { reservePlace } from '../../src/stores/places.ts';
+import { reserveSlot } from '../../src/stores/slots.ts';
 import type { ProviderJob } from '../../src/stores/provider-jobs.ts';
 import { readTiers } from '../../src/stores/task-tiers.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -76,7 +76,7 @@ async function reserveJob(deps: ActivityDeps, task: RoutedTask, reservation: Res
         continue;
       }
       const { pool } = entry;
-      const admission = await reservePlace(deps.db, { taskId, ordinal, accountId, pool, provider, limit });
+      const admission = await reserveSlot(deps.db, { taskId, ordinal, accountId, pool, provider, limit });
       if (admission.kind === 'granted') return { kind: 'job', job: { ...job, pool } };
       isFull ||= admission.kind === 'full';
       pauseMs = Math.min(pauseMs, admission.againInMs);
@@ -113,8 +113,8 @@ async function candidates(deps: ActivityDeps, task: RoutedTask, jobs: readonly P
 }
 
 /** Today's order counts, so that an operator can move waiting tasks to another provider; a task of a removed model has its own. */
-async function tiersOf(deps: ActivityDeps, { param, providers = [] }: RoutedTask): Promise<Tiers> {
-  const known = deps.models.get(param.model)?.tiers ?? (await readTiers(deps.db, providers));
+async function tiersOf(deps: ActivityDeps, { taskId, param, providers = [] }: RoutedTask): Promise<Tiers> {
+  const known = deps.models.get(param.model)?.tiers ?? (await readTiers(deps.db, taskId));
   if (known !== undefined) return known;
   const plain = { upstreamModel: param.model, weight: 1, limit: 1, parameters: {}, rules: effectiveRules([]) };
   const entries = providers.map((provider) => ({ ...plain, provider, pool: provider }));

@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { dirname } from 'node:path';
+import { dayMs } from '../domain/duration.ts';
 import { type Config, secretReader } from '../config.ts';
 import { unknownName } from '../domain/catalogue/faults.ts';
 import { unservedModels } from '../domain/catalogue/served.ts';
@@ -20,7 +21,7 @@ export function addProviderCommands(program: Command, run: RunOnDatabase): void 
     .description('see and switch those who generate, and try what describes one');
   provider
     .command('list')
-    .description('switches, places, waiting tasks, cooldowns, and what workflows miss at their server')
+    .description('switches, slots, waiting tasks, cooldowns, and what workflows miss at their server')
     .action(run(list));
   provider
     .command('set')
@@ -89,7 +90,7 @@ type MarginOptions = { from: number; to?: number; model?: string; provider?: str
 
 async function margin({ db, config }: Context, options: MarginOptions): Promise<Answer> {
   const { from: fromMs, to: toMs = Date.now(), model, provider } = options;
-  const days = maxMarginMs / 86_400_000;
+  const days = maxMarginMs / dayMs;
   if (toMs < fromMs || toMs - fromMs > maxMarginMs)
     throw new CommandError(`--to must be from --from to ${days} days later`);
   const { creditValue } = config.catalogue;
@@ -121,7 +122,7 @@ function providerLines({ provider, kind, origin, state, reason, pools }: Present
     ...pools.map(({ pool, limit, occupying, waiting, strikes, coolingReason, coolingMs }) => {
       const cooling = coolingMs === null ? '' : `, cooling ${Math.ceil(coolingMs / 1000)} s: ${coolingReason}`;
       const struck = strikes === 0 ? '' : `, ${strikes} strikes${cooling}`;
-      return `  ${pool}  ${occupying} of ${limit ?? '?'} places, ${waiting} waiting${struck}`;
+      return `  ${pool}  ${occupying} of ${limit ?? '?'} slots, ${waiting} waiting${struck}`;
     }),
   ];
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../domain/json.ts';
 import { type FieldError, maxFieldErrors } from '../domain/field-errors.ts';
 import { aliasOf, type ModelCatalogue, modelOfAlias } from '../domain/models.ts';
 import { inputFieldNames, inputFields } from '../domain/task-input.ts';
@@ -108,8 +109,4 @@ function theirError({ path, message }: FieldError, input: JsonObject, models: Mo
 
 function isMissing(value: unknown): boolean {
   return value === undefined || value === null || value === '';
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

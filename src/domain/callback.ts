@@ -1,6 +1,4 @@
-const secondMs = 1_000;
-const minuteMs = 60 * secondMs;
-const hourMs = 60 * minuteMs;
+import { hourMs, minuteMs, secondMs } from './duration.ts';
 
 /** Pauses before each attempt at a callback, counted from the end of the previous one: ten attempts in three days. */
 export const callbackPausesMs: readonly number[] = [

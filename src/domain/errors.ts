@@ -31,6 +31,12 @@ export class ConfigError extends Error {
   }
 }
 
+/** The message of an error; those of its parts where it has none itself, as for a refused connection to several addresses. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** The code of a system or PostgreSQL error, such as `ENOENT` or `57P03`; undefined for anything else. */
 export function errorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;

@@ -3,7 +3,7 @@ export type AuditKind = 'recent' | 'full';
 
 /** What the schedule `housekeeping` deletes, one step after the other. */
 export const housekeepingSteps = [
-  'sweepPlaces',
+  'sweepSlots',
   'deleteExpiredLinks',
   'deleteExpiredSessions',
   'deleteExpiredProofs',

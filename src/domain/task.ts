@@ -4,8 +4,10 @@ import type { TaskParam } from './task-input.ts';
 export { type FailCode, failCodes } from './fail-code.ts';
 export type { TaskInput, TaskParam } from './task-input.ts';
 
-/** The life of a task; the last two are final and never change. */
-export const taskStates = ['waiting', 'queuing', 'generating', 'success', 'fail'] as const;
+export const unfinishedStates = ['waiting', 'queuing', 'generating'] as const;
+/** A task in one of these never changes. */
+export const finalStates = ['success', 'fail'] as const;
+export const taskStates = [...unfinishedStates, ...finalStates] as const;
 export type TaskState = (typeof taskStates)[number];
 
 /** Why a task failed: the code, and one sentence a client may read. Upstream detail belongs in the log, not here. */
@@ -46,6 +48,6 @@ export type Task = {
 };
 
 /** True once nothing about the task can change any more. */
-export function isFinal(state: TaskState): state is 'success' | 'fail' {
-  return state === 'success' || state === 'fail';
+export function isFinal(state: TaskState): state is (typeof finalStates)[number] {
+  return finalStates.some((final) => final === state);
 }

@@ -1,3 +1,5 @@
+import { uuidPattern } from './uuid.ts';
+
 // Reference images that clients upload: they lie in our own store, and a task names them by an address of ours, which is never fetched.
 
 export const uploadTypes = ['image/jpeg', 'image/png', 'image/webp'] as const;
@@ -15,7 +17,7 @@ export function uploadKey(uploadId: string): string {
   return `uploads/${uploadId}/image.jpg`;
 }
 
-const uploadPath = /^\/media\/uploads\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/image\.jpg$/;
+const uploadPath = new RegExp(`^/media/uploads/(${uuidPattern})/image\\.jpg$`);
 
 /** The address by which a task names an image; it never changes, and leads nowhere without a signature. */
 export function uploadUrl(publicUrl: string, uploadId: string): string {

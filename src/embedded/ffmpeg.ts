@@ -54,7 +54,9 @@ export function cachedFfmpeg(cacheFolder: string): string {
 export async function findFfmpeg({ explicitPath, cacheFolder, log, files }: FfmpegSearch): Promise<string> {
   if (explicitPath !== undefined) {
     if (await runs(explicitPath)) return explicitPath;
-    throw new SetupError(`FFMPEG_PATH: ${explicitPath} cannot be run as ffmpeg; check the path and its execute permission.`);
+    throw new SetupError(
+      `FFMPEG_PATH: ${explicitPath} cannot be run as ffmpeg; check the path and its execute permission.`,
+    );
   }
   const cached = cachedFfmpeg(cacheFolder);
   if (await runs(cached)) return cached;

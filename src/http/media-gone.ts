@@ -1,7 +1,6 @@
+import { dayMs } from '../domain/duration.ts';
 import type { Task } from '../domain/task.ts';
 import { HttpError } from './errors.ts';
-
-const dayMs = 86_400_000;
 
 /** Says when and why the video of a task was deleted, for one that was. */
 export function mediaGone(

@@ -36,7 +36,7 @@ export async function watchReadiness(watched: WatchedParts): Promise<Readiness> 
   const { part, databaseUrl, temporal, metrics } = watched;
   // A connection of its own: a pool that is busy under load is no reason to send requests elsewhere.
   const db = createDatabase({ url: databaseUrl, poolSize: 1 });
-  const { names } = await listMigrations();
+  const names = await listMigrations();
   const stopping = new AbortController();
   const watch = (name: string, check: Check, up: Metrics['databaseUp']) =>
     watchCheck({

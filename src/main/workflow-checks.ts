@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { messageOf } from '../domain/errors.ts';
 import type { Catalogue } from '../domain/catalogue/models.ts';
 import type { SecretReader } from '../domain/catalogue/providers.ts';
 import type { Log } from '../log.ts';
@@ -79,10 +80,6 @@ async function classesOf({ baseUrl, key }: Workflow['settings'], { readSecret, o
   } finally {
     await client.close();
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** A workflow that does not fit is checked so often, and its pool is held so long. */

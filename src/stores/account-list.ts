@@ -1,6 +1,7 @@
 import { type Account, accountColumns } from './accounts.ts';
 import { isActive } from './keys.ts';
 import { many, one } from './statement.ts';
+import { isUnfinished } from './task-states.ts';
 
 export const countLimit = 10_000;
 
@@ -21,7 +22,7 @@ from (
   select count(*) filter (where state = 'waiting') as waiting, count(*) filter (where state = 'queuing') as queuing,
     count(*) filter (where state = 'generating') as generating
   from (
-    select state from tasks where account_id = $1 and state in ('waiting', 'queuing', 'generating') limit ${countLimit}
+    select state from tasks where account_id = $1 and ${isUnfinished} limit ${countLimit}
   ) unfinished
 ) live`,
 });

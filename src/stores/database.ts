@@ -1,6 +1,6 @@
 import pTimeout from 'p-timeout';
 import pg from 'pg';
-import { errorCode } from '../domain/errors.ts';
+import { errorCode, messageOf } from '../domain/errors.ts';
 import { createConnectionQueue, defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
 
 /**
@@ -50,16 +50,9 @@ export class DatabaseUnavailable extends Error {
   readonly wasSent: boolean;
 
   constructor(wasSent: boolean, cause: unknown, place?: string) {
-    super(`database unavailable${place === undefined ? '' : ` at ${place}`}: ${reasonOf(cause)}`, { cause });
+    super(`database unavailable${place === undefined ? '' : ` at ${place}`}: ${messageOf(cause)}`, { cause });
     this.wasSent = wasSent;
   }
-}
-
-/** A refused connection to several addresses of one name is an error without words that holds one for each. */
-function reasonOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause);
-  if (cause instanceof AggregateError && cause.message === '') return cause.errors.map(reasonOf).join('; ');
-  return cause.message;
 }
 
 /** Every connection was in use for as long as a caller may wait, or too many callers waited: nothing was sent. */

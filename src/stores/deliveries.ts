@@ -7,7 +7,8 @@ import { many, maybeOne, none, one } from './statement.ts';
 import { findTask } from './tasks.ts';
 
 /** `pending` is still to be delivered; `gone` was refused for good by the receiver (410). */
-export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'gone';
+export const deliveryStates = ['pending', 'delivered', 'failed', 'gone'] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
 
 /** The callback owed for a task. Its `webhook-id` is derived from the task and so the same over all attempts. Times are Unix milliseconds. */
 export type Delivery = {

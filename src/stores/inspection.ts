@@ -69,21 +69,3 @@ export const listSealedSecrets = many<{ readonly accountId: string; readonly sea
   text: `
 select account_id as "accountId", sealed from callback_secrets where expires_at is null order by id desc limit 20`,
 });
-
-/** Of these indexes and checks those that are not there or not whole, and any other index that PostgreSQL does not read. */
-export const listUnfinishedChanges = many<
-  { readonly name: string },
-  [wanted: { readonly indexes: readonly string[]; readonly constraints: readonly string[] }]
->({
-  name: 'list-unfinished-changes',
-  text: `
-select name from unnest($1::text[]) as name where to_regclass(name) is null
-union
-select conname::text from pg_constraint
-where conname = any($2::text[]) and not convalidated and connamespace = current_schema()::regnamespace
-union
-select relname::text from pg_index join pg_class on pg_class.oid = indexrelid
-where not indisvalid and relnamespace = current_schema()::regnamespace
-order by name`,
-  values: ({ indexes, constraints }) => [indexes, constraints],
-});

@@ -1,4 +1,5 @@
 import { many, one } from './statement.ts';
+import { isUnfinished } from './task-states.ts';
 
 // What operators watch: the whole installation, in sums. What has ended long ago is none of it.
 
@@ -18,7 +19,7 @@ export const listUnfinishedByModel = many<UnfinishedOfModel>({
   text: `
 select model, state, count(*)::int as tasks, (extract(epoch from now() - min(created_at)) * 1000)::bigint as "oldestMs"
 from (
-  select model, state, created_at from tasks where state in ('waiting', 'queuing', 'generating')
+  select model, state, created_at from tasks where ${isUnfinished}
   order by created_at limit ${maxTasksOfDay}
 ) unfinished
 group by 1, 2 order by 1, 2`,

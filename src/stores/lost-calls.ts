@@ -1,5 +1,5 @@
 import type { Database } from './database.ts';
-import { takesPlace } from './provider-pools.ts';
+import { takesSlot } from './provider-pools.ts';
 
 // What tells apart the jobs that a lost call may have made.
 
@@ -31,7 +31,7 @@ const countUnanswered = {
   name: 'count-rival-calls',
   text: `
 select count(*)::int as calls from provider_jobs
-where pool = $1 and (task_id, ordinal) <> ($2, $3) and job_id is null and ${takesPlace}
+where pool = $1 and (task_id, ordinal) <> ($2, $3) and job_id is null and ${takesSlot}
   and abs(extract(epoch from intended_at - to_timestamp($4::float8 / 1000))) < 600`,
 };
 

@@ -1,3 +1,4 @@
+import { dayMs } from '../domain/duration.ts';
 import { type Database, readRows } from './database.ts';
 
 // A job without a pool ran on our own machine, or before costs were recorded.
@@ -51,7 +52,7 @@ export type MarginRow = {
 };
 
 /** So long a time may be asked about at most: 92 days, a quarter. */
-export const maxMarginMs = 92 * 86_400_000;
+export const maxMarginMs = 92 * dayMs;
 
 export type MarginQuery = {
   /** Unix milliseconds, from (inclusive) and to (exclusive), of the ends of the tasks. */

@@ -62,16 +62,12 @@ export type ActionFilter = {
   readonly limit: number;
 };
 
-/**
- * What operators have done, newest first, at most `limit`. Rows of the releases that called prices rates keep their text, and are
- * read under today's names.
- */
+/** What operators have done, newest first, at most `limit`. */
 export const listActions = many<RecordedAction, [filter: ActionFilter]>({
   name: 'list-operator-actions',
   plannedAnew: true,
   text: `
-select id as "actionId", replace(action, 'rates.', 'prices.') as action,
-  account_id as "accountId", task_id as "taskId", key_id as "keyId", details,
+select id as "actionId", action, account_id as "accountId", task_id as "taskId", key_id as "keyId", details,
   created_at as "createdAt", case
     when user_id is not null
       then json_build_object('kind', 'user', 'userId', user_id, 'name', actor, 'requestId', coalesce(request_id, ''))

@@ -1,8 +1,11 @@
 import type { TaskFailure, TaskInput } from '../domain/task.ts';
 import { type Database, readRow, readRows } from './database.ts';
 import { isReserved } from './provider-pools.ts';
+import { many, maybeOne } from './statement.ts';
+import { isFinished } from './task-states.ts';
 
-export type ProviderJobOutcome = 'success' | 'fail' | 'not_created' | 'refused' | 'abandoned' | 'late_success';
+export const jobOutcomes = ['success', 'fail', 'not_created', 'refused', 'abandoned', 'late_success'] as const;
+export type ProviderJobOutcome = (typeof jobOutcomes)[number];
 
 /** Micro-units of a currency: 1,000,000 are one dollar. */
 export type JobCost = { readonly micros: number; readonly currency: string; readonly basis: 'reported' | 'estimated' };
@@ -11,7 +14,7 @@ export type JobCost = { readonly micros: number; readonly currency: string; read
 export type ProviderJob = {
   readonly ordinal: number;
   readonly provider: string;
-  /** The provider with its model; undefined for a job on our own machine, or of a release that had no pools. */
+  /** The provider with its model; undefined for a job on our own machine. */
   readonly pool: string | undefined;
   /** False for a place that was reserved, and for which no call was made. */
   readonly isIntended: boolean;
@@ -38,7 +41,8 @@ export type ProviderJob = {
   readonly ageMs: number;
 };
 
-const selectJobs = {
+/** Every job of a task, oldest first; a task has no more than a handful. */
+export const listProviderJobs = many<ProviderJob, [taskId: string]>({
   name: 'list-provider-jobs',
   text: `
 select ordinal, provider, pool, intended_at is not null as "isIntended", job_id as "jobId", handle,
@@ -49,12 +53,7 @@ select ordinal, provider, pool, intended_at is not null as "isIntended", job_id 
   cost_micros as "costMicros", cost_currency as "costCurrency", cost_basis as "costBasis", detail,
   (extract(epoch from now() - coalesce(intended_at, reserved_at)) * 1000)::bigint as "ageMs"
 from provider_jobs left join provider_configs on hash = config_hash where task_id = $1 order by ordinal`,
-};
-
-/** Every job of a task, oldest first; a task has no more than a handful. */
-export async function listProviderJobs(db: Database, taskId: string): Promise<readonly ProviderJob[]> {
-  return readRows<ProviderJob>(db, selectJobs, [taskId]);
-}
+});
 
 const insertIntent = {
   name: 'intend-provider-job',
@@ -204,31 +203,23 @@ export async function endProviderJob(db: Database, end: ProviderJobEnd): Promise
   return readRow<EndedCall>(db, recordEnded, values);
 }
 
-const recordSuccess = {
+/** Ends the task's open job, of which there is one at most, because it has given its video. */
+export const succeedProviderJob = maybeOne<EndedCall, [taskId: string]>({
   name: 'succeed-provider-job',
   text: `
 update provider_jobs set outcome = 'success', ended_at = now()
 where task_id = $1 and job_id is not null and outcome is null
 returning ${endedCall}`,
-};
+});
 
-/** The task's open job, of which there is one at most, has given its video. */
-export async function succeedProviderJob(db: Database, taskId: string): Promise<EndedCall | undefined> {
-  return readRow<EndedCall>(db, recordSuccess, [taskId]);
-}
-
-const recordLate = {
+/** A video came after its task had been refunded: it was paid for upstream and is never delivered. */
+export const recordLateSuccess = maybeOne<EndedCall, [taskId: string]>({
   name: 'record-late-success',
   // What it cost, and how long it ran, was told with its success.
   text: `
 update provider_jobs set outcome = 'late_success', settled_at = now() where task_id = $1 and outcome = 'success'
 returning provider, pool, outcome`,
-};
-
-/** A video came after its task had been refunded: it was paid for upstream and is never delivered. */
-export async function recordLateSuccess(db: Database, taskId: string): Promise<EndedCall | undefined> {
-  return readRow<EndedCall>(db, recordLate, [taskId]);
-}
+});
 
 /**
  * A call without an answer may still make its job for so long, from a worker that was taken for dead. A provider that knows no
@@ -252,7 +243,7 @@ const selectUnsettled = {
 select j.task_id as "taskId", j.ordinal, j.provider, j.job_id as "jobId", t.completed_at < now() - interval '1 day' as "isOld"
 from provider_jobs j join tasks t on t.id = j.task_id
 where j.settled_at is null and (j.outcome is null or j.outcome = 'abandoned')
-  and t.state in ('success', 'fail') and t.completed_at < now() - $1 * interval '1 millisecond'
+  and t.${isFinished} and t.completed_at < now() - $1 * interval '1 millisecond'
   and (j.job_id is not null or j.intended_at < now() - ${callSettledAfterMs} * interval '1 millisecond')
   and ($2::uuid is null or (j.intended_at, j.task_id, j.ordinal) >
     (select intended_at, task_id, ordinal from provider_jobs where task_id = $2 and ordinal = $3))

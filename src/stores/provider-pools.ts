@@ -2,21 +2,18 @@ import type { Actor } from '../domain/operator.ts';
 import { type Database, readRows } from './database.ts';
 import { recordAction } from './operator-actions.ts';
 
-// A pool is a provider with one of its models: what has a limit of its own. After a failure it cools down, longer each time; the
-// operator's switch is for the whole provider.
+// A pool is a provider with one of its models. It has a concurrency limit, and a circuit breaker whose cooldown grows with each failure
+// in a row. The operator's switch is for the whole provider.
 
-/** A reservation that makes no call within this time, and is not renewed, has lapsed. */
+/** A reservation that is neither renewed nor used for a create within this time has expired. */
 const lease = `interval '60 s'`;
 
-/** Of a row of `provider_jobs` with a reservation that has not become a call. */
+/** Condition on a row of `provider_jobs` whose reservation is valid and was not used for a create. */
 export const isReserved = `intended_at is null and outcome is null and reserved_at > now() - ${lease}`;
 
-/** Of a row of `provider_jobs` that takes a place: a call without an answer and a job that may still run do so, too. */
-export const takesPlace = `upstream_ended_at is null and settled_at is null and (outcome is null or outcome = 'abandoned')
+/** Condition on a row of `provider_jobs` that takes a slot. A create without an answer and a job that may still run do so, too. */
+export const takesSlot = `upstream_ended_at is null and settled_at is null and (outcome is null or outcome = 'abandoned')
     and (intended_at is not null or reserved_at > now() - ${lease})`;
-
-/** Of a row of `place_waits` whose task asked again when it was due to, or soon after. */
-export const stillWaits = `due_at > now() - interval '15 s'`;
 
 export const strikeReasons = ['busy', 'overloaded', 'unreachable', 'operator', 'unknown'] as const;
 export type StrikeReason = (typeof strikeReasons)[number];
@@ -25,10 +22,10 @@ export type Strike = {
   readonly pool: string;
   readonly provider: string;
   readonly reason: StrikeReason;
-  /** How long the first cooldown is; each further one is twice as long. */
+  /** Length of the first cooldown; each further one is twice as long. */
   readonly baseMs: number;
   readonly maxMs: number;
-  /** For a reason that all models of the provider share, such as a key that is refused. */
+  /** True for a reason that all models of the provider share, such as a rejected key. */
   readonly isOfProvider: boolean;
 };
 
@@ -40,7 +37,7 @@ update provider_pools set strikes = strikes + 1, cooling_reason = $4,
 where (pool = $1 or ($3 and provider = $2)) and (cooling_until is null or cooling_until <= now())`,
 };
 
-/** The pool takes no task for a while. Many failures at the same time are one strike. */
+/** Starts a cooldown of the pool. Failures during a cooldown do not count. */
 export async function strikePool(db: Database, strikeOf: Strike): Promise<void> {
   const { pool, provider, isOfProvider, reason, baseMs, maxMs } = strikeOf;
   await db.run(strike, [pool, provider, isOfProvider, reason, baseMs, maxMs]);
@@ -55,7 +52,7 @@ on conflict (pool) do update set strikes = greatest(provider_pools.strikes, 1), 
   cooling_until = greatest(provider_pools.cooling_until, excluded.cooling_until)`,
 };
 
-/** The pool takes no task for so long, because its operator has to mend something first. Held again, it is held on. */
+/** Starts or extends a cooldown that ends when the operator has fixed the provider. */
 export async function holdPool(
   db: Database,
   { pool, provider, holdMs }: { readonly pool: string; readonly provider: string; readonly holdMs: number },
@@ -68,7 +65,7 @@ const clear = {
   text: `update provider_pools set strikes = 0, cooling_until = null, cooling_reason = null where pool = $1 and strikes > 0`,
 };
 
-/** The upstream has accepted a job: whatever was wrong is over. */
+/** Closes the circuit breaker, because the upstream has accepted a job. */
 export async function clearStrikes(db: Database, pool: string): Promise<void> {
   await db.run(clear, [pool]);
 }
@@ -79,7 +76,7 @@ const endCooling = {
 where pool = $1 and cooling_reason = any($2)`,
 };
 
-/** Ends a cooldown that has one of these reasons. */
+/** Ends the pool's cooldown if it has one of these reasons. */
 export async function endCooldown(
   db: Database,
   { pool, reasons }: { readonly pool: string; readonly reasons: readonly StrikeReason[] },
@@ -87,7 +84,7 @@ export async function endCooldown(
   await db.run(endCooling, [pool, reasons]);
 }
 
-/** `draining` takes no new job; `off` sends no request at all, not even about running jobs. */
+/** `draining` creates no job; `off` sends no request at all, not even about running jobs. */
 export const providerStates = ['enabled', 'draining', 'off'] as const;
 export type ProviderSwitch = (typeof providerStates)[number];
 
@@ -106,7 +103,7 @@ written as (
 select coalesce((select state from before), 'enabled') as before, exists (select from cleared) as cleared`,
 };
 
-/** Turns a provider on or off. Turning it on ends its cooldowns, too. Without a change nothing is written into the audit log. */
+/** Sets the operator's switch. Enabling a provider ends its cooldowns. The audit log records changes only. */
 export async function setProviderSwitchAs(
   db: Database,
   actor: Actor,
@@ -135,7 +132,7 @@ export type SetSwitch = {
   readonly changedAt: number;
 };
 
-/** Every provider that an operator has ever switched; the others are enabled. */
+/** Lists the providers whose switch was ever set; the others are enabled. */
 export async function listProviderSwitches(db: Database): Promise<readonly SetSwitch[]> {
   return readRows<SetSwitch>(db, selectSwitches);
 }
@@ -144,27 +141,26 @@ const selectPools = {
   name: 'list-provider-pools',
   text: `
 select pool, provider, strikes, cooling_reason as "coolingReason",
-  greatest(0, extract(epoch from cooling_until - now()) * 1000)::bigint as "coolingMs", taken.places as occupying,
+  greatest(0, extract(epoch from cooling_until - now()) * 1000)::bigint as "coolingMs", taken.slots as occupying,
   waiting.tasks as waiting, (extract(epoch from now() - waiting.since) * 1000)::bigint as "oldestWaitMs"
 from provider_pools p
 cross join lateral (
-  select count(*)::int as places from provider_jobs j
-  where j.pool = p.pool and ${takesPlace}
+  select count(*)::int as slots from provider_jobs j
+  where j.pool = p.pool and ${takesSlot}
 ) taken
 cross join lateral (
-  select count(*)::int as tasks, min(asked_at) as since from place_waits w
-  where w.pool = p.pool and ${stillWaits}
+  select count(*)::int as tasks, min(asked_at) as since from slot_waits w where w.pool = p.pool
 ) waiting
 order by pool`,
 };
 
-/** A pool as operators see it; only those that a task has ever asked for a place. */
+/** A pool for operators. A pool has a row from the first request for a slot on. */
 export type PoolState = {
   readonly pool: string;
   readonly provider: string;
   readonly strikes: number;
   readonly coolingReason: StrikeReason | undefined;
-  /** How long it still cools down; undefined or 0 when it does not. */
+  /** Remaining cooldown; undefined or 0 without one. */
   readonly coolingMs: number | undefined;
   readonly occupying: number;
   readonly waiting: number;

@@ -8,6 +8,7 @@ import { type AgedPage, many, none, one } from './statement.ts';
 import { promptLexemes } from './migrations/0025-task-search.ts';
 import { makerColumn, type Maker } from './task-maker.ts';
 import { taskColumns } from './tasks.ts';
+import { isUnfinished } from './task-states.ts';
 
 export type TaskFilter = {
   /** Without it the tasks of all accounts. */
@@ -109,7 +110,7 @@ select id as "taskId", account_id as "accountId", model, state, (extract(epoch f
   coalesce((select true from provider_jobs
     where task_id = tasks.id and upstream_ended_at is not null and outcome is null limit 1), false) as "isFetching"
 from tasks
-where state in ('waiting', 'queuing', 'generating') and created_at < now() - $1 * interval '1 millisecond'
+where ${isUnfinished} and created_at < now() - $1 * interval '1 millisecond'
   and ($2::uuid is null or (created_at, id) > (select created_at, id from tasks where id = $2))
 order by created_at, id limit $3`,
   values: ({ minAgeMs, after, limit }) => [minAgeMs, after, limit],
@@ -119,7 +120,7 @@ const markStuckTask = {
   name: 'mark-stuck-task',
   text: `
 update tasks set stuck_since = to_timestamp($2::float8 / 1000)
-where id = $1 and state in ('waiting', 'queuing', 'generating')
+where id = $1 and ${isUnfinished}
   and stuck_since is distinct from to_timestamp($2::float8 / 1000)
 returning id`,
 };
@@ -136,7 +137,7 @@ const countStuck = one<{ tasks: number }>({
   name: 'count-stuck-tasks',
   text: `
 select count(*)::int as tasks from tasks
-where stuck_since is not null and state in ('waiting', 'queuing', 'generating')`,
+where stuck_since is not null and ${isUnfinished}`,
 });
 
 /** Unfinished tasks whose workflow's code could not go on when it was last described. */
@@ -157,7 +158,7 @@ export const countUnfinishedTasks = many<UnfinishedCount>({
   name: 'count-unfinished-tasks-by-model',
   text: `
 select model, state, count(*)::int as tasks, extract(epoch from now() - min(created_at))::float8 as "oldestAgeSeconds"
-from tasks where state in ('waiting', 'queuing', 'generating') group by model, state`,
+from tasks where ${isUnfinished} group by model, state`,
 });
 
 /**

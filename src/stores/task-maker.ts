@@ -8,7 +8,7 @@ export type Maker = {
   readonly name: string | null;
 };
 
-/** A column of `tasks`: undefined for a task of before makers were kept, and for one that was started by hand. */
+/** A column of `tasks`: undefined for a task that an operator started by hand. */
 export const makerColumn = `case
     when key_id is not null then
       json_build_object('kind', 'key', 'id', key_id, 'name', (select name from api_keys where api_keys.id = key_id))

@@ -1,38 +1,34 @@
 import { hash } from 'node:crypto';
 import type { CatalogueModel } from '../domain/catalogue/models.ts';
-import { type Database, readRow } from './database.ts';
+import type { Database } from './database.ts';
+import { maybeOne, none } from './statement.ts';
 
-// A task that waits for an upstream keeps the ways to generate it, for the case that its model leaves the catalogue meanwhile.
-// Many tasks share one text, so `tasks.providers` holds its hash, in the place of the names of providers.
+// A task that waits for an upstream keeps its model's tiers, because its model may leave the catalogue meanwhile. Many tasks share one text.
 
 type Tiers = CatalogueModel['tiers'];
 
-const prefix = 'sha256:';
-/** More does not fit into its row; such a task goes without. */
+/** The limit of the column; a task whose tiers are longer keeps none. */
 const maxBytes = 65_536;
 
-const keep = {
-  name: 'keep-tiers',
+const saveTiers = none<[taskId: string, hash: string, text: string]>({
+  name: 'save-tiers',
   text: `
 with known as (insert into provider_configs (hash, config) values ($2, $3) on conflict do nothing)
-update tasks set providers = json_build_array('${prefix}' || $2)
-where id = $1 and state in ('waiting', 'queuing') and providers->>0 is distinct from '${prefix}' || $2`,
-};
+update tasks set tiers_hash = $2 where id = $1 and state in ('waiting', 'queuing') and tiers_hash is distinct from $2`,
+});
 
-/** The model's tiers of now are those of the task, for as long as its generation has not begun. */
+/** Saves the model's current tiers for the task, unless its generation has begun. */
 export async function keepTiers(db: Database, taskId: string, tiers: Tiers): Promise<void> {
   const text = JSON.stringify(tiers);
-  if (Buffer.byteLength(text) <= maxBytes) await db.run(keep, [taskId, hash('sha256', text), text]);
+  if (Buffer.byteLength(text) <= maxBytes) await saveTiers(db, taskId, hash('sha256', text), text);
 }
 
-const find = {
+const findTiers = maybeOne<{ readonly tiers: Tiers }, [taskId: string]>({
   name: 'find-tiers',
-  text: `select config as tiers from provider_configs where hash = $1`,
-};
+  text: `select config as tiers from tasks join provider_configs on hash = tiers_hash where id = $1`,
+});
 
-/** The tiers that a task keeps; undefined for one that has names of providers. */
-export async function readTiers(db: Database, providers: readonly string[]): Promise<Tiers | undefined> {
-  const [first = ''] = providers;
-  if (!first.startsWith(prefix)) return undefined;
-  return (await readRow<{ tiers: Tiers }>(db, find, [first.slice(prefix.length)]))?.tiers;
+/** The tiers that the task keeps. */
+export async function readTiers(db: Database, taskId: string): Promise<Tiers | undefined> {
+  return (await findTiers(db, taskId))?.tiers;
 }

@@ -4,6 +4,7 @@ import type { Database } from './database.ts';
 import { recordAction } from './operator-actions.ts';
 import { isReserved } from './provider-pools.ts';
 import { maybeOne, none } from './statement.ts';
+import { isFinished, isUnfinished } from './task-states.ts';
 
 /** The columns of `tasks` as the fields of a `Task`. */
 export const taskColumns = `id as "taskId", account_id as "accountId", param, state, credits_charged as "creditsCharged",
@@ -20,7 +21,7 @@ export const findTask = maybeOne<Task, [taskId: string]>({
 
 const selectEnded = {
   name: 'list-ended-among',
-  text: `select id from tasks where id = any($1::uuid[]) and state in ('success', 'fail')`,
+  text: `select id from tasks where id = any($1::uuid[]) and ${isFinished}`,
 };
 
 /** Which of these tasks are final; the caller bounds how many it asks about. */
@@ -90,7 +91,7 @@ update tasks set state = ${attemptState},
     where task_id = $1 and submitted_at is not null and outcome is null and upstream_ended_at is null
   ) then ${spentUpstreamMs} end),
   updated_at = case state when ${attemptState} then updated_at else now() end
-where id = $1 and state in ('waiting', 'queuing', 'generating')
+where id = $1 and ${isUnfinished}
 returning ${taskColumns}, providers, deadline_ms as "deadlineMs",
   deadline_ms - generation_spent_ms as "leftMs", coalesce(generation_started_at = now(), false) as "isFirst"`,
 });
@@ -98,7 +99,7 @@ returning ${taskColumns}, providers, deadline_ms as "deadlineMs",
 /** A task that is to be generated, before an attempt at it begins; undefined when it is final or unknown. */
 export const findGeneration = maybeOne<Task & Pick<GeneratingTask, 'providers'>, [taskId: string]>({
   name: 'find-generation',
-  text: `select ${taskColumns}, providers from tasks where id = $1 and state not in ('success', 'fail')`,
+  text: `select ${taskColumns}, providers from tasks where id = $1 and ${isUnfinished}`,
 });
 
 /**
@@ -126,7 +127,7 @@ where id = $1 and state in ('waiting', 'queuing')
 returning generation_started_at as "generationStartedAt"`,
 });
 
-/** The running attempts are alive, and keep the places that they have reserved. */
+/** Records that these attempts are alive, which renews the slots that they have reserved. */
 export const touchGenerations = none<[taskIds: readonly string[]]>({
   name: 'touch-generations',
   text: `
@@ -152,7 +153,7 @@ export type EndedTask = {
   readonly changed: boolean;
 };
 
-// What both endings share: the account gets a free place, and the callback's delivery is born with the final state.
+// Both endings decrement the account's unfinished tasks, and create the callback's delivery with the final state.
 const freePlace = `account_freed as (
   update accounts set unfinished_tasks = unfinished_tasks - 1 from ended where accounts.id = ended.account_id
 )`;
@@ -166,7 +167,7 @@ const succeed = maybeOne<Task, [taskId: string, result: string]>({
   text: `
 with ended as (
   update tasks set state = 'success', result = $2, completed_at = now(), updated_at = now()
-  where id = $1 and state not in ('success', 'fail')
+  where id = $1 and ${isUnfinished}
   returning *
 ), ${freePlace}, ${owedDelivery}
 select ${taskColumns} from ended`,
@@ -183,7 +184,7 @@ const fail = maybeOne<Task, [taskId: string, failure: TaskFailure, terminatesAft
 with ended as (
   update tasks set state = 'fail', fail_code = $2, fail_msg = $3, credits_refunded = credits_charged,
     completed_at = now(), updated_at = now()
-  where id = $1 and state not in ('success', 'fail')
+  where id = $1 and ${isUnfinished}
   returning *
 ), account as (
   update accounts set balance = balance + ended.credits_charged, unfinished_tasks = unfinished_tasks - 1
@@ -195,6 +196,8 @@ with ended as (
 ), termination as (
   insert into workflow_terminations (task_id, reason, due_at)
   select id, $3, now() + $4::float8 * interval '1 millisecond' from ended where $4::float8 is not null
+), left_queues as (
+  delete from slot_waits using ended where task_id = ended.id
 ), ${owedDelivery}
 select ${taskColumns} from ended`,
   values: (taskId, { failCode, failMsg }, terminatesAfterMs) => [taskId, failCode, failMsg, terminatesAfterMs],

@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
 import type { TaskQueues } from '../domain/task-queues.ts';
+import { isUuid } from '../domain/uuid.ts';
 import { unlessGone } from './describe-task.ts';
 
 /** Workflows that are compared with the database at a time. */
 const pageSize = 500;
-const taskIdPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const reason = 'the database that Videogen was restored from does not know this task';
 const restored = 'the database was restored from a backup';
 
@@ -29,7 +29,7 @@ export async function terminateUnknownTasks(
   const query = `WorkflowType = 'videoTask' AND TaskQueue = '${main}' AND ExecutionStatus = 'Running'`;
   for await (const { workflowId } of client.workflow.list({ query, pageSize })) {
     // Another id was mistyped by an operator; its workflow ends by itself.
-    if (taskIdPattern.test(workflowId)) page.push(workflowId);
+    if (isUuid(workflowId)) page.push(workflowId);
     if (page.length < pageSize) continue;
     await endUnknown(page);
     page = [];

@@ -183,6 +183,6 @@ test('waits for a place that no task needs any more are deleted', async () => {
   const taskId = await failedTask();
   await ask(`insert into place_waits (task_id, pool, account_id, due_at)
     values ('${taskId}', 'a/b', '${accountId}', now() - interval '1 hour')`);
-  await run('sweepPlaces');
+  await run('sweepSlots');
   assert.equal(await count('place_waits'), 0);
 });

@@ -34,7 +34,7 @@ import {
 import { countStuckTasks } from '../../src/stores/task-list.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { reservePlace } from '../../src/stores/places.ts';
+import { reserveSlot } from '../../src/stores/slots.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
 import { jobRequest } from '../providers/job-request.ts';
 import { attemptAt } from '../support/attempt-at.ts';
@@ -545,7 +545,7 @@ async function failedWithJob({ isAnswered = true } = {}): Promise<string> {
   const job = { taskId, ordinal: 1 };
   const provider = upstream.provider.name;
   const place = { ...job, accountId, provider, pool: `${provider}/model` };
-  await reservePlace(database.db, { ...place, limit: 100 });
+  await reserveSlot(database.db, { ...place, limit: 100 });
   await intendReservedJob(database.db, { ...place, configHash: 'a'.repeat(64), config: '{}' });
   const submitted = await upstream.provider.submit(
     jobRequest({ taskId, jobKey: taskId }),

@@ -13,7 +13,7 @@ import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { reservePlace } from '../../src/stores/places.ts';
+import { reserveSlot } from '../../src/stores/slots.ts';
 import {
   endProviderJob,
   intendReservedJob,
@@ -222,7 +222,7 @@ test('a job that arrives after its call was given up is the last one, unless the
     const [pool, provider] = [`${upstream.provider.name}/model`, upstream.provider.name];
     const taskId = await acceptTestTask(database.db, accountId, taskParam('late'));
     const row = { taskId, ordinal: 1 };
-    await reservePlace(database.db, { ...row, accountId, pool, provider, limit: 1 });
+    await reserveSlot(database.db, { ...row, accountId, pool, provider, limit: 1 });
     await intendReservedJob(database.db, { ...row, pool, configHash: 'b'.repeat(64), config: '{}' });
     await endProviderJob(database.db, { ...row, outcome: 'not_created' });
     // The worker that was taken for dead hears that its create was accepted after all, and stops the job.

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { readCatalogueFile } from '../../src/catalogue-file.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { recordDeliveryAttempt } from '../../src/stores/deliveries.ts';
-import { reservePlace } from '../../src/stores/places.ts';
+import { reserveSlot } from '../../src/stores/slots.ts';
 import {
   endProviderJob,
   intendReservedJob,
@@ -111,7 +111,7 @@ export async function seed({ database: { db } }: HttpService): Promise<Seeded> {
     acceptTestTask(db, accountId, taskParam(prompt, {}, callBackUrl));
   const job = async (taskId: string, ordinal: number, provider: string, micros?: number) => {
     const pool = `${provider}/film-fast`;
-    await reservePlace(db, { taskId, ordinal, accountId, pool, provider, limit: 4 });
+    await reserveSlot(db, { taskId, ordinal, accountId, pool, provider, limit: 4 });
     const cost = micros === undefined ? undefined : ({ micros, currency: 'USD', basis: 'estimated' } as const);
     await intendReservedJob(db, { taskId, ordinal, pool, configHash: 'a'.repeat(64), config: '{}', cost });
     await recordProviderJob(db, { taskId, ordinal, jobId: `video_${taskId.slice(-8)}` });

@@ -4,7 +4,7 @@ import { readCatalogueFile } from '../../src/catalogue-file.ts';
 import type { Catalogue } from '../../src/domain/catalogue/models.ts';
 import { watchWorkflows } from '../../src/main/workflow-checks.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
-import { reservePlace } from '../../src/stores/places.ts';
+import { reserveSlot } from '../../src/stores/slots.ts';
 import { setProviderSwitchAs, strikePool } from '../../src/stores/provider-pools.ts';
 import { type FakeComfyui, startFakeComfyui } from '../fakes/comfyui.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -61,7 +61,7 @@ describe('workflows of ComfyUI', () => {
     const accountId = await createAccount(database.db, { name: 'a', credits: 1_000_000 });
     const taskId = await acceptTestTask(database.db, accountId, taskParam('waits'));
     const request = { taskId, accountId, ordinal: 1, pool: 'comfy/wan', provider: 'comfy', limit: 9 };
-    return await reservePlace(database.db, request);
+    return await reserveSlot(database.db, request);
   }
 
   test('a class that the server lacks is told with what was meant, and no task goes there', async (t) => {

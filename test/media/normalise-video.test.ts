@@ -59,26 +59,24 @@ const fixtures = {
 } as const;
 type Fixture = keyof typeof fixtures;
 
-
 const ffmpeg = pinnedFfmpeg();
 
 describe('normalising a video', () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'videogen-normalise-'));
-    for (const [name, args] of Object.entries(fixtures))
-      await ffmpeg({ args: [...args, name], cwd: folder, signal });
+    for (const [name, args] of Object.entries(fixtures)) await ffmpeg({ args: [...args, name], cwd: folder, signal });
   });
   after(() => rm(folder, { recursive: true }));
 
   let runs = 0;
-  function normalise(ffmpeg: Ffmpeg, name: string, wants: VideoWants, mostBytes?: number): Promise<string> {
+  function normalise(renderer: Ffmpeg, name: string, wants: VideoWants, mostBytes?: number): Promise<string> {
     const targetPath = join(folder, `normalised-${(runs += 1)}.mp4`);
-    return createVideoNormaliser(ffmpeg, mostBytes)({ videoPath: join(folder, name), targetPath, wants, signal });
+    return createVideoNormaliser(renderer, mostBytes)({ videoPath: join(folder, name), targetPath, wants, signal });
   }
 
-  async function refused(ffmpeg: Ffmpeg, name: string, reason: RegExp, mostBytes?: number): Promise<void> {
-    await assert.rejects(normalise(ffmpeg, name, asIs, mostBytes), (error) => {
+  async function refused(renderer: Ffmpeg, name: string, reason: RegExp, mostBytes?: number): Promise<void> {
+    await assert.rejects(normalise(renderer, name, asIs, mostBytes), (error) => {
       assert.ok(error instanceof TaskFault, String(error));
       assert.deepEqual([error.failCode, error.retryable], ['result_invalid', false]);
       assert.match(String(error.cause), reason, name);
@@ -143,42 +141,33 @@ describe('normalising a video', () => {
   }
 
   test(`pictures without a steady rate keep their times`, async () => {
-    const { durationSeconds, framesPerSecond } = await probeVideo(
-      await normalise(ffmpeg, 'uneven.webm', asIs),
-    );
+    const { durationSeconds, framesPerSecond } = await probeVideo(await normalise(ffmpeg, 'uneven.webm', asIs));
     assert.ok(Math.abs(durationSeconds - seconds) < 0.25, `${durationSeconds} s`);
     assert.ok(framesPerSecond <= 24.5, `${framesPerSecond} a second`);
   });
 
-  test(
-    `the picture is neither distorted nor moved when it is cut to its ratio`,
-    async () => {
-      const square =
-        'color=black:size=1344x768:rate=24:duration=1,drawbox=x=480:y=192:w=384:h=384:color=white:t=fill';
-      await ffmpeg({ args: ['-f', 'lavfi', '-i', square, ...vp9, 'square.webm'], cwd: folder, signal });
-      for (const ratio of ['16:9', '9:16', '1:1'] as const) {
-        const path = await normalise(ffmpeg, 'square.webm', { ...hd, ratio });
-        const frame = join(folder, 'frame.png');
-        await ffmpeg({ args: ['-i', path, '-frames:v', '1', frame], cwd: folder, signal });
-        const { data, info } = await sharp(await readFile(frame))
-          .greyscale()
-          .raw()
-          .toBuffer({ resolveWithObject: true });
-        const isWhite = (x: number, y: number) => (data[(y * info.width + x) * info.channels] ?? 0) > 128;
-        const row = Array.from({ length: info.width }, (_, x) => isWhite(x, info.height >> 1));
-        const column = Array.from({ length: info.height }, (_, y) => isWhite(info.width >> 1, y));
-        const lengthOf = (line: boolean[]) => line.lastIndexOf(true) - line.indexOf(true) + 1;
-        const middleOf = (line: boolean[]) => (line.lastIndexOf(true) + line.indexOf(true) + 1) / 2;
-        const scale = Math.max(info.width / 1344, info.height / 768);
-        assert.ok(
-          Math.abs(lengthOf(row) - lengthOf(column)) <= 4,
-          `${ratio}: ${lengthOf(row)} × ${lengthOf(column)}`,
-        );
-        assert.ok(Math.abs(lengthOf(row) - 384 * scale) <= 6, `${ratio}: ${lengthOf(row)} of ${384 * scale}`);
-        assert.ok(Math.abs(middleOf(row) - info.width / 2) <= 3 && Math.abs(middleOf(column) - info.height / 2) <= 3);
-      }
-    },
-  );
+  test(`the picture is neither distorted nor moved when it is cut to its ratio`, async () => {
+    const square = 'color=black:size=1344x768:rate=24:duration=1,drawbox=x=480:y=192:w=384:h=384:color=white:t=fill';
+    await ffmpeg({ args: ['-f', 'lavfi', '-i', square, ...vp9, 'square.webm'], cwd: folder, signal });
+    for (const ratio of ['16:9', '9:16', '1:1'] as const) {
+      const path = await normalise(ffmpeg, 'square.webm', { ...hd, ratio });
+      const frame = join(folder, 'frame.png');
+      await ffmpeg({ args: ['-i', path, '-frames:v', '1', frame], cwd: folder, signal });
+      const { data, info } = await sharp(await readFile(frame))
+        .greyscale()
+        .raw()
+        .toBuffer({ resolveWithObject: true });
+      const isWhite = (x: number, y: number) => (data[(y * info.width + x) * info.channels] ?? 0) > 128;
+      const row = Array.from({ length: info.width }, (_, x) => isWhite(x, info.height >> 1));
+      const column = Array.from({ length: info.height }, (_, y) => isWhite(info.width >> 1, y));
+      const lengthOf = (line: boolean[]) => line.lastIndexOf(true) - line.indexOf(true) + 1;
+      const middleOf = (line: boolean[]) => (line.lastIndexOf(true) + line.indexOf(true) + 1) / 2;
+      const scale = Math.max(info.width / 1344, info.height / 768);
+      assert.ok(Math.abs(lengthOf(row) - lengthOf(column)) <= 4, `${ratio}: ${lengthOf(row)} × ${lengthOf(column)}`);
+      assert.ok(Math.abs(lengthOf(row) - 384 * scale) <= 6, `${ratio}: ${lengthOf(row)} of ${384 * scale}`);
+      assert.ok(Math.abs(middleOf(row) - info.width / 2) <= 3 && Math.abs(middleOf(column) - info.height / 2) <= 3);
+    }
+  });
 
   test(`a file that was cut short is refused`, async () => {
     for (const name of ['vp9.webm', 'hevc.mp4', 'moov-last.mp4', 'h264.mkv', 'av1.mkv'] as const) {
@@ -198,13 +187,7 @@ describe('normalising a video', () => {
     await writeFixture('secret.ts', await readFile(join(folder, 'h264.ts')));
     const playlist = `#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:2,\n${join(folder, 'secret.ts')}\n#EXT-X-ENDLIST\n`;
     const concat = `ffconcat version 1.0\nfile '${join(folder, 'secret.ts')}'\n`;
-    for (const start of [
-      '\0\0\0\x10ftypisom\0\0\0\0',
-      '\x1aE\xdf\xa3',
-      'RIFF\0\0\0\0AVI ',
-      'GIF89a',
-      'G'.repeat(189),
-    ])
+    for (const start of ['\0\0\0\x10ftypisom\0\0\0\0', '\x1aE\xdf\xa3', 'RIFF\0\0\0\0AVI ', 'GIF89a', 'G'.repeat(189)])
       for (const text of [playlist, concat, '\n'.repeat(200) + playlist])
         await refused(ffmpeg, await writeFixture('both', Buffer.from(start + text, 'latin1')), /./);
   });

@@ -96,7 +96,7 @@ describe('a task that the example server generates', { skip: skipWithoutPython }
     await waitFor('it to wait', async () => {
       const rows = await service.database.db.run({
         name: 'test-waits',
-        text: `select from place_waits where task_id = '${second}'`,
+        text: `select from slot_waits where task_id = '${second}'`,
       });
       return rows.length > 0 ? true : undefined;
     });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { readMargin } from '../../src/stores/margin.ts';
-import { reservePlace } from '../../src/stores/places.ts';
+import { reserveSlot } from '../../src/stores/slots.ts';
 import {
   endProviderJob,
   intendProviderJob,
@@ -41,7 +41,7 @@ describe('the margin of a time', () => {
   const accepted = () => acceptTestTask(database.db, accountId, { ...taskParam('sold'), model });
   const intend = async (taskId: string, ordinal: number, provider: string, cost?: JobCost) => {
     const pool = `${provider}/model`;
-    await reservePlace(database.db, { taskId, ordinal, accountId, pool, provider, limit: 100 });
+    await reserveSlot(database.db, { taskId, ordinal, accountId, pool, provider, limit: 100 });
     await intendReservedJob(database.db, { taskId, ordinal, pool, configHash: 'a'.repeat(64), config: '{}', cost });
     return { taskId, ordinal };
   };
@@ -117,7 +117,7 @@ describe('the margin of a time', () => {
     await refund(await accepted());
     const waited = await accepted();
     const place = { taskId: waited, ordinal: 1, accountId, pool: 'a/model', provider: 'a', limit: 100 };
-    await reservePlace(database.db, place);
+    await reserveSlot(database.db, place);
     await refund(waited);
     await succeed(await intend(await accepted(), 1, 'a', dollars(500)));
     const none = row('none', { tasks: 2, jobs: 0, creditsCharged: 264, creditsRefunded: 264 });

@@ -60,7 +60,7 @@ import { listActions } from '../../src/stores/operator-actions.ts';
 import { listPrices, readPriceSchedules, setPriceAs, withdrawPriceAs } from '../../src/stores/prices.ts';
 import * as operators from '../../src/stores/operators.ts';
 import * as pools from '../../src/stores/provider-pools.ts';
-import * as places from '../../src/stores/places.ts';
+import * as slots from '../../src/stores/slots.ts';
 import { readMargin } from '../../src/stores/margin.ts';
 import { countAhead, findMaker } from '../../src/stores/task-maker.ts';
 import { keepTiers, readTiers } from '../../src/stores/task-tiers.ts';
@@ -100,7 +100,7 @@ const growing = ['accounts', 'api_keys', 'tasks', 'ledger_entries', 'provider_jo
   'callback_attempts',
   'operator_actions',
   'prices',
-  'place_waits',
+  'slot_waits',
   'uploads',
   'users',
   'memberships',
@@ -121,7 +121,6 @@ const notPeriodic = ['create-first-account', 'find-first-account'].concat([
   'read-schema-state',
   'list-applied-migrations',
   'list-missing-rights',
-  'list-unfinished-changes',
 ]);
 
 type Asked = { readonly statement: Statement; readonly values: readonly unknown[] };
@@ -165,7 +164,14 @@ function watch(db: Database): Database {
   };
 }
 
-type Plan = { readonly 'Node Type': string; readonly 'Relation Name'?: string; readonly Plans?: readonly Plan[] };
+type Plan = {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows'?: number;
+  readonly 'Actual Loops'?: number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly Plan[];
+};
 
 /** A page of the audit is a tenth of these tables, and reading them whole is right then; of a table that has grown it is little. */
 const smallPage = 100;
@@ -326,16 +332,16 @@ test('no statement on the way of a task to an upstream does, with thousands of t
   const { accountId } = account;
   const taskId = await newTask(accountId);
   const provider = 'busy';
-  const place = { taskId, accountId, ordinal: 1, pool: 'busy/model', provider, limit: 100 };
-  assert.equal((await places.reservePlace(watched, place)).kind, 'full');
-  const free = { ...place, pool: 'free/model', provider: 'free' };
+  const request = { taskId, accountId, ordinal: 1, pool: 'busy/model', provider, limit: 100 };
+  assert.equal((await slots.reserveSlot(watched, request)).kind, 'full');
+  const free = { ...request, pool: 'free/model', provider: 'free' };
   const job = { ...free, jobId: 'job', configHash: 'a'.repeat(64), config: '{}' };
   const strike = { reason: 'busy', baseMs: 0, maxMs: 0, isOfProvider: false } as const;
-  assert.equal((await places.reservePlace(watched, free)).kind, 'granted');
+  assert.equal((await slots.reserveSlot(watched, free)).kind, 'granted');
   await pools.strikePool(watched, { ...free, ...strike });
-  assert.equal((await places.reservePlace(watched, free)).kind, 'granted');
+  assert.equal((await slots.reserveSlot(watched, free)).kind, 'granted');
   await pools.holdPool(watched, { ...free, holdMs: 60_000 });
-  assert.equal((await places.reservePlace(watched, free)).kind, 'cooling');
+  assert.equal((await slots.reserveSlot(watched, free)).kind, 'cooling');
   await pools.endCooldown(watched, { pool: free.pool, reasons: ['operator'] });
   assert.ok(await jobs.intendReservedJob(watched, job));
   await pools.clearStrikes(watched, free.pool);
@@ -345,7 +351,7 @@ test('no statement on the way of a task to an upstream does, with thousands of t
   await jobs.recordLostRun(watched, { taskId, ordinal: 1 });
   await jobs.recordUpstreamEnd(watched, { taskId, ordinal: 1 });
   await keepTiers(watched, taskId, []);
-  await readTiers(watched, ['sha256:none']);
+  assert.deepEqual(await readTiers(watched, taskId), []);
   await findGeneration(watched, taskId);
   await startGeneration(watched, taskId);
   await touchGenerations(watched, [taskId]);
@@ -353,6 +359,33 @@ test('no statement on the way of a task to an upstream does, with thousands of t
   await recordGenerating(watched, taskId, 0);
   await assertPlans();
 });
+
+test('a request for a slot reads as many waiting tasks as its pool has slots sixty times, of 10,000 that wait', async () => {
+  const limit = 3;
+  const { accountId } = account;
+  const [taskId, pool] = [await newTask(accountId), 'busy/model'];
+  await slots.reserveSlot(watched, { taskId, accountId, ordinal: 1, pool, provider: 'busy', limit });
+  const admit = asked.get('admit-to-pool');
+  assert.ok(admit);
+  const values = admit.values.map((value) => pg.escapeLiteral(String(value))).join();
+  for (const mode of ['force_generic_plan', 'force_custom_plan']) {
+    await client.query(`begin; set local plan_cache_mode = ${mode}; prepare admit as ${admit.statement.text}`);
+    const plan = await planOf(`explain (analyze, format json) execute admit(${values})`);
+    await client.query('rollback; deallocate admit');
+    assert.deepEqual(
+      readsOf(plan).filter(({ rows }) => rows > 60 * limit),
+      [],
+    );
+  }
+});
+
+/** How many rows of waiting tasks each part of a plan has read. */
+function readsOf(plan: Plan): readonly { readonly node: string; readonly rows: number }[] {
+  const removed = plan['Rows Removed by Filter'] ?? 0;
+  const rows = ((plan['Actual Rows'] ?? 0) + removed) * (plan['Actual Loops'] ?? 1);
+  const own = plan['Relation Name'] === 'slot_waits' ? [{ node: plan['Node Type'], rows }] : [];
+  return [...own, ...(plan.Plans ?? []).flatMap(readsOf)];
+}
 
 test('no statement of an operator does', async () => {
   const { accountId } = account;
@@ -520,7 +553,7 @@ test('no statement of the rounds that run every minute does', async () => {
   await countStuckTasks(watched);
   await removeTermination(watched, taskId);
   await uploads.removeUpload(watched, taskId);
-  await places.sweepPlaces(watched, 200);
+  await slots.sweepSlots(watched, 200);
   const workerId = uuidv7();
   await reports.saveWorkerReport(watched, { workerId, queue: 'generation', models: [], refusal: undefined });
   await reports.listWorkerReports(watched);
@@ -569,7 +602,6 @@ test('no statement of a command of operators does', async () => {
   await secrets.resealSecret(watched, 1, 'one', 'another');
   await readSchemaState(watched, []);
   await inspection.listSealedSecrets(watched);
-  await inspection.listUnfinishedChanges(watched, { indexes: [], constraints: [] });
   await settlement.countEndings(watched, Date.now() - 60 * 60_000);
   await settlement.listKnownTasks(watched, [taskId]);
   for (const last of [undefined, taskId]) await settlement.listKeptResults(watched, last, 500);
@@ -622,10 +654,10 @@ select id, 1, 'preview', 'job', case state when 'success' then 'success' when 'f
 insert into provider_pools (pool, provider) values ('busy/model', 'busy');
 insert into provider_jobs (task_id, ordinal, provider, pool, account_id, job_id, reserved_at, intended_at, submitted_at)
 select id, 2, 'busy', 'busy/model', account_id, 'job', now(), now(), now() from tasks where state = 'generating';
-insert into place_waits (task_id, pool, account_id, due_at)
-select id, 'busy/model', account_id, now() + interval '1 minute' from tasks where state = 'fail';
-insert into place_waits (task_id, pool, account_id, due_at)
-select id, 'other/' || n % 100, account_id, now() + interval '1 minute' from (select *, row_number() over () as n from tasks) t;
+insert into slot_waits (task_id, pool, account_id, turn, due_at)
+select id, 'busy/model', account_id, row_number() over (), now() + interval '1 minute' from tasks where state <> 'generating' limit 10000;
+insert into slot_waits (task_id, pool, account_id, turn, due_at)
+select id, 'other/' || n % 100, account_id, n, now() + interval '1 minute' from (select *, row_number() over () as n from tasks) t;
 insert into callback_deliveries (task_id, account_id, url, state, finished_at)
 select id, account_id, 'http://127.0.0.1/', 'delivered', now() from tasks where state = 'success';
 insert into callback_deliveries (task_id, account_id, url) select id, account_id, 'http://127.0.0.1/' from tasks where state = 'fail';

@@ -134,7 +134,7 @@ const startRemote = async () => {
 const first = await startRemote();
 await waitFor('its job', () => upstream.jobs[0]);
 const second = await startRemote();
-const waits = { name: 'waits', text: 'select from place_waits' };
+const waits = { name: 'waits', text: 'select from slot_waits' };
 await waitFor('it to wait', async () => ((await environment.database.db.run(waits)).length > 0 ? true : undefined));
 await upstream.whileFinishing(async () => {
   for (const taskId of [first, second]) await waitForEnd(environment.database.db, taskId);

@@ -82,7 +82,7 @@ test('a step of housekeeping that fails keeps no other from its turn, and fails 
   };
   await assert.rejects(
     runWorkflow('housekeeping', [housekeepingSteps], { housekeep }),
-    (error: unknown) => error instanceof WorkflowFailedError && error.cause?.message === 'steps failed: sweepPlaces',
+    (error: unknown) => error instanceof WorkflowFailedError && error.cause?.message === 'steps failed: sweepSlots',
   );
   assert.deepEqual(done, [...housekeepingSteps]);
 });

@@ -181,7 +181,7 @@ export type ListedTask = {
   readonly createTime: number;
   readonly updateTime: number;
   readonly completeTime: number | null;
-  /** Who created the task; null for tasks of releases that did not keep it. */
+  /** Who created the task; null for a task that an operator started by hand. */
   readonly createdBy: {
     readonly kind: 'key' | 'person';
     readonly id: string;

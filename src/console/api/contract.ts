@@ -208,7 +208,7 @@ export type ListedTask = {
   readonly createTime: number;
   readonly updateTime: number;
   readonly completeTime: number | null;
-  /** Who created the task; null for tasks of releases that did not keep it. */
+  /** Who created the task; null for a task that an operator started by hand. */
   readonly createdBy: {
     readonly kind: 'key' | 'person';
     readonly id: string;
@@ -228,7 +228,7 @@ export type DeletedTask = {
 
 export type TaskTimeline = {
   readonly task: TaskRecord;
-  /** Who created the task; null for tasks of releases that did not keep it. */
+  /** Who created the task; null for a task that an operator started by hand. */
   readonly createdBy: {
     readonly kind: 'key' | 'person';
     readonly id: string;
@@ -571,19 +571,19 @@ export type Provider = {
   readonly who: string | null;
   readonly changeTime: number | null;
   readonly pools: readonly {
-    /** The provider and the upstream model: what has a limit of its own. */
+    /** The provider and the upstream model, which have a concurrency limit of their own. */
     readonly pool: string;
-    /** Jobs at the same time; null when the catalogue no longer names the pool. */
+    /** Concurrency limit; null when the catalogue no longer names the pool. */
     readonly limit: number | null;
     /** Jobs that run, or may run because their answer was lost. */
     readonly occupying: number;
-    /** Tasks that wait for a place. */
+    /** Tasks that wait for a slot. */
     readonly waiting: number;
     readonly oldestWaitMs: number | null;
-    /** Failures in a row that made it cool down. */
+    /** Failures in a row; each makes the next cooldown longer. */
     readonly strikes: number;
     readonly coolingReason: 'busy' | 'overloaded' | 'unreachable' | 'operator' | 'unknown' | null;
-    /** How long it still takes no task; null when it does. */
+    /** How long the cooldown lasts; null without one. */
     readonly coolingMs: number | null;
   }[];
 };
@@ -674,7 +674,7 @@ export type NewApiKeyOfAccount = {
 export type TaskDetail = {
   readonly accountId: string;
   readonly task: TaskRecord;
-  /** Who created the task; null for tasks of releases that did not keep it. */
+  /** Who created the task; null for a task that an operator started by hand. */
   readonly createdBy: {
     readonly kind: 'key' | 'person';
     readonly id: string;

@@ -49,7 +49,7 @@ type Known = { readonly providers: Providers; readonly checks: Pick<Lookups, 'la
 
 function builtModel(data: ModelData, aliases: readonly string[], known: Known): CatalogueModel {
   const { providers } = known;
-  const { model, title, prices = data.rates ?? [], fit } = data;
+  const { model, title, prices, fit } = data;
   const short = [...new Set(data.providers ?? ['preview'])].map((provider) => [
     { provider, weight: 1, parameters: {} },
   ]);

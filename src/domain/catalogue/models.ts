@@ -76,8 +76,7 @@ function model(lookups: EntryLookups) {
       model: modelName,
       title: z.string().min(1).max(200),
       aliases: z.array(modelName).max(50).optional(),
-      prices: prices.optional(),
-      rates: prices.optional().meta({ deprecated: true, description: 'Earlier name of prices.' }),
+      prices,
       deadlineSeconds: z.int().min(10).max(86_400).default(1800),
       tiers: z
         .array(z.array(entry(lookups)).min(1).max(10))
@@ -116,8 +115,6 @@ function modelFaults(lookups: EntryLookups, one: unknown): readonly Fault[] {
   const pools = entries.map((each) => JSON.stringify([each.provider, each.model]));
   const fault = (isFault: boolean, path: Fault['path'], message: string) => (isFault ? [{ path, message }] : []);
   return [
-    ...fault(!has('prices') && !has('rates'), ['prices'], 'is required, such as [{ creditsPerSecond: 33 }]'),
-    ...fault(has('prices') && has('rates'), ['rates'], 'is the earlier name of prices and must not stand beside them'),
     ...fault(has('tiers') && has('providers'), ['providers'], 'must not stand beside tiers; use one of them'),
     ...fault(kinds.has('preview') && kinds.size > 1, [has('tiers') ? 'tiers' : 'providers'], mixedProviders),
     ...entries.flatMap(({ path }, index) =>

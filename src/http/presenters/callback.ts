@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { callbackTimeoutMs, webhookId } from '../../domain/callback.ts';
-import type { Delivery, DeliveryAttempt } from '../../stores/deliveries.ts';
+import { type Delivery, type DeliveryAttempt, deliveryStates } from '../../stores/deliveries.ts';
 import { unixMs } from '../fields.ts';
 import { view } from './view.ts';
 
-export const callbackStates = ['pending', 'delivered', 'failed', 'gone'] as const;
-const callbackState = z.enum(callbackStates);
+const callbackState = z.enum(deliveryStates);
 
 const ownAttemptSchema = z.strictObject({
   attempt: z.int().positive(),

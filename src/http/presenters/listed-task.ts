@@ -19,7 +19,7 @@ export const makerSchema = z
     }),
   })
   .nullable()
-  .meta({ description: 'Who created the task; null for tasks of releases that did not keep it.' });
+  .meta({ description: 'Who created the task; null for a task that an operator started by hand.' });
 
 export const posterUrlSchema = z
   .url()

@@ -5,20 +5,20 @@ import type { MarginRow } from '../../stores/margin.ts';
 import { listPools, listProviderSwitches, providerStates, strikeReasons } from '../../stores/provider-pools.ts';
 import { unixMs } from '../fields.ts';
 
-// What operators read of providers. No client reads any of it.
-
 const poolSchema = z.strictObject({
-  pool: z.string().meta({ description: 'The provider and the upstream model: what has a limit of its own.' }),
+  pool: z
+    .string()
+    .meta({ description: 'The provider and the upstream model, which have a concurrency limit of their own.' }),
   limit: z
     .int()
     .nullable()
-    .meta({ description: 'Jobs at the same time; null when the catalogue no longer names the pool.' }),
+    .meta({ description: 'Concurrency limit; null when the catalogue no longer names the pool.' }),
   occupying: z.int().meta({ description: 'Jobs that run, or may run because their answer was lost.' }),
-  waiting: z.int().meta({ description: 'Tasks that wait for a place.' }),
+  waiting: z.int().meta({ description: 'Tasks that wait for a slot.' }),
   oldestWaitMs: z.int().nullable(),
-  strikes: z.int().meta({ description: 'Failures in a row that made it cool down.' }),
+  strikes: z.int().meta({ description: 'Failures in a row; each makes the next cooldown longer.' }),
   coolingReason: z.enum(strikeReasons).nullable(),
-  coolingMs: z.int().nullable().meta({ description: 'How long it still takes no task; null when it does.' }),
+  coolingMs: z.int().nullable().meta({ description: 'How long the cooldown lasts; null without one.' }),
 });
 
 export const providerSchema = z
@@ -39,7 +39,7 @@ export const providerSchema = z
 
 export type PresentedProvider = z.output<typeof providerSchema>;
 
-/** Every provider of the catalogue, and those that have left it and were switched, or have jobs. */
+/** Presents every provider of the catalogue, and those outside it that have a switch or jobs. */
 export async function presentProviders(db: Database, catalogue: Catalogue): Promise<readonly PresentedProvider[]> {
   const [switches, states] = await Promise.all([listProviderSwitches(db), listPools(db)]);
   const limits = new Map<string, { readonly provider: string; readonly limit: number }>();

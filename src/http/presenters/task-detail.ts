@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TaskRecord } from '../../domain/task-record.ts';
 import type { Task } from '../../domain/task.ts';
-import type { ProviderJob } from '../../stores/provider-jobs.ts';
+import { jobOutcomes, type ProviderJob } from '../../stores/provider-jobs.ts';
 import type { readTaskDetail } from '../../stores/task-list.ts';
 import { taskWorkflowId } from '../../domain/task-queues.ts';
 import type { Maker } from '../../stores/task-maker.ts';
@@ -20,7 +20,7 @@ const providerJobSchema = z.strictObject({
     .string()
     .nullable()
     .meta({ description: 'Null when the answer to the call was lost, or none has come yet.' }),
-  outcome: z.enum(['success', 'fail', 'not_created', 'refused', 'abandoned', 'late_success']).nullable(),
+  outcome: z.enum(jobOutcomes).nullable(),
   failCode: z.string().nullable(),
   failMsg: z.string().nullable(),
   ageMs: z.int(),

@@ -2,8 +2,6 @@ import { z } from 'zod';
 import type { UsageDay } from '../../stores/usage.ts';
 import { view } from './view.ts';
 
-export const dayMs = 86_400_000;
-
 const credits = z.int().nonnegative();
 
 /** What an account has used of one model on one day. */

@@ -11,6 +11,7 @@ import {
 import { readMaintenance } from '../../stores/maintenance.ts';
 import { countStuckTasks } from '../../stores/task-list.ts';
 import { type FailCode, failCodes, isNeutral } from '../../domain/fail-code.ts';
+import { unfinishedStates } from '../../domain/task.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { unixMs } from '../fields.ts';
 import { presentProviders, providerSchema } from '../presenters/provider.ts';
@@ -22,7 +23,7 @@ const callbackCount = z.int().min(0).max(maxCallbacksCounted);
 
 const waitSchema = z.strictObject({
   model: z.string(),
-  state: z.enum(['waiting', 'queuing', 'generating']),
+  state: z.enum(unfinishedStates),
   tasks: count,
   oldestMs: count.meta({ description: 'Since the oldest of them was created.' }),
 });

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { webhookId } from '../../domain/callback.ts';
 import { isFinal, type Task } from '../../domain/task.ts';
+import { uuidPattern } from '../../domain/uuid.ts';
 import {
   askForRedelivery,
   type Delivery,
+  deliveryStates,
   type FailedDeliveryCursor,
   findDelivery,
   listDeliveryAttempts,
@@ -28,13 +30,7 @@ import {
   taskIdParameter,
 } from '../query.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import {
-  callbackStates,
-  deliverySchema,
-  ownCallbackSchema,
-  presentDelivery,
-  presentOwnCallback,
-} from '../presenters/callback.ts';
+import { deliverySchema, ownCallbackSchema, presentDelivery, presentOwnCallback } from '../presenters/callback.ts';
 
 const list = defineEndpoint({
   operationId: 'listCallbacks',
@@ -46,7 +42,7 @@ const list = defineEndpoint({
     `all of the account, those of the tasks that ended last first, each with its latest ${attemptsInList} attempts.`,
   query: strictQuery({
     taskId: taskIdParameter.optional(),
-    state: oneOf(callbackStates).optional(),
+    state: oneOf(deliveryStates).optional(),
     ...idPage,
   }),
   data: z.strictObject({ callbacks: z.array(ownCallbackSchema), nextCursor: nextCursorSchema }),
@@ -91,7 +87,7 @@ const redeliverAll = defineEndpoint({
   },
 });
 
-const cursorShape = /^(\d{1,16})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const cursorShape = new RegExp(`^(\\d{1,16})_(${uuidPattern})$`);
 
 const adminListFailed = defineEndpoint({
   operationId: 'adminListFailedCallbacks',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayMs } from '../../domain/duration.ts';
 import { findAccount } from '../../stores/accounts.ts';
 import { bookCreditsAs, type Booking, readBooks } from '../../stores/credits.ts';
 import { booksFilter, exportCredits } from './credits-export.ts';
@@ -10,7 +11,7 @@ import { cutPage, dayParameter, idParameter, nextCursorSchema, numberedPage, str
 import type { HttpDeps } from '../http-deps.ts';
 import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../idempotency-key.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/account.ts';
-import { dayMs, presentUsageDay, usageDaySchema } from '../presenters/usage.ts';
+import { presentUsageDay, usageDaySchema } from '../presenters/usage.ts';
 import { listUsageDays } from '../../stores/usage.ts';
 
 /** A page of an account's books; balance and entries are of one and the same moment. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Task } from '../../domain/task.ts';
+import { uuidPattern } from '../../domain/uuid.ts';
 import { resultUrls } from '../../media/signed-link.ts';
 import { findTask } from '../../stores/tasks.ts';
 import { ownAccount } from '../authentication.ts';
@@ -43,12 +44,12 @@ const downloadUrl = defineEndpoint({
   },
 });
 
-const uuid = /(?<=\/)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\/)/;
+const idInPath = new RegExp(`(?<=/)${uuidPattern}(?=/)`);
 
 /** The task whose video a link leads to, whatever its host and signature: its owner gets nothing but the task's own video. */
 async function taskOfLink({ db }: HttpDeps, url: string): Promise<Task | undefined> {
   const path = URL.canParse(url) ? new URL(url).pathname : '';
-  const taskId = uuid.exec(path)?.[0];
+  const taskId = idInPath.exec(path)?.[0];
   const task = taskId === undefined ? undefined : await findTask(db, taskId);
   const isItsVideo = task?.result !== undefined && path.endsWith(`/${task.result.videoKey}`);
   return isItsVideo ? task : undefined;

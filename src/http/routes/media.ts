@@ -1,3 +1,4 @@
+import { uuidPattern } from '../../domain/uuid.ts';
 import type { MediaSource, OpenedLink, ResultStore } from '../../media/result-store.ts';
 import { answer, type AppRouter, type Context } from '../context.ts';
 import { existing, HttpError } from '../errors.ts';
@@ -63,7 +64,7 @@ async function sendSource(ctx: Context, source: MediaSource, link: OpenedLink, s
   ctx.length = source.sizeBytes;
 }
 
-const keyOfTask = /^results\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\//;
+const keyOfTask = new RegExp(`^results/(${uuidPattern})/`);
 
 /** Only asked about a file that is not there, so that those that are need no database. */
 async function whyGone({ db, retentionMs }: HttpDeps, key: string): Promise<HttpError> {

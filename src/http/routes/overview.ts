@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { dayMs } from '../../domain/duration.ts';
 import { listUsageDays, maxCounted, summariseAccount } from '../../stores/usage.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { unixMs } from '../fields.ts';
-import { dayMs, presentUsageDay, usageDaySchema } from '../presenters/usage.ts';
+import { presentUsageDay, usageDaySchema } from '../presenters/usage.ts';
 
 const count = z.int().min(0).max(maxCounted);
 

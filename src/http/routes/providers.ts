@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayMs } from '../../domain/duration.ts';
 import { currency } from '../../domain/catalogue/cost.ts';
 import { unknownName } from '../../domain/catalogue/faults.ts';
 import { maxMarginMs, readMargin } from '../../stores/margin.ts';
@@ -12,7 +13,7 @@ import { strictQuery, textParameter, wholeParameter } from '../query.ts';
 const list = defineEndpoint({
   operationId: 'adminListProviders',
   route: 'GET /api/admin/v1/providers',
-  summary: 'Who generates: switches, places, waiting tasks and cooldowns',
+  summary: 'List providers',
   data: z.strictObject({ providers: z.array(providerSchema) }),
   handler: async (_call, { db, catalogue }) => ({ providers: await presentProviders(db, catalogue) }),
 });
@@ -49,7 +50,7 @@ const margin = defineEndpoint({
   route: 'GET /api/admin/v1/margin',
   summary: 'What tasks have brought in and cost, by model and provider',
   description:
-    `Of the tasks that ended from \`fromTime\` to before \`toTime\`, at most ${maxMarginMs / 86_400_000} days. A task's credits count for ` +
+    `Of the tasks that ended from \`fromTime\` to before \`toTime\`, at most ${maxMarginMs / dayMs} days. A task's credits count for ` +
     'the provider of its last job, and cost for the provider that caused it. What is unknown is shown as unknown.',
   query: strictQuery({
     fromTime: wholeParameter(0, maxUnixMs),
@@ -65,7 +66,7 @@ const margin = defineEndpoint({
   handler: async ({ query }, { db, catalogue }) => {
     const { fromTime: fromMs, toTime: toMs, model, provider } = query;
     if (toMs < fromMs || toMs - fromMs > maxMarginMs) {
-      const message = `must be from fromTime to ${maxMarginMs / 86_400_000} days later`;
+      const message = `must be from fromTime to ${maxMarginMs / dayMs} days later`;
       throw invalidRequest([{ path: 'toTime', message }]);
     }
     const { micros, currency: inCurrency } = catalogue.creditValue;

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { dayMs } from '../../domain/duration.ts';
 import { adapterOf } from '../../dialects/dialect.ts';
 import { kieRecordSchema } from '../../dialects/kie-record.ts';
 import type { FieldError } from '../../domain/field-errors.ts';
 import { type TaskSearch, taskSearch } from '../../domain/task-search.ts';
-import { failCodes, isFinal, type TaskFailure, taskStates } from '../../domain/task.ts';
+import { failCodes, finalStates, isFinal, type TaskFailure, taskStates } from '../../domain/task.ts';
 import { listTasks, readTaskDetail } from '../../stores/task-list.ts';
 import { findMaker } from '../../stores/task-maker.ts';
 import { cancelGraceMs, cancelTaskAs, type EndedTask, findTask, refundTask } from '../../stores/tasks.ts';
@@ -79,7 +80,7 @@ const cancelledTaskSchema = z
   .strictObject({
     taskId: z.string(),
     cancelled: z.boolean().meta({ description: 'False when the task had ended in another way before.' }),
-    state: z.enum(['success', 'fail']),
+    state: z.enum(finalStates),
     failCode: z.enum(failCodes).nullable(),
     creditsRefunded: z.int().nonnegative(),
   })
@@ -172,14 +173,14 @@ function searchFor(text: string | undefined, { searchesPrompts = true }: HttpDep
 }
 
 /** So far is searched for what no list is kept of. */
-const maxScanMs = 7 * 86_400_000;
+const maxScanMs = 7 * dayMs;
 
 const adminList = defineEndpoint({
   operationId: 'adminListTasks',
   route: 'GET /api/admin/v1/tasks',
   summary: 'List the tasks of all accounts, or of one',
   description:
-    `${listed} By \`model\`, \`provider\` or \`search\` and without \`accountId\`, only the ${maxScanMs / 86_400_000} days before \`to\`, or before ` +
+    `${listed} By \`model\`, \`provider\` or \`search\` and without \`accountId\`, only the ${maxScanMs / dayMs} days before \`to\`, or before ` +
     'now, are searched. Words of prompts are searched within an account only.',
   query: strictQuery({
     accountId: idParameter('an account').optional(),

@@ -7,7 +7,6 @@ import {
   listAppliedMigrations,
   listMissingRights,
   listSealedSecrets,
-  listUnfinishedChanges,
   readDatabaseFacts,
 } from '../../stores/inspection.ts';
 import { listMigrations } from '../../stores/migrator.ts';
@@ -120,7 +119,7 @@ async function schemaFindings(
   facts: DatabaseFacts,
   { catalogue, ...secrets }: Secrets & Pick<DatabaseToCheck, 'catalogue'>,
 ): Promise<Finding[]> {
-  const { names: wanted, ...changes } = await listMigrations();
+  const wanted = await listMigrations();
   if (!facts.hasMigrations)
     return [
       fault('schema', 'the database is empty, or this user does not see what is in it', migrate),
@@ -152,18 +151,10 @@ async function schemaFindings(
   return [
     ...findings,
     schema,
-    ...(missing.length > 0 ? [] : [indexFinding(await listUnfinishedChanges(db, changes))]),
     ...(missing.length > 0
       ? [unknown('stored secrets', 'not checked: the schema is older')]
       : [await secretFinding(db, secrets), modelsFinding(catalogue, await listWorkerReports(db))]),
   ];
-}
-
-/** A migration that was killed leaves them; the service works, and reads large tables through. */
-function indexFinding(unfinished: readonly { readonly name: string }[]): Finding {
-  if (unfinished.length === 0) return ok('indexes', 'all are there and in use');
-  const names = unfinished.map(({ name }) => name).join(', ');
-  return warning('indexes', `missing or half built: ${names}`, `${migrate} Where one is running, wait for its end.`);
 }
 
 function rightsFinding(rights: Awaited<ReturnType<typeof listMissingRights>>): Finding {

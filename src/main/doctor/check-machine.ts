@@ -2,13 +2,13 @@ import { access, constants, mkdtemp, rm, rmdir, stat } from 'node:fs/promises';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { provideFontSettings } from '../../config.ts';
-import { errorCode } from '../../domain/errors.ts';
+import { errorCode, messageOf } from '../../domain/errors.ts';
 import { maxUploadBytes } from '../../domain/upload.ts';
 import type { QueueName } from '../../domain/worker-queues.ts';
 import { inspectFfmpeg } from '../../media/ffmpeg-report.ts';
 import { makePrivateFolder } from '../local-faults.ts';
 import { mainQueue } from '../worker-options.ts';
-import { fault, type Finding, messageOf, ok, warning } from './finding.ts';
+import { fault, type Finding, ok, warning } from './finding.ts';
 import { type Space, spaceFindings, spaceForVideos } from './check-store.ts';
 
 const leastNode = [20, 19] as const;

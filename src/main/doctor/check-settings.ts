@@ -2,11 +2,11 @@ import ipaddr from 'ipaddr.js';
 import { dirname } from 'node:path';
 import { readCatalogueFile } from '../../catalogue-file.ts';
 import { type Config, secretReader } from '../../config.ts';
-import { ConfigError } from '../../domain/errors.ts';
+import { dayMs } from '../../domain/duration.ts';
+import { ConfigError, messageOf } from '../../domain/errors.ts';
 import type { AllowList, AllowedNetwork } from '../../outbound/allow-list.ts';
 import { isMetadata } from '../../outbound/guard.ts';
-import { dayMs } from '../../setting-kinds.ts';
-import { fault, type Finding, messageOf, ok, warning } from './finding.ts';
+import { fault, type Finding, ok, warning } from './finding.ts';
 
 /** Beyond what anybody tries, in bits; 32 random hexadecimal digits have 128. */
 const leastBits = 96;

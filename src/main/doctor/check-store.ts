@@ -1,5 +1,6 @@
 import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../../domain/errors.ts';
 import type { Config } from '../../config.ts';
 import { nameOfStore, type StoreLocation } from '../../domain/store-location.ts';
 import type { MediaFiles } from '../../media/result-store.ts';
@@ -7,7 +8,7 @@ import { parseAllowList } from '../../outbound/allow-list.ts';
 import { createGuardedClient } from '../../outbound/client.ts';
 import { makePrivateFolder } from '../local-faults.ts';
 import { openFiles, s3SettingsOf } from '../open-store.ts';
-import { fault, type Finding, messageOf, ok, warning } from './finding.ts';
+import { fault, type Finding, ok, warning } from './finding.ts';
 
 type S3Config = Pick<Config, 's3Endpoint' | 's3Region' | 's3PathStyle'>;
 

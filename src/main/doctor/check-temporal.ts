@@ -1,4 +1,6 @@
 import type { Client } from '@temporalio/client';
+import { dayMs } from '../../domain/duration.ts';
+import { messageOf } from '../../domain/errors.ts';
 import { taskQueuesOf } from '../../domain/task-queues.ts';
 import { type QueueName, taskQueueOf } from '../../domain/worker-queues.ts';
 import { connectTemporal, grpcCode, type TemporalTarget } from '../../temporal/connect.ts';
@@ -10,12 +12,12 @@ import {
   readServerVersion,
 } from '../../temporal/inspect.ts';
 import { readSchedule, scheduleNames } from '../../temporal/schedules.ts';
-import { fault, type Finding, messageOf, ok, unknown, warning } from './finding.ts';
+import { fault, type Finding, ok, unknown, warning } from './finding.ts';
 
 /** Fairness between accounts needs it. */
 const leastVersion = [1, 31, 2];
 /** Ended workflows are what an operator looks at after a bad night. */
-const leastRetentionMs = 24 * 60 * 60_000;
+const leastRetentionMs = dayMs;
 
 export type TemporalToCheck = {
   readonly target: TemporalTarget;
@@ -92,7 +94,7 @@ async function namespaceFinding(client: Client): Promise<Finding> {
       `there is no namespace ${namespace}`,
       `temporal operator namespace create --namespace ${namespace} --retention 7d, or correct TEMPORAL_NAMESPACE`,
     );
-  const said = `${namespace}, ended workflows are kept for ${(retentionMs / 86_400_000).toFixed(1)} days`;
+  const said = `${namespace}, ended workflows are kept for ${(retentionMs / dayMs).toFixed(1)} days`;
   if (retentionMs >= leastRetentionMs) return ok('namespace', said);
   const remedy = `temporal operator namespace update --namespace ${namespace} --retention 7d`;
   return warning('namespace', `${said}: too short to look into yesterday's tasks`, remedy);

@@ -1,5 +1,4 @@
-import { errorCode } from '../../domain/errors.ts';
-import { messageOf } from './finding.ts';
+import { errorCode, messageOf } from '../../domain/errors.ts';
 
 const reach = 'Check host and port in DATABASE_URL, that PostgreSQL runs there, and that no firewall is between.';
 const trust = 'Name the certificate of its authority: DATABASE_URL=…?sslmode=verify-full&sslrootcert=/path/ca.crt';

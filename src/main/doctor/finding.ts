@@ -1,4 +1,5 @@
 import pTimeout from 'p-timeout';
+import { messageOf } from '../../domain/errors.ts';
 
 export type FindingState = 'ok' | 'warning' | 'fault' | 'unknown';
 
@@ -50,12 +51,6 @@ export async function runChecks(checks: readonly Check[], limitMs: number): Prom
     }
   });
   return (await Promise.all(found)).flat();
-}
-
-/** The words of an error; those of its parts where it has none itself, as for a refused connection to several addresses. */
-export function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Takes every secret out of what will be shown, wherever an error may have carried it. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../../domain/json.ts';
 import { type CostRule, estimateCost } from '../../domain/catalogue/cost.ts';
 import type { Cost, Job, JobStatus, JsonObject, JsonValue } from '../contract.ts';
 import { faultOfJob } from './ark-faults.ts';
@@ -64,8 +65,4 @@ function costOf(body: JsonObject, { input }: Job, rule: CostRule | undefined): C
   if (rule?.perMillionTokens === undefined || tokens === undefined) return undefined;
   const cost = estimateCost(rule, { input, tokens });
   return cost === undefined ? undefined : { ...cost, basis: 'reported' };
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../domain/json.ts';
 import { bodyOf, type CreateRules, type Reply, shownText, unprovenStatuses, type VendorError } from '../answers.ts';
 import type { Cost, Fault, JsonObject, JsonValue } from '../contract.ts';
 import type { Expression } from './expression.ts';
@@ -49,10 +50,6 @@ async function jobIn(reader: Reader, field: string, { id, handle }: JobFields, d
   const kept = await reader.value(`${field}.handle`, handle, data);
   if (isObject(kept)) return { id: found, handle: kept };
   return handle === undefined ? { id: found } : undefined;
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Why a job failed. An error that would be waited for when a job is created is the upstream's own when it ends one. */

@@ -1,15 +1,12 @@
 import { type Kysely, sql } from 'kysely';
-import type { OnlineChange } from '../online-changes.ts';
 
 /** What belongs to a task and not to today's catalogue: its deadline, its providers, how much of the deadline is used up. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
--- Not valid: it holds for every new row, and the others have no deadline yet, so they are not read through under the lock.
--- Null in rows that were accepted before: the first step of the workflow, or the generation, fills the deadline in. An attempt
--- that died left its start and the last moment at which it was seen alive.
+-- An attempt that died left its start and the last moment at which it was seen alive.
 alter table tasks
   add column deadline_ms integer,
-  add constraint deadline_is_positive check (deadline_ms > 0) not valid,
+  add constraint deadline_is_positive check (deadline_ms > 0),
   add column providers json,
   add column generation_spent_ms bigint not null default 0,
   add column attempt_started_at timestamptz,
@@ -21,17 +18,9 @@ create table workflow_terminations (
   reason text not null,
   due_at timestamptz not null
 );
-create index workflow_terminations_by_due on workflow_terminations (due_at, task_id)`.execute(db);
+create index workflow_terminations_by_due on workflow_terminations (due_at, task_id);
+create index tasks_stuck on tasks (stuck_since) where stuck_since is not null and state in ('waiting', 'queuing', 'generating');
+-- Failed tasks that were cleaned while an attempt could still be alive: they are cleaned once more.
+create index tasks_failed_cleaned_early on tasks (completed_at)
+  where state = 'fail' and media_deleted_at - completed_at < interval '26 hours'`.execute(db);
 }
-
-export const onlineChanges: readonly OnlineChange[] = [
-  {
-    index: 'tasks_stuck',
-    on: `tasks (stuck_since) where stuck_since is not null and state in ('waiting', 'queuing', 'generating')`,
-  },
-  // Failed tasks that were cleaned while an attempt could still be alive: they are cleaned once more.
-  {
-    index: 'tasks_failed_cleaned_early',
-    on: `tasks (completed_at) where state = 'fail' and media_deleted_at - completed_at < interval '26 hours'`,
-  },
-];

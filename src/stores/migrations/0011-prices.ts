@@ -24,7 +24,5 @@ alter function refuse_change_of_rate() rename to refuse_change_of_price;
 do $$
 begin
   execute replace(pg_get_functiondef('refuse_change_of_price'::regproc), '''rate %', '''price %');
-end $$;
--- Processes of the release before run beside the new ones during an upgrade, and read and write the table by its old name.
-create view rates as select * from prices`.execute(db);
+end $$`.execute(db);
 }

@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely';
-import type { OnlineChange } from '../online-changes.ts';
 
 /** Jobs at upstreams: their places, their frozen configuration, and what they cost. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -10,30 +9,29 @@ create table provider_configs (
   created_at timestamptz not null default now(),
   config json not null check (octet_length(config::text) <= 65536)
 );
--- A pool is a provider with one of its models. Not valid: they hold for every new row, so the others are not read through under the
--- lock. The default of intended_at stays, for workers of the release before; a reservation writes null, for it is no call yet.
+-- A pool is a provider with one of its models.
 alter table provider_jobs
   alter column intended_at drop not null,
   drop constraint provider_jobs_outcome_check,
   add constraint provider_jobs_outcome_check
-    check (outcome in ('success', 'fail', 'not_created', 'refused', 'abandoned', 'late_success')) not valid,
+    check (outcome in ('success', 'fail', 'not_created', 'refused', 'abandoned', 'late_success')),
   add column pool text,
-  add constraint provider_jobs_pool_check check (length(pool) <= 250) not valid,
+  add constraint provider_jobs_pool_check check (length(pool) <= 250),
   add column account_id uuid,
   add column reserved_at timestamptz,
   add column config_hash text references provider_configs,
   add column handle json,
-  add constraint provider_jobs_handle_check check (octet_length(handle::text) <= 4096) not valid,
+  add constraint provider_jobs_handle_check check (octet_length(handle::text) <= 4096),
   add column upstream_ended_at timestamptz,
   add column cost_micros bigint,
-  add constraint provider_jobs_cost_micros_check check (cost_micros >= 0) not valid,
+  add constraint provider_jobs_cost_micros_check check (cost_micros >= 0),
   add column cost_currency text,
-  add constraint provider_jobs_cost_currency_check check (cost_currency ~ '^[A-Z]{3}$') not valid,
+  add constraint provider_jobs_cost_currency_check check (cost_currency ~ '^[A-Z]{3}$'),
   add column cost_basis text,
-  add constraint provider_jobs_cost_basis_check check (cost_basis in ('reported', 'estimated', 'unknown')) not valid,
+  add constraint provider_jobs_cost_basis_check check (cost_basis in ('reported', 'estimated', 'unknown')),
   add column detail text,
-  add constraint provider_jobs_detail_check check (length(detail) <= 8192) not valid,
-  add constraint cost_is_whole check ((cost_micros is null) = (cost_currency is null)) not valid;
+  add constraint provider_jobs_detail_check check (length(detail) <= 8192),
+  add constraint cost_is_whole check ((cost_micros is null) = (cost_currency is null));
 create table provider_pools (
   pool text primary key check (length(pool) <= 250),
   provider text not null,
@@ -59,20 +57,10 @@ create table place_waits (
   primary key (pool, task_id)
 );
 create index place_waits_by_task on place_waits (task_id);
-create index place_waits_by_due on place_waits (due_at)`.execute(db);
+create index place_waits_by_due on place_waits (due_at);
+-- The jobs that take a slot, and few others.
+create index provider_jobs_in_pool on provider_jobs (pool)
+  where pool is not null and upstream_ended_at is null and settled_at is null and (outcome is null or outcome = 'abandoned')`.execute(
+    db,
+  );
 }
-
-export const onlineChanges: readonly OnlineChange[] = [
-  ...['pool', 'handle', 'cost_micros', 'cost_currency', 'cost_basis', 'detail'].map((column) => ({
-    constraint: `provider_jobs_${column}_check`,
-    of: 'provider_jobs',
-  })),
-  // The jobs that take a place, and few others.
-  {
-    index: 'provider_jobs_in_pool',
-    on: `provider_jobs (pool)
-  where pool is not null and upstream_ended_at is null and settled_at is null and (outcome is null or outcome = 'abandoned')`,
-  },
-  { index: 'provider_jobs_by_job', on: 'provider_jobs (provider, job_id) where job_id is not null' },
-  { index: 'tasks_by_end', on: 'tasks (completed_at) where completed_at is not null' },
-];

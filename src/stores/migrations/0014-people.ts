@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely';
-import type { OnlineChange } from '../online-changes.ts';
 
 /** People: who they are, in which accounts, their sessions, the links that let them in, and what happened to all of these. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -118,9 +117,6 @@ create table pending_proofs (
   expires_at timestamptz not null
 );
 create index pending_proofs_by_expiry on pending_proofs (expires_at);
-alter table operator_actions add column user_id uuid references users`.execute(db);
+alter table operator_actions add column user_id uuid references users;
+create index operator_actions_by_user on operator_actions (user_id, id) where user_id is not null`.execute(db);
 }
-
-export const onlineChanges: readonly OnlineChange[] = [
-  { index: 'operator_actions_by_user', on: 'operator_actions (user_id, id) where user_id is not null' },
-];

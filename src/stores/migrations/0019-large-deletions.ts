@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely';
-import type { OnlineChange } from '../online-changes.ts';
 
 /** What deletions need that are large, or race with a callback. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -10,9 +9,5 @@ alter table account_closures add column content_until timestamptz;
 alter table callback_attempts
   drop constraint callback_attempts_task_id_fkey,
   add constraint callback_attempts_of_delivery foreign key (task_id) references callback_deliveries
-    on delete cascade not valid`.execute(db);
+    on delete cascade`.execute(db);
 }
-
-export const onlineChanges: readonly OnlineChange[] = [
-  { constraint: 'callback_attempts_of_delivery', of: 'callback_attempts' },
-];

@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely';
-import type { OnlineChange } from '../online-changes.ts';
 
 /** Retention of personal data, and the erasure of a person. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -28,25 +27,15 @@ begin
     raise exception 'price % can not be changed any more', old.id using errcode = 'restrict_violation';
   end if;
   return new;
-end $$`.execute(db);
+end $$;
+create index users_unattached on users (unattached_since) where unattached_since is not null;
+create index one_time_links_by_expiry on one_time_links (expires_at);
+create index security_events_by_time on security_events (created_at);
+create index security_events_by_email on security_events (email) where email is not null;
+create index security_events_by_actor on security_events (actor) where actor is not null;
+create index operator_actions_by_email on operator_actions ((details->>'email')) where details->>'email' is not null;
+create index operator_actions_of_erasures on operator_actions ((details->>'userId')) where action = 'people.erase';
+create index tasks_with_content on tasks (completed_at) where completed_at is not null and content_deleted_at is null`.execute(
+    db,
+  );
 }
-
-export const onlineChanges: readonly OnlineChange[] = [
-  { index: 'users_unattached', on: 'users (unattached_since) where unattached_since is not null' },
-  { index: 'one_time_links_by_expiry', on: 'one_time_links (expires_at)' },
-  { index: 'security_events_by_time', on: 'security_events (created_at)' },
-  { index: 'security_events_by_email', on: 'security_events (email) where email is not null' },
-  { index: 'security_events_by_actor', on: 'security_events (actor) where actor is not null' },
-  {
-    index: 'operator_actions_by_email',
-    on: `operator_actions ((details->>'email')) where details->>'email' is not null`,
-  },
-  {
-    index: 'operator_actions_of_erasures',
-    on: `operator_actions ((details->>'userId')) where action = 'people.erase'`,
-  },
-  {
-    index: 'tasks_with_content',
-    on: 'tasks (completed_at) where completed_at is not null and content_deleted_at is null',
-  },
-];

@@ -4,5 +4,3 @@ import { type Kysely, sql } from 'kysely';
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table provider_jobs drop column is_hinted`.execute(db);
 }
-
-export const onlineChanges = [{ dropped: 'provider_jobs_hinted' }] as const;

@@ -5,7 +5,6 @@ import type { Environment } from '../../../src/config.ts';
 import { freePort } from '../../../src/embedded/persisted-port.ts';
 import { createSecretBox } from '../../../src/outbound/secrets.ts';
 import { createFirstCallbackSecret } from '../../../src/stores/callback-secrets.ts';
-import { migrateToLatest } from '../../../src/stores/migrator.ts';
 import { saveWorkerReport } from '../../../src/stores/worker-reports.ts';
 import { findingLine } from '../../support/findings.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service.ts';
@@ -90,18 +89,6 @@ describe('doctor, of the database,', () => {
         atDatabase((url) => void (url.pathname = '/postgres')),
       ),
       /^fault: the database is empty/,
-    );
-  });
-
-  test('tells an index that is missing, and one whose build was broken off', async (t) => {
-    assert.match(await line('indexes'), /^ok: /);
-    t.after(() => migrateToLatest(environment.database.url));
-    await run('drop index provider_jobs_by_id');
-    await run(`update pg_index set indisvalid = false where indexrelid = 'tasks_by_completion'::regclass`);
-    t.after(() => run(`update pg_index set indisvalid = true where indexrelid = 'tasks_by_completion'::regclass`));
-    assert.match(
-      await line('indexes'),
-      /^warning: missing or half built: provider_jobs_by_id, tasks_by_completion → Run "videogen migrate"/,
     );
   });
 

@@ -5,21 +5,19 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { FilePathSource, Input, MP4 } from 'mediabunny';
 import { frameSize } from '../../../src/domain/frame-size.ts';
-import type { Ffmpeg, ReferenceImage } from '../../../src/domain/ports.ts';
+import type { ReferenceImage } from '../../../src/domain/ports.ts';
 import { ratios, type TaskInput } from '../../../src/domain/task-input.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { renderFilm } from '../../../src/providers/preview/render-film.ts';
 import { discImage, framesOf, pinnedFfmpeg, taskInput, temporaryFolder } from './render-support.ts';
 
-const ffmpeg = pinnedFfmpeg();
-
 type Wish = Partial<TaskInput> & { readonly images?: readonly ReferenceImage[]; readonly model?: string };
 
-async function render(folder: string, ffmpeg: Ffmpeg, { images = [], model = 'videogen-2.0', ...changes }: Wish) {
+async function render(folder: string, { images = [], model = 'videogen-2.0', ...changes }: Wish) {
   const input = taskInput(changes);
   const workFolder = await mkdtemp(join(folder, 'film-'));
   const film = { model, input, title: input.prompt, images, workFolder };
-  return renderFilm(ffmpeg, film, () => undefined, new AbortController().signal);
+  return renderFilm(pinnedFfmpeg(), film, () => undefined, new AbortController().signal);
 }
 
 for (const [i, ratio] of ratios.entries()) {
@@ -29,7 +27,7 @@ for (const [i, ratio] of ratios.entries()) {
     // Sound alternates with images from ratio to ratio, so that both kinds of film are made with and without sound.
     for (const [kind, shown] of [[], images].entries()) {
       const generateAudio = (i + kind) % 2 === 0;
-      const { path } = await render(folder, ffmpeg, { ratio, generateAudio, images: shown });
+      const { path } = await render(folder, { ratio, generateAudio, images: shown });
       const size = frameSize(ratio, shown[0]);
       const { bytes: _, sha256: __, ...facts } = await probeVideo(path);
       const expected = { ...size, durationSeconds: 4, framesPerSecond: 24, hasAudio: generateAudio };
@@ -47,7 +45,7 @@ test('every hostile prompt is rendered', async (t) => {
     '\u{1F98A}\u{1F469}\u200D\u{1F680}\u{1F1E9}\u{1F1EA}',
   ];
   for (const prompt of prompts) {
-    assert.equal(await framesOf((await render(folder, ffmpeg, { prompt })).path), 96);
+    assert.equal(await framesOf((await render(folder, { prompt })).path), 96);
   }
 });
 
@@ -55,12 +53,12 @@ test('the longest film has every one of its frames', async (t) => {
   const folder = await temporaryFolder(t);
   const images = [await discImage(folder, 1600, 900)];
   const nine = Array.from({ length: 9 }, () => images).flat();
-  assert.equal(await framesOf((await render(folder, ffmpeg, { duration: 15, generateAudio: false })).path), 360);
-  assert.equal(await framesOf((await render(folder, ffmpeg, { images: nine })).path), 96);
+  assert.equal(await framesOf((await render(folder, { duration: 15, generateAudio: false })).path), 360);
+  assert.equal(await framesOf((await render(folder, { images: nine })).path), 96);
 });
 
 test('the sound of a film lasts to its very end', async (t) => {
-  const { path } = await render(await temporaryFolder(t), ffmpeg, { duration: 5 });
+  const { path } = await render(await temporaryFolder(t), { duration: 5 });
   const input = new Input({ formats: [MP4], source: new FilePathSource(path) });
   const sound = await input.getPrimaryAudioTrack();
   assert.ok(Math.abs(((await sound?.computeDuration()) ?? 0) - 5) < 0.05, 'the sound ends with the film');
@@ -70,7 +68,7 @@ test('the sound of a film lasts to its very end', async (t) => {
 test('the same request gives the same bytes, another prompt or model another film', async (t) => {
   const folder = await temporaryFolder(t);
   const digest = async (wish: Wish) => {
-    const { path } = await render(folder, ffmpeg, wish);
+    const { path } = await render(folder, wish);
     return createHash('sha256')
       .update(await readFile(path))
       .digest('hex');

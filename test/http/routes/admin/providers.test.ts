@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { resolveCatalogue } from '../../../../src/domain/catalogue/catalogue.ts';
 import type { Database } from '../../../../src/stores/database.ts';
 import { listActions } from '../../../../src/stores/operator-actions.ts';
-import { reservePlace } from '../../../../src/stores/places.ts';
+import { reserveSlot } from '../../../../src/stores/slots.ts';
 import {
   intendReservedJob,
   type JobCost,
@@ -136,7 +136,7 @@ describe('the margin', () => {
 async function sell(db: Database, accountId: string, cost: JobCost | undefined): Promise<void> {
   const taskId = await acceptTestTask(db, accountId, taskParam('sold'));
   const [job, pool] = [{ taskId, ordinal: 1 }, 'box/wan'];
-  await reservePlace(db, { ...job, accountId, pool, provider: 'box', limit: 100 });
+  await reserveSlot(db, { ...job, accountId, pool, provider: 'box', limit: 100 });
   await intendReservedJob(db, { ...job, pool, configHash: 'a'.repeat(64), config: '{}', cost: undefined });
   await recordProviderJob(db, { ...job, jobId: `job of ${taskId}` });
   await recordUpstreamEnd(db, { ...job, cost });

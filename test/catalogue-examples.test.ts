@@ -4,8 +4,6 @@ import { test } from 'node:test';
 import { readCatalogueFile } from '../src/catalogue-file.ts';
 import type { Catalogue } from '../src/domain/catalogue/models.ts';
 
-// Catalogues of the releases that knew no upstreams keep their meaning.
-
 const prices = [{ creditsPerSecond: 7 }];
 
 function read(text: string): Catalogue {
@@ -21,26 +19,23 @@ test('the catalogues in the documentation load', () => {
   for (const json of examples) assert.ok(read(json).models.size > 0, json);
 });
 
-test('providers are asked in their order, each once, and are no upstreams', () => {
-  const model = { model: 'm', title: 'M', deadlineSeconds: 600, providers: ['preview', 'preview'] };
-  for (const name of ['prices', 'rates']) {
-    const { models } = read(JSON.stringify({ models: [{ ...model, [name]: prices }] }));
-    const { tiers, ...rest } = models.get('m') ?? assert.fail();
-    assert.deepEqual(rest, {
-      model: 'm',
-      title: 'M',
-      aliases: [],
-      prices: [{ creditsPerSecond: 7, fromMs: 0 }],
-      providers: ['preview'],
-      deadlineMs: 600_000,
-      fit: 'keep',
-      isRemote: false,
-    });
-    assert.deepEqual(
-      tiers.map((tier) => tier.map(({ provider }) => provider)),
-      [['preview']],
-    );
-  }
+test('providers of a model are its tiers in their order, each once', () => {
+  const model = { model: 'm', title: 'M', deadlineSeconds: 600, providers: ['preview', 'preview'], prices };
+  const { tiers, ...rest } = read(JSON.stringify({ models: [model] })).models.get('m') ?? assert.fail();
+  assert.deepEqual(rest, {
+    model: 'm',
+    title: 'M',
+    aliases: [],
+    prices: [{ creditsPerSecond: 7, fromMs: 0 }],
+    providers: ['preview'],
+    deadlineMs: 600_000,
+    fit: 'keep',
+    isRemote: false,
+  });
+  assert.deepEqual(
+    tiers.map((tier) => tier.map(({ provider }) => provider)),
+    [['preview']],
+  );
 });
 
 test('a field that is given twice in JSON counts the second time', () => {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { listClaimedJobs } from '../../src/stores/lost-calls.ts';
-import { type Admission, reservePlace, sweepPlaces } from '../../src/stores/places.ts';
+import { type Admission, reserveSlot, sweepSlots } from '../../src/stores/slots.ts';
 import {
   endProviderJob,
   intendReservedJob,
@@ -23,7 +23,7 @@ const actor = { kind: 'command_line', name: 'ada' } as const;
 
 type Waiter = { readonly taskId: string; readonly accountId: string };
 
-describe('places of a pool', () => {
+describe('slots of a pool', () => {
   let database: TestDatabase;
   let pools = 0;
   let pool: string;
@@ -43,7 +43,7 @@ describe('places of a pool', () => {
     return { accountId, taskId: await acceptTestTask(database.db, accountId, taskParam('waits')) };
   };
   const reserve = ({ taskId, accountId }: Waiter, limit: number, ordinal = 1): Promise<Admission> =>
-    reservePlace(database.db, { taskId, accountId, ordinal, pool, provider, limit });
+    reserveSlot(database.db, { taskId, accountId, ordinal, pool, provider, limit });
   const intend = ({ taskId }: Waiter, ordinal = 1) =>
     intendReservedJob(database.db, { taskId, ordinal, pool, configHash: 'a'.repeat(64), config: '{}' });
   const later = (seconds: number) =>
@@ -65,33 +65,33 @@ describe('places of a pool', () => {
     run(`update provider_pools set cooling_until = now() - interval '1 ms' where pool = $1`, [pool]);
   const kindOf = async (admission: Promise<Admission>) => (await admission).kind;
 
-  test('are never more than its limit, with eight connections racing, and each that is free is given', async () => {
+  test('are never more than its limit, with eight connections racing, and each free one is granted', async () => {
     const accounts = await Promise.all([newAccount(), newAccount(), newAccount()]);
     const waiters = await Promise.all(Array.from({ length: 24 }, (_, index) => newTask(accounts[index % 3] ?? '')));
     const holders = new Set<string>();
     let most = 0;
     const work = async (waiter: Waiter) => {
-      await waitFor('a place', async () => {
+      await waitFor('a slot', async () => {
         if ((await reserve(waiter, 5)).kind === 'granted') return true;
         return await touchGenerations(database.db, [waiter.taskId]);
       });
       holders.add(waiter.taskId);
       most = Math.max(most, holders.size);
-      await waitFor('all places to be given', () => (most >= 5 ? true : undefined));
+      await waitFor('all slots to be taken', () => (most >= 5 ? true : undefined));
       assert.ok(await intend(waiter));
       await recordProviderJob(database.db, { taskId: waiter.taskId, ordinal: 1, jobId: waiter.taskId });
       const [state] = (await listPools(database.db)).filter((one) => one.pool === pool);
-      assert.ok(state && state.occupying <= 5, `${state?.occupying} places are taken`);
+      assert.ok(state && state.occupying <= 5, `${state?.occupying} slots are taken`);
       holders.delete(waiter.taskId);
       await recordUpstreamEnd(database.db, { taskId: waiter.taskId, ordinal: 1 });
     };
     await Promise.all(waiters.map(work));
     assert.equal(most, 5);
-    const left = await run('select from place_waits where pool = $1', [pool]);
+    const left = await run('select from slot_waits where pool = $1', [pool]);
     assert.equal(left.length, 0);
   });
 
-  test('go to accounts in rotation, however many tasks one of them has', async () => {
+  test('alternate between accounts, however many tasks one of them has', async () => {
     const [many, few] = [await newAccount(), await newAccount()];
     const crowd = await Promise.all(Array.from({ length: 5 }, () => newTask(many)));
     const [holder, second, ...waiting] = crowd;
@@ -99,30 +99,22 @@ describe('places of a pool', () => {
     for (const one of [holder, second]) assert.equal(await kindOf(reserve(one, 2)), 'granted');
     for (const one of waiting) assert.equal(await kindOf(reserve(one, 2)), 'full');
     const lone = await newTask(few);
-    const asked = await reserve(lone, 2);
-    assert.deepEqual([asked.kind, asked.kind === 'full' && asked.ahead], ['full', 0]);
+    assert.equal(await kindOf(reserve(lone, 2)), 'full');
     await endProviderJob(database.db, { taskId: holder.taskId, ordinal: 1, outcome: 'not_created' });
     for (const one of waiting) assert.equal(await kindOf(reserve(one, 2)), 'full');
     assert.equal(await kindOf(reserve(lone, 2)), 'granted');
   });
 
-  test('are asked for again the later, the more tasks are in front, two minutes later at most', async () => {
+  test('are requested again the later, the more tasks are in front, two minutes later at most', async () => {
     const accountId = await newAccount();
     const tasks = await Promise.all(Array.from({ length: 70 }, () => newTask(accountId)));
     const answers: Admission[] = [];
     for (const task of tasks) answers.push(await reserve(task, 1));
-    const waits = answers.flatMap((one) => (one.kind === 'full' ? [[one.ahead, one.againInMs]] : []));
-    assert.deepEqual(
-      [waits[0], waits[1], waits.at(-1)],
-      [
-        [0, 2_000],
-        [1, 4_000],
-        [68, 120_000],
-      ],
-    );
+    const pauses = answers.flatMap((one) => (one.kind === 'full' ? [one.againInMs] : []));
+    assert.deepEqual([pauses[0], pauses[1], pauses.at(-1)], [2_000, 4_000, 120_000]);
   });
 
-  test('do not stay empty for a waiter that has died or whose task has ended', async () => {
+  test('do not stay free for a task that has ended, or that does not take the slot it was offered', async () => {
     const accountId = await newAccount();
     const [holder, dead, ended, next] = await Promise.all([1, 2, 3, 4].map(() => newTask(accountId)));
     assert.ok(holder && dead && ended && next);
@@ -130,8 +122,26 @@ describe('places of a pool', () => {
     for (const one of [dead, ended, next]) assert.equal(await kindOf(reserve(one, 1)), 'full');
     await endProviderJob(database.db, { taskId: holder.taskId, ordinal: 1, outcome: 'not_created' });
     assert.equal(await kindOf(reserve(next, 1)), 'full');
-    await run(`update place_waits set due_at = now() - interval '16 s' where task_id = $1`, [dead.taskId]);
     await refundTask(database.db, ended.taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
+    assert.equal(await kindOf(reserve(next, 1)), 'full');
+    const [offer] = await run(
+      `update slot_waits set offered_until = now() where offered_until > due_at and pool = $1 returning task_id`,
+      [pool],
+    );
+    assert.deepEqual(offer, { task_id: dead.taskId });
+    assert.equal(await kindOf(reserve(next, 1)), 'granted');
+  });
+
+  test('do not stay free for tasks that have not asked for five minutes, however many', async () => {
+    const accountId = await newAccount();
+    const [holder, moved, alsoMoved, next] = await Promise.all([1, 2, 3, 4].map(() => newTask(accountId)));
+    assert.ok(holder && moved && alsoMoved && next);
+    for (const one of [holder, moved, alsoMoved]) await reserve(one, 1);
+    await endProviderJob(database.db, { taskId: holder.taskId, ordinal: 1, outcome: 'fail' });
+    assert.equal(await kindOf(reserve(next, 1)), 'full');
+    await run(`update slot_waits set due_at = now() - interval '5 minutes' where task_id = any($1)`, [
+      [moved.taskId, alsoMoved.taskId],
+    ]);
     assert.equal(await kindOf(reserve(next, 1)), 'granted');
   });
 
@@ -153,7 +163,7 @@ describe('places of a pool', () => {
     assert.equal((await listProviderJobs(database.db, holder.taskId)).length, 1);
   });
 
-  test('are taken by a call without an answer and by a job that was given up, until it is known to have ended', async () => {
+  test('are taken by a create without an answer and by an abandoned job until it is known to have ended', async () => {
     const accountId = await newAccount();
     const [silent, abandoned, next] = await Promise.all([1, 2, 3].map(() => newTask(accountId)));
     assert.ok(silent && abandoned && next);
@@ -179,12 +189,12 @@ describe('places of a pool', () => {
     assert.equal(await kindOf(reserve(waiter, 1)), 'full');
     const other = `${pool}-other`;
     const elsewhere = { ...waiter, ordinal: 2, pool: other, provider, limit: 1 };
-    assert.equal((await reservePlace(database.db, elsewhere)).kind, 'granted');
+    assert.equal((await reserveSlot(database.db, elsewhere)).kind, 'granted');
     // The row of the second reservation belongs to the other pool.
     assert.equal(await intend(waiter, 2), false);
   });
 
-  test('are given to nobody while the pool cools down, which takes longer after each failure, and once for many at a time', async () => {
+  test('are not granted during a cooldown, which is longer after each failure, and starts once for many failures at a time', async () => {
     const accountId = await newAccount();
     const waiter = await newTask(accountId);
     assert.equal(await kindOf(reserve(waiter, 1)), 'granted');
@@ -208,7 +218,7 @@ describe('places of a pool', () => {
     assert.equal(await coolingMs(), 'granted');
   });
 
-  test('are asked for again within seconds of a cooldown that an operator ends, in the order of before', async () => {
+  test('are requested again within seconds of a cooldown that an operator ends, in the same order', async () => {
     const accountId = await newAccount();
     const [first, second] = [await newTask(accountId), await newTask(accountId)];
     await reserve(first, 1);
@@ -228,7 +238,7 @@ describe('places of a pool', () => {
     assert.equal(await kindOf(reserve(first, 1, 2)), 'granted');
   });
 
-  test('are asked for less often by each task, the more tasks wait for a pool that cools down', async () => {
+  test('are requested less often by each task, the more tasks wait for a pool that takes none', async () => {
     const accountId = await newAccount();
     const [first, ...others] = await Promise.all(Array.from({ length: 122 }, () => newTask(accountId)));
     assert.ok(first);
@@ -237,11 +247,11 @@ describe('places of a pool', () => {
     const pauses: number[] = [];
     for (const task of others)
       pauses.push(...[await reserve(task, 1)].map((one) => ('againInMs' in one ? one.againInMs : 0)));
-    assert.deepEqual([pauses[0], pauses.at(-1)], [5_000, 6_000]);
+    assert.deepEqual([pauses[0], pauses.at(-1)], [5_000, 120_000]);
     await setProviderSwitchAs(database.db, actor, { provider, state: 'enabled', reason: 'it has moved' });
   });
 
-  test('are given to one task alone after a cooldown, with eight connections racing, and to all once it is accepted', async () => {
+  test('are granted to one task alone after a cooldown, with eight connections racing, and to all once it is accepted', async () => {
     const accountId = await newAccount();
     const waiters = await Promise.all(Array.from({ length: 8 }, () => newTask(accountId)));
     const [first] = waiters;
@@ -266,7 +276,7 @@ describe('places of a pool', () => {
     for (const waiter of others) assert.equal(await kindOf(reserve(waiter, 8, 2)), 'granted');
   });
 
-  test('are given again a minute after the task that tried a pool was lost before its call', async () => {
+  test('are granted again a minute after the task that tried a pool was lost before its create', async () => {
     const accountId = await newAccount();
     const [probe, next] = [await newTask(accountId), await newTask(accountId)];
     await reserve(probe, 8);
@@ -279,7 +289,7 @@ describe('places of a pool', () => {
     assert.equal(await kindOf(reserve(next, 8)), 'granted');
   });
 
-  test('are given to nobody when an operator has switched the provider off; switching it on ends its cooldowns', async () => {
+  test('are not granted while an operator has disabled the provider; enabling it ends its cooldowns', async () => {
     const waiter = await newTask(await newAccount());
     await reserve(waiter, 1);
     await strike('operator');
@@ -291,6 +301,88 @@ describe('places of a pool', () => {
     assert.equal(await kindOf(reserve(waiter, 1)), 'granted');
   });
 
+  test('keep the order of an account: 300 waiting tasks get theirs in turn, whichever asks first, also after a cooldown', async () => {
+    const accountId = await newAccount();
+    const tasks: Waiter[] = [];
+    while (tasks.length < 300) tasks.push(await newTask(accountId));
+    const granted: Waiter[] = [];
+    const ask = async (waiter: Waiter) => {
+      const kind = await kindOf(reserve(waiter, 3));
+      if (kind === 'granted') granted.push(waiter);
+      return kind;
+    };
+    for (const task of tasks) await ask(task);
+    for (let ended = 0; granted.length < tasks.length; ended += 1) {
+      const waiting = tasks.slice(granted.length);
+      // The last one asks before the first.
+      const asking = new Set([...waiting.slice(-1), ...waiting.slice(0, 1)]);
+      if (ended === 100) {
+        await strike();
+        for (const one of asking) assert.equal(await ask(one), 'cooling');
+        await coolingIsOver();
+      }
+      await endProviderJob(database.db, { taskId: granted[ended]?.taskId ?? '', ordinal: 1, outcome: 'fail' });
+      for (const one of asking) await ask(one);
+      if (ended === 100) await clearStrikes(database.db, pool);
+    }
+    assert.deepEqual(
+      granted.map(({ taskId }) => tasks.findIndex((task) => task.taskId === taskId)),
+      tasks.map((_, index) => index),
+    );
+  });
+
+  test('are granted to the next task of its account before one that the upstream has declined asks again', async () => {
+    const accountId = await newAccount();
+    const [declined, next, last] = [await newTask(accountId), await newTask(accountId), await newTask(accountId)];
+    assert.equal(await kindOf(reserve(declined, 1)), 'granted');
+    for (const one of [next, last]) assert.equal(await kindOf(reserve(one, 1)), 'full');
+    await endProviderJob(database.db, { taskId: declined.taskId, ordinal: 1, outcome: 'not_created' });
+    assert.equal(await kindOf(reserve(declined, 1, 2)), 'full');
+    assert.equal(await kindOf(reserve(next, 1)), 'granted');
+    await endProviderJob(database.db, { taskId: next.taskId, ordinal: 1, outcome: 'fail' });
+    assert.equal(await kindOf(reserve(last, 1)), 'full');
+    assert.equal(await kindOf(reserve(declined, 1, 2)), 'granted');
+  });
+
+  test('alternate between an account with 10,000 waiting tasks and one whose first task has just come', async () => {
+    const [many, few] = [await newAccount(), await newAccount()];
+    const holder = await newTask(many);
+    assert.equal(await kindOf(reserve(holder, 1)), 'granted');
+    const rows = await run(
+      `
+with crowd as (
+  insert into tasks (id, account_id, model, param, credits_charged, request_sha256, state)
+  select gen_random_uuid(), $1, 'm', '{}', 1, sha256(n::text::bytea), 'queuing' from generate_series(1, 10000) n returning id
+)
+insert into slot_waits (pool, task_id, account_id, turn, due_at)
+select $2, id, $1, row_number() over (), now() + interval '1 minute' from crowd
+returning task_id as "taskId", turn`,
+      [many, pool],
+    );
+    const crowd = rows
+      .toSorted((one, other) => Number(one['turn']) - Number(other['turn']))
+      .map(({ taskId }) => ({ accountId: many, taskId: String(taskId) }));
+    const [first, second] = [await newTask(few), await newTask(few)];
+    for (const one of [first, second]) assert.equal(await kindOf(reserve(one, 1)), 'full');
+    let running: Waiter | undefined = holder;
+    const names: string[] = [];
+    const queues = { few: [first, second], many: crowd };
+    while (names.length < 5) {
+      if (running !== undefined)
+        await endProviderJob(database.db, { taskId: running.taskId, ordinal: 1, outcome: 'fail' });
+      running = undefined;
+      for (const [name, queue] of Object.entries(queues)) {
+        const [head] = queue;
+        if (head === undefined || (await kindOf(reserve(head, 1))) !== 'granted') continue;
+        running = queue.shift();
+        names.push(name);
+        break;
+      }
+      assert.ok(running, 'a free slot is granted');
+    }
+    assert.deepEqual(names, ['few', 'many', 'few', 'many', 'many']);
+  });
+
   test('leave nothing behind with a task that has ended', async () => {
     const accountId = await newAccount();
     const [ended, waited, alive] = await Promise.all([1, 2, 3].map(() => newTask(accountId)));
@@ -298,11 +390,14 @@ describe('places of a pool', () => {
     for (const one of [ended, waited]) await reserve(one, 1);
     await refundTask(database.db, ended.taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
     await refundTask(database.db, waited.taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
+    assert.deepEqual(await run('select from slot_waits where pool = $1', [pool]), []);
+    // A request that was on its way when its task ended.
+    assert.equal(await kindOf(reserve(waited, 1)), 'full');
     assert.equal(await kindOf(reserve(alive, 1)), 'full');
-    await run(`update place_waits set due_at = now() - interval '11 minutes' where pool = $1`, [pool]);
-    await sweepPlaces(database.db, 100);
+    await run(`update slot_waits set asked_at = now() - interval '11 minutes' where pool = $1`, [pool]);
+    await sweepSlots(database.db, 100);
     assert.equal((await listProviderJobs(database.db, ended.taskId))[0]?.outcome, 'not_created');
-    assert.deepEqual(await run('select task_id from place_waits where pool = $1', [pool]), [{ task_id: alive.taskId }]);
+    assert.deepEqual(await run('select task_id from slot_waits where pool = $1', [pool]), [{ task_id: alive.taskId }]);
     assert.equal(await kindOf(reserve(alive, 1)), 'granted');
   });
 
