@@ -125,6 +125,8 @@ async function runTests(selection: Selection, serverEnv: NodeJS.ProcessEnv): Pro
   const { tier, withoutFast, parts } = selection;
   const isTestFile = (name: string) => name.endsWith('.test.js') || (name.endsWith('.js') && parts.includes(name));
   const names = (await readdir(testFolder, { recursive: true })).filter(isTestFile).toSorted();
+  if (!names.some((name) => name.startsWith('counterparts/')))
+    log('counterparts/ not built: npm ci --workspaces --include-workspace-root installs the SDKs that its tests use');
   const plan = planRun(names, selection);
   if (plan.processes.length + plan.exclusive.length === 0) throw new Error(`no test file matches ${parts.join(', ')}`);
   const seed = Number(process.env[seedVariable] ?? randomInt(2 ** 31));
