@@ -179,10 +179,10 @@ test('a row that the store does not answer about is left behind, and the next on
   assert.deepEqual(await ask('select id from uploads'), [silent]);
 });
 
-test('waits for a place that no task needs any more are deleted', async () => {
+test('queue rows of tasks that wait no longer are deleted', async () => {
   const taskId = await failedTask();
-  await ask(`insert into place_waits (task_id, pool, account_id, due_at)
-    values ('${taskId}', 'a/b', '${accountId}', now() - interval '1 hour')`);
+  await ask(`insert into slot_waits (task_id, pool, account_id, turn, asked_at, due_at)
+    values ('${taskId}', 'a/b', '${accountId}', 1, now() - interval '1 hour', now())`);
   await run('sweepSlots');
-  assert.equal(await count('place_waits'), 0);
+  assert.equal(await count('slot_waits'), 0);
 });
