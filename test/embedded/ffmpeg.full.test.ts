@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
@@ -32,6 +32,7 @@ test('the pinned ffmpeg comes from PyPI once, and is the version that the image 
 
 test('an explicit path is the only candidate', async () => {
   const folder = await awkwardFolder();
+  await mkdir(folder, { recursive: true });
   const explicitPath = join(folder, 'mine');
   const search = { explicitPath, cacheFolder: folder, log: silent };
   await assert.rejects(findFfmpeg(search), /^SetupError: FFMPEG_PATH: .*mine cannot be run as ffmpeg/);
@@ -46,6 +47,7 @@ test('without access to PyPI the one on the PATH is used, else the error names b
   const address = server.address();
   assert.ok(typeof address === 'object' && address !== null);
   const folder = await awkwardFolder();
+  await mkdir(folder, { recursive: true });
   const program = `import { findFfmpeg } from ${JSON.stringify(new URL('../../src/embedded/ffmpeg.js', import.meta.url).href)};
     const search = { explicitPath: undefined, cacheFolder: ${JSON.stringify(folder)}, log: console.log };
     await findFfmpeg({ ...search, files: 'http://127.0.0.1:${address.port}/' }).then(console.log, ({ name, message }) => console.log(name, message));`;

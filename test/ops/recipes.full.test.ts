@@ -48,8 +48,11 @@ describe('a recipe of docs/operations', () => {
       name: 'test-bob',
       text: `insert into users (id, email) values (gen_random_uuid(), 'bob@example.com')`,
     });
-    for (const line of lines.slice(3)) await shell.run(line);
+    const [erase = '', ...others] = lines.slice(3).toReversed();
+    for (const line of others.toReversed()) await shell.run(line);
     assert.match(await shell.run('videogen user list'), /bob@example\.com.*disabled/);
+    await shell.run(command(erase));
+    assert.doesNotMatch(await shell.run('videogen user list'), /bob@example\.com/);
   });
 
   test('prices', async () => {
