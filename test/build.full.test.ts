@@ -31,7 +31,7 @@ describe('the build, in a checkout of its own', () => {
 
   test('"prepare", which npx runs before each command, does nothing while dist is current, and else makes what the sources say', async () => {
     const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: Record<string, string> };
-    assert.equal(scripts['prepare'], 'node build.mjs --if-needed');
+    assert.equal(scripts['prepare'], 'node ops/prune-native-libraries.mjs && node build.mjs --if-needed');
     const earlier = await builtAt();
     await build('--if-needed');
     assert.equal(await builtAt(), earlier);
