@@ -103,7 +103,7 @@ function trackStart({ db, taskEvents }: ActivityDeps, { taskId, createdAt, gener
       startedAt = (await recordGenerating(db, taskId, sinceMs))?.generationStartedAt;
       if (startedAt !== undefined) taskEvents.stage('queue_wait', startedAt - createdAt);
     },
-    /** It began perhaps on another machine, so this is as good as the clocks agree. */
+    /** The start may come from another machine's clock, so the stage is only as exact as the clocks agree. */
     end: () => {
       if (startedAt !== undefined) taskEvents.stage('generation', Date.now() - startedAt);
     },

@@ -178,7 +178,7 @@ const schema = z.object({
   badKeyRate: from('BAD_KEY_RATE', rate('20/60s')),
   shutdownDelayMs: from('SHUTDOWN_DELAY', parsedBy(parseDelay).optional()),
   retentionMs: from('MEDIA_RETENTION_DAYS', days.default(14 * dayMs)),
-  /** Of what a finished task was made of; undefined keeps it as long as the task. */
+  /** Retention of the content of finished tasks: prompt, images and video. Undefined: as long as the task. */
   promptRetentionMs: from('PROMPT_RETENTION_DAYS', days.optional()),
   eventRetentionMs: from('SECURITY_EVENT_RETENTION_DAYS', days.default(90 * dayMs)),
   /** Of people without an account. */

@@ -17,7 +17,7 @@ export type Closing = {
   readonly passes?: number;
 };
 
-/** Keeps histories short. */
+/** Limits the length of a history. */
 const pagesPerRun = 200;
 const [firstPauseMs, longestPauseMs] = [5_000, 600_000];
 

@@ -12,8 +12,8 @@ const { housekeep } = proxyActivities<MainActivities>({
 });
 
 /**
- * Every ten minutes: deletes what nothing needs any more. A step that fails keeps no other from its turn, and fails the run at its end.
- * The schedule passes the steps, so that a new one changes no run that has begun.
+ * Runs every ten minutes and deletes expired data. The steps are independent: if one fails, the others still run, and then the run fails.
+ * The schedule passes the steps as an argument, so that adding one does not change runs in progress.
  */
 export async function housekeeping(steps: readonly HousekeepingStep[]): Promise<void> {
   const failed: HousekeepingStep[] = [];

@@ -73,8 +73,8 @@ const maxQueueMs = 24 * 60 * 60_000;
 const graceMs = 60_000;
 
 /**
- * Temporal puts a retry behind everything that waits, but a generation that had begun has a client waiting. So one that broke off
- * is retried with a higher priority a few times; later retries queue up again, until the schedule-to-close limit.
+ * Temporal queues a retry behind all waiting tasks, although the client of a started generation has already waited. An attempt that
+ * was interrupted is therefore retried a few times with a higher priority; later retries queue up until the schedule-to-close limit.
  */
 const generationAttempts = {
   first: { retry: { maximumAttempts: 1 } },

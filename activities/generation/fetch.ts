@@ -19,7 +19,7 @@ export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Pro
   return 'kind' in fetched ? fetched : await stageVideo(attempt, fetched);
 }
 
-/** The video that the upstream wrote into our store before it lost the job; undefined when there is none. */
+/** Stages the video that the upstream wrote into our store before it lost the job. Returns undefined if it wrote no video. */
 export async function fetchUpload(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome | undefined> {
   if (job.provider.uploads !== true) return undefined;
   const upload = await takeUpload(attempt, job);
@@ -29,7 +29,7 @@ export async function fetchUpload(attempt: Attempt, job: JobIn<'running'>): Prom
   return await settleStaged(attempt, { key: mediaKeysOf(job.taskId).staged });
 }
 
-/** The video that an earlier attempt staged, and only its answer was lost; then nothing is generated again. */
+/** Returns the video that an earlier attempt staged before its response was lost, so that nothing is generated twice. */
 export async function findStaged(attempt: Attempt): Promise<Outcome | undefined> {
   const { deps, task } = attempt;
   const { staged, stagedPoster, video, poster } = mediaKeysOf(task.taskId);

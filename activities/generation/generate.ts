@@ -19,7 +19,7 @@ import { submitJob } from './submit.ts';
 // | running          | follow  | succeeded, or the next job                                         |
 // | succeeded        | fetch   | the video                                                          |
 //
-// Every step commits what it came to. It may also end the task, or end this attempt; the next one resumes the job from its row.
+// Every step commits its result. It may also end the task or this attempt; the next attempt resumes the job from its row.
 
 /** The state machine of a job. */
 async function step(attempt: Attempt, job: Job): Promise<Outcome> {
@@ -45,7 +45,7 @@ export async function generate(
 ): Promise<Extract<Outcome, { kind: 'video' }> | Stop> {
   const { deps, task } = attempt;
   const { taskId, isFirst } = task;
-  // Nothing is created before the generation has begun, so the first attempt at it finds no rows.
+  // A task has no rows before its generation starts, so the first attempt need not read any.
   let outcome: Outcome | NextJob = first ?? (isFirst ? await nextJob(deps, task, []) : { kind: 'next' });
   for (;;) {
     if (outcome.kind === 'next') outcome = await nextJob(deps, task, await listProviderJobs(deps.db, taskId));
@@ -55,7 +55,7 @@ export async function generate(
   }
 }
 
-/** The state of a job that an earlier attempt has begun. */
+/** Reads the state of a job that an earlier attempt started. */
 async function resumeJob(attempt: Attempt, { row, earlier }: Extract<NextJob, { kind: 'resumed' }>): Promise<Outcome> {
   const { deps, task } = attempt;
   const { taskId } = task;
@@ -72,7 +72,7 @@ async function resumeJob(attempt: Attempt, { row, earlier }: Extract<NextJob, { 
   return { kind: 'job', job: runningJob(task, job, { provider, id, handle, submittedAt, upstreamEndedAt }) };
 }
 
-/** After the deadline no job is created or looked for; but an unavailable database is waited for, to check the job once more. */
+/** After the deadline no job is created or searched for. An unavailable database is retried, so that the job is checked once more. */
 async function untilDeadline(attempt: Attempt, work: () => Promise<Outcome>): Promise<Outcome> {
   if (attempt.signal.aborted) return interrupted(attempt);
   try {

@@ -40,7 +40,7 @@ type JobStates = {
 type UpstreamRun = {
   readonly provider: PolledProvider;
   readonly upstream: UpstreamJob;
-  /** Unix milliseconds; undefined for a job that was accepted just now. */
+  /** Unix milliseconds; undefined for a job that this attempt submitted. */
   readonly submittedAt?: number | undefined;
   /** Unix milliseconds; undefined for a job that may still run. */
   readonly upstreamEndedAt?: number | undefined;
@@ -66,11 +66,11 @@ export type Stop =
   | { readonly kind: 'task_failed'; readonly failure: TaskFailure; readonly detail?: string | undefined }
   /** The task waits, and its deadline does not run; the next attempt begins after the pause. */
   | { readonly kind: 'waits'; readonly why: string; readonly pauseMs: number }
-  /** Nothing was decided; the next attempt goes on. */
+  /** The attempt ends without a decision; the next one resumes the job. */
   | { readonly kind: 'undecided'; readonly detail: string }
   | { readonly kind: 'cancelled' };
 
-/** A job whose id the provider has given, perhaps with a handle. */
+/** Builds the state of a job whose id is known. The handle is optional. */
 export function runningJob(
   { param }: Pick<GeneratingTask, 'param'>,
   { taskId, ordinal, jobKey, pool, open, resubmissions }: JobBase,

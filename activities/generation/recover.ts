@@ -15,7 +15,7 @@ import { recordAccepted, spelledInput } from './submit.ts';
 const givenUpAfterMs = 10 * 60_000;
 const pauseAfterErrorMs = 15_000;
 
-/** Finds the job of a lost create; if there is none, another one may be made. */
+/** Finds the job of a create whose response was lost. If the upstream has no such job, another one may be created. */
 export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Promise<Outcome> {
   const { deps, task, signal } = attempt;
   const { taskId, ordinal, jobKey, pool, provider, open, intendedAt, ageMs } = job;
@@ -69,7 +69,7 @@ export async function findLostJob(
     rivals: await countRivals(deps.db, { pool, taskId, ordinal, intendedAt }),
   };
   const found = await provider.recover(lost, signal).catch((error: unknown) => {
-    deps.log.info({ taskId, provider: row.provider, detail: detailOf({ error }) }, 'look-up of a job failed');
+    deps.log.info({ taskId, provider: row.provider, detail: detailOf({ error }) }, 'job lookup failed');
     return { kind: 'later', afterMs: pauseAfterErrorMs } as const;
   });
   const outcome = decided(found, ageMs);

@@ -15,7 +15,7 @@ import { type Attempt, interrupted, isCancelled } from './attempt.ts';
 import { failureFor, providerFailures } from './failures.ts';
 import type { JobBase, JobIn, Outcome, Stop } from './job.ts';
 
-// Each end of a job is committed with its reason, so that a repeated attempt comes to the same end.
+// Each end of a job is committed with its reason, so that a retried attempt reaches the same end.
 
 type JobEnd = Omit<ProviderJobEnd, 'taskId' | 'ordinal' | 'failure'>;
 

@@ -29,7 +29,7 @@ export async function submitJob(attempt: Attempt, job: JobIn<'reserved'>): Promi
 
 async function createJob(attempt: Attempt, job: JobIn<'reserved'>, provider: PolledProvider): Promise<Outcome> {
   const { deps, signal, task } = attempt;
-  // Before the intent: an error of our store must not look like a lost response.
+  // Created before the intent, because an error of our store must not be mistaken for a lost response.
   const request = { ...requestFor(attempt, job), ...(await linksFor(attempt, job, provider)) };
   const conflict = await commitIntent(attempt, job);
   if (conflict !== undefined) return conflict;
@@ -137,7 +137,7 @@ export async function commitIntent({ deps, task }: Attempt, job: JobIn<'reserved
     pool === undefined
       ? await intendProviderJob(deps.db, { ...own, jobId: jobKey, provider: provider.name })
       : await intendReservedJob(deps.db, { ...own, pool, config: stored.text, configHash: stored.hash, cost });
-  // Another attempt may create a job just now, so no other provider is asked either.
+  // Another attempt may be creating a job, so no other provider may get the task.
   return isFirst ? undefined : { kind: 'undecided', detail: 'another attempt is creating a job, or the slot was lost' };
 }
 

@@ -8,7 +8,7 @@ import { isFinished } from './task-states.ts';
 // - Each request of an account that joins the queue gets the account's next turn. The lowest turn is next, so accounts alternate and
 //   an account's own tasks keep their order. A newcomer starts at the turn that the pool has reached.
 // - A task that was declined by the upstream goes behind the next task of its account, so that one bad request does not block the queue.
-// - A free slot is offered to the first task of the queue. When that one does not ask in time, the slot is offered to the next.
+// - A free slot is offered to the first task of the queue. If it does not repeat its request in time, the slot is offered to the next.
 
 export type SlotRequest = {
   readonly taskId: string;
@@ -61,7 +61,7 @@ const countedPerSlot = maxPauseSeconds / minPauseSeconds;
 /** So often the first tasks of the queue check whether a pool that takes none is back. */
 const closedPauseSeconds = 5;
 const offer = `interval '15 s'`;
-/** A task that was due so long ago waits for another provider now; a shorter outage of all workers keeps the order. */
+/** A task overdue by this much is assumed to wait for another provider. Longer than a restart of all workers, which must not change the order. */
 const absence = `interval '5 minutes'`;
 
 // $7 is how many of the slots the circuit breaker and the operator's switch allow to be taken now. No part reads more rows than the

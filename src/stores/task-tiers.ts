@@ -7,7 +7,7 @@ import { maybeOne, none } from './statement.ts';
 
 type Tiers = CatalogueModel['tiers'];
 
-/** The limit of the column; a task whose tiers are longer keeps none. */
+/** Tiers beyond this length are not stored. */
 const maxBytes = 65_536;
 
 const saveTiers = none<[taskId: string, hash: string, text: string]>({
@@ -28,7 +28,7 @@ const findTiers = maybeOne<{ readonly tiers: Tiers }, [taskId: string]>({
   text: `select config as tiers from tasks join provider_configs on hash = tiers_hash where id = $1`,
 });
 
-/** The tiers that the task keeps. */
+/** Reads the tiers stored for the task. */
 export async function readTiers(db: Database, taskId: string): Promise<Tiers | undefined> {
   return (await findTiers(db, taskId))?.tiers;
 }

@@ -221,6 +221,7 @@ describe('the scheduled audits', () => {
   });
 
   test('a violation among old rows is found at night, stays known, and is forgotten when it is corrected', async () => {
+    const startedAt = Date.now();
     const rewrite = (sign: string) =>
       plant(database, `update ledger_entries set amount = amount ${sign} 1 where id = 11000`);
     await rewrite('-');
@@ -233,7 +234,7 @@ describe('the scheduled audits', () => {
     assert.deepEqual(await runAudit(database.db, 'recent'), []);
     const { violations, auditedAt, fullyAuditedAt } = await readMaintenance(database.db);
     assert.equal(violations, 0);
-    assert.ok(Date.now() - fullyAuditedAt < 60_000 && auditedAt > fullyAuditedAt);
+    assert.ok(fullyAuditedAt >= startedAt && auditedAt > fullyAuditedAt);
   });
 
   test('an audit that ends while another one finds a violation forgets nothing of that', async () => {

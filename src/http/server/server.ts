@@ -115,7 +115,7 @@ function serve(server: Server, app: HttpApp, log: Logger): Connections {
   };
 }
 
-/** Tells the client as well, if its answer has not begun, so that it does not send its next request into a closing connection. */
+/** Adds `Connection: close` if the response has not started, so that the client does not reuse a closing connection. */
 function closeAfter({ req, res }: Exchange): void {
   if (!res.headersSent) res.setHeader('Connection', 'close');
   res.once('close', () => req.socket.destroySoon());

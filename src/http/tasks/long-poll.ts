@@ -74,7 +74,7 @@ export function createTaskWaiters(db: Database, limits: Partial<typeof defaultLi
       if (!isPolling) void pollWhileAnyWait();
       return released;
     },
-    /** The task after its wait; undefined when there is none. */
+    /** Reads the task after the wait; undefined for an unknown task. */
     find: createTaskFinder(db),
     /** Releases every waiter, and takes no more. */
     close: (): void => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { bodyOf, detailOf, type Reply, shownText } from '../answers.ts';
 import type { JsonObject } from '../contract.ts';
 
-// What a server of docs/providers/own.md is checked for, and what is told about each rule.
+// The rules that a server of docs/providers/own.md is checked for, each with the text of its finding.
 
 /** By their names, in the order of the report. Where a job is needed and there is none, a rule is not tested. */
 export const rules = {
