@@ -52,6 +52,14 @@ export async function startVisitor(service: Served, { isSetUp = true, isAlone = 
     await tab.context.addCookies([await sessionCookie(service, email)]);
     return { ...tab, email };
   };
+  /** Closes all tabs, which would otherwise keep reading, and playing their films, next to the following test. */
+  const closeTabs = async () => {
+    for (const context of tabs) {
+      // A route handler that still waits for a response would fail once its tab is closed.
+      for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await context.close();
+    }
+  };
   return {
     browser,
     /** A tab without a session. */
@@ -64,15 +72,11 @@ export async function startVisitor(service: Served, { isSetUp = true, isAlone = 
       roles: Readonly<Record<string, Role>>,
       { operator = false, ...options }: BrowserContextOptions & { operator?: boolean } = {},
     ) => tabOf(await newPerson(service, roles, operator), options),
-    /** Closes all tabs, which would otherwise go on reading, and playing their films, beside the next test. */
-    closeTabs: async () => {
-      for (const context of tabs) {
-        // A route whose answer is on its way would fail when its tab is gone.
-        for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
-        await context.close();
-      }
+    closeTabs,
+    close: async () => {
+      await closeTabs();
+      await browser.close();
     },
-    close: () => browser.close(),
   };
 }
 
