@@ -77,7 +77,7 @@ const closed = { failCode: 'cancelled', failMsg: 'The task was cancelled, becaus
 
 /** Ends what runs, and takes the contents out of the database. */
 async function emptyAccount(deps: ActivityDeps, accountId: string, budgetMs: number): Promise<void> {
-  const { db, engine, media, taskEvents } = deps;
+  const { db, engine, media, events } = deps;
   const onError = (err: unknown, id: string) => notSettled(deps, { err, accountId, id }, 'not deleted in this run');
   const loop = (part: Pick<RowLoop<string>, 'page' | 'work'>) => (shareMs: number) =>
     forEachRow({ ...part, onError, budgetMs: shareMs, rowLimitMs: slowRowMs });
@@ -95,7 +95,7 @@ async function emptyAccount(deps: ActivityDeps, accountId: string, budgetMs: num
       page: async (_after, limit) => (await listTasksToCancel(db, accountId, limit)).map(({ taskId }) => taskId),
       work: async (taskId) => {
         const ended = await refundTask(db, taskId, closed, { terminatesAfterMs: cancelGraceMs });
-        if (ended.changed) taskEvents.ended(ended.task);
+        if (ended.changed) events.emit({ kind: 'task_ended', task: ended.task });
         await engine.cancelTask(taskId);
       },
     }),

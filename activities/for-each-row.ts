@@ -86,7 +86,7 @@ export async function inTurns(
 }
 
 /** A row is left to the next run of `reconcile`. */
-export function notSettled({ log, onFinding }: Pick<ActivityDeps, 'log' | 'onFinding'>, fields: object, event: string) {
+export function notSettled({ log, events }: Pick<ActivityDeps, 'log' | 'events'>, fields: object, event: string) {
   log.warn(fields, event);
-  onFinding('failed');
+  events.emit({ kind: 'reconcile_finding', finding: 'failed' });
 }

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { TaskFault } from '../src/domain/errors.ts';
-import type { ReferenceImage, VideoWants } from '../src/domain/ports.ts';
+import type { ReferenceImage, TaskStage, VideoWants } from '../src/domain/ports.ts';
 import type { GeneratedVideo } from '../src/providers/contract.ts';
 import { listProviderJobs, succeedProviderJob } from '../src/stores/provider-jobs.ts';
 import {
@@ -40,7 +40,7 @@ export function createGenerateVideo(deps: ActivityDeps) {
       const task = await startGeneration(deps.db, taskId, deadlineMs, { waitsForJob: isRemote });
       if (task === undefined) throw hasEnded();
       const { createdAt, generationStartedAt = createdAt, isFirst } = task;
-      if (isFirst) deps.taskEvents.stage('queue_wait', generationStartedAt - createdAt);
+      if (isFirst) endStage(deps, 'queue_wait', generationStartedAt - createdAt);
       return await withWorkFolder(deps.workFolder, taskId, (folder) =>
         generate(deps, task, { folder, isRemote, opened: opened ?? undefined }),
       );
@@ -52,6 +52,10 @@ function wantsOf({ models }: ActivityDeps, { param }: GeneratingTask, isRemote: 
   const { generateAudio: audio, ratio } = param.input;
   const model = models.get(param.model);
   return isRemote || model?.isRemote === true ? { audio, fit: model?.fit ?? 'keep', ratio } : undefined;
+}
+
+function endStage({ events }: ActivityDeps, stage: TaskStage, durationMs: number): void {
+  events.emit({ kind: 'stage_ended', stage, durationMs });
 }
 
 function hasEnded(): TaskFault {
@@ -85,13 +89,13 @@ async function generate(deps: ActivityDeps, task: GeneratingTask, start: Start):
   const markGenerating = async (sinceMs = 0) => {
     if (startedAt !== undefined) return;
     startedAt = (await recordGenerating(deps.db, taskId, sinceMs))?.generationStartedAt;
-    if (startedAt !== undefined) deps.taskEvents.stage('queue_wait', startedAt - createdAt);
+    if (startedAt !== undefined) endStage(deps, 'queue_wait', startedAt - createdAt);
   };
   try {
     const parts = { workFolder: start.folder, signal, patientSignal, images: fetchImages, report, deadlineMs };
     const staged = await toVideo({ deps, task, markGenerating, ...parts }, start.opened, wants);
     // It began perhaps on another machine, so this is as good as the clocks agree.
-    if (startedAt !== undefined) deps.taskEvents.stage('generation', Date.now() - startedAt);
+    if (startedAt !== undefined) endStage(deps, 'generation', Date.now() - startedAt);
     // The upstream needs them no more. What a failed task or a crash leaves is found by `reconcile`.
     if (urls.length > 0) await deps.media.deleteFolder(imageFolderOf(taskId));
     return wants === undefined ? staged : { ...staged, wants };
@@ -139,9 +143,9 @@ async function stagedEarlier(deps: ActivityDeps, taskId: string): Promise<Staged
   return hasPoster ? { key: staged, posterKey: stagedPoster } : { key: staged };
 }
 
-async function succeed({ db, onCallEnded }: ActivityDeps, taskId: string): Promise<void> {
-  const ended = await succeedProviderJob(db, taskId);
-  if (ended !== undefined) onCallEnded(ended);
+async function succeed({ db, events }: ActivityDeps, taskId: string): Promise<void> {
+  const job = await succeedProviderJob(db, taskId);
+  if (job !== undefined) events.emit({ kind: 'job_ended', job });
 }
 
 /** On the disk of our own store from here on, under its staging key or its final one. */

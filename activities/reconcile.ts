@@ -41,7 +41,7 @@ async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number
     work: async ({ taskId, accountId }) => {
       await deps.engine.wakeDelivery({ taskId, accountId });
       started += 1;
-      deps.onFinding('callback_owed');
+      deps.events.emit({ kind: 'reconcile_finding', finding: 'callback_owed' });
     },
     onError: (err, { taskId }) => notSettled(deps, { err, taskId }, 'callback not started in this run'),
   });
@@ -78,7 +78,7 @@ async function deleteOldMedia(deps: ActivityDeps, budgetMs: number, onDeleted: (
       await Promise.all(Object.values(mediaKeysOf(taskId)).map((key: string) => media.delete(key)));
       await markMediaDeleted(db, taskId);
       onDeleted();
-      deps.onFinding('media_expired');
+      deps.events.emit({ kind: 'reconcile_finding', finding: 'media_expired' });
     },
     onError: (err, taskId) => notSettled(deps, { err, taskId }, 'media not deleted in this run'),
     budgetMs,
@@ -92,7 +92,7 @@ async function deleteOldUploads(deps: ActivityDeps, budgetMs: number): Promise<v
     work: async (uploadId) => {
       await deps.media.delete(uploadKey(uploadId));
       await removeUpload(deps.db, uploadId);
-      deps.onFinding('upload_expired');
+      deps.events.emit({ kind: 'reconcile_finding', finding: 'upload_expired' });
     },
     onError: (err, uploadId) => notSettled(deps, { err, uploadId }, 'upload not deleted in this run'),
     budgetMs,
@@ -105,7 +105,7 @@ async function auditBooks(deps: ActivityDeps): Promise<{ violations: number }> {
   const violations = await auditNextPart(deps.db, () => Context.current().heartbeat());
   for (const violation of violations) {
     deps.log.error(violation, 'ledger violation found');
-    deps.onFinding('ledger_violation');
+    deps.events.emit({ kind: 'reconcile_finding', finding: 'ledger_violation' });
   }
   return { violations: violations.length };
 }

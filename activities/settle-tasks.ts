@@ -37,7 +37,7 @@ export async function settleTasks(deps: ActivityDeps): Promise<Settled> {
       const outcome = await settleTask(deps, task);
       if (outcome === 'left') return;
       settled[outcome] += 1;
-      deps.onSettled(outcome);
+      deps.events.emit({ kind: 'task_settled', outcome });
     },
     onError: (err, { taskId }) => notSettled(deps, { err, taskId }, 'task not settled in this run'),
   });
@@ -58,7 +58,7 @@ async function settleTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'st
   // have ended the task since the listing; then this changes nothing.
   const ended = await refundTask(deps.db, task.taskId, failure, isRunning ? { terminatesAfterMs: 0 } : {});
   if (!ended.changed) return 'left';
-  deps.taskEvents.ended(ended.task);
+  deps.events.emit({ kind: 'task_ended', task: ended.task });
   deps.log.warn({ taskId: task.taskId, ...workflow, failCode: failure.failCode }, 'task settled by reconcile');
   if (ended.hasCallback) await deps.engine.startDelivery(task);
   return 'refunded';
@@ -121,7 +121,7 @@ async function terminateWorkflows(deps: ActivityDeps): Promise<void> {
     work: async ({ taskId, reason }) => {
       await deps.engine.terminateTask(taskId, reason);
       await removeTermination(deps.db, taskId);
-      deps.onFinding('workflow_left');
+      deps.events.emit({ kind: 'reconcile_finding', finding: 'workflow_left' });
     },
     onError: (err, { taskId }) => notSettled(deps, { err, taskId }, 'workflow not ended in this run'),
   });

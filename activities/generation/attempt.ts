@@ -90,10 +90,10 @@ export async function failTask(
 }
 
 /** Commits how the call ended; the first end stays, and is counted. Answers whether it is this one. */
-export async function endCall({ db, onCallEnded }: ActivityDeps, end: ProviderJobEnd): Promise<boolean> {
-  const ended = await endProviderJob(db, end);
-  if (ended !== undefined) onCallEnded(ended);
-  return ended !== undefined;
+export async function endCall({ db, events }: ActivityDeps, end: ProviderJobEnd): Promise<boolean> {
+  const job = await endProviderJob(db, end);
+  if (job !== undefined) events.emit({ kind: 'job_ended', job });
+  return job !== undefined;
 }
 
 /** `detail` is for the log. */

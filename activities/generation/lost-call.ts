@@ -28,7 +28,7 @@ type Asked = Pick<OpenProvider, 'imageReference'> & { readonly provider: PolledP
 export async function lookUp(...asked: Parameters<typeof recoverOnce>): Promise<RecoverOutcome> {
   const [deps, { provider }] = asked;
   const outcome = await recoverOnce(...asked);
-  deps.onProviderEvent(provider.name, { kind: 'look_up', outcome: outcome.kind });
+  deps.events.emit({ kind: 'provider_look_up', provider: provider.name, outcome: outcome.kind });
   return outcome;
 }
 
@@ -105,7 +105,7 @@ export async function giveUp(
     throw await failTask(attempt, call, providerFailures.unavailable, { ...end, isSettled });
   }
   deps.log.warn({ ...logged(call), detail, why }, 'job resubmitted');
-  deps.onProviderEvent(open.provider.name, { kind: 'resubmission' });
+  deps.events.emit({ kind: 'provider_resubmission', provider: open.provider.name });
   // Its place is given back, or the next job would wait for it.
   await endCall(deps, { taskId, ordinal, ...end, isSettled: true });
 }

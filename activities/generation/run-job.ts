@@ -30,7 +30,8 @@ export async function runJob(
   if (provider.runs === 'here') await attempt.markGenerating();
   const begunAt = performance.now();
   const end = await heldEnd(attempt, call, provider, request);
-  if (pool !== undefined) deps.onProviderEvent(provider.name, { kind: 'call', outcome: callOutcomeOf(end) });
+  if (pool !== undefined)
+    deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: callOutcomeOf(end) });
   switch (end.kind) {
     case 'video':
       await attempt.markGenerating(performance.now() - begunAt);

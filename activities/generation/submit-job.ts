@@ -50,7 +50,7 @@ export async function submitJob(
     .catch((error: unknown) => ({ kind: 'unknown', ...faultIn(error), detail: detailOf({ error }) }) as const);
   if (outcome.kind === 'unknown' && 'fault' in outcome)
     throw await failTask(attempt, call, outcome.fault, { outcome: 'refused', cost: 'free' });
-  deps.onProviderEvent(provider.name, { kind: 'call', outcome: callOutcomeOf(outcome) });
+  deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: callOutcomeOf(outcome) });
   switch (outcome.kind) {
     case 'accepted':
       await recordAccepted(attempt, call, outcome);

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { TaskQueues } from '../domain/task-queues.ts';
 import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Events } from '../metrics/counters.ts';
 import { createReconcileSchedule } from '../temporal/reconcile-schedule.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { repeat } from './repeat.ts';
@@ -10,7 +10,7 @@ export type WatchedSchedule = {
   readonly client: Client;
   readonly queues: TaskQueues;
   readonly log: Log;
-  readonly metrics: Metrics;
+  readonly events: Events;
   readonly pauseMs: number;
 };
 
@@ -19,17 +19,18 @@ export type WatchedSchedule = {
  * run, and without the schedule nothing would start or refund the tasks that the database still has.
  */
 export async function watchSchedule(
-  { client, queues, log, metrics, pauseMs }: WatchedSchedule,
+  { client, queues, log, events, pauseMs }: WatchedSchedule,
   signal: AbortSignal,
 ): Promise<void> {
+  const report = (isPresent: boolean) => events.emit({ kind: 'schedule_checked', queue: queues.main, isPresent });
   const check = async () => {
     try {
       await registerSearchAttributes(client);
       if (await createReconcileSchedule(client, queues)) log.warn('reconcile schedule re-created');
-      metrics.reconcileSchedulePresent.set({ queue: queues.main }, 1);
+      report(true);
     } catch (error) {
       if (signal.aborted) return;
-      metrics.reconcileSchedulePresent.set({ queue: queues.main }, 0);
+      report(false);
       log.warn({ err: error }, 'reconcile schedule check failed');
     }
   };

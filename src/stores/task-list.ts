@@ -144,22 +144,6 @@ export async function countStuckTasks(db: Database): Promise<number> {
   return (await countStuck(db)).tasks;
 }
 
-export type UnfinishedCount = {
-  readonly model: string;
-  readonly state: 'waiting' | 'queuing' | 'generating';
-  readonly tasks: number;
-  /** Since the oldest of them was accepted, by the database's clock. */
-  readonly oldestAgeSeconds: number;
-};
-
-/** Unfinished tasks by model and state. Reads them all: a page of the table for each. */
-export const countUnfinishedTasks = many<UnfinishedCount>({
-  name: 'count-unfinished-tasks-by-model',
-  text: `
-select model, state, count(*)::int as tasks, extract(epoch from now() - min(created_at))::float8 as "oldestAgeSeconds"
-from tasks where state in ('waiting', 'queuing', 'generating') group by model, state`,
-});
-
 const selectExpiredMedia = {
   name: 'list-expired-media',
   text: `

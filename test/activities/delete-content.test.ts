@@ -14,6 +14,7 @@ import type { Database, Statement } from '../../src/stores/database.ts';
 import { findTask, refundTask } from '../../src/stores/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { eventsInto } from '../support/events.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import { untilTurn } from '../support/until-turn.ts';
@@ -38,7 +39,8 @@ const away = () => Promise.reject(new Error('the store is away'));
 function deps(changes: Partial<ActivityDeps> = {}, findings: string[] = []): ActivityDeps {
   const given = activityDeps(db, folder, []);
   const engine = { ...given.engine, forgetTask: () => Promise.resolve(true) };
-  return { ...given, engine, onFinding: (finding) => void findings.push(finding), ...changes };
+  const events = eventsInto('reconcile_finding', ({ finding }) => void findings.push(finding));
+  return { ...given, engine, events, ...changes };
 }
 
 const newAccount = () => createAccount(db, { name: 'test', credits: 10_000_000 });

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Client } from '@temporalio/client';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { createLog } from '../../src/log.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { readReconcileSchedule } from '../../src/temporal/reconcile-schedule.ts';
@@ -41,8 +41,7 @@ test('a running worker creates a reconcile schedule that Temporal has lost again
   await waitFor('the metric', async () => ((await metrics.registry.metrics()).includes(present) ? true : undefined));
 
   await client.schedule.getHandle(id).pause();
-  const checked = metrics.reconcileSchedulePresent;
-  checked.reset();
-  await waitFor('another check', async () => (await checked.get()).values[0]?.value);
+  metrics.registry.resetMetrics();
+  await waitFor('another check', async () => ((await metrics.registry.metrics()).includes(present) ? true : undefined));
   assert.deepEqual(await readReconcileSchedule(client, queues), { id, isPaused: true });
 });

@@ -12,6 +12,7 @@ import type { Database } from '../../src/stores/database.ts';
 import { takeHints } from '../../src/stores/hints.ts';
 import { listProviderSwitches } from '../../src/stores/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../src/stores/tasks.ts';
+import { silentEvents } from './events.ts';
 import { modelsAt, providersOf } from './fake-providers.ts';
 import type { FakeUpstream } from './fake-upstream.ts';
 import { madeUpMeasures } from './tasks.ts';
@@ -55,11 +56,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     workFolder: join(folder, '.work'),
     retentionMs: 14 * 24 * 60 * 60_000,
     stuckTaskMs: 10 * 60_000,
-    onSettled: () => {},
-    onFinding: () => {},
-    taskEvents: { charged: () => {}, ended: () => {}, stage: () => {} },
-    onProviderEvent: () => {},
-    onCallEnded: () => {},
+    events: silentEvents,
   };
 }
 
