@@ -12,7 +12,6 @@ export const maxBodyBytes = 256 * 1024;
 /** Far above the longest address we give out. */
 export const maxUrlLength = 4096;
 /** Far above what clients and the proxies before us send. */
-export const maxHeaders = 100;
 export const maxHeaderBytes = 16 * 1024;
 
 type Headers = Readonly<Record<string, string>>;
@@ -132,10 +131,7 @@ export const errorCatalogue = {
     headers: { 'Retry-After': '60' },
     ...byRate,
   }),
-  headers_too_large: refusal(
-    431,
-    `the headers are too large; at most ${maxHeaders} of them and ${maxHeaderBytes / 1024} KiB are allowed`,
-  ),
+  headers_too_large: refusal(431, `the headers are too large; at most ${maxHeaderBytes / 1024} KiB are allowed`),
   internal: refusal(500, 'something went wrong on our side'),
   database_unavailable: refusal(503, 'the database is unavailable; nothing was charged', retrySoon),
   database_busy: refusal(503, 'too many requests wait for the database; nothing was charged', retrySoon),

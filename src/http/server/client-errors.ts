@@ -1,61 +1,46 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { jsonHeaders } from '../context.ts';
 import { type ErrorCode, HttpError } from '../errors.ts';
-import type { Exchange } from './connections.ts';
 
-/** How long a refused client may go on sending: cutting the connection right after the answer could lose the answer. */
+/** A request and its response; `isOver` once the response was sent or the client has disconnected. */
+export type Exchange = { readonly req: IncomingMessage; readonly res: ServerResponse; isOver: boolean };
+
+/** How long a refused client may continue to send: closing the connection right after the answer could lose the answer. */
 const lingerMs = 1_000;
 
-/** For the log; `requestId` is the X-Request-Id of the answer, where there is room for one. */
+/** For the log; `requestId` is the X-Request-Id of the answer, where there is one. */
 type Refused = { readonly errorCode: ErrorCode; readonly requestId?: string };
 
 /**
- * Answers what never became a request (malformed HTTP, too large headers, too slow) and closes the connection. `last` is what the
- * connection was busy with before. Returns what is to be logged, undefined when the client has gone.
+ * Answers bytes that are no HTTP, or arrive too slowly, in the envelope, and closes the connection. Returns what is to be logged,
+ * undefined when the client has disconnected. `last` is the last exchange of the connection.
  */
-export function answerClientError(error: Error, socket: Duplex, last: Exchange | undefined): Refused | undefined {
-  const errorCode = failureFor('code' in error ? error.code : undefined);
+export function refuseConnection(error: Error, socket: Duplex, last: Exchange | undefined): Refused | undefined {
+  const errorCode = errorCodeOf('code' in error ? error.code : undefined);
   if (errorCode === undefined || !socket.writable) {
     socket.destroy();
     return undefined;
   }
-  if (last === undefined || (last.req.complete && last.res.writableFinished)) {
-    return refuse(socket, new HttpError(errorCode));
+  const isOfBody = last?.req.complete === false;
+  if (last?.isOver === false && !isOfBody) {
+    // The error is in what follows a good request, whose answer comes first.
+    last.res.once('close', () => socket.destroy());
+    return { errorCode };
   }
-  const { req, res } = last;
-  res.once('close', () => {
-    // After an answer Node tells nobody who still reads the body that no more will come.
-    req.destroy();
-    socket.destroy();
-  });
-  // The fault is in what follows a good request, whose answer comes first.
-  if (req.complete) return { errorCode };
-  // The fault is in the body of a request: its own response is the place for the answer, if it is still free.
-  if (res.headersSent) {
+  if (isOfBody && last.res.headersSent) {
     socket.destroy();
     return { errorCode };
   }
-  // The id that its line in the log has, unless the request still waited for the one before it.
-  const requestId = res.getHeader('X-Request-Id')?.toString() ?? randomUUID();
-  const { status, headers, text } = lastAnswer(new HttpError(errorCode), requestId);
-  res.writeHead(status, headers).end(text);
+  const requestId = (isOfBody ? last : undefined)?.res.getHeader('X-Request-Id')?.toString() ?? randomUUID();
+  // Past the response, which would take the request out of Node's hands: its body would never be reported as aborted.
+  socket.end(answerText(new HttpError(errorCode), requestId));
+  setTimeout(() => socket.destroy(), lingerMs).unref();
   return { errorCode, requestId };
 }
 
-/** Answers on a bare socket, with an id of its own. */
-export function refuse(socket: Duplex, refusal: HttpError): Refused {
-  const requestId = randomUUID();
-  const { status, headers, text } = lastAnswer(refusal, requestId);
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.on('error', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${text}`);
-  setTimeout(() => socket.destroy(), lingerMs).unref();
-  return { errorCode: refusal.code, requestId };
-}
-
-function failureFor(code: unknown): ErrorCode | undefined {
+function errorCodeOf(code: unknown): ErrorCode | undefined {
   if (code === 'ECONNRESET' || code === 'EPIPE') return undefined;
   if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 'body_too_large';
@@ -63,9 +48,16 @@ function failureFor(code: unknown): ErrorCode | undefined {
   return 'malformed_request';
 }
 
-function lastAnswer({ envelope, headers }: HttpError, requestId: string) {
-  const text = JSON.stringify(envelope);
-  const own = { 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': requestId };
-  const end = { 'Content-Length': String(Buffer.byteLength(text)), Connection: 'close' };
-  return { status: envelope.code, headers: { ...jsonHeaders, ...own, ...headers, ...end }, text };
+function answerText({ envelope, headers }: HttpError, requestId: string): string {
+  const body = JSON.stringify(envelope);
+  const all = Object.entries({
+    ...jsonHeaders,
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': requestId,
+    ...headers,
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  });
+  const lines = all.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return `HTTP/1.1 ${envelope.code} ${STATUS_CODES[envelope.code] ?? ''}\r\n${lines}\r\n${body}`;
 }

@@ -28,8 +28,7 @@ export async function sendFile(
     send(ctx.req, path, { root, index: false, cacheControl: false })
       .on('file', (_path: string, stats: Stats) => {
         sizeBytes = stats.size;
-        forgetRangeOfAnother(ctx.req, stats);
-        forgetWholeSuffix(ctx.req, sizeBytes);
+        dropWholeSuffix(ctx.req, sizeBytes);
       })
       .on('headers', (_res: unknown, _path: string, stats: Stats) => ctx.set('ETag', strongTag(stats)))
       .on('error', (error: unknown) => reject(sendFailure(error, sizeBytes)))
@@ -38,18 +37,8 @@ export async function sendFile(
   });
 }
 
-/** `If-Range` must name this very file (RFC 9110, section 13.1.5); `send` would take a weak tag, and every later date. */
-function forgetRangeOfAnother({ headers }: IncomingMessage, stats: Stats): void {
-  const condition = headers['if-range'];
-  if (typeof condition !== 'string') return;
-  const isThisFile = condition.startsWith('"')
-    ? condition === strongTag(stats)
-    : condition === new Date(stats.mtimeMs).toUTCString();
-  if (!isThisFile) delete headers.range;
-}
-
 /** The last 5,000 bytes of a shorter file are all of it (RFC 9110, section 14.1.2); `send` would answer 416. */
-function forgetWholeSuffix({ headers }: IncomingMessage, sizeBytes: number): void {
+function dropWholeSuffix({ headers }: IncomingMessage, sizeBytes: number): void {
   const suffix = /^bytes=-(\d+)$/.exec(headers.range ?? '')?.[1];
   if (suffix !== undefined && Number(suffix) >= sizeBytes && Number(suffix) > 0) delete headers.range;
 }

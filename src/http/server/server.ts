@@ -4,13 +4,8 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import type { HttpApp } from '../app.ts';
 import { describeError } from '../../domain/errors.ts';
-import { maxUploadBytes } from '../../domain/upload.ts';
-import { HttpError, maxBodyBytes, maxHeaderBytes } from '../errors.ts';
-import { hasAmbiguousFraming } from '../middleware/malformed-requests.ts';
-import { answerClientError, refuse } from './client-errors.ts';
-import { trackConnections } from './connections.ts';
-
-type Connections = ReturnType<typeof trackConnections>;
+import { maxHeaderBytes } from '../errors.ts';
+import { type Exchange, refuseConnection } from './client-errors.ts';
 
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
@@ -42,9 +37,8 @@ const defaultServerLimits = {
 
 /** Starts listening; rejects when the address is taken or unknown. */
 export async function startHttpServer({ app, host, port, log, limits }: HttpServerOptions) {
-  const connections = trackConnections();
   const server = boundedServer({ ...defaultServerLimits, ...limits });
-  serve(server, app, connections, log);
+  const connections = serve(server, app, log);
   await once(server.listen(port, host), 'listening');
   // Such as too many open files on accepting; open connections stay.
   server.on('error', (error) => log.error({ error: describeError(error) }, 'the HTTP server has a fault'));
@@ -62,63 +56,79 @@ export async function startHttpServer({ app, host, port, log, limits }: HttpServ
 function boundedServer({ timeout, maxConnections, ...limits }: ServerLimits): Server {
   // Without a Host header Node would refuse in its own words; the app does it in the envelope.
   const server = createServer({ ...limits, maxHeaderSize: maxHeaderBytes, requireHostHeader: false });
-  // Node would drop headers beyond its limit silently; the app counts them and refuses.
+  // Node would drop headers beyond its limit silently; their size is bounded anyway.
   return Object.assign(server, { timeout, maxConnections, maxHeadersCount: 0 });
 }
 
-/** Requests of one connection that may wait for each other; one with more is closed after them (RFC 9112, section 9.3.2). */
-const maxPipelined = 32;
+type Connections = {
+  /** Closes idle connections now, and every other one after its answer. */
+  readonly closeWhenIdle: () => void;
+};
 
-const allowed = 'GET, HEAD, OPTIONS, POST';
-
-function serve(server: Server, app: HttpApp, connections: Connections, log: Logger): void {
+function serve(server: Server, app: HttpApp, log: Logger): Connections {
   const callback = app.callback();
-  // What follows a request of ambiguous length is not read: it may be the body of another.
-  const refused = new WeakSet<Duplex>();
-  const refuseConnection = (error: Error, socket: Duplex) => {
-    if (refused.has(socket)) return;
-    refused.add(socket);
-    const refusal = answerClientError(error, socket, connections.of(socket)?.last);
-    if (refusal !== undefined) log.info({ ...refusal, reason: error.message }, 'a connection was refused');
-  };
+  /** Open connections, each with its last exchange. */
+  const open = new Map<Duplex, Exchange | undefined>();
+  /** Connections that are about to close, from which nothing more is read. */
+  const ignored = new WeakSet<Duplex>();
+  let isClosing = false;
   const handle = (req: IncomingMessage, res: ServerResponse) => {
-    if (hasAmbiguousFraming(req)) refuseConnection(new Error('the end of the request is ambiguous'), req.socket);
-    if ((connections.of(req.socket)?.running.size ?? 0) >= maxPipelined) {
-      refuseConnection(new Error('too many requests without waiting for answers'), req.socket);
+    const { socket } = req;
+    const before = open.get(socket);
+    if (ignored.has(socket) || !open.has(socket)) return;
+    // Node would run pipelined requests side by side, and never reports that the client of an answer that waits behind another has
+    // disconnected. So the connection closes after the answer in work, and the client repeats the rest (RFC 9112, section 9.3.2).
+    if (before?.isOver === false) {
+      ignored.add(socket);
+      closeAfter(before);
+      return;
     }
-    if (refused.has(req.socket)) return;
-    connections.serve({ req, res, work: () => void callback(req, res) });
+    const exchange = { req, res, isOver: false };
+    open.set(socket, exchange);
+    res.once('close', () => (exchange.isOver = true));
+    if (isClosing) closeAfter(exchange);
+    void callback(req, res);
   };
-  server.on('connection', (socket) => connections.connected(socket));
-  server.on('drop', roomMaker(server, connections, log));
-  server.on('request', handle);
-  // "Go on" only to a body that will be read; a larger one is refused before it is sent.
-  server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
-    const maxBytes = req.url === '/api/v1/uploads' ? maxUploadBytes : maxBodyBytes;
-    if (!(Number(req.headers['content-length']) > maxBytes)) res.writeContinue();
-    handle(req, res);
+  server.on('connection', (socket) => {
+    open.set(socket, undefined);
+    socket.once('close', () => open.delete(socket));
   });
+  server.on('request', handle);
   // An expectation we do not know may be ignored (RFC 9110, section 10.1.1); Node would answer without an envelope.
   server.on('checkExpectation', handle);
-  // This is no proxy.
-  server.on('connect', (_req, socket) => {
-    const msg = `the method CONNECT is not allowed; allowed: ${allowed}`;
-    const refusal = refuse(socket, new HttpError('method_not_allowed', { msg, headers: { Allow: allowed } }));
-    log.info({ ...refusal, reason: 'CONNECT' }, 'a connection was refused');
+  server.on('clientError', (error, socket) => {
+    // Each further packet of a malformed request is an error, too.
+    if (ignored.has(socket)) return;
+    ignored.add(socket);
+    const refusal = refuseConnection(error, socket, open.get(socket));
+    if (refusal !== undefined) log.info({ ...refusal, reason: error.message }, 'a connection was refused');
   });
-  server.on('clientError', refuseConnection);
+  server.on('drop', fullServerLog(server, log));
+  return {
+    closeWhenIdle: () => {
+      isClosing = true;
+      for (const [socket, last] of open) {
+        if (last?.isOver === false) closeAfter(last);
+        else socket.destroy();
+      }
+    },
+  };
+}
+
+/** Tells the client as well, if its answer has not begun, so that it does not send its next request into a closing connection. */
+function closeAfter({ req, res }: Exchange): void {
+  if (!res.headersSent) res.setHeader('Connection', 'close');
+  res.once('close', () => req.socket.destroySoon());
 }
 
 const fullLogEveryMs = 10_000;
 
-/** So that a flood of connections does not lock out the others, a twentieth of those without a request in work is closed. */
-function roomMaker({ maxConnections }: Server, connections: Connections, log: Logger): () => void {
+function fullServerLog({ maxConnections }: Server, log: Logger): () => void {
   let loggedAt = -Infinity;
   return () => {
-    const closed = connections.makeRoom(Math.ceil(maxConnections / 20));
     if (performance.now() - loggedAt < fullLogEveryMs) return;
     loggedAt = performance.now();
-    log.warn({ maxConnections, closed }, 'too many connections');
+    log.warn({ maxConnections }, 'too many connections');
   };
 }
 
