@@ -2,13 +2,13 @@ import { createSecretBox } from '../../outbound/secrets.ts';
 import { createDatabase, type Database } from '../../stores/database.ts';
 import {
   type DatabaseFacts,
-  listAppliedMigrations,
   listMissingRights,
   listSealedSecrets,
   listUnfinishedChanges,
   readDatabaseFacts,
 } from '../../stores/inspection.ts';
 import { listMigrations } from '../../stores/migrator.ts';
+import { readSchemaState } from '../../stores/schema-state.ts';
 import { databaseFault } from './database-fault.ts';
 import { fault, type Finding, ok, unknown, warning } from './finding.ts';
 
@@ -128,18 +128,16 @@ async function schemaFindings(db: Database, facts: DatabaseFacts, secrets: Secre
     ),
   ];
   if (!isReadable) return [...findings, unknown('schema', 'not checked: this user may not read it')];
-  const names = await listAppliedMigrations(db).catch(() => undefined);
-  if (names === undefined)
+  const state = await readSchemaState(db, wanted).catch(() => undefined);
+  if (state === undefined)
     return [...findings, unknown('schema', 'not checked: this user may not read kysely_migration')];
-  const applied = names.map(({ name }) => name);
-  const missing = wanted.filter((name) => !applied.includes(name));
-  const newer = applied.filter((name) => !wanted.includes(name));
+  const { missing, newer } = state;
   const schema =
     missing.length > 0
       ? fault('schema', `older than this release, which needs ${missing.join(', ')}`, migrate)
       : newer.length > 0
         ? warning('schema', `newer than this release: ${newer.join(', ')}`, 'Bring every process to the newer release.')
-        : ok('schema', `up to date (${applied.at(-1)})`);
+        : ok('schema', `up to date (${wanted.at(-1)})`);
   return [
     ...findings,
     schema,
