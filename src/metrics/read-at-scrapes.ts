@@ -16,8 +16,8 @@ export function readAtScrapes(registry: Registry, sources: Sources, sharedMs = s
   let reading: Promise<void> | undefined;
   const read = async () => {
     const parts = Object.entries(sources).map(async ([name, readPart]) => [name, await readPart()] as const);
-    const read = (await Promise.allSettled(parts)).filter((part) => part.status === 'fulfilled');
-    snapshot = { ...snapshot, ...Object.fromEntries(read.map(({ value }) => value)) };
+    const fresh = (await Promise.allSettled(parts)).filter((part) => part.status === 'fulfilled');
+    snapshot = { ...snapshot, ...Object.fromEntries(fresh.map(({ value }) => value)) };
     for (const { made, samples, from } of exported) {
       if (from.some((source) => snapshot[source] === undefined)) continue;
       made.reset();

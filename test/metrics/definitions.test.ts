@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { builtInCatalogue } from '../../src/catalogue-file.ts';
 import { installationSources } from '../../src/metrics/installation.ts';
@@ -53,9 +54,11 @@ test('alerts and dashboard use only metrics that exist', () => {
   }
 });
 
-test('the operations page explains every metric, and no other', () => {
-  const page = readFileSync('docs/operations.md', 'utf8');
-  const rows = page.split('\n').filter((line) => line.startsWith('| `videogen_'));
+test('the documents explain every metric, and no other', () => {
+  const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
+  const rows = pages
+    .flatMap((name) => readFileSync(join('docs', name), 'utf8').split('\n'))
+    .filter((line) => line.startsWith('| `videogen_') && line.split('|').length === 5);
   const explained = rows.flatMap((row) => row.match(/`videogen_[a-z_]+/g) ?? []).map((name) => name.slice(1));
   const own = metrics.map(({ name }) => name).filter((name) => name.startsWith('videogen_'));
   assert.deepEqual([...new Set(explained)].toSorted(), own.toSorted());

@@ -41,10 +41,10 @@ after(async () => {
 
 /** The built-in models of these names, and whether upstreams generate them. */
 function catalogueOf(isRemote: Readonly<Record<string, boolean>>): ReturnType<typeof builtInCatalogue> {
-  const { models, ...catalogue } = builtInCatalogue();
+  const { models, ...rest } = builtInCatalogue();
   const chosen = [...models].filter(([name]) => name in isRemote);
   return {
-    ...catalogue,
+    ...rest,
     models: new Map(chosen.map(([name, model]) => [name, { ...model, isRemote: isRemote[name] === true }])),
   };
 }
