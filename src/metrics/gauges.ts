@@ -39,10 +39,9 @@ export const gauges: readonly Gauge[] = [
     labels: ['of', 'state'],
     from: ['databases'],
     samples: ({ databases = [] }) =>
-      databases.flatMap(([of, { idle, busy }]): readonly Sample[] => [
-        [{ of, state: 'idle' }, idle],
-        [{ of, state: 'busy' }, busy],
-      ]),
+      databases.flatMap(([of, usage]) =>
+        (['idle', 'busy'] as const).map((state): Sample => [{ of, state }, usage[state]]),
+      ),
   },
   {
     name: 'videogen_database_connections_limit',
@@ -62,19 +61,19 @@ export const gauges: readonly Gauge[] = [
     name: 'videogen_ledger_audited_timestamp_seconds',
     help: 'When the books were last audited, in Unix seconds; 0 when never',
     from: ['books'],
-    samples: ({ books }) => single(books && books.auditedAt / 1000),
+    samples: ({ books }) => [[{}, (books?.auditedAt ?? 0) / 1000]],
   },
   {
     name: 'videogen_ledger_violations',
     help: 'Broken invariants of the books that are not corrected yet; anything but 0 is an alarm',
     from: ['books'],
-    samples: ({ books }) => single(books?.violations),
+    samples: ({ books }) => [[{}, books?.violations ?? 0]],
   },
   {
     name: 'videogen_stuck_tasks',
     help: 'Unfinished tasks whose workflow code fails; roll back the release before they are refunded',
     from: ['stuck'],
-    samples: ({ stuck }) => single(stuck?.tasks),
+    samples: ({ stuck }) => [[{}, stuck?.tasks ?? 0]],
   },
   {
     name: 'videogen_tasks',
@@ -83,67 +82,39 @@ export const gauges: readonly Gauge[] = [
     from: ['queues'],
     samples: ({ queues }) => ofTasks(queues).map(({ state, model, tasks }) => [{ state, model }, tasks]),
   },
-  {
-    name: 'videogen_queue_depth',
-    help: 'Waiting for a worker: in the queue tasks for its workflow, in callbacks for an attempt that is due',
-    labels: ['queue', 'model'],
-    from: ['queues', 'callbacks'],
-    samples: ({ queues, callbacks }) => [
-      ...ofQueues(queues).map(({ labels, tasks }): Sample => [labels, tasks]),
-      [{ queue: 'callbacks', model: '' }, callbacks?.due ?? 0],
-    ],
-  },
-  {
-    name: 'videogen_queue_oldest_age_seconds',
-    help: 'How long the oldest of them has waited, since its task was accepted or its callback was due; 0 when none waits',
-    labels: ['queue', 'model'],
-    from: ['queues', 'callbacks'],
-    samples: ({ queues, callbacks }) => [
-      ...ofQueues(queues).map(({ labels, oldestMs }): Sample => [labels, oldestMs / 1000]),
-      [{ queue: 'callbacks', model: '' }, (callbacks?.oldestDueMs ?? 0) / 1000],
-    ],
-  },
+  ofQueues(
+    'videogen_queue_depth',
+    'Waiting for a worker: in the queue tasks for its workflow, in callbacks for an attempt that is due',
+    { ofTasks: ({ tasks }) => tasks, ofCallbacks: ({ due }) => due },
+  ),
+  ofQueues(
+    'videogen_queue_oldest_age_seconds',
+    'How long the oldest of them has waited, since its task was accepted or its callback was due; 0 when none waits',
+    { ofTasks: ({ oldestMs }) => oldestMs / 1000, ofCallbacks: ({ oldestDueMs }) => oldestDueMs / 1000 },
+  ),
   {
     name: 'videogen_callbacks_pending',
     help: 'Callbacks that are still to be delivered, including those in a pause of the schedule',
     from: ['callbacks'],
-    samples: ({ callbacks }) => single(callbacks?.pending),
+    samples: ({ callbacks }) => [[{}, callbacks?.pending ?? 0]],
   },
-  {
-    name: 'videogen_provider_places',
-    help: 'Jobs that the catalogue allows at the same time',
-    labels: ['provider', 'model'],
-    from: ['providers'],
-    samples: ofPools(({ limit }) => limit ?? 0),
-  },
-  {
-    name: 'videogen_provider_places_taken',
-    help: 'Jobs that run, or may run because their answer was lost',
-    labels: ['provider', 'model'],
-    from: ['providers'],
-    samples: ofPools(({ occupying }) => occupying),
-  },
-  {
-    name: 'videogen_provider_tasks_waiting',
-    help: 'Tasks that wait for a place',
-    labels: ['provider', 'model'],
-    from: ['providers'],
-    samples: ofPools(({ waiting }) => waiting),
-  },
-  {
-    name: 'videogen_provider_longest_wait_seconds',
-    help: 'How long the first of the tasks that wait for a place has waited',
-    labels: ['provider', 'model'],
-    from: ['providers'],
-    samples: ofPools(({ oldestWaitMs }) => (oldestWaitMs ?? 0) / 1000),
-  },
-  {
-    name: 'videogen_provider_cooldown_seconds',
-    help: 'For how long it receives no task after its failures; 0 when it works',
-    labels: ['provider', 'model'],
-    from: ['providers'],
-    samples: ofPools(({ coolingMs }) => (coolingMs ?? 0) / 1000),
-  },
+  ofPools('videogen_provider_places', 'Jobs that the catalogue allows at the same time', ({ limit }) => limit ?? 0),
+  ofPools(
+    'videogen_provider_places_taken',
+    'Jobs that run, or may run because their answer was lost',
+    (pool) => pool.occupying,
+  ),
+  ofPools('videogen_provider_tasks_waiting', 'Tasks that wait for a place', ({ waiting }) => waiting),
+  ofPools(
+    'videogen_provider_longest_wait_seconds',
+    'How long the first of them has waited',
+    (pool) => (pool.oldestWaitMs ?? 0) / 1000,
+  ),
+  ofPools(
+    'videogen_provider_cooldown_seconds',
+    'For how long it receives no task after its failures',
+    (pool) => (pool.coolingMs ?? 0) / 1000,
+  ),
   {
     name: 'videogen_provider_switch',
     help: 'What the operator has set: 1 for the state in force, 0 for the others',
@@ -158,8 +129,26 @@ export const gauges: readonly Gauge[] = [
   },
 ];
 
-function single(value: number | undefined): readonly Sample[] {
-  return value === undefined ? [] : [[{}, value]];
+type TaskGroup = ReturnType<typeof ofTasks>[number];
+
+/** A task that is generated waits in no queue. */
+function ofQueues(
+  name: string,
+  help: string,
+  valueOf: {
+    readonly ofTasks: (group: TaskGroup) => number;
+    readonly ofCallbacks: (backlog: CallbackBacklog) => number;
+  },
+): Gauge {
+  const queueOf = ({ state, isRemote }: TaskGroup) =>
+    state === 'waiting' ? 'tasks' : isRemote ? 'generation-remote' : 'generation';
+  const samples: Gauge['samples'] = ({ queues, callbacks }) => [
+    ...ofTasks(queues)
+      .filter(({ state }) => state !== 'generating')
+      .map((group): Sample => [{ queue: queueOf(group), model: group.model }, valueOf.ofTasks(group)]),
+    [{ queue: 'callbacks', model: '' }, callbacks === undefined ? 0 : valueOf.ofCallbacks(callbacks)],
+  ];
+  return { name, help, labels: ['queue', 'model'], from: ['queues', 'callbacks'], samples };
 }
 
 /** Every model of the catalogue has its figures, also while it has no task; those of other models are added up. */
@@ -178,19 +167,9 @@ function ofTasks(queues: Queues | undefined) {
   );
 }
 
-/** A task that is generated waits in no queue. */
-function ofQueues(queues: Queues | undefined) {
-  return ofTasks(queues)
-    .filter(({ state }) => state !== 'generating')
-    .map(({ state, isRemote, model, tasks, oldestMs }) => {
-      const queue = state === 'waiting' ? 'tasks' : isRemote ? 'generation-remote' : 'generation';
-      return { labels: { queue, model }, tasks, oldestMs };
-    });
-}
-
 /** Providers and models that have left the catalogue are left out, which bounds the number of series. */
-function ofPools(valueOf: (pool: ProviderStatus['pools'][number]) => number): Gauge['samples'] {
-  return ({ providers = [] }) =>
+function ofPools(name: string, help: string, valueOf: (pool: ProviderStatus['pools'][number]) => number): Gauge {
+  const samples: Gauge['samples'] = ({ providers = [] }) =>
     providers
       .filter(isInCatalogue)
       .flatMap(({ provider, pools }) =>
@@ -198,6 +177,7 @@ function ofPools(valueOf: (pool: ProviderStatus['pools'][number]) => number): Ga
           .filter(({ limit }) => limit !== null)
           .map((pool): Sample => [{ provider, model: pool.pool.slice(provider.length + 1) }, valueOf(pool)]),
       );
+  return { name, help, labels: ['provider', 'model'], from: ['providers'], samples };
 }
 
 /** The preview has no origin, and no pools. */

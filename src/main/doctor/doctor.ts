@@ -56,27 +56,7 @@ type DoctorCheck = {
 const embedded = 'not running; "npm start" runs one';
 
 const checks: readonly DoctorCheck[] = [
-  {
-    name: 'secret',
-    isNeeded: ({ secret }) => secret !== undefined,
-    run: ({ secret = '' }) => [checkSecret(secret)],
-  },
-  {
-    name: 'public address',
-    isNeeded: ({ role, isShared }) => role !== 'worker' || isShared,
-    run: ({ config }) => [checkPublicUrl(config)],
-  },
-  {
-    name: 'callback addresses',
-    isNeeded: ({ role, serves }) => role === 'api' || serves('callbacks'),
-    run: ({ config, isShared }) => [checkAllowList('CALLBACK_ALLOW', config.callbackAllow, isShared)],
-  },
-  {
-    name: 'image addresses',
-    isNeeded: ({ serves }) => serves('generation', 'generation-remote'),
-    run: ({ config, isShared }) => [checkAllowList('IMAGE_ALLOW', config.imageAllow, isShared)],
-  },
-  { name: 'catalogue', run: ({ config, serves }) => checkCatalogue(config, serves('tasks', 'generation-remote')) },
+  { name: 'settings', run: settingFindings },
   {
     name: 'database',
     run: ({ config, databaseUrl: url, secret }) => {
@@ -125,6 +105,18 @@ const checks: readonly DoctorCheck[] = [
 ];
 
 const always = () => true;
+
+function settingFindings({ config, secret, role, serves, isShared }: Scope): readonly Finding[] {
+  const sendsCallbacks = role === 'api' || serves('callbacks');
+  const fetchesImages = serves('generation', 'generation-remote');
+  return [
+    ...(secret === undefined ? [] : [checkSecret(secret)]),
+    ...(role === 'worker' && !isShared ? [] : [checkPublicUrl(config)]),
+    ...(sendsCallbacks ? [checkAllowList('CALLBACK_ALLOW', config.callbackAllow, isShared)] : []),
+    ...(fetchesImages ? [checkAllowList('IMAGE_ALLOW', config.imageAllow, isShared)] : []),
+    ...checkCatalogue(config, serves('tasks', 'generation-remote')),
+  ];
+}
 
 function scopeOf(config: Config, running: RunningParts, role: DoctorRole): Scope {
   const queues = role === 'api' ? [] : role === 'worker' ? config.workerQueues : queueNames;
