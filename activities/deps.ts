@@ -54,6 +54,13 @@ export type ActivityDeps = {
   readonly workFolder: string;
   /** How long media is kept after success; the record stays. */
   readonly retentionMs: number;
+  /** How long personal records are kept; those of people count from the loss of their last account. */
+  readonly recordRetention: {
+    readonly eventsMs: number;
+    readonly usersMs: number;
+    /** Undefined keeps prompts as long as their task. */
+    readonly promptsMs: number | undefined;
+  };
   /** A task whose workflow's code fails is refunded after this time, so that a bad release can be rolled back before. */
   readonly stuckTaskMs: number;
   /** What is counted; never throws. */

@@ -5,6 +5,7 @@ import { uploadKey } from '../src/domain/upload.ts';
 import { listExpiredUploads, removeUpload } from '../src/stores/uploads.ts';
 import { listExpiredMedia, markMediaDeleted } from '../src/stores/task-list.ts';
 import { deleteContent } from './delete-content.ts';
+import { expiredRecordDeletions } from './delete-records.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow, inTurns, notSettled, slowRowMs } from './for-each-row.ts';
 import { imageFolderOf, incomingFolderOf, mediaKeysOf } from './task-files.ts';
@@ -52,14 +53,15 @@ async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number
 const maxSwept = 1_000;
 
 /**
- * Deletes what was asked to be deleted, videos, posters and uploaded images past their retention, and what tasks left behind: files
- * of failed ones, places that none waits for any more. The record stays. What may take longest comes last, and has all the time that
+ * Deletes what was asked to be deleted, videos, posters, uploaded images and personal records past their retention, and what tasks left
+ * behind: files of failed ones, places that none waits for any more. The record of a task stays. What may take longest comes last, and has all the time that
  * the others leave.
  */
 async function deleteExpiredMedia(deps: ActivityDeps): Promise<{ deleted: number }> {
   let deleted = 0;
   await inTurns(housekeepingMs, [
     () => sweepPlaces(deps.db, maxSwept),
+    ...expiredRecordDeletions(deps),
     (budgetMs) => deleteOldMedia(deps, budgetMs, () => (deleted += 1)),
     (budgetMs) => deleteOldUploads(deps, budgetMs),
     (budgetMs) => deleteContent(deps, budgetMs),

@@ -14,6 +14,8 @@ import {
   anyText,
   baseUrl,
   catalogueIn,
+  dayMs,
+  days,
   flag,
   from,
   httpUrl,
@@ -28,7 +30,7 @@ import {
   plainName,
   postgresUrl,
   rate,
-  span,
+  seconds,
   storeLocation,
   wholeNumber,
   withOurName,
@@ -84,6 +86,10 @@ export function readConfig(environment: Environment = process.env, { isExternal 
     faults.push('OIDC_ISSUER, OIDC_CLIENT_ID: set both or neither');
   if (data?.passwordSignIn === false && data.oidcIssuer === undefined)
     faults.push('CONSOLE_PASSWORD_LOGIN: may be off only where OIDC_ISSUER is set');
+  if (data?.promptRetentionMs !== undefined && data.promptRetentionMs < data.retentionMs)
+    faults.push(
+      'PROMPT_RETENTION_DAYS: must be MEDIA_RETENTION_DAYS or more, because the video is deleted with its prompt',
+    );
   faults.push(...temporalFaults(env));
   if (faults.length > 0 || data === undefined) throw new ConfigError(faults);
   return configOf(data, env);
@@ -172,9 +178,14 @@ const schema = z.object({
   refusedCreateRate: from('REFUSED_CREATE_RATE', rate('100/60s')),
   badKeyRate: from('BAD_KEY_RATE', rate('20/60s')),
   shutdownDelayMs: from('SHUTDOWN_DELAY', parsedBy(parseDelay).optional()),
-  retentionMs: from('MEDIA_RETENTION_DAYS', span(24 * 60 * 60_000, 36_500, 14)),
+  retentionMs: from('MEDIA_RETENTION_DAYS', days.default(14 * dayMs)),
+  /** Of what a finished task was made of; undefined keeps it as long as the task. */
+  promptRetentionMs: from('PROMPT_RETENTION_DAYS', days.optional()),
+  eventRetentionMs: from('SECURITY_EVENT_RETENTION_DAYS', days.default(90 * dayMs)),
+  /** Of people without an account. */
+  userRetentionMs: from('USER_RETENTION_DAYS', days.default(90 * dayMs)),
   /** A task whose workflow's code fails is refunded after so long. */
-  stuckTaskMs: from('STUCK_TASK_SECONDS', span(1000, 86_400, 600)),
+  stuckTaskMs: from('STUCK_TASK_SECONDS', seconds(86_400).default(600_000)),
   /** For the command line as a client of the API. */
   apiKey: from('VIDEOGEN_API_KEY', anyText.optional()),
   ffmpegPath: from('FFMPEG_PATH', anyText.optional()),

@@ -38,10 +38,10 @@ export function parsedBy<T>(parse: (text: string) => T) {
   });
 }
 
-export const span = (unitMs: number, max: number, usual: number) =>
-  wholeNumber(1, max)
-    .default(usual)
-    .transform((count) => count * unitMs);
+export const dayMs = 24 * 60 * 60_000;
+/** In milliseconds. */
+export const days = wholeNumber(1, 36_500).transform((count) => count * dayMs);
+export const seconds = (max: number) => wholeNumber(1, max).transform((count) => count * 1000);
 
 export const rate = (usual: string) => anyText.default(usual).pipe(parsedBy(parseRate));
 

@@ -75,6 +75,18 @@ describe('readConfig', () => {
     assert.throws(() => readConfig({ STUCK_TASK_SECONDS: '0' }), /STUCK_TASK_SECONDS: /);
   });
 
+  test('prompts stay with their task unless a retention is set, which is no shorter than that of the video', () => {
+    const dayMs = 86_400_000;
+    const { promptRetentionMs, eventRetentionMs, userRetentionMs } = readConfig({});
+    assert.deepEqual([promptRetentionMs, eventRetentionMs, userRetentionMs], [undefined, 90 * dayMs, 90 * dayMs]);
+    const set = { MEDIA_RETENTION_DAYS: '30', PROMPT_RETENTION_DAYS: '30', SECURITY_EVENT_RETENTION_DAYS: '7' };
+    assert.equal(readConfig(set).promptRetentionMs, 30 * dayMs);
+    assert.equal(readConfig(set).eventRetentionMs, 7 * dayMs);
+    assert.throws(() => readConfig({ ...set, PROMPT_RETENTION_DAYS: '29' }), /PROMPT_RETENTION_DAYS: must be MEDIA/);
+    for (const days of ['0', '1.5', 'forever'])
+      assert.throws(() => readConfig({ USER_RETENTION_DAYS: days }), /USER_RETENTION_DAYS: must be a whole number/);
+  });
+
   test('a variable that is set but empty counts as unset', () => {
     assert.equal(readConfig({ PORT: '', DATABASE_URL: '' }).port, 3000);
   });

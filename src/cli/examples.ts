@@ -32,6 +32,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'user reset': ['user reset ada@example.com'],
   'user list': ['user list', 'user list --search example.com --json'],
   'user disable': ['user disable ben@example.com'],
+  'user erase': ['user erase ben@example.com'],
   'user enable': ['user enable ben@example.com'],
   'user setup-link': ['user setup-link'],
   'price list': ['price list', `price list --account ${account} --model videogen-2.0`],

@@ -5,7 +5,8 @@ import { type Role, roles } from '../domain/role.ts';
 import { maxEmailLength, normalEmail } from '../domain/user.ts';
 import { addressOfLink, createSetupLink, inviteAs, resetAs } from '../stores/invite.ts';
 import type { NewLink } from '../stores/one-time-links.ts';
-import { disableAs } from '../stores/people.ts';
+import { eraseUserAs } from '../stores/erasure.ts';
+import { disableAs, type Named } from '../stores/people.ts';
 import { type ListedUser, listUsers } from '../stores/users.ts';
 import { id } from './arguments.ts';
 import { type Answer, CommandError, listed } from './output.ts';
@@ -45,6 +46,11 @@ export function addUserCommands(program: Command, run: RunOnDatabase): void {
     .argument('<email>', 'their address', email)
     .action(run(setDisabled(false)));
   user
+    .command('erase')
+    .description('delete a person and what is recorded about them, for good')
+    .argument('<person>', 'their address, or their id', person)
+    .action(run(erase));
+  user
     .command('setup-link')
     .description('make the link of a first start, by which the first operator signs up')
     .action(run(setUp));
@@ -54,6 +60,10 @@ function email(text: string): string {
   const { data, success } = z.email().max(maxEmailLength).safeParse(normalEmail(text));
   if (!success) throw new InvalidArgumentError('It must be an e-mail address.');
   return data;
+}
+
+function person(text: string): Named {
+  return z.uuid().safeParse(text).success ? { userId: text } : { email: email(text) };
 }
 
 type Invited = { operator?: boolean; account?: string; role: Role };
@@ -109,6 +119,31 @@ function setDisabled(isDisabled: boolean) {
       lines: [`${address} is ${isDisabled ? 'disabled; their sessions have ended' : 'let in again'}.`],
     };
   };
+}
+
+async function erase({ db }: Context, named: Named): Promise<Answer> {
+  const erasure = await eraseUserAs(db, commandLineActor(), named);
+  const name = 'userId' in named ? named.userId : named.email;
+  switch (erasure.kind) {
+    case 'erased': {
+      const { userId = null } = erasure;
+      const said =
+        userId === null
+          ? `Nobody has the address ${name}; invitations to it and records of it are erased.`
+          : `${name} is erased.`;
+      return { json: { userId }, lines: [said] };
+    }
+    case 'last_owner':
+      throw new CommandError(
+        `account ${erasure.accountId} has no other owner; make another member its owner, or close it`,
+      );
+    case 'last_operator':
+      throw new CommandError('nobody else can sign in as an operator');
+    case 'not_found':
+      throw 'userId' in named ? new CommandError(`no user has the id ${name}`) : noUser(name);
+    default:
+      return erasure satisfies never;
+  }
 }
 
 function noUser(address: string): CommandError {

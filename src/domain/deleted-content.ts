@@ -1,8 +1,8 @@
-// What stands in the place of what was deleted on request. Every reader of a task's record reads these words.
+// Replaces the content of a task that was deleted, on request or after its retention, in every copy of its record.
 
-export const deletedPrompt = '(deleted on request)';
+export const deletedPrompt = '(deleted)';
 
-export const deletedMessage = 'The content of this task was deleted on request.';
+export const deletedMessage = 'The content of this task was deleted.';
 
 type Content = { readonly prompt: string; readonly imageUrls: readonly string[] };
 type Request<Model, Input> = { readonly model: Model; readonly input: Input };

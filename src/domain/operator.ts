@@ -35,5 +35,6 @@ export const operatorActions = [
   'people.enable',
   'people.operator',
   'people.end_sessions',
+  'people.erase',
 ] as const;
 export type OperatorAction = (typeof operatorActions)[number];

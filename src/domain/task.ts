@@ -50,7 +50,7 @@ export type Task = {
   readonly result: TaskResult | undefined;
   /** Set once the media has passed its retention and was deleted; the record stays. */
   readonly mediaDeletedAt: number | undefined;
-  /** Set once what the task was about was deleted on request; its prompt and message then say so. */
+  /** Set once the content of the task was deleted; its prompt and message then say so. */
   readonly contentDeletedAt?: number | undefined;
   readonly createdAt: number;
   readonly updatedAt: number;

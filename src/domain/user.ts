@@ -3,6 +3,9 @@ export const maxPasswordLength = 128;
 const minDifferentCharacters = 5;
 export const maxEmailLength = 254;
 
+/** Replaces the name and the address of an erased person in records that stay. */
+export const erasedUser = 'erased user';
+
 /** One spelling of each address: people write theirs in any case. */
 export function normalEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();

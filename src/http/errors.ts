@@ -105,7 +105,7 @@ export const errorCatalogue = {
   price_in_force: refusal(409, 'the price is in force or about to be; set another one to follow it'),
   account_closed: refusal(409, 'the account is closed for good'),
   media_deleted: refusal(410, 'the file is no longer kept'),
-  content_deleted: refusal(410, 'the content of the task was deleted on request'),
+  content_deleted: refusal(410, 'the content of the task was deleted'),
   precondition_failed: refusal(412, 'the file is not the one the request is about'),
   body_too_large: refusal(413, `the body is larger than ${maxBodyBytes / 1024} KiB`),
   url_too_long: refusal(414, `the address is too long; at most ${maxUrlLength} characters are allowed`),

@@ -15,11 +15,13 @@ export function mediaGone(
 ): HttpError {
   if (mediaDeletedAt === undefined || state !== 'success') return new HttpError('media_deleted');
   const when = `the file is no longer kept: the video was deleted on ${new Date(mediaDeletedAt).toISOString()}`;
-  // What the retention had deleted before was not deleted on request.
-  const isRequested = contentDeletedAt !== undefined && mediaDeletedAt >= contentDeletedAt;
-  if (isRequested) return new HttpError('media_deleted', { msg: `${when}, on request` });
-  // Earlier, it was an operator whose store had lost it (`videogen media check --forget`).
+  // Before the end of the retention it was deleted on request, or an operator's store had lost it (`videogen media check --forget`).
   const isExpired = mediaDeletedAt - completedAt >= retentionMs;
-  const why = isExpired ? `, because videos are kept for ${Math.round(retentionMs / dayMs)} days` : '';
+  const isRequested = contentDeletedAt !== undefined && mediaDeletedAt >= contentDeletedAt;
+  const why = isExpired
+    ? `, because videos are kept for ${Math.round(retentionMs / dayMs)} days`
+    : isRequested
+      ? ', on request'
+      : '';
   return new HttpError('media_deleted', { msg: `${when}${why}` });
 }

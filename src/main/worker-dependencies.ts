@@ -140,6 +140,11 @@ export function openWorkerDependencies(
     engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     workFolder: settings.workFolder,
     retentionMs: settings.retentionMs,
+    recordRetention: {
+      eventsMs: settings.eventRetentionMs,
+      usersMs: settings.userRetentionMs,
+      promptsMs: settings.promptRetentionMs,
+    },
     stuckTaskMs: settings.stuckTaskMs,
     events,
   };

@@ -16,7 +16,12 @@ with account as (
 ), keys as (
   update api_keys set revoked_at = now() where account_id = $1 and revoked_at is null
 ), members as (
-  delete from memberships where account_id = $1
+  delete from memberships where account_id = $1 returning user_id
+), unattached as (
+  update users set unattached_since = now()
+  from (select id from users where id in (select user_id from members) order by id for no key update) locked
+  where users.id = locked.id and not is_operator
+    and not exists (select from memberships where user_id = users.id and account_id <> $1)
 ), links as (
   delete from one_time_links where account_id = $1
 )

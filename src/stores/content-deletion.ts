@@ -4,9 +4,9 @@ import { isFinal, type Task } from '../domain/task.ts';
 import type { Database } from './database.ts';
 import { recordAction } from './operator-actions.ts';
 import { many, maybeOne, none } from './statement.ts';
-import { findTask } from './tasks.ts';
+import { findTask, taskColumns } from './tasks.ts';
 
-// Deletion of what a task was about. The commit takes it out of the database, and owes the rest: files, and Temporal's histories.
+// Deletion of a task's content. The commit removes it from the database; files and Temporal's histories are deleted later.
 
 const mayRun = `settled_at is null and (outcome is null or outcome = 'abandoned')`;
 
@@ -65,6 +65,26 @@ export async function deleteTaskContent(
   const deletedAt = deleted?.deletedAt ?? (await findTask(db, task.taskId))?.contentDeletedAt;
   if (deletedAt === undefined) throw new Error(`the content of task ${task.taskId} is not deleted`);
   return { deletedAt, changed: deleted !== undefined };
+}
+
+const listExpiredContent = many<Task, [before: number, limit: number]>({
+  name: 'list-expired-content',
+  text: `
+select ${taskColumns} from tasks
+where completed_at is not null and content_deleted_at is null and completed_at < to_timestamp($1::float8 / 1000)
+  and not exists (select from provider_jobs where task_id = tasks.id and intended_at is not null and ${mayRun})
+  and not exists (select from callback_deliveries where task_id = tasks.id and state = 'pending')
+order by completed_at limit $2`,
+});
+
+/**
+ * Deletes the content of a page of tasks that ended before a time (Unix milliseconds). A task whose job may still run upstream, or whose
+ * callback is owed, keeps it until that is settled. Uploaded images have a retention of their own.
+ */
+export async function deleteExpiredContent(db: Database, before: number, limit: number): Promise<number> {
+  const tasks = await listExpiredContent(db, before, limit);
+  for (const task of tasks) await deleteTaskContent(db, task, []);
+  return tasks.length;
 }
 
 /** As `deleteTaskContent`, for an operator, and in the audit log. */

@@ -21,10 +21,14 @@ select account_id as "accountId", name, role, suspended_at as "suspendedAt", sus
 where user_id = $1 order by lower(name), account_id limit 200`,
 });
 
+/** SQL: a person with an account is not erased (`deleteExpiredUsers`). */
+const attached = `with attached as (update users set unattached_since = null where id = $2 and unattached_since is not null)`;
+
 /** Makes a user a member of an account, or gives them another role there, a lower one too. */
 export const setMembership = none<[accountId: string, userId: string, role: Role]>({
   name: 'set-membership',
   text: `
+${attached}
 insert into memberships (account_id, user_id, role) values ($1, $2, $3)
 on conflict (account_id, user_id) do update set role = excluded.role`,
 });
@@ -32,6 +36,7 @@ on conflict (account_id, user_id) do update set role = excluded.role`,
 const raiseMembership = maybeOne<{ role: Role }, [accountId: string, userId: string, role: Role]>({
   name: 'raise-membership',
   text: `
+${attached}
 insert into memberships (account_id, user_id, role) values ($1, $2, $3)
 on conflict (account_id, user_id) do update set role = excluded.role
   where array_position('{${roles.join()}}', excluded.role) < array_position('{${roles.join()}}', memberships.role)
@@ -62,7 +67,12 @@ export async function grantAccess(
 
 export const deleteMembership = none<[accountId: string, userId: string]>({
   name: 'delete-membership',
-  text: `delete from memberships where account_id = $1 and user_id = $2`,
+  text: `
+with unattached as (
+  update users set unattached_since = now() where id = $2 and not is_operator
+    and not exists (select from memberships where user_id = $2 and account_id <> $1)
+)
+delete from memberships where account_id = $1 and user_id = $2`,
 });
 
 export type Membership = { readonly userId: string; readonly role: Role; readonly email: string };

@@ -1,6 +1,6 @@
 import { hashToken, newToken } from './secret-token.ts';
 import type { Database } from './database.ts';
-import { maybeOne, none } from './statement.ts';
+import { maybeOne } from './statement.ts';
 
 // What waits for an answer from elsewhere: a passkey's challenge, a visit to the identity provider. Each is taken once.
 
@@ -29,20 +29,12 @@ returning kind`,
   values: (hash, kind, userId, details) => [hash, kind, userId, JSON.stringify(details)],
 });
 
-const forget = none<[]>({
-  name: 'forget-proofs',
-  text: `
-delete from pending_proofs where hash in (
-  select hash from pending_proofs where expires_at < now() order by expires_at limit 100)`,
-});
-
 /** Begins a proof, and answers the secret by which it is found again; undefined while too many wait. */
 export async function beginProof(
   db: Runner,
   { kind, userId, details = {} }: { readonly kind: ProofKind; readonly userId?: string; readonly details?: Details },
 ): Promise<string | undefined> {
   const token = newToken();
-  await forget(db);
   const begun = await insertProof(db, hashToken(token), kind, userId, details);
   return begun && token;
 }

@@ -25,7 +25,7 @@ const hasAnother = one<{ exists: boolean }, [userId: string]>({
   text: 'select exists (select from users where is_operator and disabled_at is null and id <> $1)',
 });
 
-async function isLastOperator(db: Database, { userId, isOperator, isDisabled }: User): Promise<boolean> {
+export async function isLastOperator(db: Database, { userId, isOperator, isDisabled }: User): Promise<boolean> {
   await lockOperators(db);
   return isOperator && !isDisabled && !(await hasAnother(db, userId)).exists;
 }

@@ -134,9 +134,3 @@ export const endSessions = many<{ sessionId: string }, [userId: string, exceptFo
   text: `delete from sessions where user_id = $1 and id is distinct from $2::uuid returning id as "sessionId"`,
   values: (userId, exceptFor) => [userId, exceptFor],
 });
-
-/** Sessions that nobody can use any more; called when one is made, so that the table stays as small as its use. */
-export const dropDeadSessions = none<[]>({
-  name: 'drop-dead-sessions',
-  text: `delete from sessions where id in (select id from sessions where expires_at < now() limit 1000)`,
-});

@@ -18,11 +18,7 @@ type Counted = { readonly tryId: number | undefined; readonly waitSeconds: numbe
 const insertTry = one<Counted, [emailHash: Buffer, source: string]>({
   name: 'begin-sign-in-try',
   text: `
-with forgotten as (
-  delete from sign_in_tries where id in (
-    select id from sign_in_tries where created_at < now() - interval '1 hour' order by created_at limit 100
-    for update skip locked)),
-failures as (
+with failures as (
   select count(*) filter (where address = $2) as own, max(created_at) filter (where address = $2) as last_at,
     count(*) as all
   from sign_in_tries where email_hash = $1 and failed and created_at > now() - interval '15 minutes'),

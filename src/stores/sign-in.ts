@@ -4,7 +4,7 @@ import { findFirstAccount, grantAccess, keepOpen } from './memberships.ts';
 import { type Link, useLink, withdrawResets } from './one-time-links.ts';
 import { removePasskeys, touchPasskey } from './passkeys.ts';
 import { type Origin, recordEvent } from './security-events.ts';
-import { createSession, dropDeadSessions, endSession, endSessions, type NewSession, renewSession } from './sessions.ts';
+import { createSession, endSession, endSessions, type NewSession, renewSession } from './sessions.ts';
 import { createUser, findUserByEmail, lockEmail, lockUser, setPassword, type User } from './users.ts';
 
 type Runner = Pick<Database, 'run'>;
@@ -55,7 +55,6 @@ type Means = Proof['means'] | 'link';
 /** As `signIn`, in the transaction in which the user was found and locked. */
 export async function signInOn(db: Runner, { user, origin, means, before }: Wanted & { readonly means: Means }) {
   const { userId, email } = user;
-  await dropDeadSessions(db);
   if (before !== undefined) await endSession(db, before.userId, before.sessionId);
   await recordEvent(db, { kind: 'signed_in', userId, email, origin, details: { means } });
   return createSession(db, userId, origin);

@@ -1,3 +1,4 @@
+import { erasedUser } from '../domain/user.ts';
 import { maybeOne, one } from './statement.ts';
 
 /** The key or the person that made a task, as its account may see it; `name` is what the key is called, or an e-mail address. */
@@ -12,7 +13,7 @@ export const makerColumn = `case
     when key_id is not null then
       json_build_object('kind', 'key', 'id', key_id, 'name', (select name from api_keys where api_keys.id = key_id))
     when user_id is not null then
-      json_build_object('kind', 'person', 'id', user_id, 'name', (select email from users where users.id = user_id))
+      json_build_object('kind', 'person', 'id', user_id, 'name', coalesce((select email from users where users.id = user_id), '${erasedUser}'))
   end as "createdBy"`;
 
 const findMakerOf = maybeOne<{ createdBy: Maker | undefined }, [taskId: string]>({

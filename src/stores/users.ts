@@ -68,7 +68,10 @@ export const setPassword = none<[userId: string, passwordHash: string | undefine
 
 export const setOperator = none<[userId: string, isOperator: boolean]>({
   name: 'set-operator',
-  text: `update users set is_operator = $2 where id = $1`,
+  text: `
+update users set is_operator = $2,
+  unattached_since = case when not $2 and not exists (select from memberships where user_id = $1) then now() end
+where id = $1`,
 });
 
 /** Disables a user from the next request on, or lifts that. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../src/stores/accounts.ts';
+import { setMembership } from '../../src/stores/memberships.ts';
 import { findLink } from '../../src/stores/one-time-links.ts';
 import { listActions } from '../../src/stores/operator-actions.ts';
 import { createUser, findUserByEmail } from '../../src/stores/users.ts';
@@ -80,4 +81,27 @@ test('reset, list, disable and enable find a person by address, and the last ope
     assert.match((await run(command, 'nobody@example.com')).stderr, /nobody has the address/);
   }
   assert.match((await run('disable', 'ada@example.com')).stderr, /nobody else can sign in as an operator/);
+});
+
+test('erase deletes a person by address or id, and an address that was only invited, for good', async () => {
+  const { db } = database;
+  const [frank, grace] = [
+    await createUser(db, { email: 'frank@example.com', passwordHash: 'x', isOperator: false }),
+    await createUser(db, { email: 'grace@example.com', passwordHash: 'x', isOperator: false }),
+  ];
+  await run('invite', 'heidi@example.com', '--operator');
+  assert.deepEqual((await run('erase', 'Frank@Example.com')).json, { userId: frank.userId });
+  assert.deepEqual((await run('erase', grace.userId)).json, { userId: grace.userId });
+  assert.deepEqual((await run('erase', 'heidi@example.com')).json, { userId: null });
+  const actions = await listActions(db, { limit: 100 });
+  assert.equal(actions.filter(({ action }) => action === 'people.erase').length, 3);
+  assert.ok(!/frank|grace|heidi/.test(JSON.stringify(actions)));
+  for (const address of ['frank@example.com', 'heidi@example.com'])
+    assert.match((await run('erase', address)).stderr, /nobody has the address/);
+  assert.match((await run('erase', '019abc12-3456-7def-8901-234567890abc')).stderr, /no user has the id/);
+  assert.match((await run('erase', 'ada@example.com')).stderr, /nobody else can sign in as an operator/);
+  const accountId = await createAccount(db, { name: 'owned', credits: 0 });
+  const ivan = await createUser(db, { email: 'ivan@example.com', passwordHash: 'x', isOperator: false });
+  await setMembership(db, accountId, ivan.userId, 'owner');
+  assert.match((await run('erase', 'ivan@example.com')).stderr, new RegExp(`account ${accountId} has no other owner`));
 });

@@ -277,6 +277,9 @@ describe('an operator in the console', { skip }, () => {
     await page.getByRole('link', { name: 'Security events' }).click();
     const events = page.getByRole('table', { name: 'Security events, newest first' });
     await events.getByText(`${guest.email}, by ${stage.ada.email}`).first().waitFor();
+    await page.getByRole('link', { name: 'People', exact: true }).first().click();
+    await act('Erase', 'Erase the person', 'The person is erased');
+    await page.getByRole('button', { name: `Actions for ${guest.email}` }).waitFor({ state: 'detached' });
   });
 
   test('sees who may still become an operator by a link, and withdraws it', async () => {

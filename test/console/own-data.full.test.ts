@@ -62,7 +62,7 @@ test(
 
     await button.click();
     await dialog.getByRole('button', { name: 'Delete the content' }).click();
-    await page.getByText('The content was deleted on request').waitFor();
+    await page.getByText('The content was deleted').waitFor();
     await settled(page);
     await becomes('the mentions of the prompt', () => page.getByText('A paper boat').count(), 0);
     for (const name of ['Delete content', 'Run again', 'Download']) {

@@ -260,6 +260,7 @@ const examples: Readonly<Record<string, Example>> = {
     },
     refused: { userId: nobody },
   },
+  adminErasePerson: { does: async () => ({ userId: await newUserId() }), refused: { userId: nobody } },
   adminEndSessions: { does: async () => ({ userId: await newUserId() }), refused: { userId: nobody } },
   adminSetOperator: {
     does: async () => ({ userId: await newUserId(), isOperator: true }),

@@ -69,6 +69,8 @@ import * as ownDeliveries from '../../src/stores/own-deliveries.ts';
 import * as uploads from '../../src/stores/uploads.ts';
 import * as lostCalls from '../../src/stores/lost-calls.ts';
 import * as jobs from '../../src/stores/provider-jobs.ts';
+import * as erasure from '../../src/stores/erasure.ts';
+import * as retention from '../../src/stores/retention.ts';
 import * as events from '../../src/stores/security-events.ts';
 import * as links from '../../src/stores/one-time-links.ts';
 import * as members from '../../src/stores/members.ts';
@@ -457,6 +459,8 @@ test('no statement of a person in the console does', async () => {
   for (const _visit of [1, 2]) assert.ok(await signInWithIdentity(watched, identity, { origin }));
   assert.ok(await users.findUserWithIdentity(watched, user.userId, identity.issuer, identity.subject));
   await signIns.signOut(watched, session, origin);
+  for (const named of [user, { userId: uuidv7() }, { email: 'third@example.com' }])
+    await erasure.eraseUserAs(watched, shell, named);
   await assertPlans();
 });
 
@@ -513,6 +517,9 @@ test('no statement of the rounds that run every minute does', async () => {
   await uploads.listExpiredUploads(watched, 200);
   await uploads.removeUpload(watched, taskId);
   await places.sweepPlaces(watched, 200);
+  for (const deletePage of Object.values(retention)) await deletePage(watched, Date.now() - 86_400_000, 500);
+  await erasure.deleteExpiredUsers(watched, Date.now() + 60_000, 500);
+  await deletions.deleteExpiredContent(watched, 0, 500);
   await auditNextPart(watched);
   await readAuditState(watched);
   await assertPlans();
@@ -625,7 +632,8 @@ from accounts cross join generate_series(1, 2) n cross join unnest('{videogen-2.
 insert into prices (model, credits_per_second, effective_from, created_at, who, reason)
 select model, 33, now() + n * interval '1 hour', now() - interval '10 years', 'operator', 'a reason'
 from generate_series(-500, 500) n cross join unnest('{videogen-2.0,videogen-2.0-fast}'::text[]) model;
-insert into users (id, email, is_operator) select gen_random_uuid(), 'person-' || n || '@example.com', n % 500 = 0
+insert into users (id, email, is_operator, unattached_since)
+select gen_random_uuid(), 'person-' || n || '@example.com', n % 500 = 0, case when n % 100 = 0 then now() end
 from generate_series(1, 5000) n;
 insert into memberships (account_id, user_id, role)
 select a.id, u.id, 'owner' from (select id, row_number() over () as n from accounts) a

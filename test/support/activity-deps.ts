@@ -55,6 +55,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     },
     workFolder: join(folder, '.work'),
     retentionMs: 14 * 24 * 60 * 60_000,
+    recordRetention: { eventsMs: 90 * 86_400_000, usersMs: 90 * 86_400_000, promptsMs: undefined },
     stuckTaskMs: 10 * 60_000,
     events: silentEvents,
   };

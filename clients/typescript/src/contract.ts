@@ -184,12 +184,12 @@ export type ListedTask = {
   readonly createdBy: {
     readonly kind: 'key' | 'person';
     readonly id: string;
-    /** The name of the key, or the e-mail address of the person. */
+    /** The name of the key, or the e-mail address of the person; `erased user` for a person who was erased. */
     readonly name: string | null;
   } | null;
   /** A still of the video, as a signed link; null while there is none. */
   readonly posterUrl: string | null;
-  /** When its prompt, images and video were deleted on request; null when they were not. */
+  /** When its prompt, images and video were deleted, on request or after their retention; null if they were not. */
   readonly contentDeleteTime: number | null;
 };
 

@@ -211,12 +211,12 @@ export type ListedTask = {
   readonly createdBy: {
     readonly kind: 'key' | 'person';
     readonly id: string;
-    /** The name of the key, or the e-mail address of the person. */
+    /** The name of the key, or the e-mail address of the person; `erased user` for a person who was erased. */
     readonly name: string | null;
   } | null;
   /** A still of the video, as a signed link; null while there is none. */
   readonly posterUrl: string | null;
-  /** When its prompt, images and video were deleted on request; null when they were not. */
+  /** When its prompt, images and video were deleted, on request or after their retention; null if they were not. */
   readonly contentDeleteTime: number | null;
 };
 
@@ -231,7 +231,7 @@ export type TaskTimeline = {
   readonly createdBy: {
     readonly kind: 'key' | 'person';
     readonly id: string;
-    /** The name of the key, or the e-mail address of the person. */
+    /** The name of the key, or the e-mail address of the person; `erased user` for a person who was erased. */
     readonly name: string | null;
   } | null;
   /** A still of the video, as a signed link; null while there is none. */
@@ -677,7 +677,7 @@ export type TaskDetail = {
   readonly createdBy: {
     readonly kind: 'key' | 'person';
     readonly id: string;
-    /** The name of the key, or the e-mail address of the person. */
+    /** The name of the key, or the e-mail address of the person; `erased user` for a person who was erased. */
     readonly name: string | null;
   } | null;
   /** A still of the video, as a signed link; null while there is none. */
@@ -697,7 +697,7 @@ export type TaskDetail = {
     readonly sha256: string;
   } | null;
   readonly mediaDeleteTime: number | null;
-  /** When its prompt, images and video were deleted on request; null when they were not. */
+  /** When its prompt, images and video were deleted, on request or after their retention; null if they were not. */
   readonly contentDeleteTime: number | null;
   readonly ledger: readonly LedgerEntry[];
   readonly providerJobs: readonly {
@@ -794,7 +794,8 @@ export type OperatorAction = {
     | 'people.disable'
     | 'people.enable'
     | 'people.operator'
-    | 'people.end_sessions';
+    | 'people.end_sessions'
+    | 'people.erase';
   readonly actor: {
     readonly kind: 'operator' | 'user' | 'command_line';
     readonly operatorId: string | null;
@@ -1651,6 +1652,14 @@ export type Sends = {
     readonly body: {
       readonly userId: string;
       readonly isOperator: boolean;
+    };
+    readonly answer: {
+      readonly userId: string;
+    };
+  };
+  readonly '/api/admin/v1/people/erase': {
+    readonly body: {
+      readonly userId: string;
     };
     readonly answer: {
       readonly userId: string;

@@ -13,7 +13,10 @@ export const makerSchema = z
   .strictObject({
     kind: z.enum(['key', 'person']),
     id: z.string(),
-    name: z.string().nullable().meta({ description: 'The name of the key, or the e-mail address of the person.' }),
+    name: z.string().nullable().meta({
+      description:
+        'The name of the key, or the e-mail address of the person; `erased user` for a person who was erased.',
+    }),
   })
   .nullable()
   .meta({ description: 'Who created the task; null for tasks of releases that did not keep it.' });
@@ -23,9 +26,10 @@ export const posterUrlSchema = z
   .nullable()
   .meta({ description: 'A still of the video, as a signed link; null while there is none.' });
 
-export const contentDeleteTimeSchema = unixMs
-  .nullable()
-  .meta({ description: 'When its prompt, images and video were deleted on request; null when they were not.' });
+export const contentDeleteTimeSchema = unixMs.nullable().meta({
+  description:
+    'When its prompt, images and video were deleted, on request or after their retention; null if they were not.',
+});
 
 export const listedTaskSchema = taskRecordSchema
   .extend({ createdBy: makerSchema, posterUrl: posterUrlSchema, contentDeleteTime: contentDeleteTimeSchema })

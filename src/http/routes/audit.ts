@@ -36,7 +36,7 @@ const list = defineEndpoint({
   summary: 'What operators have done',
   description:
     'Newest first; over the API and at the command line. An entry is written in the transaction of the change itself, and ' +
-    'can be neither changed nor deleted. Requests that were refused, or changed nothing, are not listed.',
+    'is never deleted, and changes only where it names a person who was erased. Requests that were refused, or changed nothing, are not listed.',
   query: strictQuery({
     accountId: idParameter('an account').optional(),
     operatorId: idParameter('an operator').optional(),

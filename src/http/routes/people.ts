@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { roles } from '../../domain/role.ts';
+import { eraseUserAs } from '../../stores/erasure.ts';
 import { addressOfLink, inviteAs, resetAs, withdrawInvitationAs } from '../../stores/invite.ts';
 import { listOperatorInvitations } from '../../stores/one-time-links.ts';
 import { disableAs, endSessionsAs, setOperatorAs } from '../../stores/people.ts';
@@ -205,6 +206,36 @@ const setOperator = defineEndpoint({
   handler: async ({ actor, input }, { db }) => changedUser(await setOperatorAs(db, actor, input, input.isOperator)),
 });
 
+const erase = defineEndpoint({
+  operationId: 'adminErasePerson',
+  route: 'POST /api/admin/v1/people/erase',
+  summary: 'Erase a person',
+  description:
+    'Deletes the person with their sessions, passkeys, links, memberships and security events. Records that stay, such as the ' +
+    'audit log, name `erased user` instead. Cannot be undone. Repeating it changes nothing.',
+  body: z.strictObject(personField),
+  failures: ['person_not_found', 'last_owner', 'last_operator'],
+  ...changed,
+  handler: async ({ actor, input: { userId } }, { db, log }) => {
+    const erasure = await eraseUserAs(db, actor, { userId });
+    switch (erasure.kind) {
+      case 'erased':
+        if (erasure.changed) log.info({ userId }, 'user erased');
+        return { userId };
+      case 'last_owner':
+        throw new HttpError('last_owner', {
+          msg: `account ${erasure.accountId} has no other owner; make another member its owner, or close it`,
+        });
+      case 'last_operator':
+        throw new HttpError('last_operator');
+      case 'not_found':
+        throw new HttpError('person_not_found');
+      default:
+        return erasure satisfies never;
+    }
+  },
+});
+
 export const peopleEndpoints = [
   list,
   events,
@@ -216,4 +247,5 @@ export const peopleEndpoints = [
   enable,
   endSessions,
   setOperator,
+  erase,
 ];

@@ -5,6 +5,7 @@ import { type Config, secretReader } from '../../config.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import type { AllowList, AllowedNetwork } from '../../outbound/allow-list.ts';
 import { isMetadata } from '../../outbound/guard.ts';
+import { dayMs } from '../../setting-kinds.ts';
 import { fault, type Finding, messageOf, ok, warning } from './finding.ts';
 
 /** Beyond what anybody tries, in bits; 32 random hexadecimal digits have 128. */
@@ -94,6 +95,16 @@ function isInside({ address, prefixBits }: AllowedNetwork): boolean {
 function textOf({ address, prefixBits, port }: AllowedNetwork): string {
   const isOne = prefixBits === address.toByteArray().length * 8;
   return isOne ? `${address.toString()}${port === undefined ? '' : `:${port}`}` : `${address.toString()}/${prefixBits}`;
+}
+
+export function checkRetention({ eventRetentionMs, userRetentionMs, promptRetentionMs }: Config): Finding {
+  const after = (ms: number) => `after ${Math.round(ms / dayMs)} days`;
+  const prompts =
+    promptRetentionMs === undefined ? 'prompts stay with their tasks' : `prompts ${after(promptRetentionMs)}`;
+  return ok(
+    'personal data',
+    `deletes security events ${after(eventRetentionMs)}, people without an account ${after(userRetentionMs)}; ${prompts}`,
+  );
 }
 
 /** The file itself was read with the settings; here are the secrets that it refers to, which only some workers need. */

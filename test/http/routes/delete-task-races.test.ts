@@ -108,7 +108,7 @@ for (const who of people) {
     const asked = redelivering[who](taskId);
     await settledOrBlocked(db, asked);
     await commit();
-    assertRefused(await asked, 410, /was deleted on request/);
+    assertRefused(await asked, 410, /content of this task was deleted/);
     assert.ok(service.redelivered.every((redelivery) => redelivery.taskId !== taskId));
   });
 }

@@ -111,7 +111,7 @@ test('200 nothing in the database says any more what the task was about, and its
   const record = (await service.recordInfo(account.key, taskId)).json.data;
   assert.deepEqual(record, {
     ...earlier,
-    param: { model: plainRequest.model, input: { ...inputOf(earlier), prompt: '(deleted on request)', imageUrls: [] } },
+    param: { model: plainRequest.model, input: { ...inputOf(earlier), prompt: '(deleted)', imageUrls: [] } },
     resultJson: { resultUrls: [] },
   });
   const listed = await service.send('GET', '/api/v1/jobs/listTasks?limit=1', { headers: bearer() });
@@ -143,7 +143,7 @@ test('200 the message of a failed task goes, its code and its refund stay', asyn
   const { data } = (await service.recordInfo(account.key, taskId)).json;
   assert.deepEqual(
     [data['state'], data['failCode'], data['failMsg'], data['creditsRefunded']],
-    ['fail', 'cancelled', 'The content of this task was deleted on request.', data['creditsCharged']],
+    ['fail', 'cancelled', 'The content of this task was deleted.', data['creditsCharged']],
   );
 });
 
@@ -195,9 +195,9 @@ test('410 a repeated create under its Idempotency-Key: nothing is charged, and n
 test('410 its callback is not sent again, one by one, by an operator or with all that failed', async () => {
   const taskId = await finished();
   await remove({ taskId });
-  assertRefused(await post('/api/v1/callbacks/redeliver', { taskId }), 410, /was deleted on request/);
+  assertRefused(await post('/api/v1/callbacks/redeliver', { taskId }), 410, /content of this task was deleted/);
   const operators = await operator.ask('POST', '/api/admin/v1/callbacks/redeliver', { body: { taskId } });
-  assertRefused(operators, 410, /was deleted on request/);
+  assertRefused(operators, 410, /content of this task was deleted/);
   await post('/api/v1/callbacks/redeliver-failed', { since: 0 });
   assert.ok(service.redelivered.every((redelivery) => redelivery.taskId !== taskId));
 });

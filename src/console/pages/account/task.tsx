@@ -106,7 +106,7 @@ function TaskContent({ timeline, back, onExpired }: ContentProps) {
           )}
           <Card title="Request">
             {isDeleted(task) ? (
-              <Notice title="The content was deleted on request">
+              <Notice title="The content was deleted">
                 <p>The record of the task and its ledger entries are kept.</p>
               </Notice>
             ) : (

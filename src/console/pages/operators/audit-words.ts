@@ -30,6 +30,7 @@ const words: Readonly<Record<string, string>> = {
   'people.enable': 'Enabled a person',
   'people.operator': 'Changed who is an operator',
   'people.end_sessions': 'Ended sessions',
+  'people.erase': 'Erased a person',
 };
 
 export function actionWord({ action }: Pick<OperatorAction, 'action'>): string {

@@ -25,7 +25,7 @@ export function AuditPage() {
   return (
     <Page
       title="Audit log"
-      lead="Everything that operators have changed, in the console, over the API and at the command line. It can be neither changed nor deleted."
+      lead="Everything that operators have changed, in the console, over the API and at the command line. Entries are never deleted, and change only where they name a person who was erased."
     >
       <div class="filters">
         <AccountFilter value={accountId ?? ''} onValue={(value) => set({ account: value })} />

@@ -1,4 +1,4 @@
-import { Ellipsis, KeyRound, LogOut, ShieldCheck, ShieldOff, UserCheck, UserX } from 'lucide-preact';
+import { Ellipsis, KeyRound, LogOut, ShieldCheck, ShieldOff, Trash2, UserCheck, UserX } from 'lucide-preact';
 import { useState } from 'preact/hooks';
 import type { Person } from '../../api/contract.ts';
 import type { NewLink } from './shown-once.tsx';
@@ -7,7 +7,7 @@ import { toast } from '../../ui/toast.tsx';
 import { ChangeDialog } from './change-dialog.tsx';
 import { ShownOnce } from './shown-once.tsx';
 
-type Act = 'reset' | 'end-sessions' | 'disable' | 'enable' | 'operator';
+type Act = 'reset' | 'end-sessions' | 'disable' | 'enable' | 'operator' | 'erase';
 
 /** What operators do for or to one person. Each is asked about first. */
 export function PersonActions({ person, isSelf }: { readonly person: Person; readonly isSelf: boolean }) {
@@ -28,6 +28,7 @@ export function PersonActions({ person, isSelf }: { readonly person: Person; rea
           ? item('operator', ShieldOff, 'Take the operator’s right')
           : item('operator', ShieldCheck, 'Make an operator')}
         {isDisabled ? item('enable', UserCheck, 'Enable') : item('disable', UserX, 'Disable')}
+        {item('erase', Trash2, 'Erase')}
       </Menu>
       {act !== undefined && (
         <ActDialog act={act} person={person} isSelf={isSelf} onLink={setLink} onClose={() => setAct(undefined)} />
@@ -113,6 +114,18 @@ function ActDialog({ act, person, isSelf, onLink, onClose }: ActProps) {
               : 'They see every account, move credits, and change prices and providers. Their sessions end, and they sign in again.'
           }
           onDone={() => toast(isOperator ? `${email} is no operator any more` : `${email} is an operator now`)}
+        />
+      );
+    case 'erase':
+      return (
+        <ChangeDialog
+          {...shared}
+          path="/api/admin/v1/people/erase"
+          title={`Erase ${email}?`}
+          action="Erase the person"
+          isDanger
+          says={`Deletes the person, their sign-ins and their memberships. The audit log keeps what they did as “erased user”. This cannot be undone.${own}`}
+          onDone={() => toast('The person is erased')}
         />
       );
     default:
