@@ -28,7 +28,7 @@ const defaultServerLimits = {
   requestTimeout: 30_000,
   /** How often these two are checked. */
   connectionsCheckingInterval: 2_000,
-  /** How long an idle connection is kept; longer than the usual 60 s of a load balancer, which must be the one to close. */
+  /** Time limit of an idle connection; longer than the usual 60 s of a load balancer, which must be the one to close. */
   keepAliveTimeout: 65_000,
   /** A connection on which nothing moves, as of a client that does not read; longer than a held answer may take. */
   timeout: 120_000,
@@ -41,7 +41,7 @@ export async function startHttpServer({ app, host, port, log, limits }: HttpServ
   const connections = serve(server, app, log);
   await once(server.listen(port, host), 'listening');
   // Such as too many open files on accepting; open connections stay.
-  server.on('error', (error) => log.error({ error: describeError(error) }, 'the HTTP server has a fault'));
+  server.on('error', (error) => log.error({ error: describeError(error) }, 'HTTP server failed'));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
   let closed: Promise<void> | undefined;
@@ -115,7 +115,7 @@ function serve(server: Server, app: HttpApp, log: Logger): Connections {
   };
 }
 
-/** Tells the client as well, if its answer has not begun, so that it does not send its next request into a closing connection. */
+/** Announces it as well, if the answer has not begun, so that the client does not send its next request into a closing connection. */
 function closeAfter({ req, res }: Exchange): void {
   if (!res.headersSent) res.setHeader('Connection', 'close');
   res.once('close', () => req.socket.destroySoon());
