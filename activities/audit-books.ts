@@ -4,12 +4,12 @@ import { runAudit } from '../src/stores/ledger-audit.ts';
 import type { ActivityDeps } from './deps.ts';
 
 /** Logs violations that are not corrected as errors, and counts them. */
-export function createAuditBooks({ db, log, onFinding }: ActivityDeps) {
+export function createAuditBooks({ db, log, events }: ActivityDeps) {
   return async (kind: AuditKind): Promise<{ violations: number }> => {
     const violations = await runAudit(db, kind, () => Context.current().heartbeat());
     for (const violation of violations) {
       log.error(violation, 'ledger violation found');
-      onFinding('ledger_violation');
+      events.emit({ kind: 'reconcile_finding', finding: 'ledger_violation' });
     }
     return { violations: violations.length };
   };

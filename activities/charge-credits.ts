@@ -72,7 +72,7 @@ async function chargeOrder(deps: ActivityDeps, taskId: string, order: TaskOrder 
     providers: model.providers,
   });
   if (acceptance.kind === 'accepted')
-    deps.taskEvents.charged({ model: model.model, credits: acceptance.creditsCharged });
+    deps.events.emit({ kind: 'task_charged', model: model.model, credits: acceptance.creditsCharged });
   const task = await confirmCharge(deps.db, taskId);
   if (task === undefined) throw refused(`the order was refused: ${acceptance.kind}`);
   return task;

@@ -45,11 +45,11 @@ async function emptyAccountPage(deps: ActivityDeps, { accountId, after }: Accoun
 const closed = { failCode: 'cancelled', failMsg: 'The task was cancelled, because its account was closed.' } as const;
 
 async function emptyTask(deps: ActivityDeps, taskId: string): Promise<void> {
-  const { db, engine, taskEvents } = deps;
+  const { db, engine, events } = deps;
   let task = await findTask(db, taskId);
   if (task !== undefined && !isFinal(task.state)) {
     const ended = await refundTask(db, taskId, closed, { terminatesAfterMs: cancelGraceMs });
-    if (ended.changed) taskEvents.ended(ended.task);
+    if (ended.changed) events.emit({ kind: 'task_ended', task: ended.task });
     await engine.cancelTask(taskId);
     task = await findTask(db, taskId);
   }

@@ -1,35 +1,22 @@
 import type { Logger } from 'pino';
 import type { CatalogueModel } from '../src/domain/catalogue/models.ts';
-import type { Engine, ReferenceImage, TaskEvents } from '../src/domain/ports.ts';
+import type { Engine, ReferenceImage } from '../src/domain/ports.ts';
 import type { ParsedTaskRequest } from '../src/domain/task-request.ts';
 import type { ResultStore } from '../src/media/result-store.ts';
 import type { VideoInspector } from '../src/media/inspect-video.ts';
 import type { VideoNormaliser } from '../src/media/normalise-video.ts';
 import type { ImageFetch } from '../src/media/reference-image.ts';
+import type { Events } from '../src/metrics/counters.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';
-import type { OnProviderEvent } from '../src/providers/provider-events.ts';
 import type { Providers } from '../src/providers/registry.ts';
 import type { Database } from '../src/stores/database.ts';
 import type { Delivery } from '../src/stores/deliveries.ts';
-import type { EndedCall } from '../src/stores/provider-jobs.ts';
 import type { Attempts } from './attempts.ts';
 import type { StartDeadline } from './deadline.ts';
 import type { Switches } from './switches.ts';
 
 /** The callback owed for a task; its body and secrets are made when they are needed. */
 export type OwedCallback = Pick<Delivery, 'state' | 'round'> & Omit<CallbackPost, 'signal'>;
-
-/** What `reconcile` puts right beside tasks; `failed`: it could not, and tries again in its next run. */
-export const findings = [
-  'callback_owed',
-  'workflow_left',
-  'provider_job_left',
-  'media_expired',
-  'upload_expired',
-  'ledger_violation',
-  'failed',
-] as const;
-export type Finding = (typeof findings)[number];
 
 /** The dependencies of the activities; the worker wires them (src/main/worker-dependencies.ts). */
 export type ActivityDeps = {
@@ -70,12 +57,6 @@ export type ActivityDeps = {
   };
   /** A task whose workflow's code fails is refunded after this time, so that a bad release can be rolled back before. */
   readonly stuckTaskMs: number;
-  /** Counts what `reconcile` did about a task without a workflow. */
-  readonly onSettled: (outcome: 'started' | 'refunded') => void;
-  /** Counts what else `reconcile` found left undone. */
-  readonly onFinding: (finding: Finding) => void;
-  readonly taskEvents: TaskEvents;
-  /** Counts what happens at upstreams. */
-  readonly onProviderEvent: OnProviderEvent;
-  readonly onCallEnded: (ended: EndedCall) => void;
+  /** The events that metrics count. */
+  readonly events: Events;
 };

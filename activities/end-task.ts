@@ -1,4 +1,3 @@
-import type { TaskEvents } from '../src/domain/ports.ts';
 import type { TaskFailure, TaskResult, TaskState } from '../src/domain/task.ts';
 import { completeTask, type EndedTask, refundTask } from '../src/stores/tasks.ts';
 import { TaskFault } from '../src/domain/errors.ts';
@@ -15,15 +14,15 @@ export type TaskEnd = {
 };
 
 /** Ends the task in success. A task that was refunded before stays failed: the video is not delivered, and its media is deleted. */
-export function createCompleteTask({ db, media, log, onCallEnded, taskEvents }: ActivityDeps) {
+export function createCompleteTask({ db, media, log, events }: ActivityDeps) {
   return ({ taskId, result }: { taskId: string; result: TaskResult }): Promise<TaskEnd> =>
     withActivityFailures(async () => {
       requireOwn(taskId, result);
-      const { task, hasCallback } = await settled(taskEvents, () => completeTask(db, taskId, result));
+      const { task, hasCallback } = await settled(events, () => completeTask(db, taskId, result));
       if (task.state === 'fail') {
         log.warn({ taskId, failCode: task.failure?.failCode }, 'video finished after the refund; not delivered');
-        const ended = await recordLateSuccess(db, taskId);
-        if (ended !== undefined) onCallEnded(ended);
+        const job = await recordLateSuccess(db, taskId);
+        if (job !== undefined) events.emit({ kind: 'job_ended', job });
         await Promise.all([media.delete(result.videoKey), media.delete(result.posterKey)]);
       }
       return { state: task.state, failCode: task.failure?.failCode, hasCallback };
@@ -31,9 +30,9 @@ export function createCompleteTask({ db, media, log, onCallEnded, taskEvents }: 
 }
 
 /** Ends the task in failure and gives every credit back, in one transaction. A task that is final already stays as it is. */
-export function createRefundCredits({ db, log, taskEvents }: ActivityDeps) {
+export function createRefundCredits({ db, log, events }: ActivityDeps) {
   return async ({ taskId, failure }: { taskId: string; failure: TaskFailure }): Promise<TaskEnd> => {
-    const { task, hasCallback } = await settled(taskEvents, () => refundTask(db, taskId, failure));
+    const { task, hasCallback } = await settled(events, () => refundTask(db, taskId, failure));
     log.info(
       { taskId, state: task.state, failCode: task.failure?.failCode, refunded: task.creditsRefunded },
       'task ended',
@@ -43,12 +42,12 @@ export function createRefundCredits({ db, log, taskEvents }: ActivityDeps) {
 }
 
 /** Counts a task only where this statement ended it. */
-async function settled(events: TaskEvents, end: () => Promise<EndedTask>): Promise<EndedTask> {
+async function settled(events: ActivityDeps['events'], end: () => Promise<EndedTask>): Promise<EndedTask> {
   const startedAt = performance.now();
   const ended = await end();
   if (ended.changed) {
-    events.stage('settle', performance.now() - startedAt);
-    events.ended(ended.task);
+    events.emit({ kind: 'stage_ended', stage: 'settle', durationMs: performance.now() - startedAt });
+    events.emit({ kind: 'task_ended', task: ended.task });
   }
   return ended;
 }

@@ -54,7 +54,7 @@ export async function forEachRow<Row extends object>(
  * Returns how many failed.
  */
 export async function processRows<Row extends object>(
-  { log, onFinding }: Pick<ActivityDeps, 'log' | 'onFinding'>,
+  { log, events }: Pick<ActivityDeps, 'log' | 'events'>,
   rows: readonly Row[],
   { name, work, rowLimitMs = Infinity }: RowWork<Row>,
 ): Promise<number> {
@@ -67,7 +67,7 @@ export async function processRows<Row extends object>(
       failures += 1;
       const fields: object = { ...row, err, loop: name };
       log.warn(fields, 'row left to the next run');
-      onFinding('failed');
+      events.emit({ kind: 'reconcile_finding', finding: 'failed' });
     });
     context.heartbeat();
   };

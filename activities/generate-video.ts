@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { TaskFault } from '../src/domain/errors.ts';
-import type { ReferenceImage, VideoWants } from '../src/domain/ports.ts';
+import type { ReferenceImage, TaskStage, VideoWants } from '../src/domain/ports.ts';
 import { listProviderJobs } from '../src/stores/provider-jobs.ts';
 import {
   findGeneration,
@@ -35,7 +35,7 @@ export function createGenerateVideo(deps: ActivityDeps) {
       const task = await startGeneration(deps.db, taskId, { waitsForJob: isRemote });
       if (task === undefined) throw hasEnded();
       const { createdAt, generationStartedAt = createdAt, isFirst } = task;
-      if (isFirst) deps.taskEvents.stage('queue_wait', generationStartedAt - createdAt);
+      if (isFirst) endStage(deps, 'queue_wait', generationStartedAt - createdAt);
       return await withWorkFolder(deps.workFolder, taskId, (workFolder) =>
         runAttempt(deps, task, { workFolder, isRemote, first: first ?? undefined }),
       );
@@ -95,19 +95,23 @@ async function runAttempt(deps: ActivityDeps, task: GeneratingTask, start: Start
 }
 
 /** Records when the task has its job, and measures the stages of its generation. */
-function trackStart({ db, taskEvents }: ActivityDeps, { taskId, createdAt, generationStartedAt }: GeneratingTask) {
+function trackStart(deps: ActivityDeps, { taskId, createdAt, generationStartedAt }: GeneratingTask) {
   let startedAt = generationStartedAt;
   return {
     markGenerating: async (sinceMs = 0) => {
       if (startedAt !== undefined) return;
-      startedAt = (await recordGenerating(db, taskId, sinceMs))?.generationStartedAt;
-      if (startedAt !== undefined) taskEvents.stage('queue_wait', startedAt - createdAt);
+      startedAt = (await recordGenerating(deps.db, taskId, sinceMs))?.generationStartedAt;
+      if (startedAt !== undefined) endStage(deps, 'queue_wait', startedAt - createdAt);
     },
     /** The start may come from another machine's clock, so the stage is only as exact as the clocks agree. */
     end: () => {
-      if (startedAt !== undefined) taskEvents.stage('generation', Date.now() - startedAt);
+      if (startedAt !== undefined) endStage(deps, 'generation', Date.now() - startedAt);
     },
   };
+}
+
+function endStage({ events }: ActivityDeps, stage: TaskStage, durationMs: number): void {
+  events.emit({ kind: 'stage_ended', stage, durationMs });
 }
 
 /** What an upstream delivers is made to fit; the preview delivers exactly what was ordered. */

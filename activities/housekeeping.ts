@@ -34,7 +34,7 @@ async function deleteExpiredMedia(deps: ActivityDeps): Promise<void> {
     work: async ({ taskId }) => {
       await deleteTaskFiles(media, taskId);
       await markMediaDeleted(db, taskId);
-      deps.onFinding('media_expired');
+      deps.events.emit({ kind: 'reconcile_finding', finding: 'media_expired' });
     },
     rowLimitMs: slowRowMs,
   });
@@ -46,7 +46,7 @@ async function deleteExpiredUploads(deps: ActivityDeps): Promise<void> {
     page: (page) => listExpiredUploads(deps.db, page),
     work: async ({ uploadId }) => {
       await deleteUpload(deps, uploadId);
-      deps.onFinding('upload_expired');
+      deps.events.emit({ kind: 'reconcile_finding', finding: 'upload_expired' });
     },
     rowLimitMs: slowRowMs,
   });

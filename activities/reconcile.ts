@@ -27,7 +27,7 @@ async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number
     work: async ({ taskId, accountId }) => {
       await deps.engine.wakeDelivery({ taskId, accountId });
       started += 1;
-      deps.onFinding('callback_owed');
+      deps.events.emit({ kind: 'reconcile_finding', finding: 'callback_owed' });
     },
   });
   return { started };

@@ -31,6 +31,7 @@ export function createSendCallback(deps: ActivityDeps) {
     if (delivery.state !== 'pending') return { kind: delivery.state };
     const signal = Context.current().cancellationSignal;
     const attempt = await deps.postCallback({ ...delivery, signal }).catch(retryWhenBusy);
+    deps.events.emit({ kind: 'callback_attempted', status: attempt.status, durationMs: attempt.durationMs });
     const outcome = judge(attempt, nextPauseMs);
     await recordDeliveryAttempt(deps.db, {
       delivery,

@@ -34,8 +34,8 @@ export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped:
       if (end === undefined) return;
       const { outcome } = end;
       const ended = await settleProviderJob(deps.db, { ...job, ...end });
-      if (ended !== undefined) deps.onCallEnded(ended);
-      deps.onFinding('provider_job_left');
+      if (ended !== undefined) deps.events.emit({ kind: 'job_ended', job: ended });
+      deps.events.emit({ kind: 'reconcile_finding', finding: 'provider_job_left' });
       settled[outcome === 'abandoned' ? 'stopped' : 'late'] += 1;
     },
   });

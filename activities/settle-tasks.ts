@@ -39,7 +39,7 @@ export async function settleTasks(deps: ActivityDeps): Promise<Settled> {
       const outcome = await settleTask(deps, task);
       if (outcome === 'left') return;
       settled[outcome] += 1;
-      deps.onSettled(outcome);
+      deps.events.emit({ kind: 'task_settled', outcome });
     },
   });
   await markReconciled(deps.db);
@@ -60,7 +60,7 @@ async function settleTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'st
   // have ended the task since the listing; then this changes nothing.
   const ended = await refundTask(deps.db, task.taskId, failure, isRunning ? { terminatesAfterMs: 0 } : {});
   if (!ended.changed) return 'left';
-  deps.taskEvents.ended(ended.task);
+  deps.events.emit({ kind: 'task_ended', task: ended.task });
   deps.log.warn({ taskId: task.taskId, ...workflow, failCode: failure.failCode }, 'task settled by reconcile');
   if (ended.hasCallback) await deps.engine.startDelivery(task);
   return 'refunded';
@@ -123,7 +123,7 @@ async function terminateWorkflows(deps: ActivityDeps): Promise<void> {
     work: async ({ taskId, reason }) => {
       await deps.engine.terminateTask(taskId, reason);
       await removeTermination(deps.db, taskId);
-      deps.onFinding('workflow_left');
+      deps.events.emit({ kind: 'reconcile_finding', finding: 'workflow_left' });
     },
   });
 }

@@ -86,7 +86,7 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
   ]);
   // The delivered poster was invalid.
   if (staged.posterKey !== undefined && isPosterMade) await deps.media.delete(staged.posterKey);
-  deps.taskEvents.stage('store', performance.now() - startedAt);
+  deps.events.emit({ kind: 'stage_ended', stage: 'store', durationMs: performance.now() - startedAt });
   return { videoKey, posterKey, ...measured };
 }
 
@@ -95,7 +95,7 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
  * for `storeResult` then. Undefined for all others, which are staged: it judges them, and waits for a store that fails.
  */
 export async function storeDelivered(
-  { media, taskEvents }: ActivityDeps,
+  { media, events }: ActivityDeps,
   taskId: string,
   { path, posterPath }: GeneratedVideo,
 ): Promise<TaskResult | undefined> {
@@ -107,7 +107,7 @@ export async function storeDelivered(
     const measured = await measureWhole(path, poster);
     if (measured === undefined) return undefined;
     await Promise.all([media.put(videoKey, path), media.put(posterKey, poster)]);
-    taskEvents.stage('store', performance.now() - startedAt);
+    events.emit({ kind: 'stage_ended', stage: 'store', durationMs: performance.now() - startedAt });
     return { videoKey, posterKey, ...measured };
   } catch {
     return undefined;

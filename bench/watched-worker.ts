@@ -1,6 +1,6 @@
 import { readConfig } from '../src/config.ts';
 import { createLog } from '../src/log.ts';
-import { createMetrics } from '../src/metrics.ts';
+import { createMetrics } from '../src/metrics/metrics.ts';
 import type { Provider } from '../src/providers/contract.ts';
 import type { OpenProvider, Providers } from '../src/providers/registry.ts';
 import { externalSettings } from '../src/main/settings.ts';

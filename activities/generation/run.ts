@@ -17,7 +17,8 @@ export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outc
   const begunAt = performance.now();
   const end = await runToEnd(attempt, job);
   if (end.kind === 'broken_off') return await settleBrokenRun(attempt, job, end.error);
-  if (pool !== undefined) deps.onProviderEvent(provider.name, { kind: 'call', outcome: callOutcomeOf(end) });
+  if (pool !== undefined)
+    deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: callOutcomeOf(end) });
   switch (end.kind) {
     case 'video':
       await markGenerating(performance.now() - begunAt);

@@ -20,19 +20,19 @@ import type { JobBase, JobIn, Outcome, Stop } from './job.ts';
 type JobEnd = Omit<ProviderJobEnd, 'taskId' | 'ordinal' | 'failure'>;
 
 /** Records that the video of the task's job is staged. */
-export async function settleSuccess({ db, onCallEnded }: ActivityDeps, taskId: string): Promise<void> {
+export async function settleSuccess({ db, events }: ActivityDeps, taskId: string): Promise<void> {
   const ended = await succeedProviderJob(db, taskId);
-  if (ended !== undefined) onCallEnded(ended);
+  if (ended !== undefined) events.emit({ kind: 'job_ended', job: ended });
 }
 
 /** Ends the job. The first end stays, and is counted; false when that is another one. */
 export async function endJob(
-  { db, onCallEnded }: ActivityDeps,
+  { db, events }: ActivityDeps,
   { taskId, ordinal }: Pick<JobBase, 'taskId' | 'ordinal'>,
   end: JobEnd & Pick<ProviderJobEnd, 'failure'>,
 ): Promise<boolean> {
   const ended = await endProviderJob(db, { taskId, ordinal, ...end });
-  if (ended !== undefined) onCallEnded(ended);
+  if (ended !== undefined) events.emit({ kind: 'job_ended', job: ended });
   return ended !== undefined;
 }
 
@@ -114,7 +114,7 @@ export async function settleLost(
     return await failTask(attempt, job, providerFailures.unavailable, { ...end, isSettled });
   }
   deps.log.warn({ ...logFields(job), detail, why }, 'job resubmitted');
-  deps.onProviderEvent(provider.name, { kind: 'resubmission' });
+  deps.events.emit({ kind: 'provider_resubmission', provider: provider.name });
   // Its slot is released, or the next job would wait for it.
   await endJob(deps, job, { ...end, isSettled: true });
   return { kind: 'next' };

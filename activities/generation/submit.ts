@@ -39,7 +39,7 @@ async function createJob(attempt: Attempt, job: JobIn<'reserved'>, provider: Pol
     .catch((error: unknown) => ({ kind: 'unknown', invalid: failureIn(error), detail: detailOf({ error }) }) as const);
   if ('invalid' in created && created.invalid !== undefined)
     return await failTask(attempt, job, created.invalid, { outcome: 'refused', cost: 'free' });
-  deps.onProviderEvent(provider.name, { kind: 'call', outcome: callOutcomeOf(created) });
+  deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: callOutcomeOf(created) });
   switch (created.kind) {
     case 'accepted':
       return await recordAccepted(attempt, runningJob(task, job, { provider, ...created }));

@@ -29,7 +29,7 @@ async function migrate(config: Config): Promise<Answer> {
 
 /** A sentence for what is wrong on the way to the database; anything else as it is. */
 async function sayConnectionFault(error: unknown): Promise<never> {
-  const { databaseFault, isConnectionFault } = await import('../main/doctor/database-fault.ts');
+  const { databaseFault, isConnectionFault } = await import('../main/doctor/check-database.ts');
   if (error instanceof SetupError || !isConnectionFault(error)) throw error;
   const { message, remedy } = databaseFault(error);
   throw new CommandError(`The database cannot be used: ${message}. ${remedy}`);

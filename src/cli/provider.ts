@@ -4,10 +4,11 @@ import { dayMs } from '../domain/duration.ts';
 import { type Config, secretReader } from '../config.ts';
 import { unknownName } from '../domain/catalogue/faults.ts';
 import { unservedModels } from '../domain/catalogue/served.ts';
-import { type PresentedProvider, presentMargin, presentProviders } from '../http/presenters/provider.ts';
+import { presentMargin } from '../http/presenters/provider.ts';
 import { checkWorkflows, type CheckedWorkflow } from '../main/workflow-checks.ts';
 import { maxMarginMs, readMargin } from '../stores/margin.ts';
 import { type ProviderSwitch, providerStates, setProviderSwitchAs } from '../stores/provider-pools.ts';
+import { type ProviderStatus, readProviderStatuses } from '../stores/provider-status.ts';
 import { listWorkerReports } from '../stores/worker-reports.ts';
 import { instant, textUpTo } from './arguments.ts';
 import { type Answer, CommandError } from './output.ts';
@@ -46,7 +47,7 @@ export function addMarginCommand(program: Command, run: RunOnDatabase): void {
 }
 
 async function list({ db, config }: Context): Promise<Answer> {
-  const providers = await presentProviders(db, config.catalogue);
+  const providers = await readProviderStatuses(db, config.catalogue);
   const isOff = (name: string) => providers.some(({ provider, state }) => provider === name && state === 'off');
   const workflows = await checkedWorkflows(config, isOff);
   const reports = await listWorkerReports(db);
@@ -80,7 +81,7 @@ async function set(
   state: ProviderSwitch,
   { reason }: { reason: string },
 ): Promise<Answer> {
-  const names = (await presentProviders(db, config.catalogue)).map((one) => one.provider);
+  const names = (await readProviderStatuses(db, config.catalogue)).map((one) => one.provider);
   if (!names.includes(provider)) throw new CommandError(`${provider}: ${unknownName('provider', provider, names)}`);
   await setProviderSwitchAs(db, commandLineActor(), { provider, state, reason });
   return await list({ db, config });
@@ -115,7 +116,7 @@ function money(micros: number, currency: string): string {
   return `${(micros / 1_000_000).toFixed(2)} ${currency}`;
 }
 
-function providerLines({ provider, kind, origin, state, reason, pools }: PresentedProvider): readonly string[] {
+function providerLines({ provider, kind, origin, state, reason, pools }: ProviderStatus): readonly string[] {
   const why = reason === null ? '' : ` (${reason})`;
   return [
     [provider, kind ?? 'not in the catalogue', origin ?? 'here', `${state}${why}`].join('  '),

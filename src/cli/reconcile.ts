@@ -5,10 +5,10 @@ import { type TaskQueues, taskQueuesOf } from '../domain/task-queues.ts';
 import { queueNames, taskQueueOf } from '../domain/worker-queues.ts';
 import type { TaskFailure } from '../domain/task.ts';
 import type { Database } from '../stores/database.ts';
-import { countOwedCallbacks } from '../stores/installation.ts';
+import { countUnfinishedTasks, readCallbackBacklog } from '../stores/installation.ts';
 import { auditLedger } from '../stores/ledger-audit.ts';
 import { countEndings, listKnownTasks } from '../stores/settlement.ts';
-import { countUnfinishedTasks, listUnfinishedTasks } from '../stores/task-list.ts';
+import { listUnfinishedTasks } from '../stores/task-list.ts';
 import { refundTask } from '../stores/tasks.ts';
 import { instant } from './arguments.ts';
 import { type Answer, CommandError } from './output.ts';
@@ -122,7 +122,7 @@ async function report(db: Database, sinceMs: number): Promise<Answer> {
   const [ended, unfinished, { pending: callbacksOwed }] = [
     await countEndings(db, sinceMs),
     await countUnfinishedTasks(db),
-    await countOwedCallbacks(db),
+    await readCallbackBacklog(db),
   ];
   const violations = await auditLedger(db);
   if (violations.length > 0) process.exitCode = 1;
@@ -136,8 +136,8 @@ async function report(db: Database, sinceMs: number): Promise<Answer> {
     ),
     'Unfinished tasks:',
     ...unfinished.map(
-      ({ state, model, tasks, oldestAgeSeconds }) =>
-        `  ${tasks} ${state}, ${model}, the oldest ${Math.round(oldestAgeSeconds)} s old`,
+      ({ state, model, tasks, oldestMs }) =>
+        `  ${tasks} ${state}, ${model}, the oldest ${Math.round(oldestMs / 1000)} s old`,
     ),
     `Callbacks owed: ${callbacksOwed}`,
     violations.length === 0

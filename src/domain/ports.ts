@@ -1,5 +1,4 @@
 import type { FrameSize } from './frame-size.ts';
-import type { Task } from './task.ts';
 import type { Ratio } from './task-input.ts';
 
 // The interfaces between folders that must not import each other. Activities, providers and media need them; temporal and media
@@ -87,13 +86,4 @@ export type Ffmpeg = (run: FfmpegRun) => Promise<void>;
  * The stages of a task: its acceptance; its wait, from the acceptance until its generation begins; the generation, over all attempts;
  * the check and storing of the video; and the statement that ends the task.
  */
-export const taskStages = ['accept', 'queue_wait', 'generation', 'store', 'settle'] as const;
-export type TaskStage = (typeof taskStages)[number];
-
-/** Told of what happens to tasks in this process, so that it is counted. Never throws. */
-export type TaskEvents = {
-  readonly charged: (charge: { readonly model: string; readonly credits: number }) => void;
-  /** The final task, from whatever ended it. */
-  readonly ended: (task: Pick<Task, 'param' | 'state' | 'failure' | 'creditsRefunded'>) => void;
-  readonly stage: (stage: TaskStage, durationMs: number) => void;
-};
+export type TaskStage = 'accept' | 'queue_wait' | 'generation' | 'store' | 'settle';

@@ -23,10 +23,10 @@ export type HttpApp = Koa<RequestState, Extras>;
 
 /** The whole HTTP contract: the middleware of every request, then one route per endpoint. */
 export function createApp(deps: HttpDeps): HttpApp {
-  const { log, metrics, onRequest, isTraced, isTrustedProxy, publicUrl } = deps;
+  const { log, metrics, events, isTraced, isTrustedProxy, publicUrl } = deps;
   const isHttps = publicUrl.startsWith('https:');
   return createAppOf(
-    { log, onRequest, isTraced, isTrustedProxy, isHttps },
+    { log, events, isTraced, isTrustedProxy, isHttps },
     createRouter(deps),
     metrics && createMetricsRouter(metrics),
   );
@@ -71,7 +71,7 @@ function createMetricsRouter(metrics: NonNullable<HttpDeps['metrics']>): AppRout
 
 type Watching = {
   readonly log: Logger;
-  readonly onRequest?: HttpDeps['onRequest'];
+  readonly events?: HttpDeps['events'];
   readonly isTraced?: boolean | undefined;
   readonly isTrustedProxy?: HttpDeps['isTrustedProxy'];
   /** Browsers then never use plain http for this host again. */
@@ -80,7 +80,7 @@ type Watching = {
 
 /** The steps around the routes. Those of `own` exist for this machine alone: metrics show the volume of business. */
 function createAppOf(
-  { log, onRequest, isTraced, isTrustedProxy = () => false, isHttps = false }: Watching,
+  { log, events, isTraced, isTrustedProxy = () => false, isHttps = false }: Watching,
   router: AppRouter,
   own?: AppRouter,
 ): HttpApp {
@@ -92,7 +92,7 @@ function createAppOf(
   });
   if (isTraced === true) app.use(traceRequests);
   app.use(logRequests(log));
-  if (onRequest !== undefined) app.use(measureRequests(onRequest));
+  if (events !== undefined) app.use(measureRequests(events));
   app.use(answerErrors(log));
   app.use(refuseMalformed);
   app.use(router.routes());

@@ -2,13 +2,13 @@ import type { Logger } from 'pino';
 import type { Dialect } from '../domain/api-key.ts';
 import type { Catalogue } from '../domain/catalogue/models.ts';
 import type { ModelCatalogue } from '../domain/models.ts';
-import type { TaskEvents } from '../domain/ports.ts';
 import type { Rate } from '../domain/rate-limit.ts';
 import type { ParsedTaskRequest } from '../domain/task-request.ts';
 import type { RefuseUrl } from '../domain/task-input.ts';
 import type { Task } from '../domain/task.ts';
-import type { IdentityProvider } from '../oidc/identity-provider.ts';
 import type { ResultStore } from '../media/result-store.ts';
+import type { Events } from '../metrics/counters.ts';
+import type { IdentityProvider } from '../oidc/identity-provider.ts';
 import type { Acceptance, NewTask } from '../stores/acceptance.ts';
 import type { Database } from '../stores/database.ts';
 import { type BadKeys, type RateLimiter } from './limits/rate-limits.ts';
@@ -30,16 +30,6 @@ export type ConsoleSettings = {
   readonly passwordSignIn: boolean;
   /** Where people may sign in instead. */
   readonly oidc?: IdentityProvider | undefined;
-};
-
-/** A request that is over; the route is a pattern, and every word is one of ours, so that what is counted has few labels. */
-export type AnsweredRequest = {
-  readonly route: string;
-  readonly method: string;
-  /** `aborted` when the client went away before an answer began. */
-  readonly status: string;
-  /** Undefined for an answer that was held because its client asked for that. */
-  readonly durationSeconds: number | undefined;
 };
 
 /** What the HTTP layer needs of the rest; the API's entry point provides it. */
@@ -103,12 +93,10 @@ export type HttpDeps = {
   readonly log: Logger;
   /** Shown at `/metrics`, to this machine alone; without it there is no such route. */
   readonly metrics?: { readonly contentType: string; metrics(): Promise<string> };
-  /** Told of every request; never throws. */
-  readonly onRequest?: ((request: AnsweredRequest) => void) | undefined;
+  /** What is counted; never throws. */
+  readonly events: Events;
   /** Whether traces are exported. */
   readonly isTraced?: boolean;
-  /** Told of the tasks that requests end. */
-  readonly taskEvents?: Pick<TaskEvents, 'ended'>;
   /** Other origins that media come from, for the console's page. */
   readonly consoleMediaOrigins?: readonly string[];
   /** Shown to browsers of this machine. */

@@ -5,6 +5,7 @@ import { builtInCatalogue, type CatalogueSource, readCatalogueFile } from '../ca
 import type { Catalogue } from '../domain/catalogue/models.ts';
 import { ConfigError } from '../domain/errors.ts';
 import type { Log } from '../log.ts';
+import type { Events, PartName } from '../metrics/counters.ts';
 
 export type LiveCatalogue = {
   /** The catalogue in force: an object that does not change, replaced by another one. */
@@ -20,8 +21,8 @@ export type LiveSource = Omit<CatalogueSource, 'path' | 'readText'> & {
   /** Undefined for the built-in catalogue, which never changes. */
   readonly path: string | undefined;
   readonly log: Pick<Log, 'info' | 'error'>;
-  /** Called each time that the file was read. */
-  readonly onRead?: (isRefused: boolean) => void;
+  readonly part: PartName;
+  readonly events: Events;
 };
 
 const checkEveryMs = 5_000;
@@ -31,7 +32,8 @@ const checkEveryMs = 5_000;
  * Throws a `ConfigError` when the file is faulty now.
  */
 export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
-  const { path, log, onRead = () => {} } = source;
+  const { path, log, part, events } = source;
+  const onRead = (isRefused: boolean) => events.emit({ kind: 'catalogue_read', part, isRefused });
   if (path === undefined) {
     const catalogue = builtInCatalogue();
     onRead(false);

@@ -26,10 +26,18 @@ export async function openStore(
   uses: { readonly writes: boolean },
 ): Promise<ResultStore> {
   const { resultStore, resultStoreAlso } = settings;
+  const check = (location: StoreLocation, setting: string) =>
+    checkFiles(location, setting, settings, uses).catch((error: unknown) => {
+      if (location.kind === 'folder' || error instanceof SetupError) throw error;
+      log.warn(
+        { err: error, store: nameOfStore(location) },
+        'result store unavailable at the start; tasks wait for it',
+      );
+    });
   const first = await openFiles(resultStore, settings);
-  await checkFiles(resultStore, 'RESULT_STORE', settings, log, uses);
+  await check(resultStore, 'RESULT_STORE');
   if (resultStoreAlso === undefined) return createResultStore(first, settings);
-  await checkFiles(resultStoreAlso, 'RESULT_STORE_ALSO', settings, log, uses);
+  await check(resultStoreAlso, 'RESULT_STORE_ALSO');
   return createResultStore(createTwoStores(first, await openFiles(resultStoreAlso, settings)), settings);
 }
 
@@ -46,22 +54,18 @@ export async function openFiles(location: StoreLocation, config: S3Config): Prom
   return createS3Files({ location, s3: s3SettingsOf(config) });
 }
 
-/** Makes a folder, or asks a bucket for what is needed of it. */
-async function checkFiles(
+/** Makes a folder, or checks the rights to a bucket. Throws `SetupError` for a store that refuses us. */
+export async function checkFiles(
   location: StoreLocation,
   setting: string,
   config: S3Config,
-  log: Log,
   uses: { readonly writes: boolean },
 ): Promise<void> {
   if (location.kind === 'folder') return makePrivateFolder(location.path, setting);
   const { checkBucket } = await import('../media/s3-files.ts');
-  await checkBucket({ location, s3: s3SettingsOf(config) }, uses).catch((error: unknown) => {
-    if (error instanceof SetupError) throw error;
-    log.warn({ err: error, store: nameOfStore(location) }, 'result store unavailable at the start; tasks wait for it');
-  });
+  await checkBucket({ location, s3: s3SettingsOf(config) }, uses);
 }
 
-export function s3SettingsOf({ s3Endpoint: endpoint, s3Region: region, s3PathStyle: pathStyle }: S3Config) {
+function s3SettingsOf({ s3Endpoint: endpoint, s3Region: region, s3PathStyle: pathStyle }: S3Config) {
   return { endpoint, region, pathStyle };
 }

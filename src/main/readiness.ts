@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import pTimeout from 'p-timeout';
 import { errorCode } from '../domain/errors.ts';
 import type { Log } from '../log.ts';
-import type { Metrics, PartName } from '../metrics.ts';
+import type { Events, PartName } from '../metrics/counters.ts';
 import { createDatabase, type Database } from '../stores/database.ts';
 import { listMigrations } from '../stores/migrator.ts';
 import { readSchemaState } from '../stores/schema-state.ts';
@@ -24,7 +24,7 @@ export type WatchedParts = {
   readonly databaseUrl: string;
   /** Workers need Temporal; an API accepts tasks without it. */
   readonly temporal?: Client;
-  readonly metrics: Metrics;
+  readonly events: Events;
   readonly log: Log;
   readonly pauseMs: number;
 };
@@ -33,21 +33,21 @@ const checkLimitMs = 3_000;
 
 /** Checks what a part of the process depends on, again and again. Resolves after the first check of everything. */
 export async function watchReadiness(watched: WatchedParts): Promise<Readiness> {
-  const { part, databaseUrl, temporal, metrics } = watched;
+  const { part, databaseUrl, temporal, events } = watched;
   // A connection of its own: a pool that is busy under load is no reason to send requests elsewhere.
   const db = createDatabase({ url: databaseUrl, poolSize: 1 });
   const names = await listMigrations();
   const stopping = new AbortController();
-  const watch = (name: string, check: Check, up: Metrics['databaseUp']) =>
+  const watch = (name: string, check: Check, kind: 'database_checked' | 'temporal_checked') =>
     watchCheck({
       ...watched,
       name,
       check,
       signal: stopping.signal,
-      onResult: (isUp) => up.set({ of: part }, isUp ? 1 : 0),
+      onResult: (isUp) => events.emit({ kind, part, isUp }),
     });
-  const checks = [watch('database', () => checkSchema(db, names), metrics.databaseUp)];
-  if (temporal !== undefined) checks.push(watch('Temporal', () => checkNamespace(temporal), metrics.temporalUp));
+  const checks = [watch('database', () => checkSchema(db, names), 'database_checked')];
+  if (temporal !== undefined) checks.push(watch('Temporal', () => checkNamespace(temporal), 'temporal_checked'));
   await Promise.all(checks.map(({ first }) => first));
   return {
     reasons: () => checks.map(({ reason }) => reason()).filter((reason) => reason !== undefined),

@@ -1,7 +1,7 @@
 import { readConfig } from '../config.ts';
 import { createLog, type Log } from '../log.ts';
-import { createMetrics, type Metrics } from '../metrics.ts';
-import { exportProcessMetrics } from './process-metrics.ts';
+import { createMetrics, type Metrics } from '../metrics/metrics.ts';
+import { exportProcessMetrics } from '../metrics/process-metrics.ts';
 import { startMetricsServer } from './start-metrics.ts';
 import { fatalErrors, runUntilSignal, sayAndExit } from './run-until-signal.ts';
 import { startTracing } from './tracing.ts';

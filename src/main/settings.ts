@@ -57,8 +57,12 @@ export function settingsWith(config: Config, found: FoundSettings): Settings {
     ...found,
     temporal: { ...found.temporal, payloadKeys: config.payloadKeys },
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
-    workFolder: join(config.dataFolder, 'work'),
+    workFolder: workFolderOf(config),
   };
+}
+
+export function workFolderOf({ dataFolder }: Pick<Config, 'dataFolder'>): string {
+  return join(dataFolder, 'work');
 }
 
 /** The parser of create requests with the allow-lists of this installation and the models of the catalogue in force. */

@@ -16,7 +16,9 @@ import type { Log } from '../log.ts';
 import { createIdentityProvider } from '../oidc/identity-provider.ts';
 import { isInNetworks } from '../outbound/allow-list.ts';
 import { literalRefusal } from '../outbound/guard.ts';
-import { createMetrics, recordCatalogue } from '../metrics.ts';
+import { installationSources } from '../metrics/installation.ts';
+import { createMetrics } from '../metrics/metrics.ts';
+import { readAtScrapes } from '../metrics/read-at-scrapes.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createDatabase, inTime } from '../stores/database.ts';
 import { createTaskAcceptor } from '../stores/task-acceptor.ts';
@@ -25,16 +27,11 @@ import { createEngine } from '../temporal/engine.ts';
 import { createTaskProgress } from '../temporal/task-progress.ts';
 import { createTaskStarter } from '../temporal/task-starter.ts';
 import { revealSecret, rotateSecret } from './account-secrets.ts';
-import { exportBookMetrics } from './book-metrics.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
 import { createImageUploads } from './image-uploads.ts';
 import { createTestCallbacks } from './test-callback.ts';
 import { listenFault, makePrivateFolder } from './local-faults.ts';
 import { openStore } from './open-store.ts';
-import { countRequests } from './http-metrics.ts';
-import { exportPoolMetrics } from './pool-metrics.ts';
-import { exportQueueMetrics } from './queue-metrics.ts';
-import { countTasks } from './task-metrics.ts';
 import { retry } from './retry.ts';
 import { currentTracing } from './tracing.ts';
 import { watchReadiness } from './readiness.ts';
@@ -62,7 +59,8 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     log.warn({ err: error }, 'work folder unusable: images cannot be uploaded');
   });
   const { catalogueFile: path, publicUrl } = settings;
-  const catalogue = createLiveCatalogue({ path, publicUrl, log, onRead: recordCatalogue(metrics, 'api') });
+  const events = metrics.eventsOf(() => catalogue.current());
+  const catalogue = createLiveCatalogue({ path, publicUrl, log, part: 'api', events });
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
@@ -72,21 +70,12 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
   const box = createSecretBox(settings.secret, settings.secretPrevious);
   const sales = await watchModels({ db, catalogue: catalogue.current, log });
-  const forScrapes = inTime(db, scrapeLimitMs);
-  exportBookMetrics(metrics, forScrapes);
+  readAtScrapes(metrics.registry, installationSources(inTime(db, scrapeLimitMs), catalogue.current));
   const models = () => catalogue.current().models;
   const testCallbacks = createTestCallbacks({ settings, db, box, log, models });
-  exportPoolMetrics(metrics, forScrapes, catalogue.current);
-  exportQueueMetrics(metrics, forScrapes, models);
   metrics.databases.set('api', db.usage);
-  const taskEvents = countTasks(metrics, models);
   const accept = createTaskAcceptor(db);
-  const uncertainCreates = createUncertainCreates({
-    db,
-    log,
-    onOutcome: (outcome) => metrics.acceptancesWithdrawn.inc({ outcome }),
-    onEnded: taskEvents.ended,
-  });
+  const uncertainCreates = createUncertainCreates({ db, log, events });
   const draining: { readonly drain: (limitMs: number) => Promise<void> }[] = [uncertainCreates];
   /** What is asked of Temporal after the answer to a client. */
   const later = <Task extends { readonly taskId: string }>(
@@ -102,7 +91,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const readiness = await watchReadiness({
     part: 'api',
     databaseUrl: settings.databaseUrl,
-    metrics,
+    events,
     log,
     pauseMs: readinessPauseMs,
   });
@@ -129,14 +118,13 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       const startedAt = performance.now();
       const acceptance = await accept(task);
       if (acceptance.kind === 'accepted') {
-        taskEvents.stage('accept', performance.now() - startedAt);
-        taskEvents.charged({ model: task.param.model, credits: acceptance.creditsCharged });
+        events.emit({ kind: 'stage_ended', stage: 'accept', durationMs: performance.now() - startedAt });
+        events.emit({ kind: 'task_charged', model: task.param.model, credits: acceptance.creditsCharged });
       }
       return acceptance;
     },
-    onRequest: countRequests(metrics),
+    events,
     isTraced: currentTracing() !== undefined,
-    taskEvents,
     startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
     stopTask: later((task: CancelledTask) => stopTask(engine, task), 'stop of a cancelled task deferred'),
     refundUncertain: uncertainCreates.add,

@@ -1,7 +1,7 @@
 import { createMetricsApp } from '../http/app.ts';
 import { startHttpServer } from '../http/server/server.ts';
 import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { listenFault } from './local-faults.ts';
 import type { RunningPart, Settings } from './settings.ts';
 

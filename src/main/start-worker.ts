@@ -6,7 +6,7 @@ import { sweepWorkFolder } from '../../activities/task-files.ts';
 import { provideFontSettings } from '../config.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import type { Log } from '../log.ts';
-import { createMetrics } from '../metrics.ts';
+import { createMetrics } from '../metrics/metrics.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
@@ -63,7 +63,7 @@ export async function startWorker(
     part: 'worker',
     databaseUrl: settings.databaseUrl,
     temporal: temporal.client,
-    metrics,
+    events: deps.events,
     log,
     pauseMs: readinessPauseMs,
   });
@@ -96,7 +96,7 @@ export async function startWorker(
     if (!runsWorkflows) return;
     const queues = taskQueuesOf(settings.taskQueue);
     await retry(step('ensure the schedules'), () => ensureSchedules(temporal.client, queues));
-    const watched = { client: temporal.client, queues, log, metrics, pauseMs: checkMs };
+    const watched = { client: temporal.client, queues, log, events: deps.events, pauseMs: checkMs };
     watching = watchSchedules(watched, stopping.signal);
   };
   let watching: Promise<void> | undefined;

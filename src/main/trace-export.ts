@@ -14,7 +14,7 @@ import {
 import type { WorkerOptions } from '@temporalio/worker';
 import pTimeout from 'p-timeout';
 import type { Log } from '../log.ts';
-import { buildVersion } from './process-metrics.ts';
+import { buildVersion } from '../metrics/process-metrics.ts';
 
 /** What takes part in traces, once they are exported. */
 export type Tracing = {

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { TaskQueues } from '../domain/task-queues.ts';
 import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Events } from '../metrics/counters.ts';
 import { createSchedule, type ScheduleName, scheduleNames } from '../temporal/schedules.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { repeat } from './repeat.ts';
@@ -10,7 +10,7 @@ export type WatchedSchedules = {
   readonly client: Client;
   readonly queues: TaskQueues;
   readonly log: Log;
-  readonly metrics: Metrics;
+  readonly events: Events;
   readonly pauseMs: number;
 };
 
@@ -19,17 +19,17 @@ export type WatchedSchedules = {
  * schedule of `reconcile` nothing would start or refund the tasks that the database still has.
  */
 export async function watchSchedules(
-  { client, queues, log, metrics, pauseMs }: WatchedSchedules,
+  { client, queues, log, events, pauseMs }: WatchedSchedules,
   signal: AbortSignal,
 ): Promise<void> {
   const check = async (schedule: ScheduleName) => {
     try {
       await registerSearchAttributes(client);
       if (await createSchedule(client, queues, schedule)) log.warn({ schedule }, 'schedule re-created');
-      metrics.schedulePresent.set({ queue: queues.main, schedule }, 1);
+      events.emit({ kind: 'schedule_checked', queue: queues.main, schedule, isPresent: true });
     } catch (error) {
       if (signal.aborted) return;
-      metrics.schedulePresent.set({ queue: queues.main, schedule }, 0);
+      events.emit({ kind: 'schedule_checked', queue: queues.main, schedule, isPresent: false });
       log.warn({ err: error, schedule }, 'schedule check failed');
     }
   };

@@ -15,7 +15,7 @@ import { createVideoInspector } from '../media/inspect-video.ts';
 import { createVideoNormaliser } from '../media/normalise-video.ts';
 import { fetchReferenceImages } from '../media/reference-image.ts';
 import type { ResultStore } from '../media/result-store.ts';
-import { type Metrics, recordCatalogue } from '../metrics.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { createGuardedClient } from '../outbound/client.ts';
 import { createProviderClient, type ProviderClient } from '../outbound/provider-client.ts';
 import { createCallbackPoster } from '../outbound/webhook.ts';
@@ -29,9 +29,7 @@ import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
 import { createOwedCallbacks } from './owed-callbacks.ts';
-import { countProviders } from './provider-metrics.ts';
 import { createRequestParser, ownEndpoints, type Settings } from './settings.ts';
-import { countCallbacks, countFindings, countTasks } from './task-metrics.ts';
 import { currentTracing } from './tracing.ts';
 import { reportModels } from './worker-reports.ts';
 import { watchWorkflows } from './workflow-checks.ts';
@@ -49,14 +47,15 @@ export function openWorkerDependencies(
   const followsUpstreams = settings.workerQueues.includes('generation-remote');
   // `reconcile`, on the queue `tasks`, stops jobs at upstreams. Workers of the other queues need no secrets of theirs.
   const asksUpstreams = followsUpstreams || settings.workerQueues.includes('tasks');
+  const events = metrics.eventsOf(() => catalogue.current());
   const catalogue = createLiveCatalogue({
     path: settings.catalogueFile,
     publicUrl: settings.publicUrl,
     ...(asksUpstreams && { readSecret }),
     log,
-    onRead: recordCatalogue(metrics, 'worker'),
+    part: 'worker',
+    events,
   });
-  const counts = countProviders(metrics, catalogue.current);
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
@@ -113,7 +112,7 @@ export function openWorkerDependencies(
         return client;
       },
       warn: (event, fields) => log.warn(fields, event),
-      onEvent: counts.onProviderEvent,
+      emit: events.emit,
     }),
     startDeadline,
     attempts: createAttempts({
@@ -130,7 +129,7 @@ export function openWorkerDependencies(
     media,
     normaliseVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),
-    postCallback: countCallbacks(metrics, postCallback),
+    postCallback,
     findCallback: createOwedCallbacks(db, box, media, () => catalogue.current().models),
     engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     workFolder: settings.workFolder,
@@ -141,10 +140,7 @@ export function openWorkerDependencies(
       promptsMs: settings.promptRetentionMs,
     },
     stuckTaskMs: settings.stuckTaskMs,
-    onSettled: (outcome) => metrics.tasksSettled.inc({ outcome }),
-    onFinding: countFindings(metrics),
-    taskEvents: countTasks(metrics, () => catalogue.current().models),
-    ...counts,
+    events,
   };
   const close = async () => {
     catalogue.close();

@@ -2,23 +2,23 @@ import { stat } from 'node:fs/promises';
 import type { NotAccepted, RecoverOutcome, SubmitOutcome, HeldEnd, UpstreamClient } from './contract.ts';
 import type { PollOutcome } from './poll-requests.ts';
 
-// What happens between us and upstreams, told to whoever counts it.
+// What happens between us and upstreams, for those who count it. Outcomes are our own words, never an upstream's.
 
-export type ProviderEvent =
-  /** A create was sent, or could not be. */
-  | { readonly kind: 'call'; readonly outcome: CallOutcome }
-  | { readonly kind: 'poll'; readonly outcome: PollOutcome }
-  /** The upstream was asked for the job of a lost call. */
-  | { readonly kind: 'look_up'; readonly outcome: RecoverOutcome['kind'] }
-  /** A lost job is given up, and another one may be made at the same provider. */
-  | { readonly kind: 'resubmission' }
-  /** Of a video; an interrupted download goes on, a failed one begins anew. */
-  | { readonly kind: 'download'; readonly outcome: 'interrupted' | 'failed' }
-  | { readonly kind: 'download'; readonly outcome: 'complete'; readonly bytes: number };
+export type ProviderEvent = { readonly provider: string } & (
+  | { readonly kind: 'provider_call'; readonly outcome: CallOutcome }
+  | { readonly kind: 'provider_poll'; readonly outcome: PollOutcome }
+  /** The upstream was searched for the job of a create whose answer was lost. */
+  | { readonly kind: 'provider_look_up'; readonly outcome: RecoverOutcome['kind'] }
+  /** A lost job is abandoned, and another one may be made at the same provider. */
+  | { readonly kind: 'provider_resubmission' }
+  /** Of a video: an interrupted download resumes, a failed one restarts. */
+  | { readonly kind: 'provider_download'; readonly outcome: 'interrupted' | 'failed' }
+  | { readonly kind: 'provider_download'; readonly outcome: 'complete'; readonly bytes: number }
+);
 
 export type CallOutcome = 'accepted' | NotAccepted['reason'] | 'refused' | 'unknown';
 
-export type OnProviderEvent = (provider: string, event: ProviderEvent) => void;
+type DownloadEvent = Extract<ProviderEvent, { readonly kind: 'provider_download' }>;
 
 /** A job that lives in its call was accepted when it has come to an end. */
 export function callOutcomeOf(outcome: SubmitOutcome | HeldEnd): CallOutcome {
@@ -34,23 +34,28 @@ const callOutcomes = {
   lost: 'unknown',
 } as const;
 
-/** The client, with its downloads told. */
-export function tellDownloads(client: UpstreamClient, tell: (event: ProviderEvent) => void): UpstreamClient {
+/** Reports the downloads of this client. */
+export function reportDownloads(
+  client: UpstreamClient,
+  provider: string,
+  emit: (event: DownloadEvent) => void,
+): UpstreamClient {
+  const kind = 'provider_download';
   return {
     call: client.call,
     download: async (pathOrUrl, toFile, how) => {
       const onBreak: typeof how.onBreak = (error) => {
-        tell({ kind: 'download', outcome: 'interrupted' });
+        emit({ kind, provider, outcome: 'interrupted' });
         how.onBreak?.(error);
       };
       try {
         await client.download(pathOrUrl, toFile, { ...how, onBreak });
       } catch (error) {
-        // What we break off is no failure.
-        if (!how.signal.aborted) tell({ kind: 'download', outcome: 'failed' });
+        // A download that we abort ourselves is no failure.
+        if (!how.signal.aborted) emit({ kind, provider, outcome: 'failed' });
         throw error;
       }
-      tell({ kind: 'download', outcome: 'complete', bytes: (await stat(toFile)).size });
+      emit({ kind, provider, outcome: 'complete', bytes: (await stat(toFile)).size });
     },
   };
 }

@@ -8,7 +8,7 @@ import { adapterOf, type DeclaredSettings } from './adapters.ts';
 import type { FrozenConfig, HeldProvider, Provider, UpstreamClient, Warn } from './contract.ts';
 import { createPollRate, type PollRate } from './poll-rate.ts';
 import { createPoller, type Poller, type PollerDeps } from './poller.ts';
-import { type OnProviderEvent, tellDownloads } from './provider-events.ts';
+import { type ProviderEvent, reportDownloads } from './provider-events.ts';
 
 // From the catalogue to providers that can be spoken to, and from what was frozen with a job to the provider that it was made at.
 
@@ -48,7 +48,7 @@ export type ProvidersDeps = {
     readonly credentials: () => Readonly<Record<string, string>>;
   }) => UpstreamClient;
   readonly warn: (event: string, fields: { readonly provider: string; readonly detail: string }) => void;
-  readonly onEvent: OnProviderEvent;
+  readonly emit: (event: ProviderEvent) => void;
 };
 
 /** More than any catalogue has, with all that its changes leave behind for jobs that are still followed. */
@@ -73,12 +73,12 @@ export function createProviders(deps: ProvidersDeps): Providers {
     const config = { kind, baseUrl, upstreamModel, options };
     const headers = adapter.headers?.(config) ?? {};
     const plain = deps.openClient({ baseUrl, headers, credentials: () => credentialsOf(name, config) });
-    const client = tellDownloads(plain, (event) => deps.onEvent(name, event));
+    const client = reportDownloads(plain, name, deps.emit);
     const files = () => deps.catalogue().files;
     const agreed = cost === undefined ? {} : { cost };
     const provider = adapter.open({ name, config, client, settings, files, warn, ...agreed });
     const { imageReference } = settings;
-    const onPoll: PollerDeps['onPoll'] = (outcome) => deps.onEvent(name, { kind: 'poll', outcome });
+    const onPoll: PollerDeps['onPoll'] = (outcome) => deps.emit({ kind: 'provider_poll', provider: name, outcome });
     const rate = rates.get(name) ?? createPollRate();
     rates.set(name, rate);
     const one = openProvider(provider, terms, { rate, warn, onPoll, imageReference });

@@ -3,7 +3,7 @@ import { deletedMessage } from '../domain/deleted-content.ts';
 import type { Actor } from '../domain/operator.ts';
 import { type Database, violatedUniqueConstraint } from './database.ts';
 import { recordAction } from './operator-actions.ts';
-import { many, maybeOne, none, one } from './statement.ts';
+import { many, maybeOne, none } from './statement.ts';
 import { findTask } from './tasks.ts';
 
 /** `pending` is still to be delivered; `gone` was refused for good by the receiver (410). */
@@ -108,22 +108,6 @@ where state = 'pending' and due_at < now() - $1 * interval '1 millisecond' and (
   coalesce($3::uuid, '00000000-0000-0000-0000-000000000000'))
 order by due_at, task_id limit $4`,
   values: ({ minAgeMs, after, limit }) => [minAgeMs, after?.dueAtUs, after?.taskId, limit],
-});
-
-export type CallbackBacklog = {
-  /** To be delivered, now or after a pause of the schedule. */
-  readonly pending: number;
-  /** Those whose next attempt should have begun. */
-  readonly due: number;
-  readonly oldestDueSeconds: number;
-};
-
-export const readCallbackBacklog = one<CallbackBacklog>({
-  name: 'read-callback-backlog',
-  text: `
-select count(*)::int as pending, count(*) filter (where due_at <= now())::int as due,
-  coalesce(greatest(0, extract(epoch from now() - min(due_at))), 0)::float8 as "oldestDueSeconds"
-from callback_deliveries where state = 'pending'`,
 });
 
 /** Where a page of failed callbacks ends: a redelivery takes the callback itself out of the list, so its time is kept. */

@@ -42,11 +42,6 @@ select
   to_regclass('kysely_migration') is not null as "hasMigrations"`,
 });
 
-export const listAppliedMigrations = many<{ readonly name: string }>({
-  name: 'list-applied-migrations',
-  text: `select name from kysely_migration order by name`,
-});
-
 /** What this user lacks of our tables, which are those of the owner of the table of migrations. */
 export const listMissingRights = many<{ readonly name: string; readonly missing: string; readonly owns: boolean }>({
   name: 'list-missing-rights',

@@ -3,24 +3,25 @@ import { isUnfinished } from './task-states.ts';
 
 // What operators watch: the whole installation, in sums. What has ended long ago is none of it.
 
-/** Of the last 24 hours, no more than so many tasks are looked at: the newest. */
-export const maxTasksOfDay = 200_000;
+/** No more tasks are read: of the last 24 hours the newest ones, of the unfinished ones the oldest. */
+export const maxTasksRead = 200_000;
 
-export type UnfinishedOfModel = {
+export type UnfinishedCount = {
   readonly model: string;
   readonly state: 'waiting' | 'queuing' | 'generating';
   readonly tasks: number;
-  /** Milliseconds since the oldest of them was created. */
+  /** Milliseconds since the oldest of them was accepted, by the database's clock. */
   readonly oldestMs: number;
 };
 
-export const listUnfinishedByModel = many<UnfinishedOfModel>({
-  name: 'list-unfinished-by-model',
+/** Unfinished tasks by model and state. */
+export const countUnfinishedTasks = many<UnfinishedCount>({
+  name: 'count-unfinished-tasks',
   text: `
 select model, state, count(*)::int as tasks, (extract(epoch from now() - min(created_at)) * 1000)::bigint as "oldestMs"
 from (
   select model, state, created_at from tasks where ${isUnfinished}
-  order by created_at limit ${maxTasksOfDay}
+  order by created_at limit ${maxTasksRead}
 ) unfinished
 group by 1, 2 order by 1, 2`,
 });
@@ -32,7 +33,7 @@ export const sumCreatedOfDay = one<CreatedOfDay>({
   text: `
 select count(*)::int as created, coalesce(sum(credits_charged), 0)::bigint as charged from (
   select credits_charged from tasks where created_at > now() - interval '1 day'
-  order by created_at desc, id desc limit ${maxTasksOfDay}
+  order by created_at desc, id desc limit ${maxTasksRead}
 ) recent`,
 });
 
@@ -45,29 +46,38 @@ export const sumEndedOfDay = many<EndedOfDay>({
 select fail_code as "failCode", count(*)::int as tasks, sum(credits_refunded)::bigint as refunded from (
   select fail_code, credits_refunded from tasks
   where completed_at is not null and completed_at > now() - interval '1 day'
-  order by completed_at desc limit ${maxTasksOfDay}
+  order by completed_at desc limit ${maxTasksRead}
 ) ended
 group by 1 order by 2 desc, 1`,
 });
 
 /** No callbacks are counted further. */
-export const maxCallbacksCounted = 10_000;
+export const maxCallbacksCounted = 100_000;
 
-export type CallbacksOwed = { readonly pending: number; readonly overdue: number; readonly undelivered: number };
+export type CallbackBacklog = {
+  /** To be delivered, now or after a pause of the schedule. */
+  readonly pending: number;
+  /** Pending ones whose next attempt should have begun. */
+  readonly due: number;
+  /** Pending ones that are due for more than a minute: nothing attempts them, or the attempt takes long. */
+  readonly overdue: number;
+  readonly oldestDueMs: number;
+  /** Failed or refused for good in the last 24 hours. */
+  readonly undelivered: number;
+};
 
-/** `overdue` by a minute: nobody attempts them, or the attempt takes long. `undelivered` in the last 24 hours. */
-export const countOwedCallbacks = one<CallbacksOwed>({
-  name: 'count-owed-callbacks',
+export const readCallbackBacklog = one<CallbackBacklog>({
+  name: 'read-callback-backlog',
   text: `
-select
-  (select count(*)::int from (
-    select from callback_deliveries where state = 'pending' limit ${maxCallbacksCounted}) t) as pending,
-  (select count(*)::int from (
-    select from callback_deliveries where state = 'pending' and due_at < now() - interval '1 minute'
-    limit ${maxCallbacksCounted}) t) as overdue,
+select count(*)::int as pending, count(*) filter (where due_at <= now())::int as due,
+  count(*) filter (where due_at < now() - interval '1 minute')::int as overdue,
+  coalesce(greatest(0, extract(epoch from now() - min(due_at)) * 1000), 0)::bigint as "oldestDueMs",
   (select count(*)::int from (
     select from callback_deliveries where state in ('failed', 'gone') and finished_at > now() - interval '1 day'
-    limit ${maxCallbacksCounted}) t) as undelivered`,
+    limit ${maxCallbacksCounted}) ended) as undelivered
+from (
+  select due_at from callback_deliveries where state = 'pending' order by due_at limit ${maxCallbacksCounted}
+) pending`,
 });
 
 export type FoundViolation = {

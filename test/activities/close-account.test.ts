@@ -10,6 +10,7 @@ import { createAccount } from '../../src/stores/accounts.ts';
 import { listTaskEntries } from '../../src/stores/credits.ts';
 import type { Database } from '../../src/stores/database.ts';
 import { findTask } from '../../src/stores/tasks.ts';
+import { eventsInto } from '../support/events.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { interruptedDeps, Killed } from '../support/interrupted-deps.ts';
@@ -154,7 +155,7 @@ test('tasks and images that cannot be deleted do not block the others, and keep 
   const world = deps({
     engine: { ...engine, forgetTask },
     media: broken,
-    onFinding: (what) => void findings.push(what),
+    events: eventsInto('reconcile_finding', ({ finding }) => void findings.push(finding)),
   });
   assert.equal((await emptyPage(accountId, undefined, world)).found, 35);
   assert.deepEqual([await withContent(accountId), findings], [0, Array.from({ length: 5 }, () => 'failed')]);

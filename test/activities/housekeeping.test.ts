@@ -14,6 +14,7 @@ import { deleteTaskContent } from '../../src/stores/content-deletion.ts';
 import type { Database } from '../../src/stores/database.ts';
 import { findTask, refundTask } from '../../src/stores/tasks.ts';
 import { addUpload, listExpiredUploads } from '../../src/stores/uploads.ts';
+import { eventsInto } from '../support/events.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { addUploads, failedTasks } from '../support/many-tasks.ts';
@@ -171,7 +172,8 @@ test('a row that the store does not answer about is left behind, and the next on
       key === uploadKey(String(silent?.['id'])) ? new Promise<never>(() => {}) : media.delete(key),
   };
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const world = deps({ media: hung, onFinding: (finding) => void findings.push(finding) });
+  const events = eventsInto('reconcile_finding', ({ finding }) => void findings.push(finding));
+  const world = deps({ media: hung, events });
   const ended = run('deleteExpiredUploads', world).then(() => 'ended');
   await untilTurn('the other rows', () => findings.filter((finding) => finding === 'upload_expired').length === 19);
   t.mock.timers.tick(15_000);

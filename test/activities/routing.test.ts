@@ -25,6 +25,7 @@ import { listPools, setProviderSwitchAs } from '../../src/stores/provider-pools.
 import { findTask } from '../../src/stores/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { eventsInto } from '../support/events.ts';
 import { type FakeTerms, heldProvider, modelsAt, providersOf } from '../support/fake-providers.ts';
 import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/fake-upstream.ts';
 import { type PlayedTask, playTask } from '../support/play-task.ts';
@@ -449,9 +450,8 @@ test('a task is queuing until an upstream has made a job for it, and generating 
   };
   const waits: number[] = [];
   const change = (deps: ActivityDeps): ActivityDeps => {
-    const stage: ActivityDeps['taskEvents']['stage'] = (name) =>
-      void (name === 'queue_wait' && waits.push(states.length));
-    return { ...deps, taskEvents: { ...deps.taskEvents, stage } };
+    const events = eventsInto('stage_ended', ({ stage }) => void (stage === 'queue_wait' && waits.push(states.length)));
+    return { ...deps, events };
   };
   const status: PolledProvider['status'] = async (jobs, signal) => {
     await look();

@@ -1,20 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { AnsweredRequest } from '../../src/http/http-deps.ts';
+import type { ServiceEvent } from '../../src/metrics/counters.ts';
+import { eventsInto } from '../support/events.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 let service: HttpService;
 let key: string;
-const seen: AnsweredRequest[] = [];
+const seen: FinishedRequest[] = [];
+
+type FinishedRequest = Extract<ServiceEvent, { readonly kind: 'request_finished' }>;
+
 before(async () => {
-  service = await startHttpService({ onRequest: (request) => seen.push(request) });
+  service = await startHttpService({ events: eventsInto('request_finished', (request) => seen.push(request)) });
   ({ key } = await service.newAccount(100_000));
 });
 after(() => service.close());
 
 /** What was reported of the request that `send` makes. */
-async function reported(send: () => Promise<unknown>): Promise<AnsweredRequest> {
+async function reported(send: () => Promise<unknown>): Promise<FinishedRequest> {
   const from = seen.length;
   await send();
   return waitFor('the report', () => seen[from]);
@@ -44,6 +48,7 @@ for (const [method, path, route, status] of [
 test('an answer that a client asked to be held has no duration: it would say nothing about the service', async () => {
   const request = await reported(() => service.create(key, plainRequest, { prefer: 'wait=1' }));
   assert.deepEqual(request, {
+    kind: 'request_finished',
     route: '/api/v1/jobs/createTask',
     method: 'POST',
     status: '200',

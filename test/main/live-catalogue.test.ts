@@ -3,10 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { builtInCatalogue } from '../../src/catalogue-file.ts';
 import { secretReader } from '../../src/config.ts';
 import { ConfigError } from '../../src/domain/errors.ts';
 import { createLiveCatalogue, type LiveSource } from '../../src/main/live-catalogue.ts';
-import { createMetrics, recordCatalogue } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
+import { silentEvents } from '../support/events.ts';
 
 const workflow = JSON.stringify({ 1: { class_type: 'SaveVideo' } });
 
@@ -27,7 +29,8 @@ function started(context: TestContext, text = catalogueOf(['a']), source: Partia
   const record = (fields: object, message?: string) => void logged.push({ ...fields, message });
   const log = { info: record, error: record };
   context.after(() => rmSync(folder, { recursive: true }));
-  const live = createLiveCatalogue({ path, log, readSecret: secretReader(folder, {}), ...source });
+  const wiring = { part: 'worker', events: silentEvents } as const;
+  const live = createLiveCatalogue({ path, log, readSecret: secretReader(folder, {}), ...wiring, ...source });
   context.after(() => live.close());
   const names = () => [...live.current().models.keys()];
   /** A change counts when two checks find the same. */
@@ -137,7 +140,9 @@ test('whether the file is refused, and since when the catalogue is in force, is 
       loadedAt: Number(valueOf('videogen_catalogue_loaded_timestamp_seconds')),
     };
   };
-  const { write, settle } = started(context, catalogueOf(['a']), { onRead: recordCatalogue(metrics, 'worker') });
+  const { write, settle } = started(context, catalogueOf(['a']), {
+    events: metrics.eventsOf(builtInCatalogue),
+  });
   const first = await scraped();
   assert.equal(first.isStale, '0');
   assert.ok(Math.abs(first.loadedAt - Date.now() / 1000) < 60);

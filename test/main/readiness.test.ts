@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
+import { builtInCatalogue } from '../../src/catalogue-file.ts';
 import { createLog } from '../../src/log.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { watchReadiness } from '../../src/main/readiness.ts';
 import { startApi } from '../../src/main/start-api.ts';
 import { createDatabase, type DatabasePool } from '../../src/stores/database.ts';
@@ -107,7 +108,7 @@ async function watch(given: { metrics: ReturnType<typeof createMetrics>; databas
     part: 'worker',
     databaseUrl: given.databaseUrl,
     temporal: connection.client,
-    metrics: given.metrics,
+    events: given.metrics.eventsOf(builtInCatalogue),
     log,
     pauseMs: 20,
   });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { builtInCatalogue } from '../../src/catalogue-file.ts';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { createLog } from '../../src/log.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { startMetricsServer } from '../../src/main/start-metrics.ts';
 import { assertRefused, createHttpClient } from '../support/http-client.ts';
 
@@ -15,7 +16,7 @@ test('METRICS_PORT serves the metrics of this process, that it lives and whether
   const part = await startMetricsServer({ host, metricsPort }, log, metrics);
   const send = createHttpClient(`http://${host}:${metricsPort}`);
   try {
-    metrics.tasksSettled.inc({ outcome: 'started' });
+    metrics.eventsOf(builtInCatalogue).emit({ kind: 'task_settled', outcome: 'started' });
     // Through a proxy too: whoever may reach the port is whoever set it up.
     const answer = await send('GET', '/metrics', { headers: { 'x-forwarded-for': '203.0.113.1' } });
     assert.match(answer.bytes.toString(), /^videogen_tasks_settled_total\{outcome="started"\} 1$/m);

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Client } from '@temporalio/client';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { createLog } from '../../src/log.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { readSchedule, type ScheduleName, scheduleNames } from '../../src/temporal/schedules.ts';
@@ -43,13 +43,14 @@ for (const name of scheduleNames) {
     await waitFor('the metric', async () => ((await isPresent(name)) === 1 ? true : undefined));
 
     await client.schedule.getHandle(id).pause();
-    metrics.schedulePresent.reset();
+    metrics.registry.resetMetrics();
     await waitFor('another check', async () => isPresent(name));
     assert.equal(await stateOf(), 'paused');
   });
 }
 
 async function isPresent(name: ScheduleName): Promise<number | undefined> {
-  const { values } = await metrics.schedulePresent.get();
-  return values.find(({ labels }) => labels.schedule === name)?.value;
+  const text = await metrics.registry.getSingleMetricAsString('videogen_schedule_present');
+  const value = new RegExp(`schedule="${name}"\\} (\\d)$`, 'm').exec(text)?.[1];
+  return value === undefined ? undefined : Number(value);
 }

@@ -8,6 +8,7 @@ import { secretReader } from '../../src/config.ts';
 import { createLiveCatalogue } from '../../src/main/live-catalogue.ts';
 import { reportModels, watchModels } from '../../src/main/worker-reports.ts';
 import { listWorkerReports, saveWorkerReport } from '../../src/stores/worker-reports.ts';
+import { silentEvents } from '../support/events.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -42,8 +43,14 @@ async function stage(t: TestContext) {
   const log = { info: record, error: record };
   const silent = { info: () => {}, error: () => {} };
   write({ first: 'open' });
-  const api = createLiveCatalogue({ path, log: silent });
-  const worker = createLiveCatalogue({ path, log: silent, readSecret: secretReader(folder, {}) });
+  const api = createLiveCatalogue({ path, log: silent, part: 'api', events: silentEvents });
+  const worker = createLiveCatalogue({
+    path,
+    log: silent,
+    part: 'worker',
+    events: silentEvents,
+    readSecret: secretReader(folder, {}),
+  });
   const { isSold, close } = await watchModels({ db: database.db, catalogue: api.current, log, pauseMs });
   const settle = async () => {
     for (const live of [api, worker, api, worker]) await live.check();

@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { createLog } from '../../src/log.ts';
-import { exportProcessMetrics } from '../../src/main/process-metrics.ts';
 import { startApi } from '../../src/main/start-api.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { type Api, createTask } from '../support/api.ts';
-import { promtool, skipsWithoutPromtool } from '../support/promtool.ts';
 import { createTestAccount, createTestEnvironment } from '../support/service.ts';
 import { waitForEnd } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// What a real API and a real worker expose after a task that succeeded and one that failed, and what alerts, dashboard and documents
-// say that there is.
-
-type Metric = { readonly name: string; readonly type: string; readonly help: string };
+// What a real API and a real worker expose after a task that succeeded and one that failed.
 
 let text = '';
-let metrics: readonly Metric[] = [];
 const closings: (() => Promise<void>)[] = [];
 before(async () => {
   const environment = await createTestEnvironment();
@@ -27,7 +19,6 @@ before(async () => {
   const { settings, database } = environment;
   const log = createLog({ level: 'silent' });
   const exposed = createMetrics();
-  exportProcessMetrics(exposed);
   const worker = await startWorker(
     settings,
     log,
@@ -49,60 +40,9 @@ before(async () => {
     text = await exposed.registry.metrics();
     return /^videogen_credits_refunded_total\{.*\} 165$/m.test(text) ? true : undefined;
   });
-  metrics = exposed.registry.getMetricsAsArray().map(({ name, help, type }) => ({
-    name,
-    help,
-    type: String(type),
-  }));
 });
 after(async () => {
   for (const close of closings.toReversed()) await close();
-});
-
-const own = () => metrics.filter(({ name }) => name.startsWith('videogen_'));
-
-test('names follow the conventions of Prometheus', () => {
-  for (const { name, type, help } of metrics) {
-    assert.match(name, /^(?:videogen|process|nodejs)(?:_[a-z0-9]+)+$/);
-    assert.equal(name.endsWith('_total'), type === 'counter', `${name}: counters, and no others, end in _total`);
-    assert.doesNotMatch(name, /_(?:ms|milliseconds|minutes|kb|mb|percent)(?:_|$)/, 'base units');
-    if (type === 'histogram') assert.match(name, /_(?:seconds|bytes)$/);
-    assert.ok(help.length > 10 || !name.startsWith('videogen_'), name);
-  }
-});
-
-test('promtool finds nothing wrong with them', { skip: skipsWithoutPromtool }, () => {
-  const { stdout, stderr, status } = spawnSync(promtool, ['check', 'metrics'], { input: text, encoding: 'utf8' });
-  assert.deepEqual([stdout, stderr, status], ['', '', 0]);
-});
-
-test('alerts and dashboard use no metric that does not exist', () => {
-  const names = new Set(
-    metrics.flatMap(({ name, type }) =>
-      type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
-    ),
-  );
-  for (const file of ['ops/prometheus/alerts.yml', 'ops/prometheus/alerts.test.yml', 'ops/grafana/videogen.json']) {
-    const used = readFileSync(file, 'utf8').match(/\b(?:videogen|process|nodejs)_[a-z0-9_]+/g) ?? [];
-    assert.ok(used.length > 20, file);
-    assert.deepEqual(
-      [...new Set(used)].filter((name) => !names.has(name)),
-      [],
-      file,
-    );
-  }
-});
-
-test('the reference explains every metric, and no other', () => {
-  const page = readFileSync('docs/operations/reference.md', 'utf8');
-  const rows = page.split('\n').filter((line) => line.startsWith('| `videogen_'));
-  const explained = rows.flatMap((row) => row.match(/`videogen_[a-z_]+/g) ?? []).map((name) => name.slice(1));
-  assert.deepEqual(
-    [...new Set(explained)].toSorted(),
-    own()
-      .map(({ name }) => name)
-      .toSorted(),
-  );
 });
 
 test('every stage of a task is measured, and its end and credits are counted once', () => {

@@ -45,7 +45,7 @@ test('a changed workflow counts for the next task, without a restart', async (t)
     preview,
     readSecret: () => () => '',
     openClient: () => clientFor(baseUrl),
-    onEvent: () => {},
+    emit: () => {},
     warn: () => {},
   });
   for (const steps of [20, 30]) {
@@ -81,7 +81,7 @@ test('all models of a provider share its rate of polls', async (t) => {
     preview,
     readSecret: () => () => '',
     openClient: () => ({ call, download: () => assert.fail('nothing is downloaded') }),
-    onEvent: () => {},
+    emit: () => {},
     warn: () => {},
   });
   for (const { tiers } of catalogue.models.values()) {

@@ -15,6 +15,7 @@ const sharedFolders = [
   'http',
   'main',
   'media',
+  'metrics',
 ].concat(['outbound', 'properties', 'providers', 'stores', 'temporal']);
 const filesPerProcess = 12;
 

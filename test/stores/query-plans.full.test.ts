@@ -46,7 +46,6 @@ import {
 } from '../../src/stores/tasks.ts';
 import {
   countStuckTasks,
-  countUnfinishedTasks,
   listDueTerminations,
   listExpiredMedia,
   listTasks,
@@ -417,9 +416,9 @@ test('no statement of an operator does', async () => {
   await pools.setProviderSwitchAs(watched, actor, { provider: 'busy', state: 'enabled', reason: 'a' });
   await pools.listProviderSwitches(watched);
   await pools.listPools(watched);
-  for (const read of [installation.listUnfinishedByModel, installation.sumCreatedOfDay, installation.sumEndedOfDay])
+  for (const read of [installation.countUnfinishedTasks, installation.sumCreatedOfDay, installation.sumEndedOfDay])
     await read(watched);
-  await installation.countOwedCallbacks(watched);
+  await installation.readCallbackBacklog(watched);
   await installation.listViolations(watched);
   await readMargin(watched, { fromMs: Date.now() - 3_600_000, toMs: Date.now(), currency: 'USD' });
   await assertPlans();
@@ -548,8 +547,6 @@ test('no statement of the rounds that run every minute does', async () => {
   }
   await markMediaDeleted(watched, taskId);
   await markStuck(watched, taskId, Date.now());
-  await countUnfinishedTasks(watched);
-  await deliveries.readCallbackBacklog(watched);
   await countStuckTasks(watched);
   await removeTermination(watched, taskId);
   await uploads.removeUpload(watched, taskId);

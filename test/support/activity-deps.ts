@@ -9,6 +9,7 @@ import { createFolderStore } from './folder-store.ts';
 import type { Database } from '../../src/stores/database.ts';
 import { listProviderSwitches } from '../../src/stores/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../src/stores/tasks.ts';
+import { silentEvents } from './events.ts';
 import { modelsAt, providersOf } from './fake-providers.ts';
 import type { FakeUpstream } from './fake-upstream.ts';
 import { madeUpMeasures } from './tasks.ts';
@@ -52,11 +53,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     retentionMs: 14 * 24 * 60 * 60_000,
     recordRetention: { eventsMs: 90 * 86_400_000, usersMs: 90 * 86_400_000, promptsMs: undefined },
     stuckTaskMs: 10 * 60_000,
-    onSettled: () => {},
-    onFinding: () => {},
-    taskEvents: { charged: () => {}, ended: () => {}, stage: () => {} },
-    onProviderEvent: () => {},
-    onCallEnded: () => {},
+    events: silentEvents,
   };
 }
 

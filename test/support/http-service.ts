@@ -21,6 +21,7 @@ import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import type { Operation } from '../../src/http/endpoint.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { documentedOnly } from './documented-answers.ts';
+import { silentEvents } from './events.ts';
 import { createFolderStore } from './folder-store.ts';
 import { type Answer, createHttpClient, isObject, type Send } from './http-client.ts';
 import { recordOutcome } from './recorded-outcomes.ts';
@@ -93,6 +94,7 @@ export async function startHttpService({
       reveal: (accountId) => revealSecret(ownDatabase.db, box, accountId),
       rotate: (rotation) => rotateSecret(ownDatabase.db, box, rotation),
     },
+    events: silentEvents,
     readiness: () => Promise.resolve([]),
     progressOf: () => Promise.resolve(0),
     createRate: undefined,

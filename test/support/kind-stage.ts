@@ -51,7 +51,7 @@ export function startLife(
       return mortal(client, dead.signal);
     },
     warn: () => undefined,
-    onEvent: () => undefined,
+    emit: () => undefined,
   });
   const clean = { ...activityDeps(db, folder, []), ...changes, models: catalogue.models, providers };
   return {

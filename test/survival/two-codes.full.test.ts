@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { createGenerationActivities, createMainActivities } from '../../activities/index.ts';
 import { taskQueuesOf } from '../../src/domain/task-queues.ts';
 import { createLog } from '../../src/log.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import type { RunningPart, Settings } from '../../src/main/settings.ts';
 import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
 import { mainQueue } from '../../src/main/worker-options.ts';

@@ -1,16 +1,17 @@
 import type { Context, Step } from '../context.ts';
-import type { HttpDeps } from '../http-deps.ts';
+import type { Events } from '../../metrics/counters.ts';
 
 /** Any client may send a word of its own here. */
 const methods: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'];
 
 /** Reports each request once it is over. The time of a download is also that of its client. */
-export function measureRequests(onRequest: NonNullable<HttpDeps['onRequest']>): Step {
+export function measureRequests({ emit }: Events): Step {
   return async (ctx, next) => {
     const startedAt = performance.now();
     ctx.res.once('close', () => {
       const durationSeconds = ctx.state.isHeld === true ? undefined : (performance.now() - startedAt) / 1000;
-      onRequest({
+      emit({
+        kind: 'request_finished',
         route: routeOf(ctx),
         method: methods.includes(ctx.method) ? ctx.method : '(other)',
         status: ctx.res.headersSent ? String(ctx.res.statusCode) : 'aborted',

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Catalogue } from '../../domain/catalogue/models.ts';
-import type { Database } from '../../stores/database.ts';
 import type { MarginRow } from '../../stores/margin.ts';
-import { listPools, listProviderSwitches, providerStates, strikeReasons } from '../../stores/provider-pools.ts';
+import { providerStates, strikeReasons } from '../../stores/provider-pools.ts';
 import { unixMs } from '../fields.ts';
 
 const poolSchema = z.strictObject({
@@ -36,54 +35,6 @@ export const providerSchema = z
     pools: z.array(poolSchema),
   })
   .meta({ id: 'Provider' });
-
-export type PresentedProvider = z.output<typeof providerSchema>;
-
-/** Presents every provider of the catalogue, and those outside it that have a switch or jobs. */
-export async function presentProviders(db: Database, catalogue: Catalogue): Promise<readonly PresentedProvider[]> {
-  const [switches, states] = await Promise.all([listProviderSwitches(db), listPools(db)]);
-  const limits = new Map<string, { readonly provider: string; readonly limit: number }>();
-  for (const { tiers } of catalogue.models.values()) {
-    for (const { pool, provider, limit } of tiers.flat()) limits.set(pool, { provider, limit });
-  }
-  const providerOf = new Map([
-    ...states.map(({ pool, provider }) => [pool, provider] as const),
-    ...[...limits].map(([pool, { provider }]) => [pool, provider] as const),
-  ]);
-  const names = new Set([
-    ...catalogue.providers.keys(),
-    ...switches.map((one) => one.provider),
-    ...providerOf.values(),
-  ]);
-  return [...names].toSorted().map((provider) => {
-    const settings = catalogue.providers.get(provider);
-    const isRemote = settings !== undefined && settings.kind !== 'preview';
-    const set = switches.find((one) => one.provider === provider);
-    const pools = [...providerOf].filter(([, owner]) => owner === provider).map(([pool]) => pool);
-    return {
-      provider,
-      kind: settings?.kind ?? null,
-      origin: isRemote ? new URL(settings.baseUrl).origin : null,
-      state: set?.state ?? 'enabled',
-      reason: set?.reason ?? null,
-      who: set?.who ?? null,
-      changeTime: set?.changedAt ?? null,
-      pools: pools.toSorted().map((pool) => {
-        const state = states.find((one) => one.pool === pool);
-        return {
-          pool,
-          limit: limits.get(pool)?.limit ?? null,
-          occupying: state?.occupying ?? 0,
-          waiting: state?.waiting ?? 0,
-          oldestWaitMs: state?.oldestWaitMs ?? null,
-          strikes: state?.strikes ?? 0,
-          coolingReason: state?.coolingReason ?? null,
-          coolingMs: (state?.coolingMs ?? 0) > 0 ? (state?.coolingMs ?? null) : null,
-        };
-      }),
-    };
-  });
-}
 
 export const marginSchema = z
   .strictObject({

@@ -1,20 +1,21 @@
 import { z } from 'zod';
 import {
-  countOwedCallbacks,
-  listUnfinishedByModel,
+  countUnfinishedTasks,
   listViolations,
   maxCallbacksCounted,
-  maxTasksOfDay,
+  maxTasksRead,
+  readCallbackBacklog,
   sumCreatedOfDay,
   sumEndedOfDay,
 } from '../../stores/installation.ts';
 import { readMaintenance } from '../../stores/maintenance.ts';
+import { readProviderStatuses } from '../../stores/provider-status.ts';
 import { countStuckTasks } from '../../stores/task-list.ts';
 import { type FailCode, failCodes, isNeutral } from '../../domain/fail-code.ts';
 import { unfinishedStates } from '../../domain/task.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { unixMs } from '../fields.ts';
-import { presentProviders, providerSchema } from '../presenters/provider.ts';
+import { providerSchema } from '../presenters/provider.ts';
 import { view } from '../presenters/view.ts';
 import type { HttpDeps } from '../http-deps.ts';
 
@@ -59,7 +60,7 @@ export const adminOverview = defineEndpoint({
       unfinished: z.array(waitSchema).meta({ description: 'Tasks that have not ended, by model and state.' }),
       stuckTasks: count.meta({ description: 'Tasks whose workflow code fails; they are refunded after a while.' }),
       lastDay: daySchema.meta({
-        description: `Of the last 24 hours; of more than ${maxTasksOfDay} tasks, the newest.`,
+        description: `Of the last 24 hours; of more than ${maxTasksRead} tasks, the newest.`,
       }),
       callbacks: z.strictObject({
         pending: callbackCount,
@@ -77,14 +78,15 @@ export const adminOverview = defineEndpoint({
     })
     .meta({ id: 'InstallationOverview' }),
   handler: async (_call, { db, catalogue }) => {
-    const [unfinished, stuckTasks, lastDay, callbacks, books, providers] = await Promise.all([
-      listUnfinishedByModel(db),
+    const [unfinished, stuckTasks, lastDay, { pending, overdue, undelivered }, books, providers] = await Promise.all([
+      countUnfinishedTasks(db),
       countStuckTasks(db),
       readLastDay(db),
-      countOwedCallbacks(db),
+      readCallbackBacklog(db),
       readBooks(db),
-      presentProviders(db, catalogue),
+      readProviderStatuses(db, catalogue),
     ]);
+    const callbacks = { pending, overdue, undelivered };
     return { unfinished, stuckTasks, lastDay, callbacks, books, providers };
   },
 });

@@ -4,10 +4,11 @@ import { currency } from '../../domain/catalogue/cost.ts';
 import { unknownName } from '../../domain/catalogue/faults.ts';
 import { maxMarginMs, readMargin } from '../../stores/margin.ts';
 import { providerStates, setProviderSwitchAs } from '../../stores/provider-pools.ts';
+import { readProviderStatuses } from '../../stores/provider-status.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { invalidRequest } from '../errors.ts';
 import { maxUnixMs, oneOf, reasonField, required } from '../fields.ts';
-import { marginSchema, presentMargin, presentProviders, providerSchema } from '../presenters/provider.ts';
+import { marginSchema, presentMargin, providerSchema } from '../presenters/provider.ts';
 import { strictQuery, textParameter, wholeParameter } from '../query.ts';
 
 const list = defineEndpoint({
@@ -15,7 +16,7 @@ const list = defineEndpoint({
   route: 'GET /api/admin/v1/providers',
   summary: 'List providers',
   data: z.strictObject({ providers: z.array(providerSchema) }),
-  handler: async (_call, { db, catalogue }) => ({ providers: await presentProviders(db, catalogue) }),
+  handler: async (_call, { db, catalogue }) => ({ providers: await readProviderStatuses(db, catalogue) }),
 });
 
 const providerError = 'must be the name of a provider';
@@ -34,12 +35,12 @@ const set = defineEndpoint({
   }),
   data: providerSchema,
   handler: async ({ actor, input }, { db, catalogue }) => {
-    const names = (await presentProviders(db, catalogue)).map(({ provider }) => provider);
+    const names = (await readProviderStatuses(db, catalogue)).map(({ provider }) => provider);
     if (!names.includes(input.provider)) {
       throw invalidRequest([{ path: 'provider', message: unknownName('provider', input.provider, names) }]);
     }
     await setProviderSwitchAs(db, actor, input);
-    const provider = (await presentProviders(db, catalogue)).find((one) => one.provider === input.provider);
+    const provider = (await readProviderStatuses(db, catalogue)).find((one) => one.provider === input.provider);
     if (provider === undefined) throw new Error('a provider that was switched is listed');
     return provider;
   },

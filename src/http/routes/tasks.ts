@@ -127,12 +127,12 @@ const adminCancel = defineEndpoint({
 });
 
 /** Stops what still runs for a task that has ended; not when it had ended before, for reconcile does it then. */
-function ended({ changed, task, hasCallback }: EndedTask, { stopTask, taskEvents }: HttpDeps) {
+function ended({ changed, task, hasCallback }: EndedTask, { stopTask, events }: HttpDeps) {
   const { taskId, accountId, state, failure, creditsRefunded } = task;
   if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);
   if (changed) {
     stopTask({ taskId, accountId, hasCallback });
-    taskEvents?.ended(task);
+    events.emit({ kind: 'task_ended', task });
   }
   const failCode = failure?.failCode ?? null;
   return { taskId, cancelled: failCode === 'cancelled', state, failCode, creditsRefunded };

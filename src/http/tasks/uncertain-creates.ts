@@ -1,18 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { TaskEvents } from '../../domain/ports.ts';
 import type { TaskFailure } from '../../domain/task.ts';
+import type { Events } from '../../metrics/counters.ts';
 import type { Database } from '../../stores/database.ts';
 import { cancelGraceMs, findTask, refundTask } from '../../stores/tasks.ts';
 
 type UncertainCreate = { readonly taskId: string; readonly accountId: string };
-export type RefundOutcome = 'none' | 'refunded' | 'too_late';
+type RefundOutcome = 'none' | 'refunded' | 'too_late';
 
 export type UncertainCreateDeps = {
   readonly db: Database;
   readonly log: Logger;
-  readonly onOutcome?: (outcome: RefundOutcome) => void;
-  readonly onEnded?: TaskEvents['ended'];
+  readonly events: Events;
   /** A statement on a lost connection may still be running, but no longer than its limit of 15 s: then absence is proof. */
   readonly conclusiveMs?: number;
 };
@@ -46,7 +45,7 @@ export function createUncertainCreates(deps: UncertainCreateDeps) {
         if (outcome === undefined) break;
         if (outcome === 'none' && Date.now() - task.since < (deps.conclusiveMs ?? defaultConclusiveMs)) continue;
         uncertain.delete(task.taskId);
-        deps.onOutcome?.(outcome);
+        deps.events.emit({ kind: 'uncertain_create_settled', outcome });
         if (outcome !== 'none') deps.log.warn({ ...task, outcome }, 'uncertain create found');
       }
     }
@@ -71,11 +70,11 @@ export function createUncertainCreates(deps: UncertainCreateDeps) {
 
 /** The first final state wins: a task that has succeeded meanwhile stays charged. */
 async function refundIfCreated(
-  { db, onEnded }: UncertainCreateDeps,
+  { db, events }: UncertainCreateDeps,
   { taskId }: UncertainCreate,
 ): Promise<RefundOutcome> {
   if ((await findTask(db, taskId)) === undefined) return 'none';
   const { task, changed } = await refundTask(db, taskId, withdrawn, { terminatesAfterMs: cancelGraceMs });
-  if (changed) onEnded?.(task);
+  if (changed) events.emit({ kind: 'task_ended', task });
   return task.state === 'fail' ? 'refunded' : 'too_late';
 }

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { provideFontSettings } from '../../config.ts';
 import { errorCode, messageOf } from '../../domain/errors.ts';
 import { maxUploadBytes } from '../../domain/upload.ts';
-import type { QueueName } from '../../domain/worker-queues.ts';
 import { inspectFfmpeg } from '../../media/ffmpeg-report.ts';
 import { makePrivateFolder } from '../local-faults.ts';
 import { mainQueue } from '../worker-options.ts';
@@ -106,8 +105,7 @@ async function drawLetters(): Promise<readonly Finding[]> {
 }
 
 /** What the build makes and a worker of workflows reads. */
-export async function checkBundle(queues: readonly QueueName[]): Promise<readonly Finding[]> {
-  if (!queues.includes('tasks')) return [];
+export async function checkBundle(): Promise<readonly Finding[]> {
   const path = mainQueue.workflowBundle.codePath;
   return await access(path, constants.R_OK).then(
     () => [],

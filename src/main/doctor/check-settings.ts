@@ -31,50 +31,26 @@ type Addresses = Pick<Config, 'publicUrl' | 'host' | 'port' | 'databaseUrl'>;
 export function checkPublicUrl({ publicUrl, host, port, databaseUrl }: Addresses): Finding {
   const check = 'public address';
   const isShared = databaseUrl !== undefined;
-  if (publicUrl === undefined) {
-    const usual = `http://${host}:${port}`;
-    if (!isShared) return ok(check, `${usual}, for this machine alone`);
-    return warning(
-      check,
-      `PUBLIC_URL is not set, so links begin with ${usual}`,
-      'Set it to where clients reach the API.',
-    );
-  }
-  const { protocol, hostname, pathname, search, username } = new URL(publicUrl);
-  if (pathname !== '/' || search !== '' || username !== '')
-    return fault(
-      check,
-      `${hostname}: PUBLIC_URL has more than scheme, host and port`,
-      'Take path, query and user out of it.',
-    );
+  const url = publicUrl ?? `http://${host}:${port}`;
+  const { protocol, hostname, pathname, search, username } = new URL(url);
   const where = placeOf(hostname);
-  if (where === 'loopback')
-    return isShared
-      ? warning(
-          check,
-          `${publicUrl} leads to each client's own machine`,
-          'Set PUBLIC_URL to where clients reach the API.',
-        )
-      : ok(check, publicUrl);
-  if (where === 'any')
-    return fault(
-      check,
-      `${publicUrl} is no address to reach anything at`,
-      'Set PUBLIC_URL to where clients reach the API.',
-    );
-  if (protocol !== 'https:')
-    return warning(
-      check,
-      `${publicUrl}: keys and videos can be read on the way`,
-      'Put a proxy with TLS in front; docs/operations/install.md has one.',
-    );
-  if (where === 'private')
-    return warning(
-      check,
-      `${publicUrl} is reached from inside alone; upstreams fetch images from there`,
-      'Take an address that upstreams reach, unless they are inside, too.',
-    );
-  return ok(check, publicUrl);
+  const reach = 'Set PUBLIC_URL to where clients reach the API.';
+  if (publicUrl === undefined && !isShared) return ok(check, `${url}, for this machine alone`);
+  if (publicUrl === undefined) return warning(check, `PUBLIC_URL is not set, so links begin with ${url}`, reach);
+  if (pathname !== '/' || search !== '' || username !== '') {
+    const message = `${hostname}: PUBLIC_URL has more than scheme, host and port`;
+    return fault(check, message, 'Take path, query and user out of it.');
+  }
+  if (where === 'loopback' && !isShared) return ok(check, url);
+  if (where === 'loopback') return warning(check, `${url} leads to each client's own machine`, reach);
+  if (where === 'any') return fault(check, `${url} is not an address that clients can reach`, reach);
+  if (protocol !== 'https:') {
+    const remedy = 'Put a proxy with TLS in front; docs/operations/install.md has one.';
+    return warning(check, `${url}: keys and videos can be read on the way`, remedy);
+  }
+  if (where === 'public') return ok(check, url);
+  const remedy = 'Set an address that upstreams reach, unless they are inside, too.';
+  return warning(check, `${url} is reached from inside alone; upstreams fetch images from there`, remedy);
 }
 
 function placeOf(hostname: string): 'loopback' | 'private' | 'any' | 'public' {

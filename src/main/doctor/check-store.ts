@@ -6,8 +6,7 @@ import { nameOfStore, type StoreLocation } from '../../domain/store-location.ts'
 import type { MediaFiles } from '../../media/result-store.ts';
 import { parseAllowList } from '../../outbound/allow-list.ts';
 import { createGuardedClient } from '../../outbound/client.ts';
-import { makePrivateFolder } from '../local-faults.ts';
-import { openFiles, s3SettingsOf } from '../open-store.ts';
+import { checkFiles, openFiles } from '../open-store.ts';
 import { fault, type Finding, ok, warning } from './finding.ts';
 
 type S3Config = Pick<Config, 's3Endpoint' | 's3Region' | 's3PathStyle'>;
@@ -27,11 +26,7 @@ export async function checkStore(
   const check = setting === 'RESULT_STORE' ? 'result store' : 'second result store';
   const remedy = `Correct ${setting} and what belongs to it, or the rights to read, write and delete there.`;
   try {
-    if (location.kind === 'folder') await makePrivateFolder(location.path, setting);
-    else {
-      const { checkBucket } = await import('../../media/s3-files.ts');
-      await checkBucket({ location, s3: s3SettingsOf(config) }, { writes: true });
-    }
+    await checkFiles(location, setting, config, { writes: true });
     const linked = await tryFiles(await openFiles(location, config), tempFolder);
     const said = `${nameOfStore(location)} takes, gives and deletes files`;
     const space =

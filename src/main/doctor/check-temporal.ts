@@ -170,20 +170,17 @@ function temporalFault(error: unknown): readonly [string, string] {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const message = messageOf(cause);
   const code = grpcCode(error);
-  if (code === 16 || code === 7)
-    return [message, 'Correct TEMPORAL_API_KEY, or the client certificate, and what it may do in TEMPORAL_NAMESPACE.'];
-  if (code === 12)
-    return [
-      message,
-      'Something else than Temporal answers at TEMPORAL_ADDRESS, such as an HTTP server or proxy: name the gRPC port.',
-    ];
-  if (/certificate|self.signed|altname|ssl|tls|wrong version/i.test(message))
-    return [
-      message,
-      'Correct TEMPORAL_TLS, TEMPORAL_TLS_SERVER_CA_CERT_PATH and TEMPORAL_TLS_SERVER_NAME, and the client certificate.',
-    ];
-  return [
-    message,
-    'Check TEMPORAL_ADDRESS, that Temporal runs there, that no firewall is between, and whether it wants TLS (TEMPORAL_TLS=true).',
-  ];
+  const isOfTls = /certificate|self.signed|altname|ssl|tls|wrong version/i.test(message);
+  return [message, (code === undefined ? undefined : remedies[code]) ?? (isOfTls ? remedyOfTls : remedyOfAddress)];
 }
+
+const remedyOfRights = 'Correct TEMPORAL_API_KEY, or the client certificate, and what it may do in TEMPORAL_NAMESPACE.';
+const remedies: Readonly<Record<number, string>> = {
+  7: remedyOfRights,
+  12: 'Something else than Temporal answers at TEMPORAL_ADDRESS, such as an HTTP server or proxy: name the gRPC port.',
+  16: remedyOfRights,
+};
+const remedyOfTls =
+  'Correct TEMPORAL_TLS, TEMPORAL_TLS_SERVER_CA_CERT_PATH and TEMPORAL_TLS_SERVER_NAME, and the client certificate.';
+const remedyOfAddress =
+  'Check TEMPORAL_ADDRESS, that Temporal runs there, that no firewall is between, and whether it wants TLS (TEMPORAL_TLS=true).';

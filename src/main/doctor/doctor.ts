@@ -2,15 +2,15 @@ import type { Config } from '../../config.ts';
 import { type QueueName, queueNames } from '../../domain/worker-queues.ts';
 import type { TemporalTarget } from '../../temporal/connect.ts';
 import { usualStore } from '../open-store.ts';
-import { settingsWith } from '../settings.ts';
+import { workFolderOf } from '../settings.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
 import { checkAllowList, checkCatalogue, checkPublicUrl, checkRetention, checkSecret } from './check-settings.ts';
 import { checkStore } from './check-store.ts';
 import { checkTemporal } from './check-temporal.ts';
-import { type Check, type Finding, runChecks, unknown, withoutSecrets } from './finding.ts';
+import { type Finding, runChecks, unknown, withoutSecrets } from './finding.ts';
 
-/** `all` looks at the whole installation; the others at what one process of that role needs to start and to work. */
+/** `all` checks the whole installation; the others check what one process of that role needs to start and to work. */
 export const doctorRoles = ['all', 'api', 'worker'] as const;
 export type DoctorRole = (typeof doctorRoles)[number];
 
@@ -24,83 +24,114 @@ export type RunningParts = {
   readonly secret: string | undefined;
 };
 
-/** What can be said without a usable configuration. */
+/** The checks that need no usable configuration. */
 export function examineMachine(): readonly Finding[] {
   return [checkNode(), checkMemory(true)];
 }
 
-/** Looks at everything that this role needs. Nothing is changed but files and objects that are made and deleted again. */
+/** Checks everything that this role needs. Changes nothing except for files and objects that it makes and deletes again. */
 export async function examine(config: Config, running: RunningParts, role: DoctorRole): Promise<readonly Finding[]> {
-  const findings = await runChecks(checksOf(config, running, role), checkLimitMs);
-  return withoutSecrets(findings, secretsOf(config, running));
+  const scope = scopeOf(config, running, role);
+  const needed = checks.filter(({ isNeeded = always }) => isNeeded(scope));
+  const runs = needed.map(({ name, run }) => ({ name, run: async (signal: AbortSignal) => run(scope, signal) }));
+  return withoutSecrets(await runChecks(runs, checkLimitMs), secretsOf(config, running));
 }
 
-function checksOf(config: Config, running: RunningParts, role: DoctorRole): readonly Check[] {
-  const {
-    resultStore = usualStore(config),
-    resultStoreAlso,
-    databasePoolSize: poolSize,
-    taskQueue,
-    secretPrevious,
-  } = config;
-  const { databaseUrl, temporal, secret } = running;
-  const queues = role === 'api' ? [] : role === 'worker' ? config.workerQueues : queueNames;
-  const serves = (...names: readonly QueueName[]) => queues.some((name) => names.includes(name));
-  const touchesFiles = role !== 'worker' || serves('tasks', 'generation', 'generation-remote');
-  const isShared = config.databaseUrl !== undefined;
-  const { workFolder } = settingsWith(config, { ...nowhere, resultStore });
-  const isNeeded = (name: QueueName) => role === 'all' && isQueueUsed(config, name);
-  const embedded = 'not running; "npm start" runs one';
-  const checks: readonly (Check | false)[] = [
-    {
-      name: 'settings',
-      run: async () => [
-        ...(secret === undefined ? [] : [checkSecret(secret)]),
-        ...(role === 'worker' && !isShared ? [] : [checkPublicUrl(config)]),
-        ...(serves('callbacks') || role === 'api'
-          ? [checkAllowList('CALLBACK_ALLOW', config.callbackAllow, isShared)]
-          : []),
-        ...(serves('generation', 'generation-remote')
-          ? [checkAllowList('IMAGE_ALLOW', config.imageAllow, isShared)]
-          : []),
-        ...(serves('tasks') ? [checkRetention(config)] : []),
-        ...checkCatalogue(config, serves('tasks', 'generation-remote')),
-      ],
+type Scope = RunningParts & {
+  readonly config: Config;
+  readonly role: DoctorRole;
+  readonly serves: (...names: readonly QueueName[]) => boolean;
+  readonly usesFiles: boolean;
+  readonly isShared: boolean;
+  readonly workFolder: string;
+};
+
+type DoctorCheck = {
+  readonly name: string;
+  /** Every role needs it when this is left out. */
+  readonly isNeeded?: (scope: Scope) => boolean;
+  readonly run: (scope: Scope, signal: AbortSignal) => readonly Finding[] | Promise<readonly Finding[]>;
+};
+
+const embedded = 'not running; "npm start" runs one';
+
+const checks: readonly DoctorCheck[] = [
+  { name: 'settings', run: settingFindings },
+  {
+    name: 'database',
+    run: ({ config, databaseUrl: url, secret }) => {
+      const { databasePoolSize: poolSize, secretPrevious } = config;
+      return url === undefined
+        ? [unknown('database', embedded)]
+        : checkDatabase({ url, poolSize, secret, secretPrevious, catalogue: config.catalogue });
     },
-    {
-      name: 'database',
-      run: async () =>
-        databaseUrl === undefined
-          ? [unknown('database', embedded)]
-          : await checkDatabase({ url: databaseUrl, poolSize, secret, secretPrevious, catalogue: config.catalogue }),
+  },
+  {
+    name: 'temporal',
+    run: ({ config, temporal: target, role }) => {
+      const queues = queueNames.filter((name) => role === 'all' && isQueueUsed(config, name));
+      return target === undefined
+        ? [unknown('temporal', embedded)]
+        : checkTemporal({ target, taskQueue: config.taskQueue, queues });
     },
-    {
-      name: 'temporal',
-      run: async () =>
-        temporal === undefined
-          ? [unknown('temporal', embedded)]
-          : await checkTemporal({ target: temporal, taskQueue, queues: queueNames.filter(isNeeded) }),
-    },
-    touchesFiles && {
-      name: 'result store',
-      run: () => checkStore('RESULT_STORE', resultStore, config, workFolder),
-    },
-    touchesFiles &&
-      resultStoreAlso !== undefined && {
-        name: 'second result store',
-        run: () => checkStore('RESULT_STORE_ALSO', resultStoreAlso, config, workFolder),
-      },
-    touchesFiles && { name: 'work folder', run: () => checkFolders(workFolder, role !== 'api') },
-    serves('tasks', 'generation') && { name: 'ffmpeg', run: (signal) => checkFfmpeg(config.ffmpegPath, signal) },
-    serves('generation') && { name: 'fonts', run: checkFonts },
-    { name: 'workflows', run: () => checkBundle(queues) },
-    { name: 'machine', run: async () => [checkNode(), checkMemory(touchesFiles)] },
+  },
+  {
+    name: 'result store',
+    isNeeded: ({ usesFiles }) => usesFiles,
+    run: ({ config, workFolder }) =>
+      checkStore('RESULT_STORE', config.resultStore ?? usualStore(config), config, workFolder),
+  },
+  {
+    name: 'second result store',
+    isNeeded: ({ usesFiles }) => usesFiles,
+    run: ({ config, workFolder }) =>
+      config.resultStoreAlso === undefined
+        ? []
+        : checkStore('RESULT_STORE_ALSO', config.resultStoreAlso, config, workFolder),
+  },
+  {
+    name: 'work folder',
+    isNeeded: ({ usesFiles }) => usesFiles,
+    run: ({ role, workFolder }) => checkFolders(workFolder, role !== 'api'),
+  },
+  {
+    name: 'ffmpeg',
+    isNeeded: ({ serves }) => serves('tasks', 'generation'),
+    run: ({ config }, signal) => checkFfmpeg(config.ffmpegPath, signal),
+  },
+  { name: 'fonts', isNeeded: ({ serves }) => serves('generation'), run: checkFonts },
+  { name: 'workflows', isNeeded: ({ serves }) => serves('tasks'), run: checkBundle },
+  { name: 'machine', run: ({ usesFiles }) => [checkNode(), checkMemory(usesFiles)] },
+];
+
+const always = () => true;
+
+function settingFindings({ config, secret, role, serves, isShared }: Scope): readonly Finding[] {
+  const sendsCallbacks = role === 'api' || serves('callbacks');
+  const fetchesImages = serves('generation', 'generation-remote');
+  return [
+    ...(secret === undefined ? [] : [checkSecret(secret)]),
+    ...(role === 'worker' && !isShared ? [] : [checkPublicUrl(config)]),
+    ...(sendsCallbacks ? [checkAllowList('CALLBACK_ALLOW', config.callbackAllow, isShared)] : []),
+    ...(fetchesImages ? [checkAllowList('IMAGE_ALLOW', config.imageAllow, isShared)] : []),
+    ...(serves('tasks') ? [checkRetention(config)] : []),
+    ...checkCatalogue(config, serves('tasks', 'generation-remote')),
   ];
-  return checks.filter((check) => check !== false);
 }
 
-/** Only for the folder in which attempts keep their files. */
-const nowhere = { databaseUrl: '', temporal: { connection: {}, namespace: '' }, embeddedPorts: [], secret: '' };
+function scopeOf(config: Config, running: RunningParts, role: DoctorRole): Scope {
+  const queues = role === 'api' ? [] : role === 'worker' ? config.workerQueues : queueNames;
+  const serves: Scope['serves'] = (...names) => queues.some((name) => names.includes(name));
+  return {
+    ...running,
+    config,
+    role,
+    serves,
+    usesFiles: role !== 'worker' || serves('tasks', 'generation', 'generation-remote'),
+    isShared: config.databaseUrl !== undefined,
+    workFolder: workFolderOf(config),
+  };
+}
 
 /** Whether a task of this catalogue, or its callback, ever comes to the queue. */
 function isQueueUsed({ catalogue }: Config, name: QueueName): boolean {

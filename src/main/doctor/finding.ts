@@ -58,9 +58,7 @@ export function withoutSecrets(
   findings: readonly Finding[],
   secrets: readonly (string | undefined)[],
 ): readonly Finding[] {
-  const known = secrets
-    .filter((secret) => secret !== undefined && secret.length > 3)
-    .filter((secret) => secret !== undefined);
+  const known = secrets.filter((secret): secret is string => secret !== undefined && secret.length > 3);
   const clean = (text: string) => known.reduce((shown, secret) => shown.replaceAll(secret, '[secret]'), text);
   return findings.map(({ message, remedy, ...finding }) => ({
     ...finding,

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { after, before, test } from 'node:test';
 import { createApp } from '../../../src/http/app.ts';
 import { startHttpServer } from '../../../src/http/server/server.ts';
-import { createMetrics } from '../../../src/metrics.ts';
+import { createMetrics } from '../../../src/metrics/metrics.ts';
 import { assertRefused, createHttpClient } from '../../support/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/http-service.ts';
 

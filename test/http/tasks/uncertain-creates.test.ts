@@ -8,6 +8,7 @@ import {
   type UncertainCreates,
 } from '../../../src/http/tasks/uncertain-creates.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { eventsInto } from '../../support/events.ts';
 import { assertRefused } from '../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
 import { listedPrices, madeUpResult, taskParam } from '../../support/tasks.ts';
@@ -40,7 +41,8 @@ after(async () => {
 
 function watching(options: Partial<UncertainCreateDeps>): UncertainCreates {
   const db = { ...database.db, run: unreliable(database.db.run) };
-  return createUncertainCreates({ db, log, onOutcome: (outcome) => outcomes.push(outcome), ...options });
+  const events = eventsInto('uncertain_create_settled', ({ outcome }) => outcomes.push(outcome));
+  return createUncertainCreates({ db, log, events, ...options });
 }
 
 /** The database as seen by the check of uncertain creates. */

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Catalogue } from '../../src/domain/catalogue/models.ts';
 import { resolveCatalogue } from '../../src/domain/catalogue/catalogue.ts';
-import { exportPoolMetrics } from '../../src/main/pool-metrics.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { installationSources } from '../../src/metrics/installation.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
+import { readAtScrapes } from '../../src/metrics/read-at-scrapes.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { DatabaseUnavailable } from '../../src/stores/database.ts';
 import { reserveSlot } from '../../src/stores/slots.ts';
@@ -24,7 +25,11 @@ before(async () => {
       ? Promise.reject(new DatabaseUnavailable(false, new Error('unreachable')))
       : database.db.run(statement, values);
   };
-  exportPoolMetrics(metrics, { ...database.db, run }, () => catalogue);
+  readAtScrapes(
+    metrics.registry,
+    installationSources({ ...database.db, run }, () => catalogue),
+    0,
+  );
 });
 after(() => database.close());
 
@@ -66,7 +71,7 @@ test('places, waiting tasks, cooldowns and switches of the catalogue are scraped
   await setProviderSwitchAs(db, actor, { provider: 'beta', state: 'draining', reason: 'a test' });
   reads = 0;
   const lines = await scraped();
-  assert.equal(reads, 2, 'the gauges share what is read');
+  assert.equal(reads, 6, 'all gauges share one read of each source; that of the providers takes two statements');
   const timed = /^(?:longest_wait|cooldown)_seconds/;
   assert.deepEqual(
     lines.filter((line) => !timed.test(line)),

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createMetrics } from '../../src/metrics.ts';
-import { exportBookMetrics } from '../../src/main/book-metrics.ts';
+import { builtInCatalogue } from '../../src/catalogue-file.ts';
+import { installationSources } from '../../src/metrics/installation.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
+import { readAtScrapes } from '../../src/metrics/read-at-scrapes.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { DatabaseUnavailable } from '../../src/stores/database.ts';
 import { runAudit } from '../../src/stores/ledger-audit.ts';
@@ -21,7 +23,7 @@ before(async () => {
     isUnavailable
       ? Promise.reject(new DatabaseUnavailable(false, new Error('unreachable')))
       : database.db.run(statement, values);
-  exportBookMetrics(metrics, { ...database.db, run });
+  readAtScrapes(metrics.registry, installationSources({ ...database.db, run }, builtInCatalogue), 0);
   service = await startHttpService({ database, metrics: metrics.registry });
 });
 after(async () => {

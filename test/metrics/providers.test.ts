@@ -6,8 +6,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { readCatalogueFile } from '../../src/catalogue-file.ts';
 import { secretReader } from '../../src/config.ts';
-import { countProviders } from '../../src/main/provider-metrics.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { createProviders } from '../../src/providers/registry.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { findTask } from '../../src/stores/tasks.ts';
@@ -69,7 +68,7 @@ function worldOf() {
   const metrics = createMetrics();
   const readSecret = secretReader(folder);
   let catalogue = readCatalogueFile({ path: join(folder, 'catalogue.json'), readSecret });
-  const counts = countProviders(metrics, () => catalogue);
+  const events = metrics.eventsOf(() => catalogue);
   const clients: ReturnType<typeof clientFor>[] = [];
   const providers = createProviders({
     catalogue: () => catalogue,
@@ -81,13 +80,13 @@ function worldOf() {
       return client;
     },
     warn: () => {},
-    onEvent: counts.onProviderEvent,
+    emit: events.emit,
   });
   const deps: ActivityDeps = {
     ...activityDeps(database.db, folder, []),
     models: catalogue.models,
     providers,
-    ...counts,
+    events,
   };
   return {
     deps,
@@ -119,7 +118,7 @@ async function scraped(): Promise<ReadonlyMap<string, number>> {
   const samples = new Map<string, number>();
   for (const line of text.trim().split('\n')) {
     if (line === '' || /^# (?:HELP|TYPE) videogen_[a-z_]+ .+$/.test(line)) continue;
-    const [, name, labels = '', value] = /^([a-z_]+)(\{(?:[a-z]+="[^"\\\n]*",?)+\})? (\S+)$/.exec(line) ?? [];
+    const [, name, labels = '', value] = /^([a-z_]+)(\{(?:[a-z_]+="[^"\\\n]*",?)+\})? (\S+)$/.exec(line) ?? [];
     assert.ok(name !== undefined && Number.isFinite(Number(value)), line);
     samples.set(`${name.replace('videogen_provider_', '')}${labels}`, Number(value));
   }
@@ -193,9 +192,10 @@ test('what is refused is counted with its reason, and names that left the catalo
   await writeCatalogue({}, [[{ provider: 'preview', model }]]);
   world.reload();
   for (const name of ['script', 'locked', 'wan"} 1\nevil']) {
-    world.deps.onProviderEvent(name, { kind: 'resubmission' });
+    world.deps.events.emit({ kind: 'provider_resubmission', provider: name });
     const unpriced = { costMicros: undefined, costCurrency: undefined, costBasis: undefined, runMs: undefined };
-    world.deps.onCallEnded({ provider: name, pool: `${name}/wan`, outcome: 'abandoned', ...unpriced });
+    const job = { provider: name, pool: `${name}/wan`, outcome: 'abandoned', ...unpriced } as const;
+    world.deps.events.emit({ kind: 'job_ended', job });
   }
   const later = await scraped();
   assert.equal(later.get('resubmissions_total{provider="(removed)"}'), 3);

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Gauge } from 'prom-client';
 import { z } from 'zod';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from './metrics.ts';
 
-/** What every process says of itself: its build, and what Node.js tells of memory, processor time and the event loop. Call it once. */
+/** Exports the build of this process, and Node's own metrics of memory, processor time and the event loop. Call it once. */
 export function exportProcessMetrics({ registry }: Metrics): void {
   collectDefaultMetrics({ register: registry });
   // Sums of others, with the names of counters that they are not.

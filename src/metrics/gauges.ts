@@ -1,0 +1,197 @@
+import type { CatalogueModel } from '../domain/catalogue/models.ts';
+import type { DatabaseUsage } from '../stores/database.ts';
+import type { CallbackBacklog, UnfinishedCount } from '../stores/installation.ts';
+import type { Maintenance } from '../stores/maintenance.ts';
+import { providerStates } from '../stores/provider-pools.ts';
+import type { ProviderStatus } from '../stores/provider-status.ts';
+import type { PartName, Sample } from './counters.ts';
+import { removed } from './names.ts';
+
+// Metrics that are read at a scrape. Adding one takes an entry in the table below, and a source where none has the value.
+
+/** What a scrape reads; each process has some of the sources. */
+export type Snapshot = {
+  readonly databases: readonly (readonly [PartName, DatabaseUsage])[];
+  readonly maintenance: Maintenance;
+  readonly stuck: { readonly tasks: number };
+  readonly queues: Queues;
+  readonly callbacks: CallbackBacklog;
+  readonly providers: readonly ProviderStatus[];
+};
+
+type Queues = {
+  readonly counts: readonly UnfinishedCount[];
+  readonly models: ReadonlyMap<string, Pick<CatalogueModel, 'isRemote'>>;
+};
+
+export type Gauge = {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[];
+  /** The sources that it needs. Its samples stay as they were while one of them is unavailable. */
+  readonly from: readonly (keyof Snapshot)[];
+  readonly samples: (snapshot: Partial<Snapshot>) => readonly Sample[];
+};
+
+export const gauges: readonly Gauge[] = [
+  {
+    name: 'videogen_database_connections',
+    help: 'Open connections of this process to the database',
+    labels: ['of', 'state'],
+    from: ['databases'],
+    samples: ({ databases = [] }) =>
+      databases.flatMap(([of, usage]) =>
+        (['idle', 'busy'] as const).map((state): Sample => [{ of, state }, usage[state]]),
+      ),
+  },
+  {
+    name: 'videogen_database_connections_limit',
+    help: 'Connections that this process may open to the database',
+    labels: ['of'],
+    from: ['databases'],
+    samples: ({ databases = [] }) => databases.map(([of, { limit }]) => [{ of }, limit]),
+  },
+  {
+    name: 'videogen_database_callers_waiting',
+    help: 'Statements of this process that wait for a connection',
+    labels: ['of'],
+    from: ['databases'],
+    samples: ({ databases = [] }) => databases.map(([of, { waiting }]) => [{ of }, waiting]),
+  },
+  {
+    name: 'videogen_ledger_audited_timestamp_seconds',
+    help: 'When the last completed audit of the ledger started, in Unix seconds; 0 when never',
+    labels: ['kind'],
+    from: ['maintenance'],
+    samples: ({ maintenance }) => [
+      [{ kind: 'recent' }, (maintenance?.auditedAt ?? 0) / 1000],
+      [{ kind: 'full' }, (maintenance?.fullyAuditedAt ?? 0) / 1000],
+    ],
+  },
+  {
+    name: 'videogen_reconciled_timestamp_seconds',
+    help: 'When reconcile last completed a pass over all unfinished tasks, in Unix seconds; 0 when never',
+    from: ['maintenance'],
+    samples: ({ maintenance }) => [[{}, (maintenance?.reconciledAt ?? 0) / 1000]],
+  },
+  {
+    name: 'videogen_ledger_violations',
+    help: 'Broken invariants of the books that are not corrected yet; anything but 0 is an alarm',
+    from: ['maintenance'],
+    samples: ({ maintenance }) => [[{}, maintenance?.violations ?? 0]],
+  },
+  {
+    name: 'videogen_stuck_tasks',
+    help: 'Unfinished tasks whose workflow code fails; roll back the release before they are refunded',
+    from: ['stuck'],
+    samples: ({ stuck }) => [[{}, stuck?.tasks ?? 0]],
+  },
+  {
+    name: 'videogen_tasks',
+    help: 'Unfinished tasks',
+    labels: ['state', 'model'],
+    from: ['queues'],
+    samples: ({ queues }) => ofTasks(queues).map(({ state, model, tasks }) => [{ state, model }, tasks]),
+  },
+  ofQueues(
+    'videogen_queue_depth',
+    'Waiting for a worker: in the queue tasks for its workflow, in callbacks for an attempt that is due',
+    { ofTasks: ({ tasks }) => tasks, ofCallbacks: ({ due }) => due },
+  ),
+  ofQueues(
+    'videogen_queue_oldest_age_seconds',
+    'How long the oldest of them has waited, since its task was accepted or its callback was due; 0 when none waits',
+    { ofTasks: ({ oldestMs }) => oldestMs / 1000, ofCallbacks: ({ oldestDueMs }) => oldestDueMs / 1000 },
+  ),
+  {
+    name: 'videogen_callbacks_pending',
+    help: 'Callbacks that are still to be delivered, including those in a pause of the schedule',
+    from: ['callbacks'],
+    samples: ({ callbacks }) => [[{}, callbacks?.pending ?? 0]],
+  },
+  ofPools('videogen_provider_places', 'Jobs that the catalogue allows at the same time', ({ limit }) => limit ?? 0),
+  ofPools(
+    'videogen_provider_places_taken',
+    'Jobs that run, or may run because their answer was lost',
+    (pool) => pool.occupying,
+  ),
+  ofPools('videogen_provider_tasks_waiting', 'Tasks that wait for a place', ({ waiting }) => waiting),
+  ofPools(
+    'videogen_provider_longest_wait_seconds',
+    'How long the first of them has waited',
+    (pool) => (pool.oldestWaitMs ?? 0) / 1000,
+  ),
+  ofPools(
+    'videogen_provider_cooldown_seconds',
+    'For how long it receives no task after its failures',
+    (pool) => (pool.coolingMs ?? 0) / 1000,
+  ),
+  {
+    name: 'videogen_provider_switch',
+    help: 'What the operator has set: 1 for the state in force, 0 for the others',
+    labels: ['provider', 'state'],
+    from: ['providers'],
+    samples: ({ providers = [] }) =>
+      providers
+        .filter(isInCatalogue)
+        .flatMap(({ provider, state }) =>
+          providerStates.map((each): Sample => [{ provider, state: each }, each === state ? 1 : 0]),
+        ),
+  },
+];
+
+type TaskGroup = ReturnType<typeof ofTasks>[number];
+
+/** A task that is generated waits in no queue. */
+function ofQueues(
+  name: string,
+  help: string,
+  valueOf: {
+    readonly ofTasks: (group: TaskGroup) => number;
+    readonly ofCallbacks: (backlog: CallbackBacklog) => number;
+  },
+): Gauge {
+  const queueOf = ({ state, isRemote }: TaskGroup) =>
+    state === 'waiting' ? 'tasks' : isRemote ? 'generation-remote' : 'generation';
+  const samples: Gauge['samples'] = ({ queues, callbacks }) => [
+    ...ofTasks(queues)
+      .filter(({ state }) => state !== 'generating')
+      .map((group): Sample => [{ queue: queueOf(group), model: group.model }, valueOf.ofTasks(group)]),
+    [{ queue: 'callbacks', model: '' }, callbacks === undefined ? 0 : valueOf.ofCallbacks(callbacks)],
+  ];
+  return { name, help, labels: ['queue', 'model'], from: ['queues', 'callbacks'], samples };
+}
+
+/** Every model of the catalogue has its figures, also while it has no task; those of other models are added up. */
+function ofTasks(queues: Queues | undefined) {
+  if (queues === undefined) return [];
+  const { counts, models } = queues;
+  const labelOf = ({ model }: UnfinishedCount) => (models.has(model) ? model : removed);
+  const known = [...models].map(([model, { isRemote }]) => ({ model, isRemote }));
+  const hasRemoved = counts.some((count) => labelOf(count) === removed);
+  return [...known, ...(hasRemoved ? [{ model: removed, isRemote: false }] : [])].flatMap(({ model, isRemote }) =>
+    (['waiting', 'queuing', 'generating'] as const).map((state) => {
+      const found = counts.filter((count) => labelOf(count) === model && count.state === state);
+      const tasks = found.reduce((sum, count) => sum + count.tasks, 0);
+      return { model, state, isRemote, tasks, oldestMs: Math.max(0, ...found.map(({ oldestMs }) => oldestMs)) };
+    }),
+  );
+}
+
+/** Providers and models that have left the catalogue are left out, which bounds the number of series. */
+function ofPools(name: string, help: string, valueOf: (pool: ProviderStatus['pools'][number]) => number): Gauge {
+  const samples: Gauge['samples'] = ({ providers = [] }) =>
+    providers
+      .filter(isInCatalogue)
+      .flatMap(({ provider, pools }) =>
+        pools
+          .filter(({ limit }) => limit !== null)
+          .map((pool): Sample => [{ provider, model: pool.pool.slice(provider.length + 1) }, valueOf(pool)]),
+      );
+  return { name, help, labels: ['provider', 'model'], from: ['providers'], samples };
+}
+
+/** The preview has no origin, and no pools. */
+function isInCatalogue({ origin }: ProviderStatus): boolean {
+  return origin !== null;
+}

@@ -1,0 +1,18 @@
+import type { Catalogue } from '../domain/catalogue/models.ts';
+import type { Database } from '../stores/database.ts';
+import { countStuckTasks } from '../stores/task-list.ts';
+import { countUnfinishedTasks, readCallbackBacklog } from '../stores/installation.ts';
+import { readMaintenance } from '../stores/maintenance.ts';
+import { readProviderStatuses } from '../stores/provider-status.ts';
+import type { Sources } from './read-at-scrapes.ts';
+
+/** State of the whole installation, read from the database; every API answers the same. */
+export function installationSources(db: Database, catalogue: () => Catalogue): Sources {
+  return {
+    maintenance: () => readMaintenance(db),
+    stuck: async () => ({ tasks: await countStuckTasks(db) }),
+    queues: async () => ({ counts: await countUnfinishedTasks(db), models: catalogue().models }),
+    callbacks: () => readCallbackBacklog(db),
+    providers: () => readProviderStatuses(db, catalogue()),
+  };
+}

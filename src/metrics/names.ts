@@ -1,0 +1,24 @@
+import type { Catalogue } from '../domain/catalogue/models.ts';
+import type { EndedCall } from '../stores/provider-jobs.ts';
+
+/** Stands for names that have left the catalogue, which bounds the number of series; no name of it has parentheses. */
+export const removed = '(removed)';
+
+/** Labels for the names in events. */
+export type Names = {
+  readonly model: (name: string) => string;
+  readonly provider: (name: string) => string;
+  readonly job: (job: Pick<EndedCall, 'provider' | 'pool'>) => { readonly provider: string; readonly model: string };
+};
+
+export function namesOf(catalogue: () => Pick<Catalogue, 'models' | 'providers'>): Names {
+  return {
+    model: (name) => (catalogue().models.has(name) ? name : removed),
+    provider: (name) => (catalogue().providers.has(name) ? name : removed),
+    job: ({ provider, pool }) => {
+      const entries = [...catalogue().models.values()].flatMap(({ tiers }) => tiers.flat());
+      const entry = entries.find((one) => one.pool === pool);
+      return entry === undefined ? { provider: removed, model: removed } : { provider, model: entry.upstreamModel };
+    },
+  };
+}
