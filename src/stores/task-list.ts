@@ -145,22 +145,6 @@ export async function countStuckTasks(db: Database): Promise<number> {
   return (await countStuck(db)).tasks;
 }
 
-export type UnfinishedCount = {
-  readonly model: string;
-  readonly state: 'waiting' | 'queuing' | 'generating';
-  readonly tasks: number;
-  /** Since the oldest of them was accepted, by the database's clock. */
-  readonly oldestAgeSeconds: number;
-};
-
-/** Unfinished tasks by model and state. Reads them all: a page of the table for each. */
-export const countUnfinishedTasks = many<UnfinishedCount>({
-  name: 'count-unfinished-tasks-by-model',
-  text: `
-select model, state, count(*)::int as tasks, extract(epoch from now() - min(created_at))::float8 as "oldestAgeSeconds"
-from tasks where ${isUnfinished} group by model, state`,
-});
-
 /**
  * Tasks whose media is to go: successful ones past their retention, and failed ones after `leftoverMs`, because a killed attempt may
  * have left a file. These are listed once more after 26 hours: a worker that is cut off goes on until the deadline, 24 hours at most.
