@@ -3,7 +3,6 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { dayMs } from './domain/duration.ts';
 import { builtInCatalogue } from './catalogue-file.ts';
 import type { SecretReader } from './domain/catalogue/providers.ts';
 import { ConfigError, errorCode, messageOf, SetupError } from './domain/errors.ts';
@@ -30,6 +29,7 @@ import {
   postgresUrl,
   rate,
   seconds,
+  settingNames,
   storeLocation,
   wholeNumber,
   withOurName,
@@ -78,7 +78,7 @@ export function readConfig(environment: Environment = process.env, { isExternal 
   faults.push(...needed.map(missingFault));
   const given = [...nameOf].map(([setting, name]) => [setting, env[name]]);
   const { data, error } = schema.safeParse(Object.fromEntries(given));
-  for (const { path, message } of error?.issues ?? []) faults.push(`${nameOf.get(path[0])}: ${message}`);
+  for (const { path, message } of error?.issues ?? []) faults.push(`${nameOf.get(String(path[0]))}: ${message}`);
   if (data?.databaseUrl !== undefined && data.secret === undefined && !needed.includes('VIDEOGEN_SECRET'))
     faults.push('VIDEOGEN_SECRET: must be set when DATABASE_URL is (32 characters or more), alike in every process');
   if (data !== undefined && (data.oidcIssuer === undefined) !== (data.oidcClientId === undefined))
@@ -113,94 +113,73 @@ const secretNames = [
   'OIDC_CLIENT_SECRET',
 ];
 
+// One line for each setting: its variable, what the variable may hold, and its default, written as in the environment. A setting without
+// a default may be undefined. docs/operations/reference.md says what each is for; `npm run settings` writes the other files that list them.
 const schema = z.object({
-  host: from('HOST', anyText.default('127.0.0.1')),
-  port: from('PORT', wholeNumber(0, 65_535).default(3000)),
-  /** Where this process serves its metrics apart from the API; undefined means nowhere. */
-  metricsPort: from('METRICS_PORT', wholeNumber(0, 65_535).optional()),
-  /** Where the worker's Temporal SDK serves metrics of its own; undefined means nowhere. */
-  temporalMetricsPort: from('TEMPORAL_METRICS_PORT', wholeNumber(1, 65_535).optional()),
-  /** Where traces are sent; the SDK reads these and the other OTEL_* variables itself. Without either nothing is traced. */
-  otlpEndpoint: from('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl.optional()),
-  otlpTracesEndpoint: from('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', httpUrl.optional()),
-  /** Base address in links; undefined means http://HOST:PORT. */
-  publicUrl: from('PUBLIC_URL', baseUrl.optional()),
-  /** Whether an account may search its tasks for words of their prompts. */
-  promptSearch: from('PROMPT_SEARCH', onOrOff.default(true)),
-  /** Whether people may sign in to the console with a password. */
-  passwordSignIn: from('CONSOLE_PASSWORD_LOGIN', onOrOff.default(true)),
-  /** An identity provider that people may sign in with, by OpenID Connect; undefined for none. */
-  oidcIssuer: from('OIDC_ISSUER', issuerUrl.optional()),
-  oidcClientId: from('OIDC_CLIENT_ID', anyText.optional()),
-  oidcClientSecret: from('OIDC_CLIENT_SECRET', anyText.optional()),
-  oidcName: from('OIDC_NAME', anyText.max(100, { error: 'must be at most 100 characters' }).optional()),
-  dataFolder: from('VIDEOGEN_DATA', anyText.default('./data').transform(absolute)),
-  cacheFolder: from('XDG_CACHE_HOME', anyText.default(join(homedir(), '.cache')).transform(withOurName)),
-  databaseUrl: from('DATABASE_URL', postgresUrl.optional()),
-  databasePoolSize: from('DATABASE_POOL_SIZE', wholeNumber(1, 1000).default(10)),
-  temporalCliPath: from('TEMPORAL_CLI_PATH', anyText.optional()),
-  taskQueue: from('VIDEOGEN_TASK_QUEUE', plainName.default('videogen')),
-  /** A folder or a bucket, or undefined for the folder in the data folder. */
-  resultStore: from('RESULT_STORE', storeLocation.optional()),
-  /** Read as well, while an installation moves from one store to another. */
-  resultStoreAlso: from('RESULT_STORE_ALSO', storeLocation.optional()),
-  // The SDK's own variables. Undefined: what its files say, and the region us-east-1 where an endpoint is set.
-  s3Endpoint: from('AWS_ENDPOINT_URL_S3', baseUrl.optional()),
-  s3Region: from('AWS_REGION', plainName.optional()),
-  s3PathStyle: from('S3_PATH_STYLE', flag.optional()),
-  /** Signs links and seals callback secrets; undefined only in embedded mode, which makes and keeps one. */
-  secret: from('VIDEOGEN_SECRET', longSecret.optional()),
-  /** Secrets of before, or of after, a rotation: what they have signed or sealed is read, and nothing is signed with them. */
-  secretPrevious: from('VIDEOGEN_SECRET_PREVIOUS', parsedBy(parseSecrets).optional()),
-  /** Encrypt what Temporal is given, with the first; undefined leaves it readable. */
-  payloadKeys: from('TEMPORAL_PAYLOAD_KEYS', parsedBy(parsePayloadKeys).optional()),
-  callbackAllow: from('CALLBACK_ALLOW', parsedBy(parseAllowList).optional()),
-  imageAllow: from('IMAGE_ALLOW', parsedBy(parseAllowList).optional()),
-  /** Peers whose X-Forwarded-For is believed. */
-  trustedProxies: from('TRUSTED_PROXIES', parsedBy(parseNetworks).optional()),
-  catalogue: from('VIDEOGEN_MODELS', anyText.transform(catalogueIn).optional()),
-  /** Videos that this machine renders at the same time. */
-  generationConcurrency: from('GENERATION_CONCURRENCY', wholeNumber(1, 10_000).default(2)),
-  /** Tasks at upstreams that this process follows at the same time; the limits of the upstreams are in the catalogue. */
-  remoteConcurrency: from('REMOTE_CONCURRENCY', wholeNumber(1, 10_000).default(1000)),
-  /** The steps of tasks beside generation, and the callbacks, that a process works on at the same time. */
-  taskConcurrency: from('TASK_CONCURRENCY', wholeNumber(1, 10_000).default(100)),
-  // Slow receivers hold a place for 15 seconds, and an account holds 16 of them at most (src/outbound/webhook.ts).
-  callbackConcurrency: from('CALLBACK_CONCURRENCY', wholeNumber(1, 10_000).default(500)),
-  /** What a worker serves; the others need workers of their own. */
-  workerQueues: from('WORKER_QUEUES', parsedBy(parseQueueNames).default(queueNames)),
-  /** Name of this build, for workers of several versions side by side (docs/operations/upgrade.md); undefined means unversioned. */
-  workerVersion: from('WORKER_VERSION', plainName.optional()),
-  // Limits per account and, of bad keys, per address; undefined is no limit.
-  createRate: from('CREATE_RATE', rate('20/10s')),
-  readRate: from('READ_RATE', rate('100/10s')),
-  refusedCreateRate: from('REFUSED_CREATE_RATE', rate('100/60s')),
-  badKeyRate: from('BAD_KEY_RATE', rate('20/60s')),
-  shutdownDelayMs: from('SHUTDOWN_DELAY', parsedBy(parseDelay).optional()),
-  retentionMs: from('MEDIA_RETENTION_DAYS', days.default(14 * dayMs)),
-  /** Retention of the content of finished tasks: prompt, images and video. Undefined: as long as the task. */
-  promptRetentionMs: from('PROMPT_RETENTION_DAYS', days.optional()),
-  eventRetentionMs: from('SECURITY_EVENT_RETENTION_DAYS', days.default(90 * dayMs)),
-  /** Of people without an account. */
-  userRetentionMs: from('USER_RETENTION_DAYS', days.default(90 * dayMs)),
-  /** A task whose workflow's code fails is refunded after so long. */
-  stuckTaskMs: from('STUCK_TASK_SECONDS', seconds(86_400).default(600_000)),
-  /** For the command line as a client of the API. */
-  apiKey: from('VIDEOGEN_API_KEY', anyText.optional()),
-  ffmpegPath: from('FFMPEG_PATH', anyText.optional()),
-  previewFaults: from('PREVIEW_FAULTS', flag.default(false)),
-  logLevel: from('LOG_LEVEL', level.default('info')),
-  /** For the programs we start or look for ourselves. */
-  path: from('PATH', anyText.default('')),
+  host: from('HOST', anyText, '127.0.0.1'),
+  port: from('PORT', wholeNumber(0, 65_535), '3000'),
+  metricsPort: from('METRICS_PORT', wholeNumber(0, 65_535)),
+  temporalMetricsPort: from('TEMPORAL_METRICS_PORT', wholeNumber(1, 65_535)),
+  // The OpenTelemetry SDK reads these and the other OTEL_* variables itself.
+  otlpEndpoint: from('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl),
+  otlpTracesEndpoint: from('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', httpUrl),
+  publicUrl: from('PUBLIC_URL', baseUrl),
+  promptSearch: from('PROMPT_SEARCH', onOrOff, 'on'),
+  passwordSignIn: from('CONSOLE_PASSWORD_LOGIN', onOrOff, 'on'),
+  oidcIssuer: from('OIDC_ISSUER', issuerUrl),
+  oidcClientId: from('OIDC_CLIENT_ID', anyText),
+  oidcClientSecret: from('OIDC_CLIENT_SECRET', anyText),
+  oidcName: from('OIDC_NAME', anyText.max(100, { error: 'must be at most 100 characters' })),
+  dataFolder: from('VIDEOGEN_DATA', anyText.transform(absolute), './data'),
+  cacheFolder: from('XDG_CACHE_HOME', anyText.transform(withOurName), join(homedir(), '.cache')),
+  databaseUrl: from('DATABASE_URL', postgresUrl),
+  databasePoolSize: from('DATABASE_POOL_SIZE', wholeNumber(1, 1000), '10'),
+  temporalCliPath: from('TEMPORAL_CLI_PATH', anyText),
+  taskQueue: from('VIDEOGEN_TASK_QUEUE', plainName, 'videogen'),
+  resultStore: from('RESULT_STORE', storeLocation),
+  resultStoreAlso: from('RESULT_STORE_ALSO', storeLocation),
+  // Undefined leaves them to the files of the AWS SDK; with an endpoint, the region is us-east-1.
+  s3Endpoint: from('AWS_ENDPOINT_URL_S3', baseUrl),
+  s3Region: from('AWS_REGION', plainName),
+  s3PathStyle: from('S3_PATH_STYLE', flag),
+  secret: from('VIDEOGEN_SECRET', longSecret),
+  secretPrevious: from('VIDEOGEN_SECRET_PREVIOUS', parsedBy(parseSecrets)),
+  payloadKeys: from('TEMPORAL_PAYLOAD_KEYS', parsedBy(parsePayloadKeys)),
+  callbackAllow: from('CALLBACK_ALLOW', parsedBy(parseAllowList)),
+  imageAllow: from('IMAGE_ALLOW', parsedBy(parseAllowList)),
+  trustedProxies: from('TRUSTED_PROXIES', parsedBy(parseNetworks)),
+  catalogue: from('VIDEOGEN_MODELS', anyText.transform(catalogueIn)),
+  generationConcurrency: from('GENERATION_CONCURRENCY', wholeNumber(1, 10_000), '2'),
+  remoteConcurrency: from('REMOTE_CONCURRENCY', wholeNumber(1, 10_000), '1000'),
+  taskConcurrency: from('TASK_CONCURRENCY', wholeNumber(1, 10_000), '100'),
+  // A slow receiver occupies a slot for 15 seconds, and an account at most 16 slots (src/outbound/webhook.ts).
+  callbackConcurrency: from('CALLBACK_CONCURRENCY', wholeNumber(1, 10_000), '500'),
+  workerQueues: from('WORKER_QUEUES', parsedBy(parseQueueNames), queueNames.join(',')),
+  workerVersion: from('WORKER_VERSION', plainName),
+  createRate: from('CREATE_RATE', rate, '20/10s'),
+  readRate: from('READ_RATE', rate, '100/10s'),
+  refusedCreateRate: from('REFUSED_CREATE_RATE', rate, '100/60s'),
+  badKeyRate: from('BAD_KEY_RATE', rate, '20/60s'),
+  shutdownDelayMs: from('SHUTDOWN_DELAY', parsedBy(parseDelay)),
+  retentionMs: from('MEDIA_RETENTION_DAYS', days, '14'),
+  promptRetentionMs: from('PROMPT_RETENTION_DAYS', days),
+  eventRetentionMs: from('SECURITY_EVENT_RETENTION_DAYS', days, '90'),
+  userRetentionMs: from('USER_RETENTION_DAYS', days, '90'),
+  stuckTaskMs: from('STUCK_TASK_SECONDS', seconds(86_400), '600'),
+  apiKey: from('VIDEOGEN_API_KEY', anyText),
+  ffmpegPath: from('FFMPEG_PATH', anyText),
+  previewFaults: from('PREVIEW_FAULTS', flag, '0'),
+  logLevel: from('LOG_LEVEL', level, 'info'),
+  path: from('PATH', anyText, ''),
 });
 
-/** The variable of each setting. */
-const nameOf = new Map<unknown, string>(
-  Object.entries(schema.shape).map(([setting, field]) => [setting, String(field.meta()?.['variable'])]),
-);
+const fields = Object.entries(schema.shape).map(([setting, field]) => ({ setting, ...settingNames.get(field) }));
+const nameOf = new Map(fields.map(({ setting, variable = '' }) => [setting, variable]));
 
-/** Every variable that is read here. */
-export const settingNames: readonly string[] = [...nameOf.values()];
+/** The variable of every setting with its default, which is empty where it has none. */
+export const settingDefaults: ReadonlyMap<string, string> = new Map(
+  fields.map(({ variable = '', usual = '' }) => [variable, usual]),
+);
 
 /** Where programs are found and downloads are kept: all that a demo takes from the environment. */
 const allowedSettings = ['PATH', 'XDG_CACHE_HOME', 'TEMPORAL_CLI_PATH', 'FFMPEG_PATH'];

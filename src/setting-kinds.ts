@@ -43,7 +43,7 @@ export function parsedBy<T>(parse: (text: string) => T) {
 export const days = wholeNumber(1, 36_500).transform((count) => count * dayMs);
 export const seconds = (max: number) => wholeNumber(1, max).transform((count) => count * 1000);
 
-export const rate = (usual: string) => anyText.default(usual).pipe(parsedBy(parseRate));
+export const rate = parsedBy(parseRate);
 
 /** Each fault of the file is one of this variable's. */
 export function catalogueIn(file: string, context: z.RefinementCtx) {
@@ -68,9 +68,20 @@ export function parseDelay(text: string): number {
   return ms;
 }
 
-/** The variable that a setting is read from. */
-export function from<T extends z.ZodType>(variable: string, setting: T): T {
-  return setting.meta({ variable });
+/** Holds the variable and the default of each setting. */
+export const settingNames = z.registry<{ readonly variable: string; readonly usual?: string | undefined }>();
+
+/** A setting, which is read from `variable`; `usual` is its default. */
+export function from<T extends z.ZodType<unknown, string>>(variable: string, kind: T): z.ZodOptional<T>;
+export function from<T extends z.ZodType<unknown, string>>(
+  variable: string,
+  kind: T,
+  usual: string,
+): z.ZodPipe<z.ZodDefault<z.ZodString>, T>;
+export function from(variable: string, kind: z.ZodType<unknown, string>, usual?: string) {
+  const field = usual === undefined ? kind.optional() : anyText.default(usual).pipe(kind);
+  settingNames.add(field, { variable, usual });
+  return field;
 }
 
 const leastSecretLength = 32;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, test } from 'node:test';
-import { settingNames } from '../src/config.ts';
+import { settingDefaults } from '../src/config.ts';
 
 // What the documents say about the files beside them: links, paths, settings, log lines and diffs.
 
@@ -78,18 +78,25 @@ test('no document is too long to be read', () => {
   );
 });
 
-test('the reference explains every setting, and no other', () => {
+test('the reference explains every setting with its default, and no other', () => {
   const [section = ''] = /^## Settings\n[\s\S]*?^## /m.exec(textOf('docs/operations/reference.md')) ?? [];
   const rows = section.match(/^\| `[A-Z].*$/gm) ?? [];
   const explained = rows.flatMap((row) =>
     [...(row.split('|')[1] ?? '').matchAll(/`([A-Z\d_]+)`/g)].map(([, name = '']) => name),
   );
-  // PATH and XDG_CACHE_HOME are the machine's; the traces' own endpoint stands with the traces.
-  const elsewhere = ['PATH', 'XDG_CACHE_HOME', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
+  const settingNames = [...settingDefaults.keys()];
+  // These belong to the machine.
+  const elsewhere = ['PATH', 'XDG_CACHE_HOME'];
   assert.deepEqual(
     settingNames.filter((name) => !explained.includes(name)),
     settingNames.filter((name) => elsewhere.includes(name)),
   );
+  const hasWrongDefault = (row: string) => {
+    const [, names = '', shown = ''] = row.split('|');
+    const defaults = [...names.matchAll(/`([A-Z\d_]+)`/g)].map(([, name = '']) => settingDefaults.get(name) ?? '');
+    return defaults.some((value) => value !== '' && !shown.includes(`\`${value}\``));
+  };
+  assert.deepEqual(rows.filter(hasWrongDefault), []);
   // These are read by libraries.
   const libraries = ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];
   assert.deepEqual(

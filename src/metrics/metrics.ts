@@ -5,7 +5,7 @@ import { counters, type EventMetric, type Events, histograms, type PartName, typ
 import { namesOf } from './names.ts';
 import { readAtScrapes } from './read-at-scrapes.ts';
 
-/** The metrics of a process, for Prometheus. Their names are part of the contract with operators: docs/operations.md lists them. */
+/** The metrics of a process, for Prometheus. Their names are part of the contract with operators: docs/operations/reference.md lists them. */
 export type Metrics = {
   readonly registry: Registry;
   /** Events of a part of the process; names that its catalogue does not have share one label. */

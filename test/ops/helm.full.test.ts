@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { readConfig } from '../../src/config.ts';
+import { readConfig, settingDefaults } from '../../src/config.ts';
 import { queueNames } from '../../src/domain/worker-queues.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import { writeKubernetesSchemas } from './kubernetes-schemas.ts';
@@ -53,34 +53,6 @@ const noHelm = helm === undefined && 'VIDEOGEN_TEST_HELM names no helm here';
 const noKubeconform =
   noHelm || ((kubeconform === undefined || schemas === undefined) && 'there is no kubeconform with schemas here');
 
-/** The variables that the configuration reads. */
-const settingNames = [...readFileSync('src/config.ts', 'utf8').matchAll(/\bfrom\('([A-Z0-9_]+)'/g)].map(
-  ([, name = '']) => name,
-);
-
-test('the settings that values may have are those of the program, and none is missing', () => {
-  const schema = z
-    .object({ definitions: z.object({ settings: z.object({ properties: z.record(z.string(), z.unknown()) }) }) })
-    .parse(JSON.parse(readFileSync(`${chart}/values.schema.json`, 'utf8')));
-  const offered = Object.keys(schema.definitions.settings.properties);
-  const ofTemporal = offered.filter((name) => name.startsWith('TEMPORAL_') && name !== 'TEMPORAL_METRICS_PORT');
-  assert.deepEqual(
-    offered.filter((name) => !settingNames.includes(name)),
-    ofTemporal,
-  );
-  // Given by values of their own, as files, or of no use in a cluster.
-  const otherwise = ['PORT', 'METRICS_PORT', 'PUBLIC_URL', 'VIDEOGEN_DATA', 'XDG_CACHE_HOME', 'VIDEOGEN_MODELS', 'PATH']
-    .concat(['RESULT_STORE', 'RESULT_STORE_ALSO', 'AWS_ENDPOINT_URL_S3', 'AWS_REGION', 'S3_PATH_STYLE'])
-    .concat(['WORKER_QUEUES', 'SHUTDOWN_DELAY', 'TEMPORAL_CLI_PATH', 'VIDEOGEN_API_KEY'])
-    .concat(['DATABASE_URL', 'VIDEOGEN_SECRET', 'OIDC_CLIENT_SECRET'])
-    .concat(['VIDEOGEN_SECRET_PREVIOUS', 'TEMPORAL_PAYLOAD_KEYS']);
-  assert.deepEqual(
-    settingNames.filter((name) => !offered.includes(name) && !otherwise.includes(name)),
-    [],
-    'add them to values.schema.json, so that an operator can set them',
-  );
-});
-
 test('without further values one group or another serves every queue', () => {
   const { workers } = z
     .object({ workers: z.record(z.string(), z.object({ queues: z.array(z.string()) })) })
@@ -122,7 +94,7 @@ describe('the chart', { skip: noHelm }, () => {
         const unknown = env
           .filter(({ value }) => value !== undefined)
           .map((entry) => entry.name.replace(/_FILE$/, ''))
-          .filter((variable) => !settingNames.includes(variable) && !/^(TEMPORAL_|TZ$)/.test(variable));
+          .filter((variable) => !settingDefaults.has(variable) && !/^(TEMPORAL_|TZ$)/.test(variable));
         assert.deepEqual(unknown, [], metadata.name);
         const plain = env.filter((entry) => !/_FILE$|^VIDEOGEN_MODELS$/.test(entry.name));
         const config = readConfig({ ...Object.fromEntries(plain.map((one) => [one.name, one.value])), ...secretFiles });
