@@ -72,6 +72,6 @@ const contentOf = (path, text) => (path.endsWith('.json') ? JSON.stringify(JSON.
 const outdated = Object.entries(texts).filter(([path, text]) => contentOf(path, read(path)) !== contentOf(path, text));
 if (!process.argv.includes('--check')) for (const [path, text] of outdated) writeFileSync(path, text);
 else if (outdated.length > 0) {
-  console.error(`out of date: ${outdated.map(([path]) => path).join(', ')}; run "npm run settings"`);
+  process.stderr.write(`out of date: ${outdated.map(([path]) => path).join(', ')}; run "npm run settings"\n`);
   process.exitCode = 1;
 }
